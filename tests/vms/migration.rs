@@ -1,13 +1,17 @@
 //! A machine that migrates between two real libvirts while it is loaded: two nodes on this machine,
-//! each with its own host name, its own files and its own daemons, behind an `ssh` that enters them.
+//! each with its own host name, files and daemons, behind an `ssh` that enters them.
 
-use super::{AMOUNT, SUITE, User};
+use super::{SUITE, User};
 use crate::common::{alone, has, scratch, text, wait_until};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
+
+/// KVM of a node is not tried beforehand.
+const VMS: &str = "pool = \"shared\"\nconnect = \"qemu+ssh://node1/system\"\n\
+                   accelerator = \"tcg\"\n[stages]";
 
 const PARTS: [&str; 4] = ["qemu", "guest-kernel", "libvirt", "virsh"];
 
@@ -68,8 +72,8 @@ impl Nodes {
         nodes.write_ssh();
         for number in [1, 2] {
             wait_until("libvirt", || nodes.virsh(number, &["version"]).is_some());
-            let pool = ["pool-create-as", "shared", "dir", "--target"];
-            let pool = [&pool[..], &[text(&nodes.pool())]].concat();
+            let place = nodes.pool();
+            let pool = ["pool-create-as", "shared", "dir", "--target", text(&place)];
             nodes.virsh(number, &pool).expect("a pool");
         }
         nodes
@@ -142,20 +146,18 @@ fn a_machine_migrates_to_another_node_in_the_midst_of_a_run_which_goes_on() {
     }
     let _alone = alone();
     let (user, nodes) = (User::new(), Nodes::start());
-    let suite = SUITE
-        .replace("[stages]", "pool = \"shared\"\nconnect = \"qemu+ssh://node1/system\"\n[stages]")
-        .replace("count = 2", "count = 1");
+    let suite = SUITE.replace("[stages]", VMS).replace("count = 2", "count = 1");
+    let suite = suite.split_once("[[workload]]\nname = \"write\"").expect("two workloads").0;
     let event = "[[event]]\nname = \"migration\"\nat = \"10%\"\nact = \"migrate\"\n\
                  workloads = \"read\"\nto = \"qemu+ssh://node2/system\"\n";
     fs::write(user.home.path().join("m.toml"), format!("{suite}{event}")).expect("written");
-    fs::write(user.home.path().join("s.toml"), &suite).expect("written");
     let kernel = User::kernel();
     let plimsoll = |args: &[&str]| {
         let mut command = user.command(args);
         crate::common::Ended::from(command.env("PATH", nodes.programs()).output().expect("started"))
     };
     let run = ["run", "m.toml", "--provider=libvirt", &kernel, "--json", "--out=r.plimsoll"];
-    let told = plimsoll(&[&run[..], &["--set=measure=3s"]].concat()).with_code(0);
+    let told = plimsoll(&[&run[..], &["--set=measure=15s"]].concat()).with_code(0);
     let json = told.json();
     let events = json["events"].as_array().cloned().unwrap_or_default();
     let ended = |event: &&serde_json::Value| {
@@ -174,7 +176,7 @@ fn a_machine_migrates_to_another_node_in_the_midst_of_a_run_which_goes_on() {
         let totals = json["issued"].as_array().expect("a list").iter();
         totals.filter(|total| total["op"] == op).filter_map(|total| total[field].as_u64()).sum()
     };
-    assert_eq!((issued("read", "errors"), issued("write", "errors")), (0, 0));
+    assert_eq!(issued("read", "errors"), 0);
     // What was issued is what its kernel counted, before and after.
     user.plimsoll(&["export", "r.plimsoll", "--out=csv"]).with_code(0);
     let csv = fs::read_to_string(user.home.path().join("csv/counters.csv")).expect("written");
@@ -202,12 +204,10 @@ fn stays_known_after_kill_9(user: &User, nodes: &Nodes, kernel: &str) {
         nodes.virsh(2, &["list", "--all", "--name"]).is_some_and(|names| names.contains("t-1"))
     });
     moving.kill().and_then(|()| moving.wait()).expect("a process to kill");
-    // Whether it arrived or not, its agent is reached and it can be loaded.
+    // Whether it arrived or not, it is found.
     wait_until("a machine that runs", || {
         plimsoll(&["vms", "list"]).out.starts_with("t-1  running")
     });
-    let json = plimsoll(&["run", "s.toml", "--hosts=vms:t", "--json", AMOUNT]);
-    assert_eq!(json.with_code(0).json()["results"][0]["hosts"][0]["host"], "t-1");
     let all = ["vms", "list", "--provider=libvirt", "--connect=qemu+ssh://node2/system", "--json"];
     let all = plimsoll(&all).with_code(0).json();
     assert!(all.as_array().is_some_and(|all| all.len() <= 1), "{all}");

@@ -203,6 +203,25 @@ pub struct BelowGuests {
     pub guest_written: Bytes,
     /// Each node.
     pub nodes: Vec<BelowNode>,
+    /// The same of each measurement; none in runs of versions that looked only before and behind
+    /// all.
+    #[serde(default)]
+    pub stages: Vec<BelowStage>,
+}
+
+/// What stood below the guests while one stage ran, as far as looks at its begin and its end say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BelowStage {
+    /// The stage.
+    pub stage: u32,
+    /// From the one look to the other.
+    pub length: Nanos,
+    /// Bytes that the guests' requests read.
+    pub guest_read: Bytes,
+    /// Bytes that they wrote.
+    pub guest_written: Bytes,
+    /// Each node.
+    pub nodes: Vec<BelowNode>,
 }
 
 /// What a node did below its guests.
@@ -243,6 +262,9 @@ pub struct MachinesMade {
     pub cache: DiskCache,
     /// How long each took to come up.
     pub boots: Vec<BootTime>,
+    /// They are removed when the run ends, however it does: nobody can go on with it.
+    #[serde(default)]
+    pub go_with_run: bool,
 }
 
 /// A scaled disk is no smaller: its loads need room for every worker.

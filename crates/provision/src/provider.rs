@@ -5,11 +5,11 @@ use crate::Problem;
 use crate::guest::ImageFormat;
 pub use crate::machine::Machine;
 use crate::record::{Deployment, Ground};
-use model::{Bytes, Nanos};
 use model::machines::{
     Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent, HostCpu, MachineAct,
     MachinesWanted,
 };
+use model::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;

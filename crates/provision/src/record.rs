@@ -296,11 +296,8 @@ mod tests {
         let others = Deployment::new(&others, wanted.token.clone(), wanted.ground.clone());
         let is_other = |machine: &Machine| machine.uuid != others.machines[0].uuid;
         assert!(wanted.machines.iter().all(is_other), "a token of several nodes");
-        let pools = Ground::Pools {
-            connect: "c".into(),
-            pools: vec!["p".into()],
-            others: Vec::new(),
-        };
+        let pools =
+            Ground::Pools { connect: "c".into(), pools: vec!["p".into()], others: Vec::new() };
         let named = deployment("x", pools).placed(&folder);
         let first = "plimsoll-0123456789abcdef0123456789abcdef-x-1-disk0.raw";
         assert_eq!(named.machines[0].disks[0], Path::new(first));

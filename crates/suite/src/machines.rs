@@ -1,7 +1,7 @@
 //! Whether `[vms]` is in range and goes together, and what events do to its machines.
 
-use crate::{FleetSpec, VmsSpec};
 use crate::event::EventSpec;
+use crate::{FleetSpec, VmsSpec};
 use form::{Given, Problem, Span, place};
 use model::hostlist;
 use model::machines::{MachineAct, placement};

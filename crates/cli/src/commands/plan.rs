@@ -21,8 +21,7 @@ use suite::planner::{self, GivenUp, Request};
 pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let asked = suite_and_targets::asked(&args.work)?;
     if let Some(of) = args.work.machines.provider {
-        let planned =
-            vms::planned(&asked.spec, of, args.work.machines.boots(), args.work.scale)?;
+        let planned = vms::planned(&asked.spec, of, args.work.machines.boots(), args.work.scale)?;
         if args.json {
             print_json(&planned.json())?;
         } else {

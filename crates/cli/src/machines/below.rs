@@ -1,21 +1,61 @@
-//! What nodes do below the guests of a run: read before its first stage and behind its last one.
+//! What nodes do below the guests of a run: read before its first stage and behind its last one,
+//! and at the begin and the end of each measurement. Nobody waits for a node while the run goes on.
 
 use super::Nodes;
-use model::machines::{BelowGuests, BelowNode, HostCpu, NodeCounts, OnNode};
-use model::{Bytes, Event, Fact, Nanos, Note, Op, Plan};
+use model::machines::{BelowGuests, BelowNode, BelowStage, HostCpu, NodeCounts, OnNode};
+use model::{Bytes, Event, Fact, IntervalSample, Nanos, Note, Op, Plan, StageKind};
 use provision::nodes::{self, OfNode};
 use provision::provider::State;
 use provision::{Deployment, Ground, Places, deployment, providers};
-use std::time::Instant;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Measurements whose nodes are looked at, at most.
+const MOST_STAGES: usize = 1_000;
 
 /// A look at the nodes, and what guests did since.
 pub struct Below {
     found: Deployment,
     parts: Vec<OnNode>,
     before: Vec<Option<OfNode>>,
+    /// Of each stage.
+    is_measured: Vec<bool>,
     began: Instant,
+    moved: Moved,
+    /// What was under way when the measurement began that runs.
+    running: Option<Begun>,
+    ended: Vec<Measured>,
+}
+
+/// Bytes that guests' requests moved until now.
+#[derive(Clone, Copy, Default)]
+struct Moved {
     read: u64,
     written: u64,
+}
+
+impl Moved {
+    fn since(self, before: Moved) -> (Bytes, Bytes) {
+        let minus = |after: u64, before: u64| Bytes(after.saturating_sub(before));
+        (minus(self.read, before.read), minus(self.written, before.written))
+    }
+}
+
+/// A look at the nodes that is under way, with the instant at which it was over.
+type Looking = JoinHandle<(Vec<Option<OfNode>>, Instant)>;
+
+/// A measurement that runs.
+struct Begun {
+    stage: u32,
+    moved: Moved,
+    look: Looking,
+}
+
+/// A measurement that is over.
+struct Measured {
+    begun: Begun,
+    moved: Moved,
+    look: Looking,
 }
 
 impl Below {
@@ -29,7 +69,11 @@ impl Below {
         let found = deployment::find(&places, &made.name).ok().flatten()?;
         let before = look(&found);
         let parts = made.nodes.clone();
-        Some(Below { found, parts, before, began: Instant::now(), read: 0, written: 0 })
+        let (began, moved) = (Instant::now(), Moved::default());
+        let is_measured =
+            plan.stages.iter().map(|stage| stage.kind == StageKind::Measure).collect();
+        let (running, ended) = (None, Vec::new());
+        Some(Below { found, parts, before, is_measured, began, moved, running, ended })
     }
 
     /// Takes in what is to be recorded. Before the run's end, what nodes did is put there.
@@ -44,25 +88,86 @@ impl Below {
     }
 
     fn count(&mut self, event: &Event) {
-        let Event::Sample(sample) = event else { return };
+        match event {
+            Event::StageStarted { stage, .. } if self.measures(*stage) => {
+                let (look, moved) = (self.look(), self.moved);
+                self.running = Some(Begun { stage: *stage, moved, look });
+            }
+            Event::StageEnded { stage, .. } => {
+                let begun = self.running.take().filter(|begun| begun.stage == *stage);
+                if let Some(begun) = begun {
+                    let (look, moved) = (self.look(), self.moved);
+                    self.ended.push(Measured { begun, moved, look });
+                }
+            }
+            Event::Sample(sample) => self.add(sample),
+            _ => {}
+        }
+    }
+
+    fn measures(&self, stage: u32) -> bool {
+        let is_measured = self.is_measured.get(stage as usize).copied().unwrap_or(false);
+        // A run of days has no more of them than its page shows.
+        is_measured && self.ended.len() < MOST_STAGES
+    }
+
+    /// Begins a look at the nodes.
+    fn look(&self) -> Looking {
+        let found = self.found.clone();
+        thread::spawn(move || {
+            let nodes = look(&found);
+            (nodes, Instant::now())
+        })
+    }
+
+    fn add(&mut self, sample: &IntervalSample) {
         for one in &sample.ops {
             let sum = match one.op {
-                Op::Read => &mut self.read,
-                Op::Write => &mut self.written,
+                Op::Read => &mut self.moved.read,
+                Op::Write => &mut self.moved.written,
                 _ => continue,
             };
             *sum = sum.saturating_add(one.bytes);
         }
     }
 
-    fn since(&self) -> BelowGuests {
+    fn since(&mut self) -> BelowGuests {
         let after = look(&self.found);
-        let nodes = self.parts.iter().zip(self.before.iter().zip(&after));
-        let nodes = nodes.map(|(part, (before, after))| of_node(part, before, after)).collect();
-        let length = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let (guest_read, guest_written) = (Bytes(self.read), Bytes(self.written));
-        BelowGuests { length: Nanos(length), guest_read, guest_written, nodes }
+        let length = nanos(self.began.elapsed());
+        let nodes = of_nodes(&self.parts, &self.before, &after);
+        let (guest_read, guest_written) = self.moved.since(Moved::default());
+        let ended = std::mem::take(&mut self.ended);
+        let stages = ended.into_iter().filter_map(|one| of_stage(&self.parts, one)).collect();
+        BelowGuests { length, guest_read, guest_written, nodes, stages }
     }
+}
+
+fn nanos(time: Duration) -> Nanos {
+    Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// What stood below one measurement; `None` where a look failed.
+fn of_stage(parts: &[OnNode], measured: Measured) -> Option<BelowStage> {
+    let Measured { begun, moved, look } = measured;
+    let (before, began) = begun.look.join().ok()?;
+    let (after, ended) = look.join().ok()?;
+    let (guest_read, guest_written) = moved.since(begun.moved);
+    Some(BelowStage {
+        stage: begun.stage,
+        length: nanos(ended.saturating_duration_since(began)),
+        guest_read,
+        guest_written,
+        nodes: of_nodes(parts, &before, &after),
+    })
+}
+
+fn of_nodes(
+    parts: &[OnNode],
+    before: &[Option<OfNode>],
+    after: &[Option<OfNode>],
+) -> Vec<BelowNode> {
+    let looks = parts.iter().zip(before.iter().zip(after));
+    looks.map(|(part, (before, after))| of_node(part, before, after)).collect()
 }
 
 /// The machines of each node, and its counts; `None` of one that does not answer.

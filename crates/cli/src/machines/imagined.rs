@@ -31,9 +31,7 @@ impl Wanted {
         };
         let Err(mut refusals) = planner::plan(&request) else { return Ok(()) };
         // What hosts are like beside their disks is known when they are up.
-        refusals.retain(|refusal| {
-            matches!(refusal.kind, RefusalKind::Target | RefusalKind::Space)
-        });
+        refusals.retain(|refusal| matches!(refusal.kind, RefusalKind::Target | RefusalKind::Space));
         if refusals.is_empty() {
             return Ok(());
         }

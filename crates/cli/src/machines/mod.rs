@@ -412,6 +412,7 @@ pub fn note(hosts: &HostArgs) -> Option<PlanNote> {
             accelerator: found.accelerator,
             cache: found.cache,
             boots: found.boots,
+            go_with_run: are_to_go(),
         }),
     })
 }

@@ -64,8 +64,15 @@ impl Coordinator {
         }
         // Before the first stage nothing is on record, and a search cannot be taken up in the
         // middle.
-        let can_resume = self.has_begun && !self.schedule.searches();
+        let can_resume = self.has_begun && !self.schedule.searches() && !self.terms.hosts_go;
         let remedy = match (self.terms.policy.on_lost_host, can_resume) {
+            (OnLostHost::Abort, false) if self.terms.hosts_go => {
+                "its machines go with the run: run it again, with --keep-vms to be able to go on, \
+                 or let the suite say fleet.on_lost_host = \"continue\""
+            }
+            (OnLostHost::Continue, false) if self.terms.hosts_go => {
+                "too few hosts are left, and they go with the run: run it again"
+            }
             (OnLostHost::Abort, true) => {
                 "go on with `plimsoll resume`, or let the suite say fleet.on_lost_host = \
                  \"continue\""

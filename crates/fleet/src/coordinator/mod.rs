@@ -28,7 +28,7 @@ use giving_back::Layouts;
 use host::{Debts, Host, Owes};
 use model::plan::{FleetPolicy, Plan};
 use model::search::Addition;
-use model::{Event, Kernels, RunEnd, StageEnd};
+use model::{Event, Fact, Kernels, RunEnd, StageEnd};
 use prerun::Preruns;
 #[cfg(test)]
 pub(crate) use rejoin::WAIT_NS;
@@ -47,6 +47,8 @@ struct Terms {
     in_real_time: bool,
     /// Whether any does.
     is_in_any_real_time: bool,
+    /// Whether the hosts are machines that are removed when the run ends: nobody goes on with it.
+    hosts_go: bool,
 }
 
 /// The state of a run over all hosts.
@@ -90,6 +92,10 @@ impl Coordinator {
             reach,
             in_real_time: times.clone().all(|is_real| is_real),
             is_in_any_real_time: times.any(|is_real| is_real),
+            hosts_go: plan
+                .notes
+                .iter()
+                .any(|note| matches!(&note.fact, Fact::Machines(made) if made.go_with_run)),
         };
         let plans = plan.hosts.clone();
         Coordinator {

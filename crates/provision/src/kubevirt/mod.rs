@@ -229,10 +229,12 @@ impl Provider for Kubevirt {
                 let words = ["patch", MACHINES, &machine.name, "--type", "merge", "-p", halted];
                 self.kubectl.run(&words, "").map(|_| Acted::default())
             }
-            MachineAct::Snapshot | MachineAct::Move | MachineAct::Migrate => Err(Problem::NotDone {
-                machine: machine.name.clone(),
-                said: format!("`{act}` is not done with machines of KubeVirt"),
-            }),
+            MachineAct::Snapshot | MachineAct::Move | MachineAct::Migrate => {
+                Err(Problem::NotDone {
+                    machine: machine.name.clone(),
+                    said: format!("`{act}` is not done with machines of KubeVirt"),
+                })
+            }
         }
     }
 

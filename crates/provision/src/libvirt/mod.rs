@@ -6,9 +6,9 @@ mod migration;
 mod virsh;
 
 use crate::provider::{Acted, Boot, Line, Machine, Marked, Node, Provider, Room, State, Volume};
+use crate::qemu::kvm;
 use crate::record::{Deployment, Ground};
 use crate::{Problem, volume};
-use crate::qemu::kvm;
 use domain::{Sources, described};
 use model::Bytes;
 use model::machines::{DiskAllocation, DiskContent, HostCpu, MachineAct};
@@ -82,11 +82,7 @@ fn is_there(virsh: &Virsh, machine: &Machine) -> Result<bool, Problem> {
 }
 
 /// Refuses a domain that has our UUID and not our token.
-fn refuse_others(
-    virsh: &Virsh,
-    deployment: &Deployment,
-    machine: &Machine,
-) -> Result<(), Problem> {
+fn refuse_others(virsh: &Virsh, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
     let text = virsh.described(&machine.uuid)?;
     match domain::is_ours(&text, &deployment.token) {
         true => Ok(()),

@@ -87,7 +87,7 @@ pub(super) fn processor(accelerator: Accelerator, is_amd: bool) -> &'static str 
     match (accelerator, is_amd) {
         (Accelerator::Tcg, _) => "max",
         // No processor of AMD has this register; KVM makes one up, and a KVM within another may
-        // refuse it, which ends the machine. qemu itself leaves it out there since its version 10.1.
+        // refuse it, which ends the machine.
         (_, true) => "host,arch-capabilities=off",
         (_, false) => "host",
     }

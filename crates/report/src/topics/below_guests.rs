@@ -1,8 +1,177 @@
 //! What nodes did below the guests of a run.
 
+use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
-use model::machines::{BelowGuests, BelowNode, HostCpu, NodeCounts};
-use model::{Bytes, Nanos, hostlist};
+use analysis::ResultRow;
+use model::machines::{BelowGuests, BelowNode, BelowStage, HostCpu, MachinesMade, NodeCounts};
+use model::{Bytes, Fact, Nanos, Record, hostlist};
+
+/// More points than this are folded away.
+const MOST_POINTS: usize = 24;
+/// More machines than this are no picture.
+const MOST_MACHINES: usize = 64;
+
+/// The section of the page: who runs where, then each point with what its nodes did. Nothing where
+/// no machines of ours carried the run.
+pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
+    let facts = || record.plan.notes.iter().map(|note| &note.fact);
+    let made = facts().find_map(|fact| match fact {
+        Fact::Machines(made) => Some(made),
+        _ => None,
+    });
+    let Some(made) = made else { return Markup::new() };
+    let below = record.notes.iter().find_map(|note| match &note.fact {
+        Fact::BelowGuests(below) => Some(below),
+        _ => None,
+    });
+    let mut content = plain("h2", "Nodes, machines, disks");
+    content.push(classed("div", "scroll", places(record, rows, made, below)));
+    if let Some(below) = below.filter(|below| !below.stages.is_empty()) {
+        content.push(classed("div", "scroll", points(rows, below)));
+        if let Some(more) = below.stages.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
+            content.push(classed("p", "remark", format!("{more} more points are not shown.")));
+        }
+    }
+    plain("section", content)
+}
+
+fn head(words: &[(&'static str, &'static str)]) -> Markup {
+    let cells = words
+        .iter()
+        .map(|(word, class)| element("th", &[("scope", "col"), ("class", *class)], *word));
+    plain("thead", plain("tr", cells.collect::<Markup>()))
+}
+
+fn number(text: String) -> Markup {
+    classed("td", "number", text)
+}
+
+/// Node → machine → disks: requests of the guests above, bytes of the node's disks below.
+fn places(
+    record: &Record,
+    rows: &[ResultRow],
+    made: &MachinesMade,
+    below: Option<&BelowGuests>,
+) -> Markup {
+    let mut body = Markup::new();
+    for on in made.nodes.iter().take(MOST_MACHINES) {
+        let node = below.and_then(|below| below.nodes.iter().find(|node| node.node == on.node));
+        let disks = node.map_or_else(|| dash(), |node| bytes_of_disks(&node.counts));
+        let name = element("th", &[("scope", "row")], on.node.as_str());
+        let count = format!("{} machines", on.machines.len());
+        let cells = [name, plain("td", count), plain("td", ""), number(dash()), number(disks)];
+        body.push(plain("tr", cells));
+        for machine in on.machines.iter().take(MOST_MACHINES) {
+            body.push(of_machine(record, rows, machine));
+        }
+    }
+    let caption = plain(
+        "caption",
+        "Above: requests and bytes of each guest's load in all measurements. Below: what the \
+         node's own disks read and wrote from before the first stage to behind the last one, \
+         whoever asked for it.",
+    );
+    let words = [
+        ("Node", ""),
+        ("Machine", ""),
+        ("Its disks", ""),
+        ("Requests", "number"),
+        ("Read and written", "number"),
+    ];
+    element("table", &[], [caption, head(&words), plain("tbody", body)])
+}
+
+fn of_machine(record: &Record, rows: &[ResultRow], machine: &str) -> Markup {
+    let host = record.plan.hosts.iter().find(|host| host.hostname == machine);
+    let paths = host.map(|host| host.targets.iter().map(|target| target.path.clone()).collect());
+    let paths: Vec<String> = paths.unwrap_or_default();
+    let (mut ios, mut bytes) = (0u64, 0u64);
+    for row in rows.iter().filter(|row| row.is_addend()) {
+        let shares = analysis::by_host(record, row);
+        for share in shares.iter().filter(|share| share.name == machine) {
+            ios = ios.saturating_add(share.ios);
+            bytes = bytes.saturating_add(share.bytes);
+        }
+    }
+    let cells = [
+        plain("td", ""),
+        element("th", &[("scope", "row")], machine),
+        classed("td", "wraps", paths.join(" ")),
+        number(words::count(ios)),
+        number(Bytes(bytes).to_string()),
+    ];
+    plain("tr", cells)
+}
+
+/// Each point and node.
+fn points(rows: &[ResultRow], below: &BelowGuests) -> Markup {
+    let mut body = Markup::new();
+    for stage in below.stages.iter().take(MOST_POINTS) {
+        let title = rows.iter().find(|row| row.stage == stage.stage && row.is_whole());
+        let title = title.map_or_else(|| format!("stage {}", stage.stage + 1), name_of);
+        for node in &stage.nodes {
+            body.push(of_point(&title, stage, node));
+        }
+    }
+    let caption = plain(
+        "caption",
+        "Between two looks at the nodes, at the begin and the end of each measurement. The ratio: \
+         bytes that disks of all nodes wrote for each byte that guests wrote, other programs' \
+         included. CPU in CPUs.",
+    );
+    let words = [
+        ("Point", ""),
+        ("Node", ""),
+        ("Guests read, wrote", "number"),
+        ("Disks read, wrote", "number"),
+        ("Ratio", "number"),
+        ("CPUs of guests", "number"),
+        ("Of their I/O", "number"),
+        ("Rest of them", "number"),
+        ("Node busy", "number"),
+    ];
+    element("table", &[], [caption, head(&words), plain("tbody", body)])
+}
+
+fn of_point(title: &str, stage: &BelowStage, node: &BelowNode) -> Markup {
+    let length = stage.length.0.max(1) as f64;
+    let cpus = |time: Option<Nanos>| {
+        time.map_or_else(dash, |time| format!("{:.2}", time.0 as f64 / length))
+    };
+    let ratio = ratio(stage.guest_written, &stage.nodes);
+    let busy = node.counts.busy.zip(node.counts.cpus).filter(|(_, cpus)| cpus.0 > 0);
+    let busy = busy.map(|(busy, cpus)| words::share(busy.0 as f64 / cpus.0 as f64));
+    let cells = [
+        element("th", &[("scope", "row"), ("class", "wraps")], title),
+        plain("td", node.node.as_str()),
+        number(format!("{}, {}", stage.guest_read, stage.guest_written)),
+        number(bytes_of_disks(&node.counts)),
+        number(ratio.map_or_else(dash, |ratio| format!("{ratio:.2}"))),
+        number(cpus(node.guests.map(|cpu| cpu.vcpu))),
+        number(cpus(node.guests.and_then(|cpu| cpu.io))),
+        number(cpus(node.guests.map(|cpu| cpu.other))),
+        number(busy.unwrap_or_else(dash)),
+    ];
+    plain("tr", cells)
+}
+
+fn name_of(row: &ResultRow) -> String {
+    match words::sweep(&row.sweep, row.repetition).as_str() {
+        "" => row.workload.clone(),
+        axes => format!("{} ({axes})", row.workload),
+    }
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn bytes_of_disks(counts: &NodeCounts) -> String {
+    match (counts.read_bytes, counts.written_bytes) {
+        (Some(read), Some(written)) => format!("{}, {}", Bytes(read), Bytes(written)),
+        _ => dash(),
+    }
+}
 
 /// Each node: the machines that are not there any more, CPU time, bytes of its disks; then how many
 /// bytes disks wrote for each byte that guests wrote.
@@ -27,10 +196,13 @@ pub fn sentence(below: &BelowGuests) -> String {
 /// Bytes that all nodes' disks wrote for each byte that guests wrote; `None` where a node does not
 /// report it, or guests wrote nothing.
 fn amplification(below: &BelowGuests) -> Option<f64> {
-    let all: Option<u64> = below.nodes.iter().map(|node| node.counts.written_bytes).sum();
-    let guests = below.guest_written.0;
-    (guests > 0 && !below.nodes.is_empty()).then_some(())?;
-    Some(all? as f64 / guests as f64)
+    ratio(below.guest_written, &below.nodes)
+}
+
+fn ratio(guest_written: Bytes, nodes: &[BelowNode]) -> Option<f64> {
+    let all: Option<u64> = nodes.iter().map(|node| node.counts.written_bytes).sum();
+    (guest_written.0 > 0 && !nodes.is_empty()).then_some(())?;
+    Some(all? as f64 / guest_written.0 as f64)
 }
 
 fn of_node(length: Nanos, node: &BelowNode) -> String {
@@ -87,6 +259,38 @@ mod tests {
             guest_read: Bytes::gib(4),
             guest_written: Bytes::gib(1),
             nodes: vec![node],
+            stages: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_page_has_each_machine_on_its_node_and_each_point_with_what_the_node_did() {
+        let mut recorded =
+            analysis::testing::Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
+        let stage = recorded.stage(model::StageKind::Measure);
+        recorded.interval(stage, 0, &[(model::Op::Read, &[1_000; 50])]);
+        recorded.end();
+        let mut record = recorded.record();
+        let machine = record.plan.hosts[0].hostname.clone();
+        assert_eq!(section(&record, &[]), Markup::new(), "no machines of ours");
+        let made = MachinesMade {
+            name: "a".into(),
+            provider: model::machines::ProviderKind::Qemu,
+            nodes: vec![model::machines::OnNode { node: "n1".into(), machines: vec![machine] }],
+            accelerator: model::machines::Accelerator::Kvm,
+            cache: model::machines::DiskCache::None,
+            boots: Vec::new(),
+            go_with_run: true,
+        };
+        record.plan.notes.push(model::plan::PlanNote { fact: Fact::Machines(made) });
+        let BelowGuests { length, guest_read, guest_written, nodes, .. } = below();
+        let of_stage = BelowStage { stage, length, guest_read, guest_written, nodes };
+        let fact = Fact::BelowGuests(BelowGuests { stages: vec![of_stage], ..below() });
+        record.notes.push(model::Note { stage: None, host: 0, fact });
+        let rows = analysis::results(&record);
+        let page = section(&record, &rows).into_string();
+        for part in ["n1", ">50<", "4 GiB, 1 GiB", "1 MiB, 3 GiB", "3.00", ">0.80<", "50 %"] {
+            assert!(page.contains(part), "{part}: {page}");
         }
     }
 

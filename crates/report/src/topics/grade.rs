@@ -55,9 +55,29 @@ fn step(step: Step) -> &'static str {
     }
 }
 
-fn cache(cache: &Cache) -> String {
-    let of = &cache.of;
-    match cache.kind {
+/// So many names of one kind are said; of more, the first one and how many others.
+const MOST_NAMES: usize = 3;
+
+/// The caches by their kinds: machines of ten disks have the same ten times.
+fn caches(all: &[Cache]) -> Vec<String> {
+    let mut kinds: Vec<(CacheKind, Vec<&str>)> = Vec::new();
+    for cache in all {
+        match kinds.iter_mut().find(|(kind, _)| *kind == cache.kind) {
+            Some((_, names)) => names.push(&cache.of),
+            None => kinds.push((cache.kind, vec![&cache.of])),
+        }
+    }
+    let named = |names: &[&str]| match names {
+        [first, others @ ..] if names.len() > MOST_NAMES => {
+            format!("{first} and {} more", others.len())
+        }
+        _ => names.join(", "),
+    };
+    kinds.iter().map(|(kind, names)| cache(*kind, &named(names))).collect()
+}
+
+fn cache(kind: CacheKind, of: &str) -> String {
+    match kind {
         CacheKind::Device => format!("write cache of {of} (write back)"),
         CacheKind::Hypervisor => format!("host behind the virtual disk {of}"),
         CacheKind::HostPage => format!("page cache of the hypervisor below {of}"),
@@ -85,8 +105,8 @@ pub fn sentences(verdict: &Verdict) -> Vec<String> {
         }
     }
     if !verdict.caches.is_empty() {
-        let caches: Vec<String> = verdict.caches.iter().map(cache).collect();
-        said.push(format!("Caches in the figures: {}.", caches.join(", ")));
+        let caches = caches(&verdict.caches).join(", ");
+        said.push(format!("Caches in the figures: {caches}."));
     }
     said.extend(verdict.step.map(|next| format!("To raise it: {}.", step(next))));
     said
@@ -178,5 +198,10 @@ mod tests {
              Caches in the figures: write cache of vda (write back). To raise it: add --set \
              until=steady."
         );
+        let of = |name: &str| Cache { of: name.to_owned(), kind: CacheKind::Hypervisor };
+        let disks = ["vda", "vdb", "vdc", "vdd"].map(of);
+        let said = "host behind the virtual disk vda and 3 more";
+        assert_eq!(caches(&disks), [said]);
+        assert_eq!(caches(&disks[..2]), ["host behind the virtual disk vda, vdb"]);
     }
 }

@@ -58,6 +58,7 @@ mod tests {
             accelerator: Accelerator::Kvm,
             cache: DiskCache::None,
             boots: vec![boot("a-1", 4000, 3000), boot("a-2", 5000, 2000)],
+            go_with_run: true,
         };
         assert_eq!(
             sentence(&made),

@@ -41,7 +41,11 @@ pub struct Groups {
 const HEAD: f64 = 24.0;
 const ROW: f64 = 18.0;
 const GAP: f64 = 8.0;
+/// The least room for labels, and the most.
 const LABELS: f64 = 110.0;
+const MOST_LABELS: f64 = 200.0;
+/// The width of a character of a label, at most.
+const CHARACTER: f64 = 7.0;
 const VALUES: f64 = 96.0;
 /// As [`VALUES`], with the share of a ceiling.
 const VALUES_AND_SHARES: f64 = 172.0;
@@ -51,6 +55,8 @@ const SHADES: [&str; 4] = ["bar step0", "bar step1", "bar step2", "bar step3"];
 /// What bars are drawn along.
 struct Axis {
     scale: Scale,
+    /// The room of the labels before it.
+    labels: f64,
     /// The most that has a place on it.
     max: f64,
     /// Its width.
@@ -84,7 +90,9 @@ impl Groups {
         let bars = || self.bars();
         let has_ceilings = bars().any(|bar| bar.ceiling.is_some());
         let is_wide = has_ceilings || bars().any(|bar| !bar.note.is_empty());
-        let room = WIDTH - LABELS - if is_wide { VALUES_AND_SHARES } else { VALUES };
+        let longest = bars().map(|bar| bar.label.chars().count()).max().unwrap_or(0);
+        let labels = (longest as f64 * CHARACTER + 10.0).clamp(LABELS, MOST_LABELS);
+        let room = WIDTH - labels - if is_wide { VALUES_AND_SHARES } else { VALUES };
         let mut content = Markup::new();
         let mut top = 0.0;
         let mut said = Vec::new();
@@ -93,7 +101,7 @@ impl Groups {
             content.push(element("text", &place, &group.name));
             top += HEAD;
             for (shade, bar) in group.bars.iter().enumerate() {
-                content.push(self.bar(&Axis { scale, max, room }, top, shade, bar));
+                content.push(self.bar(&Axis { scale, max, labels, room }, top, shade, bar));
                 let words = bar.figure.map_or_else(|| "not measured".to_owned(), self.words);
                 let most = bar
                     .ceiling
@@ -112,15 +120,15 @@ impl Groups {
     }
 
     fn bar(&self, axis: &Axis, top: f64, shade: usize, bar: &Step) -> Markup {
-        let Axis { scale, max, room } = *axis;
+        let Axis { scale, max, labels, room } = *axis;
         let place =
-            [("class", "label end"), ("x", &*number(LABELS - 10.0)), ("y", &*number(top + 13.0))];
+            [("class", "label end"), ("x", &*number(labels - 10.0)), ("y", &*number(top + 13.0))];
         let mut content = element("text", &place, bar.label.as_str());
         let width = bar.figure.map_or(0.0, |figure| scale.place(figure) * room);
         let class = SHADES.get(shade % SHADES.len()).copied().unwrap_or("bar");
         let place = [
             ("class", class),
-            ("x", &*number(LABELS)),
+            ("x", &*number(labels)),
             ("y", &*number(top + 2.0)),
             ("width", &*number(width)),
             ("height", &*number(ROW - 4.0)),
@@ -132,11 +140,11 @@ impl Groups {
         });
         let words = words.unwrap_or_else(|| "–".to_owned());
         let seen = bar.ceiling.filter(|ceiling| *ceiling <= max);
-        let mark = seen.map(|ceiling| LABELS + scale.place(ceiling) * room);
+        let mark = seen.map(|ceiling| labels + scale.place(ceiling) * room);
         if let Some((left, ceiling)) = mark.zip(seen) {
             content.push(roof::mark(left, top, ROW, &(self.words)(ceiling)));
         }
-        let from = roof::words_from(LABELS + width, mark, &words);
+        let from = roof::words_from(labels + width, mark, &words);
         let place = [("class", "tick"), ("x", &*number(from)), ("y", &*number(top + 13.0))];
         content.push(element("text", &place, words));
         content

@@ -159,6 +159,7 @@ fn run(
     content.push(crate::topics::hit_share::section(record, &rows));
     content.push(crate::topics::host_cpu::section(record, &rows));
     content.push(crate::topics::port_traffic::section(record, &rows));
+    content.push(crate::topics::below_guests::section(record, &rows));
     content.push(
         held.map_or_else(Markup::new, |(published, held)| {
             self::published(published, &held, record)
