@@ -122,7 +122,9 @@ fn fio_and_plimsoll_replay_one_log_the_same_by_the_kernels_tracepoints() {
     }
     let folder = scratch();
     let folder = folder.path();
-    fs::write(folder.join("a.iolog"), iolog(800, 64 << 8, false)).expect("a log");
+    // fio takes no trims out of a log that it replays by plain calls.
+    let log = iolog(800, 64 << 8, false).replace("trim", "read");
+    fs::write(folder.join("a.iolog"), log).expect("a log");
     let device = Loop::new(64);
     let redirect = format!("--replay_redirect={}", text(&device.device));
     recorded(folder, &device, "fio.trace", || {

@@ -358,3 +358,40 @@ pub(crate) fn lock_for_one(file: BorrowedFd<'_>, shared: bool) -> rustix::io::Re
 pub(super) fn is_busy(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::ExecutableFileBusy)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::choices::Backend;
+    use model::plan::EngineSettings;
+    use model::units::Nanos;
+
+    #[test]
+    fn a_removal_that_began_is_noted_in_a_marker_of_ours_alone() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let open = |name: &str| {
+            let options =
+                File::options().read(true).write(true).create(true).truncate(false).clone();
+            options.open(folder.path().join(name)).expect("a file")
+        };
+        let engine = EngineSettings::simple(Backend::Sync);
+        let plan = HostPlan::empty("r", Nanos::seconds(1), engine);
+        let file = open("ours");
+        Held { file: open("ours"), earlier: None, is_new: true }.write(&plan, true).expect("room");
+        assert!(!is_removed(&file));
+        // Twice: a directory whose removal was cut off is cleaned later.
+        for _ in 0..2 {
+            note_removal(&file);
+            assert!(is_removed(&file));
+            let marker = read(&file).expect("still one of ours");
+            assert_eq!((marker.made_directory, marker.run_id), (true, plan.run_id.clone()));
+        }
+        Held { file: open("ours"), earlier: None, is_new: false }.write(&plan, true).expect("room");
+        assert!(!is_removed(&file), "the next run begins anew");
+        for (name, text) in [("empty", ""), ("other", "{\"made_by\":\"me\"}")] {
+            std::fs::write(folder.path().join(name), text).expect("room");
+            note_removal(&open(name));
+            assert_eq!(std::fs::read_to_string(folder.path().join(name)).expect("a file"), text);
+        }
+    }
+}

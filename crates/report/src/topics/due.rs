@@ -12,7 +12,9 @@ const MOST_TOLD: usize = 20;
 fn paced(rows: &[ResultRow]) -> impl Iterator<Item = &ResultRow> {
     rows.iter().filter(|row| {
         row.is_of_workload()
-            && row.work().is_some_and(|work| work.trace.is_none() && Offer::of(&work.pace).is_some())
+            && row
+                .work()
+                .is_some_and(|work| work.trace.is_none() && Offer::of(&work.pace).is_some())
     })
 }
 
@@ -23,9 +25,8 @@ fn sentence(row: &ResultRow) -> Option<String> {
         let share = words::share(count as f64 / due.max(1) as f64);
         format!("{} ({share})", words::count(count))
     };
-    let axis = |setting: &model::setting::Setting| {
-        format!(" {}={}", setting.axis(), setting.label())
-    };
+    let axis =
+        |setting: &model::setting::Setting| format!(" {}={}", setting.axis(), setting.label());
     let axes: String = row.sweep.iter().map(axis).collect();
     (late + never > 0).then(|| {
         format!(
