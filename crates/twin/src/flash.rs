@@ -14,23 +14,13 @@ pub(crate) const PAGE_BYTES: u64 = 4096;
 const NONE: u32 = u32::MAX;
 /// Blocks that are erased ahead of the one that is written.
 const AHEAD: u32 = 1;
-/// Rounds of the iteration below; its error shrinks at each by more than half above 1 % of spare.
-const ROUNDS: u32 = 10_000;
 
 impl Flash {
     /// Pages written to flash for each page that the host writes at random, evenly over the whole
-    /// device, in the long run: 1 ÷ (1 − u), where the share u of a block is still valid when it is
-    /// cleaned, and u = exp(−α·(1 − u)) with α = all pages ÷ pages of the host.
-    ///
-    /// Source: Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012, for cleaning
-    /// the oldest block (there: LRU). It follows from two counts: the log goes round once while the
-    /// host writes T·(1 − u) of its T pages, and a page survives each of these writes with the
-    /// probability 1 − 1 ÷ U. Exact in the limit of many blocks.
+    /// device, in the long run: [`catalogue::cluster::amplification`], where all pages are those of
+    /// the host and the spare.
     pub fn amplification(&self) -> f64 {
-        let alpha = 1.0 + f64::from(self.spare.ppm) / 1e6;
-        // From below, the iteration rises to the lesser root; the other one is 1.
-        let valid = (0..ROUNDS).fold(0.0, |valid: f64, _| (-alpha * (1.0 - valid)).exp());
-        1.0 / (1.0 - valid)
+        catalogue::cluster::amplification(1.0 + f64::from(self.spare.ppm) / 1e6)
     }
 
     /// Pages of one erase block.
