@@ -53,6 +53,8 @@ pub enum Assumption {
     /// The footprint fits, although the drives behind the cache hold only so many bytes of data,
     /// protection taken off.
     Fits(f64),
+    /// Drives hold so little, 0 to 1, that they write faster at random than their datasheet says.
+    PartlyFilled(f64),
 }
 
 /// What a cluster can carry of one workload.
@@ -116,6 +118,7 @@ pub fn ceiling(cluster: &Cluster, workload: &Workload) -> Ceiling {
     }
     let hits = tiers::hits(cluster, workload, &amplification, &mut assumptions);
     assumptions.extend(tiers::overfull(cluster, workload, &amplification).map(Assumption::Fits));
+    assumptions.extend(tiers::filled(cluster, workload).map(Assumption::PartlyFilled));
     let traffic = traffic(cluster, workload, &amplification, &mut assumptions);
     let mut limits: Vec<Limit> = [
         tiers::capacity_drives(cluster, workload, &amplification, hits),

@@ -149,6 +149,15 @@ fn tier(cluster: &Cluster, role: Role, demand: &Demand, workload: &Workload) -> 
     (total > 0.0).then_some(total)
 }
 
+/// The least share of any drive that holds data, where somebody said it and requests write at
+/// random.
+pub(super) fn filled(cluster: &Cluster, workload: &Workload) -> Option<f64> {
+    let is_asked = workload.write_share() > 0.0 && workload.random > 0.0;
+    let drives = cluster.nodes.iter().flat_map(|group| &group.drives).filter(|_| is_asked);
+    let shares = drives.filter_map(|drives| fixed(drives.spec.filled.value));
+    shares.map(|share| f64::from(share.ppm) / 1e6).filter(|share| *share < 1.0).reduce(f64::min)
+}
+
 /// How long one drive works on what one request of the client asks of the tier, in seconds; `None`
 /// where a figure is missing.
 fn seconds(figures: &Figures, demand: &Demand, workload: &Workload) -> Option<f64> {

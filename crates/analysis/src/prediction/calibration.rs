@@ -7,7 +7,7 @@ use super::network::{Network, Owner};
 use super::parameter::Parameter;
 use crate::ceiling::{Layer, ceiling};
 use catalogue::Cluster;
-use catalogue::cluster::FittedValue;
+use catalogue::cluster::{FittedValue, MOST_FITTED_ROWS};
 use model::{Bytes, Percent};
 use std::collections::BTreeSet;
 
@@ -44,6 +44,13 @@ pub enum Refusal {
     TooFewRows {
         /// How many there are.
         rows: usize,
+    },
+    /// More rows than a fit takes.
+    TooManyRows {
+        /// How many there are.
+        rows: usize,
+        /// How many it takes.
+        most: usize,
     },
     /// Rows depend on more than twice as many parameters as there are rows.
     TooManyUnknowns {
@@ -247,6 +254,9 @@ fn judged(cluster: &Cluster, fit: &Fit, seen: &Seen, row: &Measured) -> Judged {
 fn check_rows(cluster: &Cluster, rows: &[Measured]) -> Result<(), Refusal> {
     if rows.len() < 2 {
         return Err(Refusal::TooFewRows { rows: rows.len() });
+    }
+    if rows.len() > MOST_FITTED_ROWS {
+        return Err(Refusal::TooManyRows { rows: rows.len(), most: MOST_FITTED_ROWS });
     }
     for (index, one) in rows.iter().enumerate() {
         for other in &rows[index + 1..] {

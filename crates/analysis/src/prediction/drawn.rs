@@ -51,6 +51,8 @@ pub fn modelled(truth: &Cluster, load: &Load) -> f64 {
 pub struct Outcome {
     /// The rows of the long suite.
     pub held_out: Vec<Judged>,
+    /// What each of them is without noise, in requests per second: a prediction is of that.
+    pub rates: Vec<f64>,
     /// What was fitted to the short one.
     pub fit: Fit,
 }
@@ -149,7 +151,8 @@ impl Drawn {
     ) -> Result<Outcome, Refusal> {
         let (short, long) = (self.short(repeats, rate), self.long(count, rate));
         let calibration = calibrate(&self.cluster, &short, &long)?;
-        Ok(Outcome { held_out: calibration.held_out, fit: calibration.fit })
+        let rates = long.iter().map(|row| rate(&self.truth, &row.load)).collect();
+        Ok(Outcome { held_out: calibration.held_out, rates, fit: calibration.fit })
     }
 }
 

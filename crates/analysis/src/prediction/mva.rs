@@ -59,6 +59,13 @@ pub struct Later {
     pub each_s: f64,
 }
 
+impl Later {
+    /// How much longer one piece is than the room, in seconds: its request waits for that.
+    pub fn longer_s(&self) -> f64 {
+        (self.each_s - self.room_s).max(0.0)
+    }
+}
+
 impl Queue {
     /// Queues with exponential times that each request passes one after the other.
     pub fn exponential(count: f64, demand_s: f64) -> Queue {

@@ -191,9 +191,10 @@ impl Network {
             let wait_s = queue.waits_s(self.outstanding, rate).max(0.0);
             let all_s = queue.all_s() * queue.count * station.servers;
             for visit in &station.visits {
+                let serves = station.serves(visit, &queue);
                 for part in &visit.parts {
                     let waited_s = wait_s * visit.times * part.seconds / all_s.max(1e-300);
-                    add(part.owner, visit.times * visit.serves * part.seconds + waited_s);
+                    add(part.owner, visit.times * serves * part.seconds + waited_s);
                 }
             }
         }

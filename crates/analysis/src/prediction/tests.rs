@@ -171,6 +171,62 @@ fn rows_that_nothing_should_be_fitted_to_are_refused_with_the_reason() {
 }
 
 #[test]
+fn rows_of_one_load_contradict_each_other_unless_repetitions_of_others_stray_as_much() {
+    let known = cluster("name = \"t\"\n[[nodes]]\ncount = 4\n");
+    let refused = |rows: &[Measured]| {
+        matches!(calibrate(&known, rows, &[]), Err(Refusal::Contradiction { .. }))
+    };
+    // 1.6 times apart, where 1.5 is the limit.
+    let apart = [row(1, 4, 100, 64, 1e5), row(2, 4, 100, 64, 1.6e5)];
+    let others = |factor: f64, loads: u64| -> Vec<Measured> {
+        let of_load = |load: u64| {
+            let rate = 1e4 * load as f64;
+            [row(3, 4, 100, load, rate), row(4, 4, 100, load, rate * factor)]
+        };
+        apart.iter().cloned().chain((1..=loads).flat_map(of_load)).collect()
+    };
+    assert!(refused(&apart), "nothing says how far repetitions stray");
+    assert!(refused(&others(1.01, 4)), "the others repeat within 1 %");
+    assert!(refused(&others(1.3, 2)), "two repetitions say too little of it");
+    assert!(!refused(&others(1.3, 4)), "the others stray by 13 %, and 5.7 times that is 111 %");
+}
+
+#[test]
+fn more_rows_than_a_fit_takes_are_refused() {
+    let known = cluster("name = \"t\"\n[[nodes]]\ncount = 4\n");
+    let rows = vec![row(1, 4, 100, 64, 1e5); 257];
+    let most = catalogue::cluster::MOST_FITTED_ROWS;
+    assert_eq!(
+        calibrate(&known, &rows, &[]).expect_err("refused"),
+        Refusal::TooManyRows { rows: 257, most }
+    );
+}
+
+#[test]
+fn who_holds_rows_is_told_for_each_draw_and_who_holds_none_of_them() {
+    let known = cluster(
+        "name = \"t\"\n[[nodes]]\ncount = 4\nports = 1\nport_speed = \
+         \"10Gbit/s\"\n[software]\nread = \"50us\"\nread_per_mib = \"1us\"\nport_share = \
+         \"90%\"\nread_path = \"200us\"\n",
+    );
+    let network = |kib, outstanding| Network::new(&known, &row(1, kib, 100, outstanding, 1.0).load);
+    let (small, large) = (network(4, 4096), network(1024, 4096));
+    let fit = Fit::unfitted(&known);
+    let holders = fit.holders(std::slice::from_ref(&small), 0.2);
+    assert!(!holders.is_empty());
+    let software = Owner::Parameter(Parameter::Read);
+    let ports = Owner::Parameter(Parameter::PortShare);
+    // All that these rows depend on is known, so that every draw says the same.
+    assert!(holders.iter().all(|seen| seen.contains(&software) && !seen.contains(&ports)));
+    assert!(fit.otherwise_bound(&small, 0.2, &holders) < 1e-9);
+    let others = fit.otherwise_bound(&large, 0.2, &holders);
+    assert!((others - 1.0).abs() < 1e-6, "ports hold it in every draw: {others}");
+    let both = fit.holders(&[small, large.clone()], 0.2);
+    assert!(both.iter().all(|seen| seen.contains(&software) && seen.contains(&ports)));
+    assert!(fit.otherwise_bound(&large, 0.2, &both) < 1e-9);
+}
+
+#[test]
 fn figures_that_are_no_rates_of_one_load_are_left_out_with_their_reason() {
     let reasons = |text: &str| -> Vec<LeftOut> {
         let found = published(&Published::parse("t", text).expect("good figures"));

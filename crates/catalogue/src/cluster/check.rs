@@ -2,7 +2,7 @@
 
 use super::fields::{CacheKind, Placement, Role};
 use super::port::PortFields;
-use super::software::FittedRowSpec;
+use super::software::{FittedRowSpec, MOST_FITTED_ROWS};
 use super::{Cluster, NodeGroup, fixed};
 use form::{Auto, Given, Problem, place};
 
@@ -13,12 +13,27 @@ pub(super) fn check(cluster: &Cluster, problems: &mut Vec<Problem>) {
     cache(cluster, problems);
     access(cluster, problems);
     software(cluster, problems);
+    if cluster.fitted_rows.len() > MOST_FITTED_ROWS {
+        let message = format!(
+            "{} rows were fitted; predictions take {MOST_FITTED_ROWS} at most",
+            cluster.fitted_rows.len()
+        );
+        let remedy = "calibrate again, with fewer rows in --fit";
+        problems.push(Problem::new(place(&cluster.top.name), message, remedy));
+    }
     for (index, group) in cluster.nodes.iter().enumerate() {
         node_group(group, problems);
         let name = &group.spec.name;
         if cluster.nodes[..index].iter().any(|other| other.spec.name.value == name.value) {
             let message = format!("a second group of nodes is called `{}`", name.value);
             problems.push(Problem::new(place(name), message, "give each group a name of its own"));
+        }
+        for empty in group.drives.iter().map(|drives| &drives.spec.filled) {
+            if fixed(empty.value).is_some_and(|share| share.ppm == 0) {
+                let message = "a drive without data is written nothing to";
+                let remedy = "write the share that holds data while the load runs, or leave it out";
+                problems.push(Problem::new(place(empty), message, remedy));
+            }
         }
         for zero in
             group.drives.iter().flat_map(|drives| [&drives.spec.read_iops, &drives.spec.write_iops])

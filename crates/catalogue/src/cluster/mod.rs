@@ -25,7 +25,9 @@ pub use fields::{
 pub use figures::{Figures, fixed};
 pub use port::MeasuredPort;
 pub use reference::REFERENCE;
-pub use software::{FittedRow, FittedRowSpec, FittedValue, SoftwareSpec, with_fitted};
+pub use software::{
+    FittedRow, FittedRowSpec, FittedValue, MOST_FITTED_ROWS, SoftwareSpec, with_fitted,
+};
 pub use tier::{DESTAGE_SLACK_NS, missing};
 
 use crate::devices::{Device, catalogue};
@@ -283,14 +285,15 @@ fn figures(spec: &DriveSpec, problems: &mut Vec<Problem>) -> Figures {
         fixed(given).map_or(listed, |value| Some(value.bytes_per_s()))
     };
     let rate = |given: Auto<u64>, listed| fixed(given).map_or(listed, |value| Some(value as f64));
-    Figures {
+    let full = Figures {
         capacity_bytes: fixed(spec.capacity.value)
             .map_or(listed.capacity_bytes, |value| Some(value.0 as f64)),
         read_bytes_per_s: bytes(spec.read.value, listed.read_bytes_per_s),
         write_bytes_per_s: bytes(spec.write.value, listed.write_bytes_per_s),
         read_iops: rate(spec.read_iops.value, listed.read_iops),
         write_iops: rate(spec.write_iops.value, listed.write_iops),
-    }
+    };
+    fixed(spec.filled.value).map_or(full, |share| full.filled(f64::from(share.ppm) / 1e6))
 }
 
 #[cfg(test)]

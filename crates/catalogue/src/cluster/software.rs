@@ -100,6 +100,10 @@ spec_table! {
     }
 }
 
+/// Rows that a calibration takes at most: what follows from them is computed again for each
+/// prediction, in a time that grows with them.
+pub const MOST_FITTED_ROWS: usize = 256;
+
 /// A measured row that parameters were fitted to, as [`FittedRowSpec`] reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedRow {

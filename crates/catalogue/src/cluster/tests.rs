@@ -171,3 +171,19 @@ fn mistakes_point_at_their_place() {
     assert!(!messages("[[nodes]\n", &[]).is_empty());
     assert!(messages(&"x".repeat(2 << 20), &[])[0].contains("larger than 1 MiB"));
 }
+
+#[test]
+fn a_drive_without_data_and_more_rows_than_a_fit_takes_are_refused() {
+    let problems = |text: &str| -> Vec<String> {
+        let refused = Cluster::parse("t", text, &[]).expect_err("refused");
+        refused.problems.into_iter().map(|problem| problem.message).collect()
+    };
+    let drive = "name = \"t\"\n[[nodes]]\n[[nodes.drives]]\nmodel = \"p4610-3.2tb\"\n";
+    let found = problems(&format!("{drive}filled = \"0%\"\n"));
+    assert_eq!(found, ["a drive without data is written nothing to"]);
+    let row = "[[fitted_row]]\nname = \"r\"\nread_bytes = \"4KiB\"\nwrite_bytes = \"4KiB\"\n\
+               read = \"100%\"\nrandom = \"100%\"\noutstanding = 1\nrate = 1000\n";
+    let rows = |count: usize| format!("{drive}{}", row.repeat(count));
+    assert!(Cluster::parse("t", &rows(MOST_FITTED_ROWS), &[]).is_ok());
+    assert!(problems(&rows(MOST_FITTED_ROWS + 1))[0].contains("at most"));
+}

@@ -2,6 +2,7 @@
 //! and each that is over is followed by the next at once. It gives the rate that a prediction of
 //! the same load is held against.
 
+use super::route::SLAB_BITS;
 use super::{Cluster, ClusterSpec, Testbed};
 use crate::device::Request;
 use model::rng::Rng;
@@ -9,6 +10,9 @@ use model::{Bytes, Op, Percent};
 
 /// Room for the hosts' places, where no footprint is known.
 const UNTOLD_BYTES: u64 = 1 << 42;
+
+/// Requests that a simulation sends ahead at most until streams have spread.
+const MOST_WANDERS: u64 = 1_000_000;
 
 /// How far chance may move a rate that is given.
 const SETTLED: f64 = 0.01;
@@ -45,8 +49,7 @@ pub struct Simulated {
 }
 
 /// What a testbed carries of a load: the rate of at least `requests` (10 or more), after forty
-/// times
-/// those outstanding have gone before. It goes on, twice as long each time, until chance moves the
+/// times those outstanding have gone before, or more where streams have to spread first. It goes on, twice as long each time, until chance moves the
 /// rate by 1 % or less, for up to 31 times as many requests. Each request outstanding is a stream
 /// of its own.
 ///
@@ -84,7 +87,8 @@ pub fn closed_loop(
     for stream in 0..outstanding {
         source.send(&mut cluster, 0, stream);
     }
-    let mut now_ns = after(&mut cluster, &mut source, (requests / 10).max(40 * outstanding));
+    let before = (requests / 10).max(40 * outstanding).max(wanders(load, outstanding));
+    let mut now_ns = after(&mut cluster, &mut source, before);
     let mut part = (requests / 10).max(1);
     loop {
         let mut times_s = Vec::new();
@@ -99,6 +103,19 @@ pub fn closed_loop(
         }
         part *= 2;
     }
+}
+
+/// Requests until every stream has left sixteen of its nodes, up to a limit.
+///
+/// A stream keeps to a node for 1 MiB. Streams begin evenly at random, and only as they wander do
+/// they gather where nodes are slow, as they do for good.
+fn wanders(load: &ClosedLoop, outstanding: u64) -> u64 {
+    if load.random >= 1.0 {
+        return 0;
+    }
+    let bytes = u64::from(load.read_bytes.min(load.write_bytes).max(1));
+    let in_order = (1 << SLAB_BITS) / bytes.min(1 << SLAB_BITS);
+    (16 * outstanding).saturating_mul(in_order).min(MOST_WANDERS)
 }
 
 /// The rate of ten parts of so many requests each.

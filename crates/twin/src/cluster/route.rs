@@ -456,6 +456,8 @@ fn unit(bits: u64) -> f64 {
     (bits % UNIT) as f64 / PPM
 }
 
+/// Each node chooses for itself: copies of one block do not meet drives of one number.
 fn pick(drives: &[Drive], key: u64) -> &Drive {
-    &drives[(derive(key, &[4]) % drives.len() as u64) as usize]
+    let node = drives.first().map_or(0, |drive| u64::from(drive.place));
+    &drives[(derive(key, &[4, node]) % drives.len() as u64) as usize]
 }

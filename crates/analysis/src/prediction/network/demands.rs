@@ -124,7 +124,7 @@ impl Network {
         let each = |times: f64, parameter: Parameter, further_s: f64| {
             let mut visit = Visit::new(times, Owner::Parameter(parameter), values.get(parameter));
             visit.parts.push(Part { owner: Owner::Layer(Layer::Drives), seconds: further_s });
-            visit.varying(self.varies)
+            visit
         };
         let stream = |times: f64, seconds: f64| {
             let seconds = seconds / values.get(Parameter::StreamShare);
@@ -146,8 +146,11 @@ impl Network {
             misses.writes * in_order * blocks.in_order,
             moved(piece_bytes, self.write_bytes_per_s),
         );
+        // What a disk does in pauses is gathered, and takes as long each time.
+        let written_varies = if is_later { 0.0 } else { self.varies };
+        let (old, new) = (old.varying(written_varies), new.varying(written_varies));
         let mut visits = vec![
-            each(misses.reads * random, Parameter::DriveRead, read_further_s),
+            each(misses.reads * random, Parameter::DriveRead, read_further_s).varying(self.varies),
             stream(misses.reads * in_order, moved(self.read_bytes, self.read_bytes_per_s))
                 .varying(self.streams_vary(self.read_bytes)),
         ];

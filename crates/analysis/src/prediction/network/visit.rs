@@ -61,7 +61,7 @@ impl Visit {
 
     /// What nobody waits for while there is room.
     pub(super) fn later(self) -> Visit {
-        Visit { is_later: true, serves: 0.0, ..self }
+        Visit { is_later: true, ..self }
     }
 
     fn seconds(&self) -> f64 {
@@ -95,7 +95,7 @@ impl Station {
         let later = Later { room_s: DESTAGE_SLACK_NS as f64 / 1e9, ..Later::default() };
         let servers = self.servers.max(1.0);
         let mut queue = Queue { count: self.count, servers, later, ..Queue::default() };
-        let mut times_later = 0.0;
+        let (mut times_later, mut serves_later) = (0.0, 0.0);
         for visit in &self.visits {
             let seconds = visit.seconds();
             let shared_s = seconds / servers;
@@ -109,6 +109,7 @@ impl Station {
                 queue.later.rest_s2 += rest_s2;
                 queue.later.waits += visit.times * visit.waits;
                 times_later += visit.times;
+                serves_later += visit.times * visit.serves;
             } else {
                 queue.demand_s += each * shared_s;
                 queue.rest_s2 += rest_s2;
@@ -119,10 +120,19 @@ impl Station {
         }
         let work_s = queue.later.demand_s * self.count;
         queue.later.each_s = if times_later > 0.0 { work_s / times_later } else { 0.0 };
-        // What is longer than the room is waited for.
-        let longer_s = (queue.later.each_s - queue.later.room_s).max(0.0);
-        queue.serves_s += queue.later.waits * longer_s;
+        // What is longer than the room is waited for: of pieces side by side, all at once.
+        queue.serves_s += serves_later * queue.later.longer_s();
         queue
+    }
+
+    /// The share of a visit's service that adds to a request's time, where its queues are `queue`.
+    pub(super) fn serves(&self, visit: &Visit, queue: &Queue) -> f64 {
+        let is_waited = if visit.is_later {
+            queue.later.longer_s() / queue.later.each_s.max(1e-300)
+        } else {
+            1.0
+        };
+        visit.serves * is_waited
     }
 }
 
@@ -130,6 +140,21 @@ impl Station {
 mod tests {
     use super::*;
     use crate::ceiling::Layer;
+
+    #[test]
+    fn of_pieces_side_by_side_that_are_longer_than_the_room_the_rest_is_waited_for_once() {
+        let room_s = DESTAGE_SLACK_NS as f64 / 1e9;
+        let piece = |seconds: f64| {
+            let visit = Visit::new(3.0, Owner::Layer(Layer::Drives), seconds).side_by_side(3.0);
+            Station::of(6.0, vec![visit.later()])
+        };
+        let station = piece(room_s + 0.004);
+        let queue = station.queue();
+        assert!((queue.serves_s - 0.004).abs() < 1e-12, "{}", queue.serves_s);
+        let each = station.serves(&station.visits[0], &queue) * 3.0 * (room_s + 0.004);
+        assert!((each - 0.004).abs() < 1e-12, "{each}");
+        assert!(piece(0.9 * room_s).queue().serves_s.abs() < 1e-12, "nobody waits for a pause");
+    }
 
     #[test]
     fn side_by_side_the_last_one_counts() {

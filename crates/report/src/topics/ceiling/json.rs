@@ -70,5 +70,6 @@ fn word(assumption: Assumption) -> &'static str {
         Assumption::OneCopy => "one-copy",
         Assumption::CacheSize(_) => "cache-size",
         Assumption::Fits(_) => "footprint-fits",
+        Assumption::PartlyFilled(_) => "partly-filled",
     }
 }

@@ -196,6 +196,11 @@ fn assumption(assumption: Assumption) -> String {
              protection: check --footprint and the drives.",
             bytes / 1e12
         ),
+        Assumption::PartlyFilled(share) => format!(
+            "Assumed: drives that are {} full write faster at random than their datasheet says \
+             (nodes.drives.filled).",
+            words::share(share)
+        ),
         Assumption::CacheSize(bytes) => format!(
             "Assumed: the cache tier keeps {:.2} TB of data, all that its drives hold after \
              protection (cache.read_share, cache.write_share).",

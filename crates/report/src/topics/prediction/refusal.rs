@@ -17,6 +17,11 @@ pub fn refusal(why: &Refusal) -> String {
             "{} to fit: a fit takes two rows at least; name more with --fit, or add a run",
             words::counted(*rows as u64, "row")
         ),
+        Refusal::TooManyRows { rows, most } => format!(
+            "{} to fit: a fit takes {most} at most, because its time grows with them; name fewer \
+             with --fit",
+            words::counted(*rows as u64, "row")
+        ),
         Refusal::TooManyUnknowns { rows, unknowns } => {
             let names: Vec<&str> = unknowns.iter().map(|one| parameter(*one)).collect();
             format!(
