@@ -38,6 +38,7 @@ pub mod little;
 pub mod loadline;
 pub mod network;
 mod offer;
+mod other_runs;
 mod page_cache;
 mod port_traffic;
 pub mod prediction;

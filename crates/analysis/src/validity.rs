@@ -193,7 +193,7 @@ fn warnings(
     }
     found.extend(degraded(record, &digest.frame));
     found.extend(left_out(record));
-    found.extend(other_runs(record, stage.stage));
+    found.extend(crate::other_runs::doubt(record, stage.stage));
     found.extend(events_running(record, stage.stage));
     found.extend(start_skew(record, stage));
     found.extend(clock_error(record, stage));
@@ -241,24 +241,6 @@ fn left_out(record: &Record) -> Option<Warning> {
         }
         _ => None,
     })
-}
-
-/// The other runs that loaded hosts of this one in a stage.
-fn other_runs(record: &Record, stage: u32) -> Option<Warning> {
-    let (mut hosts, mut runs): (Vec<String>, Vec<OtherRun>) = Default::default();
-    for note in record.notes.iter().filter(|note| note.stage == Some(stage)) {
-        let Fact::OtherRun(other) = &note.fact else { continue };
-        let host = record.plan.hosts.get(note.host as usize);
-        let host = host.map_or_else(String::new, |host| host.hostname.clone());
-        if !hosts.contains(&host) {
-            hosts.push(host);
-        }
-        match runs.iter_mut().find(|known| known.run == other.run) {
-            Some(known) => known.same_place |= other.same_place,
-            None => runs.push(other.clone()),
-        }
-    }
-    (!runs.is_empty()).then_some(Warning::OtherRuns { hosts, runs })
 }
 
 /// The events of earlier stages whose commands still ran when this one began.
