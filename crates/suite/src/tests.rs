@@ -158,8 +158,8 @@ fn mistakes_come_all_at_once_with_place_and_remedy() {
               block_size, \
              write_block_size, trim, trim_as, read, access, random, skew, hot_spots, align, \
              stride, run, backward, sharing, segments, streams, range, depth, workers, spread, \
-             hosts, rotate, rate, rate_of, arrivals, think, burst, fsync_every, dsync, priority, files, \
-             size",
+             hosts, rotate, rate, rate_of, arrivals, think, burst, fsync_every, dsync, priority, \
+             files, size",
         ]
     );
 }
