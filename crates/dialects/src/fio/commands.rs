@@ -2,7 +2,6 @@
 //! layer.
 
 use super::job::Job;
-use super::work::of;
 use crate::draft::{Fields, quoted, share};
 use crate::loss::{Losses, Verdict};
 
@@ -35,8 +34,7 @@ pub fn fields(job: &Job, losses: &mut Losses, fields: &mut Fields) {
         fields.set("trim_as", "\"zeroes\"", source.clone());
     }
     let moved = commands.verify + commands.write;
-    if moved > 0 {
-        let read = (commands.verify * ALL + moved / 2) / moved;
+    if let Some(read) = (commands.verify * ALL + moved / 2).checked_div(moved) {
         fields.set("read", quoted(&share(read)), source);
     }
 }
@@ -44,7 +42,7 @@ pub fn fields(job: &Job, losses: &mut Losses, fields: &mut Fields) {
 /// `fallocate`: what reads and writes ask for keeps what is there, trims make holes.
 fn space(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     let asked = job.asked();
-    let source = of(&job.space, losses);
+    let source = job.space.as_ref().map(|got| losses.source(got.id)).unwrap_or_default();
     if !asked.trims {
         fields.set("trim_as", "\"allocate\"", source);
     } else if let Some(got) = job.rw.as_ref().filter(|_| asked.writes || asked.reads) {

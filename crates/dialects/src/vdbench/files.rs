@@ -1,8 +1,7 @@
 //! File systems (`fsd=`) and their workloads (`fwd=`).
 
-use super::population::{self, Extent};
 use super::storage::{OPEN, Open, open};
-use super::values::{self, Mean, Sizes, bytes, list, number, percent};
+use super::values::{self, Extent, Mean, Sizes, TOTAL, WORKING_SET, bytes, list, number, percent};
 use crate::loss::{Class, Verdict};
 use crate::mpi::job::{Got, inside, near, path, same};
 use crate::table::{Opt, Rule, Takes};
@@ -126,18 +125,18 @@ pub const FILE_SYSTEM: &[Opt<FileSystem>] = &[
         name: "wss",
         aliases: &["workingsetsize"],
         takes: Takes::Size,
-        rule: Rule::Read(Class::Approximated, population::WORKING_SET, |job, given| {
+        rule: Rule::Read(Class::Approximated, WORKING_SET, |job, given| {
             let value = Extent::of_files(&given.value)?;
-            near(&mut job.working_set, given, value, population::WORKING_SET)
+            near(&mut job.working_set, given, value, WORKING_SET)
         }),
     },
     Opt {
         name: "total_size",
         aliases: &["totalsize"],
         takes: Takes::Size,
-        rule: Rule::Read(Class::Same, population::TOTAL, |job, given| {
+        rule: Rule::Read(Class::Same, TOTAL, |job, given| {
             let value = Extent::of_files(&given.value)?;
-            same(&mut job.total, given, value, population::TOTAL)
+            same(&mut job.total, given, value, TOTAL)
         }),
     },
     Opt {

@@ -3,64 +3,12 @@
 
 use super::files::FileSystem;
 use super::run::Run;
-use super::values::{Sizes, bytes, list, number, percent};
+use super::values::{Extent, Sizes, TOTAL, WORKING_SET};
 use crate::loss::{Losses, Verdict};
 use crate::mpi::job::Got;
 
-/// What becomes of `totalsize`.
-pub const TOTAL: &str = "`files`: as many as make these bytes";
-/// What becomes of `workingsetsize`.
-pub const WORKING_SET: &str = "`files`: as many as make these bytes; those that no request would \
-go to are not made";
 /// No directories lie any deeper.
 const MOST_DEPTH: u64 = 64;
-
-/// A part of the files, by its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// So many of them.
-    Bytes(u64),
-    /// Millionths of all that there could be.
-    Share(u64),
-}
-
-impl Extent {
-    /// `100g`, or `(100g,4)`, a quarter of it.
-    ///
-    /// # Errors
-    /// It is no size above 0.
-    pub fn of_files(text: &str) -> Result<Extent, String> {
-        let parts = list(text);
-        let first = bytes(parts.first().map_or("", String::as_str))?;
-        let divisor = parts.get(1).map_or(Ok(1.0), |part| number(part))?.max(1.0);
-        match (first as f64 / divisor) as u64 {
-            0 => Err(format!("`{text}` is no size of files")),
-            bytes => Ok(Extent::Bytes(bytes)),
-        }
-    }
-
-    /// The same of a run, where it may also be a share: `50%`.
-    ///
-    /// # Errors
-    /// It is neither, or several, one after the other.
-    pub fn of_run(text: &str) -> Result<Extent, String> {
-        let parts = list(text);
-        let [one] = parts.as_slice() else {
-            return Err("several sizes, one after the other; write a run for each".to_owned());
-        };
-        match one.strip_suffix('%') {
-            Some(share) => percent(share).map(Extent::Share),
-            None => Extent::of_files(one),
-        }
-    }
-
-    fn of(self, all: u64) -> u64 {
-        match self {
-            Extent::Bytes(bytes) => bytes,
-            Extent::Share(ppm) => (u128::from(all) * u128::from(ppm) / 1_000_000) as u64,
-        }
-    }
-}
 
 /// How many files, and what said so.
 pub struct Count {

@@ -1,8 +1,7 @@
 //! Run definitions (`rd=`), hosts (`hd=`), and what stands before all of them.
 
-use super::population::{self, Extent};
 use super::storage::{OPEN, Open, Seek, duration, open, seek};
-use super::values::{Sizes, list, number, numbers, percent, sizes};
+use super::values::{Extent, Sizes, TOTAL, WORKING_SET, list, number, numbers, percent, sizes};
 use crate::loss::{Class, Verdict};
 use crate::mpi::job::{Got, near, same};
 use crate::table::{Opt, Rule, Takes};
@@ -286,17 +285,17 @@ pub const RUN: &[Opt<Run>] = &[
         name: "fortotalsize",
         aliases: &["totalsize"],
         takes: Takes::Size,
-        rule: Rule::Read(Class::Same, population::TOTAL, |job, given| {
-            same(&mut job.total, given, Extent::of_run(&given.value)?, population::TOTAL)
+        rule: Rule::Read(Class::Same, TOTAL, |job, given| {
+            same(&mut job.total, given, Extent::of_run(&given.value)?, TOTAL)
         }),
     },
     Opt {
         name: "forwss",
         aliases: &["wss", "forworkingsetsize", "workingsetsize"],
         takes: Takes::Size,
-        rule: Rule::Read(Class::Approximated, population::WORKING_SET, |job, given| {
+        rule: Rule::Read(Class::Approximated, WORKING_SET, |job, given| {
             let value = Extent::of_run(&given.value)?;
-            near(&mut job.working_set, given, value, population::WORKING_SET)
+            near(&mut job.working_set, given, value, WORKING_SET)
         }),
     },
     Opt {

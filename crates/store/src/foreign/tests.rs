@@ -110,8 +110,8 @@ fn what_a_forger_sealed_again_is_refused_with_the_reason() {
     for (sql, why) in [
         ("DROP TABLE foreign_points", "table"),
         (
-            "DROP TABLE foreign_doubts; CREATE VIEW foreign_doubts AS WITH RECURSIVE n(x) AS (SELECT \
-          1 UNION ALL SELECT x + 1 FROM n LIMIT 1) SELECT 'x', 'y', x, x FROM n",
+            "DROP TABLE foreign_doubts; CREATE VIEW foreign_doubts AS WITH RECURSIVE n(x) AS \
+             (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 1) SELECT 'x', 'y', x, x FROM n",
             "table",
         ),
         ("DELETE FROM foreign_run", "no rows"),
