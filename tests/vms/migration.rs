@@ -21,7 +21,8 @@ struct Nodes {
     nodes: Vec<Child>,
 }
 
-/// What begins a node: its name, its own files, its daemons. All of it ends with its first process.
+/// What begins a node: its name, its own files, its daemons. All of it ends with its first process,
+/// a shell that waits for whatever ends: libvirt waits until what it killed is gone.
 fn script(folder: &Path, number: u32) -> String {
     let home = folder.join(format!("n{number}"));
     let binds = ["lib/libvirt", "cache/libvirt", "log/libvirt"].map(|path| {
@@ -42,7 +43,7 @@ fn script(folder: &Path, number: u32) -> String {
     format!(
         "set -e\nhostname node{number}\nmount -t tmpfs none /run\n{binds}\nmount --bind {0}/etc \
          /etc/libvirt\nmount --bind {0}/hosts /etc/hosts\nmkdir -p /run/libvirt\nvirtlogd -d\n\
-         libvirtd -d -f {0}/conf\nexec sleep 10000\n",
+         libvirtd -d -f {0}/conf\nwhile sleep 1; do :; done\n",
         home.display(),
         binds = binds.join("\n"),
     )
