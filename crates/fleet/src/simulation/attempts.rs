@@ -1,6 +1,7 @@
 //! One seed: a fleet under a foul sky, and attempt after attempt at what is left of its plan.
-//! Agents of an attempt that broke off may still have their targets when the next one begins; or somebody
-//! takes them over, and joins what they kept to the record.
+//!
+//! Agents of an attempt that broke off may still have their targets when the next one begins; or
+//! somebody takes them over, and joins what they kept to the record.
 
 use super::SECOND;
 use super::load::Tally;

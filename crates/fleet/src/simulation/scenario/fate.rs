@@ -1,6 +1,7 @@
-//! What befalls hosts and the coordinator. Each seed allows some kinds of mishaps alone (A. Groce
-//! et al., "Swarm testing", ISSTA 2012): where everything may happen, most runs end before two things
-//! of one kind meet.
+//! What befalls hosts and the coordinator.
+//!
+//! Each seed allows some kinds of mishaps alone (A. Groce et al., "Swarm testing", ISSTA 2012):
+//! where everything may happen, most runs end before two things of one kind meet.
 
 use super::super::{MILLI, SECOND};
 use super::{CoordinatorScript, HostScript, Mishap, Scenario};
