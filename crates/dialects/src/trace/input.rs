@@ -53,6 +53,9 @@ enum Records {
     OracleGeneral,
 }
 
+/// What editors and spreadsheets put before a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 impl<R: BufRead> Requests<R> {
     /// Begins to read in `dialect`, or in the one that the content tells. `wanted` keeps the
     /// requests of one source alone.
@@ -64,14 +67,18 @@ impl<R: BufRead> Requests<R> {
         dialect: Option<TraceDialect>,
         wanted: Option<String>,
     ) -> Result<Requests<R>, TraceProblem> {
+        if from.fill_buf().map_err(|error| unreadable(&error))?.starts_with(BYTE_ORDER_MARK) {
+            from.consume(BYTE_ORDER_MARK.len());
+        }
         let start = from.fill_buf().map_err(|error| unreadable(&error))?;
+        if start.is_empty() {
+            let remedy = "copy it again, or record it again while the device is loaded";
+            return Err(TraceProblem::new("the file is empty", remedy));
+        }
         let dialect = dialect.or_else(|| TraceDialect::of_content(start)).ok_or_else(|| {
             let all: Vec<&str> = TraceDialect::ALL.iter().map(|one| one.word()).collect();
-            let what = match start.is_empty() {
-                true => "the file is empty",
-                false => "its content tells no form of traces",
-            };
-            TraceProblem::new(what, format!("name the form with --from: {}", all.join(", ")))
+            let remedy = format!("name the form with --from: {}", all.join(", "));
+            TraceProblem::new("its content tells no form of traces", remedy)
         })?;
         let lines =
             |from: R, parser: Parser| Source::Lines { from, parser, line: Vec::new(), number: 0 };

@@ -297,3 +297,22 @@ fn bytes_of_any_kind_do_no_harm() {
         }
     }
 }
+
+#[test]
+fn a_mark_before_the_text_is_no_part_of_it_and_an_empty_file_says_so() {
+    for (text, from) in [
+        ("\u{feff}fio version 3 iolog\n0 f read 8192 4096\n", None),
+        ("\u{feff}128166372003061629,hm,0,Read,8192,4096,5\n", Some(TraceDialect::Msr)),
+    ] {
+        let mut requests = Requests::new(text.as_bytes(), from, None).expect("a trace");
+        let (request, _) = requests.next_request().expect("well-formed").expect("one");
+        assert_eq!((request.offset, request.length), (8192, 4096));
+        assert_eq!(requests.next_request().expect("the end"), None);
+    }
+    for empty in ["", "\u{feff}"] {
+        for from in [None, Some(TraceDialect::Iolog)] {
+            let problem = Requests::new(empty.as_bytes(), from, None).err().expect("nothing");
+            assert!(problem.to_string().contains("is empty; copy it again"), "{problem}");
+        }
+    }
+}
