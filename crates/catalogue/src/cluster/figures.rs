@@ -38,7 +38,8 @@ impl Figures {
         };
         let when_full = bandwidth / (write_iops * PAGE_BYTES);
         let is_flash = write_iops >= LEAST_FLASH_IOPS && when_full > 1.0;
-        if !is_flash || !(share > 0.0 && share < 1.0) {
+        let is_partly_full = share > 0.0 && share < 1.0;
+        if !is_flash || !is_partly_full {
             return self;
         }
         let valid = 1.0 - 1.0 / when_full;
@@ -52,7 +53,8 @@ impl Figures {
 
 /// Pages written to flash for each page that is written at random, evenly over all that holds data,
 /// in the long run, where there are `alpha` (above 1) times as many pages as pages with data: 1 ÷
-/// (1 − u), where the share u of a block is still valid when it is cleaned, and u = exp(−α·(1 − u)).
+/// (1 − u), where the share u of a block is still valid when it is cleaned, and
+/// u = exp(−α·(1 − u)).
 ///
 /// Source: Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012, for cleaning the
 /// oldest block (there: LRU). It follows from two counts: the log goes round once while the host
