@@ -37,7 +37,8 @@ impl Figures {
         };
         let when_full = bandwidth / (write_iops * PAGE_BYTES);
         let is_flash = write_iops >= LEAST_FLASH_IOPS && when_full > 1.0;
-        if !is_flash || !(share > 0.0 && share < 1.0) {
+        let is_partly_full = share > 0.0 && share < 1.0;
+        if !is_flash || !is_partly_full {
             return self;
         }
         let valid = 1.0 - 1.0 / when_full;

@@ -49,9 +49,9 @@ pub struct Simulated {
 }
 
 /// What a testbed carries of a load: the rate of at least `requests` (10 or more), after forty
-/// times those outstanding have gone before, or more where streams have to spread first. It goes on, twice as long each time, until chance moves the
-/// rate by 1 % or less, for up to 31 times as many requests. Each request outstanding is a stream
-/// of its own.
+/// times those outstanding have gone before, or more where streams have to spread first. It goes
+/// on, twice as long each time, until chance moves the rate by 1 % or less, for up to 31 times as
+/// many requests. Each request outstanding is a stream of its own.
 ///
 /// # Errors
 /// When the testbed does not say enough to be simulated; in words, with the remedy.
