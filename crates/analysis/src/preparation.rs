@@ -7,7 +7,7 @@ use crate::row::ResultRow;
 use crate::warning::Warning;
 use model::digest::Digest;
 use model::inventory::Media;
-use model::plan::{HostPlan, PlannedTarget, Stage, StageKind, Target, Work};
+use model::plan::{HostPlan, PlannedTarget, Stage, StageKind, Target, TargetFile, Work};
 use model::record::StageRecord;
 use model::testbed::TargetKind;
 use model::{Op, Percent, Record, StageEnd};
@@ -124,7 +124,7 @@ fn random_share(work: &Work) -> f64 {
 /// Whether a target is a whole flash drive that may be written: a device, or a simulated one.
 fn is_flash(record: &Record, host: u32, target: &Target) -> bool {
     match target.kind {
-        PlannedTarget::Simulated => target.files.iter().any(|file| file.is_simulated_flash()),
+        PlannedTarget::Simulated => target.files.iter().any(TargetFile::is_simulated_flash),
         PlannedTarget::Device => {
             let facts = record.testbed.get(host as usize);
             let facts = facts.and_then(|host| {

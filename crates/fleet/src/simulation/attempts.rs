@@ -131,15 +131,14 @@ fn join(
     }
     for host in 0..hosts {
         let mut tally = Tally::default();
-        let mut next = 0;
-        for sample in record.samples().filter(|one| one.host == host && one.stage == stage) {
+        let samples = record.samples().filter(|one| one.host == host && one.stage == stage);
+        for (next, sample) in (0..).zip(samples) {
             if sample.interval != next {
                 return Err(format!(
                     "host {host}, stage {stage}: interval {} in place of {next} behind a take-over",
                     sample.interval
                 ));
             }
-            next += 1;
             tally.add(sample);
         }
         let sent = &outcome.hosts[host as usize].sampled[stage as usize];

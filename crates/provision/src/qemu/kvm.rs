@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -51,10 +51,7 @@ fn begins(kernel: &Path) -> bool {
     let (said, heard) = channel();
     // Reading blocks, so another thread does it; it ends with the process.
     thread::spawn(move || said.send(says_first_words(console)));
-    let runs = match heard.recv_timeout(PATIENCE) {
-        Ok(runs) => runs,
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => false,
-    };
+    let runs = heard.recv_timeout(PATIENCE).unwrap_or(false);
     // It may have ended by itself.
     let _ = child.kill();
     let _ = child.wait();

@@ -56,7 +56,7 @@ fn places(
     let mut body = Markup::new();
     for on in made.nodes.iter().take(MOST_MACHINES) {
         let node = below.and_then(|below| below.nodes.iter().find(|node| node.node == on.node));
-        let disks = node.map_or_else(|| dash(), |node| bytes_of_disks(&node.counts));
+        let disks = node.map_or_else(dash, |node| bytes_of_disks(&node.counts));
         let name = element("th", &[("scope", "row")], on.node.as_str());
         let count = format!("{} machines", on.machines.len());
         let cells = [name, plain("td", count), plain("td", ""), number(dash()), number(disks)];

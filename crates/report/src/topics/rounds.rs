@@ -73,7 +73,8 @@ pub fn section(found: &Rounds) -> Markup {
     if (found.count as usize) < ROUNDS {
         return plain("section", content);
     }
-    let tables: [(&str, fn(&InRounds) -> String); 4] = [
+    type Figure = fn(&InRounds) -> String;
+    let tables: [(&str, Figure); 4] = [
         ("IOPS", |point| words::iops(point.mean_iops)),
         ("Bandwidth", |point| words::bandwidth(point.mean_bytes_per_s)),
         ("Mean latency", |point| words::latency(point.latency.mean_ns().map(|ns| ns as u64))),

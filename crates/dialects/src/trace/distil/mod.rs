@@ -187,9 +187,9 @@ impl Distiller {
             cell_ns: self.times.width_up_to(length_ns, RATE_CELLS),
             is_poisson: false,
         };
-        let even = self.from_arrivals(&model);
+        let even = self.distance_of_arrivals(&model);
         model.is_poisson = true;
-        model.is_poisson = self.from_arrivals(&model) <= even;
+        model.is_poisson = self.distance_of_arrivals(&model) <= even;
         model
     }
 
@@ -207,7 +207,7 @@ impl Distiller {
     }
 
     /// How far the times between requests are from those of the suite.
-    fn from_arrivals(&self, model: &Model) -> f64 {
+    fn distance_of_arrivals(&self, model: &Model) -> f64 {
         let alone = if model.is_poisson { exponential } else { step };
         let mean_ns = model.rate.map_or(0.0, |rate| 1e9 / rate);
         distances::of_times(&self.inter_arrivals, |ns| match model.levels.is_empty() {
@@ -255,7 +255,7 @@ impl Distiller {
             sizes: distances::of_shares(&own, &suites.into_iter().collect()),
             offsets,
             popularity: distances::of_cells(&cells, |at| placed(&model.spots, at)),
-            inter_arrivals: self.from_arrivals(model),
+            inter_arrivals: self.distance_of_arrivals(model),
             rate: distances::of_cells(&times, |at| match model.levels.is_empty() {
                 true => at,
                 false => levels::sent(&model.levels, at),

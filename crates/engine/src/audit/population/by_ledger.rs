@@ -9,6 +9,7 @@ use model::{Fact, Record};
 use std::collections::BTreeMap;
 
 /// What stands of a worker whose operations failed.
+#[derive(Clone, Copy)]
 pub(super) struct Found<'a> {
     /// The number of the population among those that are told.
     pub(super) population: usize,
