@@ -66,6 +66,9 @@ fn after_failed_operations_the_ledger_is_what_the_file_system_has() {
         let (folder, fs) = (scratch(), FaultyFs::new());
         let (here, data) = (folder.path(), fs.path().join("data"));
         std::fs::write(here.join("alive.toml"), SUITE).expect("a suite");
+        // One name a file: this file system renames nothing.
+        let mix = "workload.mail.operations=\"create:3, write:1, append:2, truncate:1, read:2, \
+                   remove:3\"";
         let line = [
             "run",
             "alive.toml",
@@ -76,9 +79,8 @@ fn after_failed_operations_the_ledger_is_what_the_file_system_has() {
             "run.plimsoll",
             "--json",
             "-q",
-            // One name a file: this file system renames nothing.
             "--set",
-            "workload.mail.operations=\"create:3, write:1, append:2, truncate:1, read:2, remove:3\"",
+            mix,
         ];
         let child = start(here, &line);
         wait_until("the measuring to begin", || {

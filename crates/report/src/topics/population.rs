@@ -73,7 +73,10 @@ pub fn object(record: &Record) -> Value {
     if hosts.is_empty() {
         return Value::Null;
     }
-    let figures = |one: &LedgerSum| json!({ "files": one.sum.files, "bytes": one.sum.bytes, "guessed": one.guessed });
+    let figures = |one: &LedgerSum| {
+        let LedgerSum { sum, guessed } = one;
+        json!({ "files": sum.files, "bytes": sum.bytes, "guessed": guessed })
+    };
     let mut fields = figures(&total(&hosts));
     let each = hosts.iter().map(|(number, one)| {
         let host = record.plan.hosts.iter().find(|host| host.host == *number);
