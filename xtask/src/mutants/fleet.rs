@@ -156,6 +156,8 @@ fn ended(command: &mut Command, what: &str) -> Outcome<Option<String>> {
     let output = shell::target_dir()?.join("mutants/fleet").join(what);
     let file = std::fs::File::create(&output).map_err(|error| in_words(&output, &error))?;
     let both = file.try_clone().map_err(|error| in_words(&output, &error))?;
+    // What tests leave behind where they run stays in the copy.
+    command.current_dir(shell::target_dir()?.join("mutants/fleet/tree"));
     command.stdin(Stdio::null()).stdout(file).stderr(both).env("RUST_BACKTRACE", "0");
     let mut child =
         command.spawn().map_err(|error| format!("{}: {error}", shell::line(command)))?;
