@@ -1,0 +1,65 @@
+//! What is done otherwise than the suite says.
+
+use crate::scale::Fraction;
+use crate::units::Bytes;
+use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// What is done otherwise than the suite says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adjusted {
+    /// Copies of blocks spread over all hosts, because writes do not cover whole units.
+    CopiesSpread,
+    /// The sync backend has one request outstanding for each worker.
+    OneOutstanding,
+    /// A file has another size.
+    FileSize {
+        /// What it has.
+        size: Bytes,
+        /// What was wanted.
+        wanted: Bytes,
+    },
+    /// A time was not shrunk as far as asked for.
+    LeastTime {
+        /// Which.
+        what: ScaledTime,
+        /// The suite's.
+        time: Nanos,
+        /// The factor.
+        scale: Fraction,
+        /// What is taken instead.
+        least: Nanos,
+    },
+    /// It takes longer to see whether a stage is steady.
+    SteadyTakesLonger {
+        /// The least time for it.
+        least: Nanos,
+        /// What was wanted.
+        measure: Nanos,
+    },
+    /// The times of a simulation were shrunk.
+    SimulatedTimes {
+        /// The times are divided by this.
+        divisor: u64,
+        /// How long all of it would take.
+        all: Nanos,
+    },
+    /// A scenario is not simulated, because it has too many requests.
+    ScenarioLeftOut {
+        /// Its name.
+        name: String,
+    },
+    /// What a simulated migration does is assumed.
+    MigrationAssumed,
+}
+
+/// A time that a scale shrinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScaledTime {
+    /// How long is measured.
+    Measure,
+    /// The length of an interval.
+    Interval,
+}
