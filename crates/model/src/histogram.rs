@@ -5,12 +5,14 @@
 //! 1/128 of its value wide, so its midpoint is never further than 0.4 % from any value in it.
 //! Values above one hour count in the last bucket; the maximum is kept exactly all the same.
 
+mod bad;
 mod encoded;
 mod head;
 mod tight;
 
+pub use bad::BadHistogram;
 use encoded::encoded;
-pub use encoded::{BadHistogram, EncodedHistogram, encode_parts, take_apart};
+pub use encoded::{EncodedHistogram, encode_parts, take_apart};
 pub use head::Head;
 pub use tight::Tight;
 

@@ -20,7 +20,9 @@ mod jobs;
 mod words;
 
 pub use adjusted::{Adjusted, ScaledTime};
-pub use backends::{Choice, Degraded, Fallback, RefusedBackend, SystemError, WhyNoPoll, WhyRefused};
+pub use backends::{
+    Choice, Degraded, Fallback, RefusedBackend, SystemError, WhyNoPoll, WhyRefused,
+};
 pub use caches::{Eviction, NotEmptied, PageCache};
 pub use checked::{Damage, FoundBlock, Mismatch, NotChecked};
 pub use hosts::{AboutHosts, HostStart, OtherRun, TakesPart, Trait};
@@ -317,11 +319,5 @@ impl Fact {
             Fact::InWords(old) => old.device_read,
             _ => None,
         }
-    }
-}
-
-}
-
-        InWords { kind, words, refused: None, taken: None, device_read: None }
     }
 }

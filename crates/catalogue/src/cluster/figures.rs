@@ -28,9 +28,9 @@ impl Figures {
     ///
     /// A datasheet's sustained random writes are those of a full drive, whose cleaning copies
     /// pages. Its amplification is taken to be its bandwidth ÷ that rate in bytes, which gives its
-    /// spare by [`amplification_of`]; all that holds no data is spare, too. A drive is taken to write
-    /// no more requests than it reads. What has no such amplification, a disk or one that its
-    /// controller binds, stays as it is.
+    /// spare by [`amplification_of`]; all that holds no data is spare, too. A drive is taken to
+    /// write no more requests than it reads. What has no such amplification, a disk or one that
+    /// its controller binds, stays as it is.
     pub fn filled(self, share: f64) -> Figures {
         let (Some(bandwidth), Some(write_iops)) = (self.write_bytes_per_s, self.write_iops) else {
             return self;

@@ -1,7 +1,7 @@
 //! Histograms as bytes, in run files and on the wire.
 
-use super::{BUCKETS, Head, Histogram, bucket_of};
-use crate::varint::{self, BadNumber, take_u64, take_u128};
+use super::{BUCKETS, BadHistogram, Head, Histogram, bucket_of};
+use crate::varint::{self, take_u64, take_u128};
 use serde::{Deserialize, Serialize};
 
 /// The version of the byte layout, its first byte.
@@ -92,18 +92,6 @@ pub fn take_apart(bytes: &[u8], buckets: &mut Vec<(u16, u64)>) -> Result<Head, B
     Ok(Head { count, sum_ns, min_ns, max_ns })
 }
 
-/// Bytes that are not an encoded histogram.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadHistogram;
-
-impl std::fmt::Display for BadHistogram {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("not a histogram in a layout this version knows")
-    }
-}
-
-impl std::error::Error for BadHistogram {}
-
 impl EncodedHistogram {
     /// The histogram that was encoded.
     ///
@@ -176,11 +164,5 @@ impl EncodedHistogram {
     /// As [`decode`](Self::decode).
     pub fn max_ns(&self) -> Result<Option<u64>, BadHistogram> {
         Ok(take_head(&self.0)?.map(|(head, _)| head.max_ns))
-    }
-}
-
-impl From<BadNumber> for BadHistogram {
-    fn from(_: BadNumber) -> BadHistogram {
-        BadHistogram
     }
 }

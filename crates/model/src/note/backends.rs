@@ -1,5 +1,6 @@
 //! Backends that others took the place of, and what the engine did without.
 
+use super::PageCache;
 use crate::choices::Backend;
 use crate::choices::Poll;
 use crate::plan::StageKind;
@@ -7,7 +8,6 @@ use crate::priority::Priority;
 use crate::units::Bytes;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
-use super::PageCache;
 
 /// An error as the system tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

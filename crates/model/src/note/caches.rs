@@ -1,7 +1,7 @@
 //! The page cache, emptied or not.
 
-use serde::{Deserialize, Serialize};
 use super::SystemError;
+use serde::{Deserialize, Serialize};
 
 /// What becomes of the page cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

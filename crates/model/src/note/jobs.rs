@@ -20,6 +20,7 @@ pub struct Imported {
 impl Imported {
     /// No record names more options that differ.
     pub const MOST: usize = 200;
+}
 
 /// An option of another tool's job that the suite does not say as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Notes of older run files.
 
+use super::NoteKind;
 use crate::choices::Backend;
 use serde::{Deserialize, Serialize};
-use super::NoteKind;
 
 /// What a run file of an older format says in words, with the facts that the store read from them.
 /// Nothing else makes one.
@@ -24,3 +24,6 @@ impl InWords {
     /// Words from which nothing was read.
     pub fn new(kind: NoteKind, words: impl Into<String>) -> InWords {
         let words = words.into();
+        InWords { kind, words, refused: None, taken: None, device_read: None }
+    }
+}
