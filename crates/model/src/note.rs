@@ -1,13 +1,11 @@
 //! What a reader of the results has to know, as facts: what happened, and with which names, numbers
 //! and errors. Sentences are made of them where they are shown, and nothing is read out of one.
 
-use crate::choices::{Backend, Poll};
+use crate::choices::Backend;
 use crate::ledger::LedgerSum;
 use crate::machines::{BelowGuests, MachinesMade};
 use crate::plan::StageKind;
-use crate::priority::Priority;
 use crate::replayed::Replayed;
-use crate::scale::Fraction;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,5 @@
 //! Backends that others took the place of, and what the engine did without.
 
-use super::PageCache;
 use crate::choices::Backend;
 use crate::choices::Poll;
 use crate::plan::StageKind;
