@@ -65,7 +65,7 @@ fn after_failed_operations_the_ledger_is_what_the_file_system_has() {
     for errno in [libc::ENOSPC, libc::EIO] {
         let (folder, fs) = (scratch(), FaultyFs::new());
         let (here, data) = (folder.path(), fs.path().join("data"));
-        std::fs::write(here.join("alive.toml"), SUITE).expect("a suite");
+        fs::write(here.join("alive.toml"), SUITE).expect("a suite");
         // One name a file: this file system renames nothing.
         let mix = "workload.mail.operations=\"create:3, write:1, append:2, truncate:1, read:2, \
                    remove:3\"";
@@ -103,7 +103,7 @@ fn after_failed_operations_the_ledger_is_what_the_file_system_has() {
         assert!(sound["notes"].to_string().contains("sums of the ledger"), "{sound}");
         // One file that is lost afterwards is missed, although nobody knows which it is.
         let victim = first_file(&data);
-        std::fs::remove_file(victim).expect("removes");
+        fs::remove_file(victim).expect("removes");
         assert!(sum(&verify(7), "missing") > 0);
     }
 }

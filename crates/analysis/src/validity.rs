@@ -13,7 +13,7 @@ use crate::tally::tally;
 use crate::warning::{QUANTILES, Quantile, Warning};
 use crate::{below, evenness, limited, page_cache, standstill, surroundings, write_cache};
 use model::digest::{Digest, Moment, Part};
-use model::note::{AboutHosts, OtherRun};
+use model::note::AboutHosts;
 use model::plan::{Contents, StageKind};
 use model::record::StageRecord;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
