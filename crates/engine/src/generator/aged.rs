@@ -1,7 +1,8 @@
 //! One pass that leaves flash as a long time of random writes does.
 //!
 //! In the long run, the log of a drive that cleans its oldest block first gets a share u of copies
-//! and a share 1 − u of the host's random writes (`model::flash`). The pass writes such a log once: with the probability 1 − u a block anywhere, otherwise one that no write had yet, in
+//! and a share 1 − u of the host's random writes (`model::flash`). The pass writes such a
+//! log once: with the probability 1 − u a block anywhere, otherwise one that no write had yet, in
 //! place of the copy. So the places of what is overwritten are spread as they are in the long run:
 //! many in what was written first, few in what was written last. The pass ends when it has written
 //! as many blocks as the drive has, its spare included; by then every block was written.

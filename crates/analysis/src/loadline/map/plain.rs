@@ -151,7 +151,8 @@ impl Figure {
 
 /// Where the objective ceases to hold in a row: between two measured places, on the straight line
 /// through the logarithms of their figures; and the same of both ends of their errors, or both
-/// places where a figure is far from its limit. A place outside of the row is `None`. `None` for a row in which it holds behind a place where it fails.
+/// places where a figure is far from its limit. A place outside of the row is `None`.
+/// `None` for a row in which it holds behind a place where it fails.
 fn boundary(row: &[Figure]) -> Option<[Option<f64>; 3]> {
     if row.windows(2).any(|pair| !pair[0].holds && pair[1].holds) {
         return None;
