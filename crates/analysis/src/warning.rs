@@ -498,8 +498,15 @@ mod tests {
     #[test]
     fn every_doubt_that_the_ways_name_is_one() {
         let text = include_str!("warning.rs");
-        let noted =
-            ["direct-refused", "backend-fallback", "host-lost", "caches-not-emptied", "unsettled"];
+        // These are named as the notes that they come from are.
+        let noted = [
+            "direct-refused",
+            "backend-fallback",
+            "host-lost",
+            "caches-not-emptied",
+            "unsettled",
+            "other-run",
+        ];
         for code in ways().flat_map(|way| way.doubts) {
             let is_known = noted.contains(code) || text.contains(&format!("=> \"{code}\","));
             assert!(is_known, "{code}");
