@@ -24,6 +24,10 @@ words! {
         FioJson = "fio-json",
         /// A log of fio: bandwidth, rate or latencies over time.
         FioLog = "fio-log",
+        /// What fio prints without `--output-format`.
+        FioText = "fio-text",
+        /// fio's terse output.
+        FioTerse = "fio-terse",
         /// What DiskSpd prints.
         DiskSpdText = "diskspd-text",
         /// What DiskSpd prints with `-Rxml`.
@@ -55,7 +59,7 @@ impl Form {
     /// The tool that writes it.
     pub fn tool(self) -> &'static str {
         match self {
-            Form::FioJson | Form::FioLog => "fio",
+            Form::FioJson | Form::FioLog | Form::FioText | Form::FioTerse => "fio",
             Form::DiskSpdText | Form::DiskSpdXml => "DiskSpd",
             Form::VdbenchFlatfile | Form::VdbenchSummary => "vdbench",
             Form::Ior => "IOR",

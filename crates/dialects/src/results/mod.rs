@@ -7,6 +7,8 @@ mod elbencho;
 mod fio;
 mod fio_json;
 mod fio_log;
+mod fio_terse;
+mod fio_text;
 mod hcibench;
 mod io500;
 mod iometer;
@@ -126,6 +128,12 @@ pub fn detect(text: &str) -> Option<Form> {
     if has_line(&["IOR-"]) || (has_line(&["access "]) && head.contains("bw(MiB/s)")) {
         return Some(Form::Ior);
     }
+    if fio_terse::is_output(&head) {
+        return Some(Form::FioTerse);
+    }
+    if fio_text::is_output(&head) {
+        return Some(Form::FioText);
+    }
     iozone::is_output(&head).then_some(Form::Iozone)
 }
 
@@ -141,6 +149,8 @@ pub fn read(name: &str, text: &str, form: Form) -> Result<Results, ImportError> 
     let mut results = match form {
         Form::FioJson => fio::read(name, text),
         Form::FioLog => fio_log::read(name, text),
+        Form::FioText => fio_text::read(name, text),
+        Form::FioTerse => fio_terse::read(name, text),
         Form::DiskSpdText => diskspd_text::read(name, text),
         Form::DiskSpdXml => diskspd_xml::read(name, text),
         Form::VdbenchFlatfile => vdbench::read_flatfile(name, text),
