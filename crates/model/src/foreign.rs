@@ -427,6 +427,8 @@ words! {
         TextAroundJson = "text-around-json",
         /// The JSON was cut off or broken, and was mended; the number of changes is said.
         JsonMended = "json-mended",
+        /// A run printed what it had so far again and again; the last of each run was read.
+        EarlierStates = "earlier-states",
         /// Jobs of one group differ by more than a factor of two.
         UnequalJobs = "unequal-jobs",
         /// The log holds means over time: no quantile follows from them.

@@ -13,6 +13,7 @@ mod hcibench;
 mod io500;
 mod iometer;
 mod ior;
+mod ior_json;
 mod iozone;
 mod mdtest;
 mod numbers;
@@ -85,6 +86,10 @@ fn doubt(results: &mut Results, kind: DoubtKind, name: &str, numbers: Option<(f6
 /// names alone ([`kind_of_log`]).
 pub fn detect(text: &str) -> Option<Form> {
     let head: String = text.chars().take(1 << 16).collect();
+    // A program, perhaps that of the tool itself.
+    if head.contains('\0') {
+        return None;
+    }
     let begin = head.trim_start();
     if head.contains("\"fio version\"") {
         return Some(Form::FioJson);
@@ -107,7 +112,7 @@ pub fn detect(text: &str) -> Option<Form> {
     if hcibench::is_summary(&head) {
         return Some(Form::HciBench);
     }
-    if has_line(&["[RESULT"]) {
+    if has_line(&["[RESULT"]) || io500::is_sections(&head) {
         return Some(Form::Io500Summary);
     }
     if elbencho::is_csv(&head) {
@@ -125,7 +130,10 @@ pub fn detect(text: &str) -> Option<Form> {
     if has_line(&["mdtest-", "-- started at"]) && head.contains("SUMMARY") {
         return Some(Form::Mdtest);
     }
-    if has_line(&["IOR-"]) || (has_line(&["access "]) && head.contains("bw(MiB/s)")) {
+    if begin.starts_with('{') && ior::is_json(text) {
+        return Some(Form::Ior);
+    }
+    if has_line(&["access,bw(MiB/s)"]) || has_line(&["IOR-"]) || (has_line(&["access "]) && head.contains("bw(MiB/s)")) {
         return Some(Form::Ior);
     }
     if fio_terse::is_output(&head) {
