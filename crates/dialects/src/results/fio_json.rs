@@ -96,8 +96,9 @@ fn object(text: &str, begin: usize) -> Result<(Value, usize, usize), String> {
 
 /// The outputs in a value: itself, the items of a list, or what other objects are wrapped around.
 fn outputs_in(value: Value, depth: usize, all: &mut Vec<Value>) {
-    let is_output =
-        |object: &serde_json::Map<String, Value>| ["jobs", "client_stats"].iter().any(|key| object.get(*key).is_some_and(Value::is_array));
+    let is_output = |object: &serde_json::Map<String, Value>| {
+        ["jobs", "client_stats"].iter().any(|key| object.get(*key).is_some_and(Value::is_array))
+    };
     match value {
         Value::Object(object) if is_output(&object) => all.push(Value::Object(object)),
         Value::Object(object) if depth < MOST_DEPTH => {

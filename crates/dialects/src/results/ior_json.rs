@@ -151,7 +151,10 @@ mod tests {
         assert_eq!(detect(&whole), Some(Form::Ior));
         let results = read("i.json", &whole, Form::Ior).expect("results");
         let row = &results.rows[0];
-        assert_eq!((row.op, row.overall(Measured::Bandwidth)), (Some(Op::Write), Some(150.0 * MIB)));
+        assert_eq!(
+            (row.op, row.overall(Measured::Bandwidth)),
+            (Some(Op::Write), Some(150.0 * MIB))
+        );
         assert_eq!(row.get(Quantity::of(Measured::Bandwidth, Statistic::Count)), Some(2.0));
         assert_eq!(row.option("tasks"), Some("4"));
         assert_eq!(results.tool(), "IOR 4.0.0");

@@ -133,7 +133,10 @@ pub fn detect(text: &str) -> Option<Form> {
     if begin.starts_with('{') && ior::is_json(text) {
         return Some(Form::Ior);
     }
-    if has_line(&["access,bw(MiB/s)"]) || has_line(&["IOR-"]) || (has_line(&["access "]) && head.contains("bw(MiB/s)")) {
+    if has_line(&["access,bw(MiB/s)"])
+        || has_line(&["IOR-"])
+        || (has_line(&["access "]) && head.contains("bw(MiB/s)"))
+    {
         return Some(Form::Ior);
     }
     if fio_terse::is_output(&head) {
