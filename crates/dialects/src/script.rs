@@ -44,12 +44,21 @@ pub fn detect(text: &str) -> bool {
 /// Whether a text that is nothing else holds lines of the tools with options: a script without its
 /// first line, one of Windows, or a list of commands.
 pub fn detect_lines(text: &str) -> bool {
-    let has_options =
-        |line: &str| line.split_whitespace().skip(1).any(|w| w.starts_with(['-', '/']));
-    !text.contains('\0')
-        && commands(text, &|_| None)
-            .iter()
-            .any(|one| has_options(&one.text) && tool(&one.text).is_some())
+    !text.contains('\0') && commands(text, &|_| None).iter().any(|one| is_line(text, &one.text))
+}
+
+/// Whether a command is a line of a tool. In a script of a shell it begins with one; in other texts
+/// an option must follow, because prose begins with the name of a tool as well.
+fn is_line(text: &str, command: &str) -> bool {
+    let is_option = |word: &str| {
+        let mut letters = word.trim_matches(['"', '\'']).chars();
+        let begins = letters.next().is_some_and(|first| ['-', '/'].contains(&first));
+        begins && letters.next().is_some_and(|second| second == '-' || second.is_alphanumeric())
+    };
+    let words = || command.split_whitespace();
+    let behind = words().position(|word| tool(word).is_some()).unwrap_or(0) + 1;
+    let has_option = words().nth(behind).is_some_and(is_option);
+    (text.starts_with("#!") || has_option) && tool(command).is_some()
 }
 
 /// Every line of a tool in a script.
@@ -58,7 +67,7 @@ pub fn detect_lines(text: &str) -> bool {
 /// There is none, or too many.
 pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportError> {
     let all = commands(text, world.variable);
-    let lines: Vec<&Command> = all.iter().filter(|one| tool(&one.text).is_some()).collect();
+    let lines: Vec<&Command> = all.iter().filter(|one| is_line(text, &one.text)).collect();
     if lines.is_empty() || lines.len() > MOST_LINES {
         let what = format!("it has {} lines of tools that are understood", lines.len());
         let remedy = format!("name a script with 1 to {MOST_LINES} of them");
@@ -210,6 +219,7 @@ mod tests {
     fn a_list_of_commands_is_a_script_and_prose_is_none() {
         assert!(detect_lines("fio --name=a --rw=read\nfio --name=b\n"));
         assert!(detect_lines("# how to\nsudo ior -a POSIX -w\n"));
+        assert!(!detect_lines("<#\nDiskSpd - a tool\ndiskspd -b4K x\n#>\nDISKSPD - VM Fleet\n"));
         assert!(!detect_lines("fio is a tool\nuse diskspd\n"));
         assert!(!detect_lines("#!/bin/sh\necho fio -x\n"));
     }

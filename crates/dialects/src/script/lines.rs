@@ -37,7 +37,7 @@ impl Kind {
         };
         if begins(&["@echo ", "set ", "rem ", "::", "for %"]) && !begins(&["set -"]) {
             Kind::Batch
-        } else if begins(&["param", "foreach", "write-host", "write-output", "& "])
+        } else if begins(&["param", "foreach", "write-host", "write-output", "& ", "<#"])
             || text.lines().any(is_assigned)
         {
             Kind::PowerShell
@@ -78,6 +78,14 @@ pub fn logical(text: &str, kind: Kind) -> Vec<Line> {
     let mut all = Vec::new();
     let mut lines = text.lines().enumerate();
     while let Some((number, line)) = lines.next() {
+        // `<#` to `#>` is a comment.
+        if kind == Kind::PowerShell && line.trim_start().starts_with("<#") {
+            let is_end = |line: &str| line.contains("#>");
+            if !is_end(line) {
+                let _ = lines.by_ref().find(|(_, line)| is_end(line));
+            }
+            continue;
+        }
         let mut whole = line.trim().to_owned();
         while whole.ends_with(kind.goes_on()) && whole.len() < MOST_BYTES {
             whole.pop();
