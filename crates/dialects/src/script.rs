@@ -182,8 +182,10 @@ mod tests {
     #[test]
     fn loops_lists_and_defaults_are_put_in() {
         let text = "#!/bin/bash\nSIZES=(4k 64k)\nRT=${RT:-30}\nfor bs in \"${SIZES[@]}\"; do\n\
-            for d in 1 8\ndo\nfio --name=a --rw=read --ioengine=libaio --bs=$bs --iodepth=$d --runtime=$RT \
-            --filename=/dev/x\ndone\ndone\nfor h in $HOSTS; do fio --name=$h --filename=/dev/x; done\n";
+            for d in 1 8\ndo\nfio --name=a --rw=read --ioengine=libaio --bs=$bs --iodepth=$d \
+            --runtime=$RT \
+            --filename=/dev/x\ndone\ndone\nfor h in $HOSTS; do fio --name=$h \
+            --filename=/dev/x; done\n";
         let all = tools(text);
         let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
         let turns = ["fio-line-7", "fio-line-7-2", "fio-line-7-3", "fio-line-7-4", "fio-line-10"];
@@ -200,7 +202,8 @@ mod tests {
     #[test]
     fn scripts_of_windows_are_read() {
         let batch = "@echo off\r\nREM diskspd -x\r\nset SIZE=10G\r\n\
-            for %%b in (4K 64K) do C:\\tools\\DiskSpd.exe -b%%b /d30 /Sh -c%SIZE% E:\\t.dat > %%b.txt\r\n";
+            for %%b in (4K 64K) do C:\\tools\\DiskSpd.exe -b%%b /d30 /Sh -c%SIZE% E:\\t.dat > \
+            %%b.txt\r\n";
         assert!(detect_lines(batch) && !detect(batch));
         let all = tools(batch);
         assert_eq!(all.len(), 2, "{all:?}");
@@ -208,7 +211,8 @@ mod tests {
         let import = file("x", batch, &World::NOTHING).expect("a script");
         assert!(import.suites[1].text.contains("64KiB") && import.suites[1].text.contains("10GiB"));
         let power = "$exe = \"C:\\d\\diskspd.exe\"\n$blocks = @(\"8K\", \"64K\")\n# diskspd -x\n\
-            foreach ($b in $blocks) {\n  $out = & $exe -b$b -d60 -o8 -t4 `\n    -w30 -r -Sh E:\\t.dat\n}\n";
+            foreach ($b in $blocks) {\n  $out = & $exe -b$b -d60 -o8 -t4 `\n    -w30 -r -Sh \
+            E:\\t.dat\n}\n";
         assert!(detect_lines(power));
         let all = tools(power);
         assert_eq!(all.len(), 2, "{all:?}");

@@ -390,7 +390,8 @@ mod tests {
 
     /// Made up, in the form of fio 3.33.
     const OUTPUT: &str = "\
-db: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=4
+db: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, \
+iodepth=4
 fio-3.33
 Starting 2 processes
 
