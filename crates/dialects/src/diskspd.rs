@@ -57,6 +57,8 @@ pub fn command(words: &[String], first: usize) -> Result<Import, ImportError> {
 
 /// A word: an option with its value attached, or a target.
 fn read(word: &str, place: &str, job: &mut DiskSpd, losses: &mut Losses) {
+    let as_switch = switch(word);
+    let word = as_switch.as_deref().unwrap_or(word);
     let Some(letters) = word.strip_prefix('-') else {
         let id = losses.tell("target", word, place, Verdict::harmless(""));
         let verdict = match target(word) {
@@ -85,6 +87,17 @@ fn read(word: &str, place: &str, job: &mut DiskSpd, losses: &mut Losses) {
     let id = losses.tell(name, &value, place, Verdict::harmless(""));
     let verdict = option.apply(job, &Given { id, value });
     losses.replace(id, verdict);
+}
+
+/// DiskSpd takes `/b4K` for `-b4K`. Of Linux, `/data` is a path.
+fn switch(word: &str) -> Option<String> {
+    let rest = word.strip_prefix('/').filter(|rest| !rest.contains(['/', '.', '\\']))?;
+    let mut letters = rest.chars();
+    let (first, second) = (letters.next()?, letters.next());
+    let has_number = second.is_none_or(|second| second.is_ascii_digit());
+    let has_letters = ["S", "s", "r", "Z", "R", "L", "D"].iter().any(|one| rest.starts_with(one));
+    let is_short = rest.len() <= 8 && has_letters;
+    (first.is_ascii_alphabetic() && (has_number || is_short)).then(|| format!("-{rest}"))
 }
 
 /// The target that stands for one of DiskSpd's.

@@ -119,7 +119,11 @@ pub fn import(
     if dialect.is_none() && script::detect(text) {
         return script::file(name, text, world);
     }
-    let dialect = dialect.or_else(|| detect(text)).ok_or_else(|| {
+    let dialect = dialect.or_else(|| detect(text));
+    if dialect.is_none() && is_list_of_commands(text) {
+        return script::file(name, text, world);
+    }
+    let dialect = dialect.ok_or_else(|| {
         let all: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.word()).collect();
         let remedy = format!("say which with --from: {}", all.join(", "));
         ImportError::new(name, "no dialect is known by its content", remedy)
@@ -208,7 +212,12 @@ fn behind_it(rest: &str) -> Option<ReportedOption> {
 
 /// Whether a text is a job, in a dialect that its content tells, or a script with lines of tools.
 pub fn is_job(text: &str) -> bool {
-    script::detect(text) || detect(text).is_some()
+    script::detect(text) || detect(text).is_some() || is_list_of_commands(text)
+}
+
+/// Whether a text that no dialect knows holds lines of the tools. A suite has tables.
+fn is_list_of_commands(text: &str) -> bool {
+    !text.lines().any(|line| line.trim_start().starts_with("[[")) && script::detect_lines(text)
 }
 
 /// The dialect that a text is written in, where its content tells.

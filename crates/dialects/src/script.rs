@@ -1,8 +1,13 @@
-//! Scripts of a shell that hold lines of the tools: each line is imported by itself.
+//! Scripts that hold lines of the tools, of a shell, PowerShell or Windows' batch files, and texts
+//! of such lines alone: each line is imported by itself, once for each turn of a loop.
+
+mod commands;
+mod lines;
 
 use crate::import::{Import, ImportError, SuiteText, World};
 use crate::loss::{Class, ReportedOption};
 use crate::{Dialect, import_command, shell};
+use commands::{Command, commands};
 use std::collections::BTreeMap;
 
 /// No script has more lines of tools.
@@ -31,15 +36,29 @@ const BEFORE: [&str; 16] = [
     "nice",
 ];
 
-/// A command of a script, with the line at which it begins.
-struct Command {
-    line: usize,
-    text: String,
-}
-
 /// Whether a text is a script with lines of the tools.
 pub fn detect(text: &str) -> bool {
     text.starts_with("#!") && commands(text, &|_| None).iter().any(|one| tool(&one.text).is_some())
+}
+
+/// Whether a text that is nothing else holds lines of the tools with options: a script without its
+/// first line, one of Windows, or a list of commands.
+pub fn detect_lines(text: &str) -> bool {
+    !text.contains('\0') && commands(text, &|_| None).iter().any(|one| is_line(text, &one.text))
+}
+
+/// Whether a command is a line of a tool. In a script of a shell it begins with one; in other texts
+/// an option must follow, because prose begins with the name of a tool as well.
+fn is_line(text: &str, command: &str) -> bool {
+    let is_option = |word: &str| {
+        let mut letters = word.trim_matches(['"', '\'']).chars();
+        let begins = letters.next().is_some_and(|first| ['-', '/'].contains(&first));
+        begins && letters.next().is_some_and(|second| second == '-' || second.is_alphanumeric())
+    };
+    let words = || command.split_whitespace();
+    let behind = words().position(|word| tool(word).is_some()).unwrap_or(0) + 1;
+    let has_option = words().nth(behind).is_some_and(is_option);
+    (text.starts_with("#!") || has_option) && tool(command).is_some()
 }
 
 /// Every line of a tool in a script.
@@ -48,7 +67,7 @@ pub fn detect(text: &str) -> bool {
 /// There is none, or too many.
 pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportError> {
     let all = commands(text, world.variable);
-    let lines: Vec<&Command> = all.iter().filter(|one| tool(&one.text).is_some()).collect();
+    let lines: Vec<&Command> = all.iter().filter(|one| is_line(text, &one.text)).collect();
     if lines.is_empty() || lines.len() > MOST_LINES {
         let what = format!("it has {} lines of tools that are understood", lines.len());
         let remedy = format!("name a script with 1 to {MOST_LINES} of them");
@@ -56,14 +75,21 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
     }
     let mut options: Vec<ReportedOption> = Vec::new();
     let mut suites = Vec::new();
+    // How often each line was run: loops run some again and again.
+    let mut turns: BTreeMap<usize, usize> = BTreeMap::new();
     for command in lines {
+        let turn = turns.entry(command.line).and_modify(|turn| *turn += 1).or_insert(1);
         let place = format!("{name}:{}", command.line);
         let found = tool(&command.text).unwrap_or_default();
         match import_command(&command.text, None, world) {
             Ok(import) => {
                 let told = import.options.into_iter();
                 options.extend(told.map(|told| placed(told, &place)));
-                let named = |suite: SuiteText| named(&suite, &found, command.line, &place);
+                let name = match *turn {
+                    1 => format!("{found}-line-{}", command.line),
+                    turn => format!("{found}-line-{}-{turn}", command.line),
+                };
+                let named = |suite: SuiteText| named(&suite, &name, &place);
                 suites.extend(import.suites.into_iter().map(named));
             }
             Err(error) => options.push(ReportedOption {
@@ -91,19 +117,23 @@ fn placed(told: ReportedOption, place: &str) -> ReportedOption {
 }
 
 /// A suite of one line among others has a name of its own.
-fn named(suite: &SuiteText, tool: &str, line: usize, place: &str) -> SuiteText {
-    let name = format!("{tool}-line-{line}");
+fn named(suite: &SuiteText, name: &str, place: &str) -> SuiteText {
     let old = format!("name = \"{}\"\n", suite.name);
     let text = suite.text.replacen(&old, &format!("name = \"{name}\"\n"), 1);
-    SuiteText { text: format!("# {place}\n{text}"), name }
+    SuiteText { text: format!("# {place}\n{text}"), name: name.to_owned() }
 }
 
 /// The tool of a command, where one is understood.
 fn tool(text: &str) -> Option<String> {
-    let words = shell::words(text).ok()?;
+    let is_of_windows = text.len() < 1 << 16 && text.to_ascii_lowercase().contains("diskspd");
+    let words = match is_of_windows {
+        true => shell::windows_words(text).ok()?,
+        false => shell::words(text).ok()?,
+    };
     let base = |word: &str| {
-        let base = word.rsplit(['/', '\\']).next().unwrap_or(word);
-        base.trim_end_matches(".exe").to_ascii_lowercase()
+        let word = word.trim_matches(['\'', '"']);
+        let base = word.rsplit(['/', '\\']).next().unwrap_or(word).to_ascii_lowercase();
+        base.trim_end_matches(".exe").to_owned()
     };
     let is_set = |word: &str| word.contains('=') && !word.starts_with('-');
     let first = words.iter().find(|word| !is_set(word))?;
@@ -116,86 +146,6 @@ fn tool(text: &str) -> Option<String> {
     let found = words.iter().take(40).find(|word| is_tool(word)).filter(|_| behind)?;
     let found = base(found);
     found.parse::<Dialect>().ok().map(|_| found)
-}
-
-/// The commands of a script, with variables that it sets itself put in.
-fn commands(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Vec<Command> {
-    let mut all = Vec::new();
-    let mut known: BTreeMap<String, String> = BTreeMap::new();
-    let mut lines = text.lines().enumerate();
-    while let Some((number, line)) = lines.next() {
-        let mut whole = line.trim().to_owned();
-        // A line that goes on.
-        while whole.ends_with('\\') && whole.len() < crate::import::MOST_BYTES {
-            whole.pop();
-            let Some((_, next)) = lines.next() else { break };
-            whole.push(' ');
-            whole.push_str(next.trim());
-        }
-        if whole.starts_with('#') || all.len() >= 100_000 {
-            continue;
-        }
-        let whole = put_in(&whole, &known, variable);
-        if let Some((name, value)) = assignment(&whole) {
-            known.insert(name, value);
-            continue;
-        }
-        all.push(Command {
-            line: number + 1,
-            text: begun(shell::first_command(&whole, true).0).to_owned(),
-        });
-    }
-    all
-}
-
-/// A command without words before it that change nothing of what it measures.
-fn begun(line: &str) -> &str {
-    const PLAIN: [&str; 5] = ["sudo", "time", "exec", "nohup", "then"];
-    let mut rest = line.trim();
-    while let Some((word, behind)) = rest.split_once(char::is_whitespace) {
-        if !PLAIN.contains(&word) {
-            break;
-        }
-        rest = behind.trim_start();
-    }
-    rest
-}
-
-/// `NAME=value` alone in a line; the last word of it counts.
-fn assignment(line: &str) -> Option<(String, String)> {
-    let line = line.strip_prefix("export ").unwrap_or(line);
-    let (name, value) = line.split_once('=')?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let words = shell::words(value).ok()?;
-    let is_plain = !name.is_empty() && name.chars().all(is_name) && words.len() <= 1;
-    let value = words.first().cloned().unwrap_or_default();
-    (is_plain && !value.contains('`') && value.len() < 4_096).then(|| (name.to_owned(), value))
-}
-
-fn put_in(
-    line: &str,
-    known: &BTreeMap<String, String>,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> String {
-    if !line.contains('$') {
-        return line.to_owned();
-    }
-    let mut parts = line.split('$');
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let inner = part.strip_prefix('{').and_then(|part| part.split_once('}'));
-        let plain = || part.split_at(part.find(|c| !is_letter(c)).unwrap_or(part.len()));
-        let (name, rest) = inner.unwrap_or_else(plain);
-        let found = known.get(name).cloned().or_else(|| variable(name));
-        match found.filter(|_| !name.is_empty() && text.len() < 1 << 16) {
-            Some(found) => text.push_str(&found),
-            None if inner.is_some() => text.push_str(&format!("${{{name}}}")),
-            None => text.push_str(&format!("${name}")),
-        }
-        text.push_str(rest);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -221,5 +171,60 @@ mod tests {
         assert_eq!(refused.len(), 1, "{refused:?}");
         assert!(refused[0].value.contains("$UNKNOWN"), "{refused:?}");
         assert!(file("a.sh", "#!/bin/sh\necho\n", &World::NOTHING).is_err());
+    }
+
+    fn tools(text: &str) -> Vec<(String, Vec<String>)> {
+        let import = file("x", text, &World::NOTHING).expect("a script");
+        let refused: Vec<String> = import.refused().map(|told| told.why.clone()).collect();
+        import.suites.iter().map(|suite| (suite.name.clone(), refused.clone())).collect()
+    }
+
+    #[test]
+    fn loops_lists_and_defaults_are_put_in() {
+        let text = "#!/bin/bash\nSIZES=(4k 64k)\nRT=${RT:-30}\nfor bs in \"${SIZES[@]}\"; do\n\
+            for d in 1 8\ndo\nfio --name=a --rw=read --ioengine=libaio --bs=$bs --iodepth=$d \
+            --runtime=$RT \
+            --filename=/dev/x\ndone\ndone\nfor h in $HOSTS; do fio --name=$h \
+            --filename=/dev/x; done\n";
+        let all = tools(text);
+        let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+        let turns = ["fio-line-7", "fio-line-7-2", "fio-line-7-3", "fio-line-7-4", "fio-line-10"];
+        assert_eq!(names, turns);
+        let import = file("x", text, &World::NOTHING).expect("a script");
+        assert!(import.suites[3].text.contains("\"64KiB\""), "{}", import.suites[3].text);
+        assert!(
+            import.suites[3].text.contains("depth = 8") && import.suites[0].text.contains("30s")
+        );
+        // The hosts are not known, and said so.
+        assert_eq!(import.refused().count(), 1, "{:?}", import.refused().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn scripts_of_windows_are_read() {
+        let batch = "@echo off\r\nREM diskspd -x\r\nset SIZE=10G\r\n\
+            for %%b in (4K 64K) do C:\\tools\\DiskSpd.exe -b%%b /d30 /Sh -c%SIZE% E:\\t.dat > \
+            %%b.txt\r\n";
+        assert!(detect_lines(batch) && !detect(batch));
+        let all = tools(batch);
+        assert_eq!(all.len(), 2, "{all:?}");
+        assert_eq!(all[0].1, Vec::<String>::new());
+        let import = file("x", batch, &World::NOTHING).expect("a script");
+        assert!(import.suites[1].text.contains("64KiB") && import.suites[1].text.contains("10GiB"));
+        let power = "$exe = \"C:\\d\\diskspd.exe\"\n$blocks = @(\"8K\", \"64K\")\n# diskspd -x\n\
+            foreach ($b in $blocks) {\n  $out = & $exe -b$b -d60 -o8 -t4 `\n    -w30 -r -Sh \
+            E:\\t.dat\n}\n";
+        assert!(detect_lines(power));
+        let all = tools(power);
+        assert_eq!(all.len(), 2, "{all:?}");
+        assert_eq!(all[0].1, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_list_of_commands_is_a_script_and_prose_is_none() {
+        assert!(detect_lines("fio --name=a --rw=read\nfio --name=b\n"));
+        assert!(detect_lines("# how to\nsudo ior -a POSIX -w\n"));
+        assert!(!detect_lines("<#\nDiskSpd - a tool\ndiskspd -b4K x\n#>\nDISKSPD - VM Fleet\n"));
+        assert!(!detect_lines("fio is a tool\nuse diskspd\n"));
+        assert!(!detect_lines("#!/bin/sh\necho fio -x\n"));
     }
 }

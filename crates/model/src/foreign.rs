@@ -24,6 +24,10 @@ words! {
         FioJson = "fio-json",
         /// A log of fio: bandwidth, rate or latencies over time.
         FioLog = "fio-log",
+        /// What fio prints without `--output-format`.
+        FioText = "fio-text",
+        /// fio's terse output.
+        FioTerse = "fio-terse",
         /// What DiskSpd prints.
         DiskSpdText = "diskspd-text",
         /// What DiskSpd prints with `-Rxml`.
@@ -55,7 +59,7 @@ impl Form {
     /// The tool that writes it.
     pub fn tool(self) -> &'static str {
         match self {
-            Form::FioJson | Form::FioLog => "fio",
+            Form::FioJson | Form::FioLog | Form::FioText | Form::FioTerse => "fio",
             Form::DiskSpdText | Form::DiskSpdXml => "DiskSpd",
             Form::VdbenchFlatfile | Form::VdbenchSummary => "vdbench",
             Form::Ior => "IOR",
@@ -423,6 +427,8 @@ words! {
         TextAroundJson = "text-around-json",
         /// The JSON was cut off or broken, and was mended; the number of changes is said.
         JsonMended = "json-mended",
+        /// A run printed what it had so far again and again; the last of each run was read.
+        EarlierStates = "earlier-states",
         /// Jobs of one group differ by more than a factor of two.
         UnequalJobs = "unequal-jobs",
         /// The log holds means over time: no quantile follows from them.

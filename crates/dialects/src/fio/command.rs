@@ -81,6 +81,8 @@ impl Line {
                 line.files.push(word.clone());
                 continue;
             };
+            let option = spelled_out(option);
+            let option = option.as_str();
             let (name, value) = match option.split_once('=') {
                 Some((name, value)) => (name, value.to_owned()),
                 None => {
@@ -142,6 +144,25 @@ fn tool(entry: &Entry, losses: &mut Losses) -> Option<OptionId> {
     let verdict = option.apply(&mut Job::default(), &given);
     losses.replace(id, verdict);
     Some(id)
+}
+
+/// `getopt_long` takes the beginning of a name for the name, where only one begins so.
+fn spelled_out(option: &str) -> String {
+    let (name, rest) = option.split_at(option.find('=').unwrap_or(option.len()));
+    if name.len() < 2 || find(&TABLES, name).or_else(|| find(&[TOOL], name)).is_some() {
+        return option.to_owned();
+    }
+    let all = TABLES.iter().chain([&TOOL]).flat_map(|table| table.iter());
+    let begun: Vec<&str> = all
+        .filter(|known| {
+            known.name.starts_with(name) || known.aliases.iter().any(|one| one.starts_with(name))
+        })
+        .map(|known| known.name)
+        .collect();
+    match begun.as_slice() {
+        [only] => format!("{only}{rest}"),
+        _ => option.to_owned(),
+    }
 }
 
 /// Whether the next word is its value.

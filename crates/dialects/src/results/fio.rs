@@ -28,11 +28,8 @@ pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
         ImportError::new(name, what, "name what `fio --output-format=json` wrote, to its end")
     };
     let found = fio_json::find(text).map_err(wrong)?;
-    let value = &found.value;
+    let (outputs, earlier) = last_states(found.outputs);
     let mut results = Results::new(Form::FioJson);
-    let version = value.get("fio version").and_then(Value::as_str).unwrap_or_default();
-    results.tool_version = short(version);
-    results.measured_unix_ns = measured(value);
     if found.around > 0 {
         doubt(&mut results, DoubtKind::TextAroundJson, name, None);
     }
@@ -40,28 +37,100 @@ pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
         let numbers = Some((0.0, found.mended as f64));
         doubt(&mut results, DoubtKind::JsonMended, name, numbers);
     }
-    let key = ["jobs", "client_stats"].into_iter().find(|key| value.get(*key).is_some());
-    let jobs = key.and_then(|key| value.get(key)).and_then(Value::as_array);
-    let jobs = jobs.ok_or_else(|| wrong("no job is in it".to_owned()))?;
-    if jobs.len() > MOST_ROWS / 4 {
-        return Err(wrong("there are too many jobs".to_owned()));
+    if earlier > 0 {
+        let numbers = Some(((outputs.len() + earlier) as f64, earlier as f64));
+        doubt(&mut results, DoubtKind::EarlierStates, name, numbers);
     }
-    let shared = value.get("global options").and_then(Value::as_object);
-    let reader = Reader { list: key.unwrap_or("jobs"), shared };
-    for (number, found) in (0..).zip(jobs) {
-        let Some(job) = found.as_object() else { continue };
-        for row in reader.rows(number, job) {
-            results.push(name, row)?;
-        }
-        if let Some(errno) = self::number(job, "error").filter(|errno| *errno != 0.0) {
-            doubt(&mut results, DoubtKind::Errors, &job_name(job), Some((errno, 0.0)));
-        }
+    let mut first_group = 0;
+    for (nth, value) in outputs.iter().enumerate() {
+        let place = if outputs.len() > 1 { format!("[{nth}].") } else { String::new() };
+        first_group = output(name, value, &Before { place, first_group }, &mut results)?;
     }
     if results.rows.is_empty() {
         return Err(wrong("no job of it did a request".to_owned()));
     }
-    unequal(jobs, &mut results);
     Ok(results)
+}
+
+/// What stands before an output in its file.
+struct Before {
+    /// What its places begin with.
+    place: String,
+    /// The number of its first job.
+    first_group: u32,
+}
+
+/// One output; the number of the job behind it.
+fn output(
+    name: &str,
+    value: &Value,
+    before: &Before,
+    results: &mut Results,
+) -> Result<u32, ImportError> {
+    if results.tool_version.is_empty() {
+        let version = value.get("fio version").and_then(Value::as_str).unwrap_or_default();
+        results.tool_version = short(version);
+    }
+    results.measured_unix_ns = results.measured_unix_ns.or_else(|| measured(value));
+    let key = if value.get("jobs").is_some() { "jobs" } else { "client_stats" };
+    let jobs = value.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    if jobs.len() > MOST_ROWS / 4 {
+        return Err(ImportError::new(name, "there are too many jobs", "name fewer results"));
+    }
+    let shared = value.get("global options").and_then(Value::as_object);
+    let reader = Reader { list: format!("{}{key}", before.place), shared };
+    let mut group = before.first_group;
+    for (number, job) in jobs.iter().enumerate() {
+        let Some(object) = job.as_object() else { continue };
+        for row in reader.rows(number, object) {
+            results.push(name, GivenRow { group, ..row })?;
+        }
+        if let Some(errno) = self::number(object, "error").filter(|errno| *errno != 0.0) {
+            doubt(results, DoubtKind::Errors, &job_name(object), Some((errno, 0.0)));
+        }
+        group += 1;
+    }
+    unequal(jobs, results);
+    Ok(group)
+}
+
+/// With `--status-interval`, fio prints what it has so far again and again. The last of a run
+/// holds all; how many were earlier is said.
+fn last_states(outputs: Vec<Value>) -> (Vec<Value>, usize) {
+    let mut last: Vec<Value> = Vec::new();
+    let mut earlier = 0;
+    for output in outputs {
+        match last.last_mut() {
+            Some(before) if is_later_state(before, &output) => {
+                earlier += 1;
+                *before = output;
+            }
+            _ => last.push(output),
+        }
+    }
+    (last, earlier)
+}
+
+/// Whether an output is of the same run as the one before: it has its jobs, and its run began
+/// before that one was printed.
+fn is_later_state(before: &Value, after: &Value) -> bool {
+    let jobs = |output: &Value| {
+        let all = output.get("jobs").and_then(Value::as_array)?;
+        let names = all.iter().map(|job| job.get("jobname").cloned().unwrap_or_default());
+        Some(names.collect::<Vec<Value>>())
+    };
+    let elapsed = |output: &Value| {
+        let all = output.get("jobs")?.as_array()?;
+        all.iter().filter_map(|job| job.get("elapsed")?.as_f64()).reduce(f64::max)
+    };
+    let at = |output: &Value| measured(output).map(|ns| ns as f64 / 1e9);
+    let (Some(first), Some(second), Some(past), Some(more)) =
+        (at(before), at(after), elapsed(before), elapsed(after))
+    else {
+        return false;
+    };
+    // fio counts whole seconds.
+    jobs(before) == jobs(after) && more >= past && second - more < first - 1.5
 }
 
 fn measured(value: &Value) -> Option<u64> {
@@ -88,13 +157,13 @@ const DIRECTIONS: [(&str, Option<Op>); 5] = [
 
 /// What holds for all jobs.
 struct Reader<'a> {
-    list: &'static str,
+    list: String,
     shared: Option<&'a Object>,
 }
 
 impl Reader<'_> {
     /// The rows of a job: one for each direction in which it did something.
-    fn rows(&self, group: u32, job: &Object) -> Vec<GivenRow> {
+    fn rows(&self, number: usize, job: &Object) -> Vec<GivenRow> {
         let options = self.options(job);
         let count = |name: &str| {
             let of = |options: &[GivenOption]| {
@@ -109,13 +178,12 @@ impl Reader<'_> {
         for (direction, op) in DIRECTIONS {
             let Some(data) = job.get(direction).and_then(Value::as_object) else { continue };
             // The first versions with JSON count no requests.
-            let did = number(data, "total_ios").or_else(|| number(data, "io_bytes"));
+            let did = self::number(data, "total_ios").or_else(|| self::number(data, "io_bytes"));
             if did.is_none_or(|count| count <= 0.0) {
                 continue;
             }
-            let place = format!("{}[{group}].{direction}", self.list);
+            let place = format!("{}[{number}].{direction}", self.list);
             let mut row = GivenRow::new(&job_name(job), op, place);
-            row.group = group;
             row.options.clone_from(&options);
             measures(data, &mut row);
             for (key, measured) in [
@@ -123,7 +191,7 @@ impl Reader<'_> {
                 ("sys_cpu", Measured::CpuSystem),
                 ("error", Measured::Errno),
             ] {
-                row.add(Quantity::whole(measured), number(job, key));
+                row.add(Quantity::whole(measured), self::number(job, key));
             }
             if op != Some(Op::Fsync) {
                 row.add(Quantity::whole(Measured::Allowed), allowed);
@@ -353,6 +421,28 @@ mod tests {
         assert_eq!(kinds(&output(r#""error": 5,"#, "", "")), [DoubtKind::Errors]);
         let nan = r#", "bw_dev": -nan"#;
         assert_eq!(kinds(&output("", nan, "")), [DoubtKind::JsonMended]);
+    }
+
+    #[test]
+    fn states_of_a_run_are_one_result_and_runs_are_several() {
+        let state = |at: u64, elapsed: u64, count: u64| {
+            format!(
+                r#"{{"fio version": "fio-3.33", "timestamp_ms": {at}000, "jobs": [{{
+"jobname": "a", "elapsed": {elapsed}, "read": {{"total_ios": {count}, "iops": 5.0}}}}]}}
+"#
+            )
+        };
+        // Printed after 10 and 20 s of a run, and after 10 s of another one.
+        let text = [state(110, 10, 50), state(120, 20, 99), state(140, 10, 7)].concat();
+        let results = of(&text).expect("results");
+        let rows: Vec<(u32, &str, Option<f64>)> = results
+            .rows
+            .iter()
+            .map(|row| (row.group, row.place.as_str(), row.overall(Measured::Requests)))
+            .collect();
+        assert_eq!(rows, [(0, "[0].jobs[0].read", Some(99.0)), (1, "[1].jobs[0].read", Some(7.0))]);
+        let doubts: Vec<_> = results.doubts.iter().map(|one| (one.kind, one.computed)).collect();
+        assert_eq!(doubts, [(DoubtKind::EarlierStates, Some(1.0))]);
     }
 
     #[test]

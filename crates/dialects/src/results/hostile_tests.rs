@@ -5,7 +5,7 @@ use model::foreign::{Form, MOST_TEXT};
 use proptest::prelude::*;
 
 /// Pieces that the readers look for, so that random texts reach into them.
-const PIECES: [&str; 46] = [
+const PIECES: [&str; 58] = [
     "{\"fio version\": \"3\", \"jobs\": [",
     "{\"jobname\": \"a\", \"read\": {",
     "\"total_ios\": 5,",
@@ -48,6 +48,18 @@ const PIECES: [&str; 46] = [
     "SUMMARY rate: (of 1",
     "File creation : 1 2 3 4\n",
     "kB reclen write\n",
+    "3;fio-3.33;a;0;0;",
+    "2;a;0;0;5;5;5;5;1.0%=9;",
+    "a: (groupid=0, jobs=1): err= 0: x\n",
+    "  read: IOPS=1k, BW=1MiB/s (1MB/s)(1MiB/1msec)\n",
+    "clat percentiles (usec):\n | 1.00th=[ 5],",
+    "issued rwts: total=1,2 short=",
+    "[ior-easy-write]\nscore = 1\nt_delta = 1e99\n",
+    "[SCORE]\nSCORE = ",
+    "access,bw(MiB/s),IOPS\n",
+    "write,1,2\n",
+    "{\"jobs\": [{\"jobname\": \"a\", \"elapsed\": 1}], \"timestamp\": 5}\n",
+    "{\"tests\": [{\"Results\": [[{\"access\": \"read\", \"bwMiB\": 1}]]}], \"summary\": [",
     "ä",
     "\u{0}",
     "operation,MiB/s [last]\n",

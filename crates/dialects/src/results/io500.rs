@@ -1,4 +1,4 @@
-//! IO500's `result_summary.txt`, and its score computed again.
+//! IO500's `result_summary.txt` or `result.txt`, and its score computed again.
 //!
 //! The score is the square root of two geometric means: that of the bandwidths in GiB/s, and that
 //! of the rates of metadata in thousands of operations a second (io500.org, *Rules*).
@@ -42,6 +42,9 @@ fn printed(text: &str) -> Option<Printed> {
 /// # Errors
 /// No phase is in it.
 pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
+    if is_sections(text) {
+        return sections(name, text);
+    }
     let mut results = Results::new(Form::Io500Summary);
     let mut phases: Vec<(String, Printed)> = Vec::new();
     let mut score = None;
@@ -68,6 +71,71 @@ pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
         return Err(ImportError::new(name, "no phase has a result", remedy));
     }
     check(&phases, score.as_ref(), &mut results);
+    Ok(results)
+}
+
+/// Whether a text is a `result.txt`: a section for each phase, with its score.
+pub fn is_sections(text: &str) -> bool {
+    let is_phase = |line: &str| {
+        let name = line.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        name.is_some_and(|name| BANDWIDTH.contains(&name) || METADATA.contains(&name))
+    };
+    let is_score = |line: &str| line.split_once('=').is_some_and(|(key, _)| key.trim() == "score");
+    text.lines().any(is_phase) && text.lines().any(is_score)
+}
+
+/// A `result.txt`: scores of phases in GiB/s and thousands of operations a second.
+fn sections(name: &str, text: &str) -> Result<Results, ImportError> {
+    let mut results = Results::new(Form::Io500Summary);
+    let mut phases: Vec<(String, Printed)> = Vec::new();
+    let mut all = [None, None, None];
+    let mut now = String::new();
+    for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+        if let Some(section) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section.clone_into(&mut now);
+            continue;
+        }
+        invalid(line, &now, &mut results);
+        let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with(';')) else {
+            continue;
+        };
+        let (key, value) = (key.trim(), value.trim());
+        let first = value.split_whitespace().next().unwrap_or_default();
+        match (now.as_str(), key) {
+            ("run", "version") => results.tool_version = short(value),
+            ("SCORE" | "SCOREX", "BW") => all[0] = printed(first),
+            ("SCORE" | "SCOREX", "MD") => all[1] = printed(first),
+            ("SCORE" | "SCOREX", "SCORE") => all[2] = printed(first),
+            (_, "score") => {
+                let Some(printed) = printed(first) else { continue };
+                let mut row = GivenRow::new(&now, op(&now), format!("{name}:{number}"));
+                match now.starts_with("ior-") {
+                    true => {
+                        let bandwidth = Some(printed.value * GIB);
+                        row.add(Quantity::whole(Measured::Bandwidth), bandwidth);
+                    }
+                    false => row.add(Quantity::whole(Measured::Rate), Some(printed.value * 1e3)),
+                }
+                if BANDWIDTH.contains(&now.as_str()) || METADATA.contains(&now.as_str()) {
+                    phases.push((now.clone(), printed));
+                }
+                results.push(name, row)?;
+            }
+            (_, "t_delta") => {
+                let seconds = first.parse::<f64>().ok().map(|seconds| seconds * 1e9);
+                let row = results.rows.last_mut().filter(|row| row.workload == now);
+                if let Some(row) = row {
+                    row.add(Quantity::whole(Measured::Time), seconds);
+                }
+            }
+            _ => {}
+        }
+    }
+    if phases.is_empty() {
+        let remedy = "name the result.txt of a run that ended";
+        return Err(ImportError::new(name, "no phase has a result", remedy));
+    }
+    check(&phases, Some(&all), &mut results);
     Ok(results)
 }
 
@@ -210,6 +278,27 @@ mod tests {
         let results = read("s", &summary("2.828 [INVALID]", "0.0")).expect("results");
         let kinds: Vec<DoubtKind> = results.doubts.iter().map(|doubt| doubt.kind).collect();
         assert_eq!(kinds, [DoubtKind::MarkedInvalid, DoubtKind::PhaseMissing], "{results:?}");
+    }
+
+    #[test]
+    fn sections_with_scores_are_read_as_the_summary_is() {
+        let mut text = String::from("[run]\nversion = made-up\n");
+        for (name, value) in BANDWIDTH.iter().zip(["1.0", "4.0", "2.0", "2.0"]) {
+            text.push_str(&format!("[{name}]\nexe = ./ior -w\nscore = {value}\nt_delta = 9.5\n"));
+        }
+        for (name, value) in METADATA.iter().zip(["1", "16", "4", "4", "4", "4", "2", "8"]) {
+            text.push_str(&format!("[{name}]\nscore   = {value}.0\n"));
+        }
+        text.push_str("[SCORE]\nMD = 4.0\nBW = 2.0\nSCORE = 3.2 [INVALID]\n");
+        assert_eq!(super::super::detect(&text), Some(Form::Io500Summary));
+        let results = read("result.txt", &text).expect("results");
+        assert_eq!(results.tool(), "IO500 made-up");
+        let row = &results.rows[0];
+        assert_eq!(row.overall(Measured::Bandwidth), Some(GIB));
+        assert_eq!(row.get(Quantity::whole(Measured::Time)), Some(9.5e9));
+        assert_eq!(results.rows[4].overall(Measured::Rate), Some(1e3));
+        let kinds: Vec<DoubtKind> = results.doubts.iter().map(|doubt| doubt.kind).collect();
+        assert_eq!(kinds, [DoubtKind::MarkedInvalid, DoubtKind::ScoreDiffers]);
     }
 
     #[test]

@@ -17,17 +17,27 @@ struct Reader {
     is_in_options: bool,
     /// The columns of the table that is being read.
     columns: Vec<String>,
+    /// Whether that table has commas.
+    is_csv: bool,
     /// Rows of single repetitions.
     single: Vec<GivenRow>,
     /// Rows over all repetitions.
     summed: Vec<GivenRow>,
 }
 
-/// What IOR printed.
+/// Whether a text is IOR's JSON (`-O summaryFormat=JSON`).
+pub fn is_json(text: &str) -> bool {
+    text.contains("\"bwMiB\"") || text.contains("\"bwMeanMIB\"")
+}
+
+/// What IOR printed, as text, CSV or JSON.
 ///
 /// # Errors
 /// No operation in it has a result.
 pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
+    if text.trim_start().starts_with('{') {
+        return super::ior_json::read(name, text);
+    }
     let mut results = Results::new(Form::Ior);
     let mut reader = Reader::default();
     for (number, line) in (1..).zip(text.lines()) {
@@ -64,7 +74,14 @@ fn op(word: &str) -> Option<Op> {
 
 impl Reader {
     fn line(&mut self, place: &str, line: &str) {
-        let words: Vec<&str> = line.split_whitespace().take(100).collect();
+        // Version 2 has blanks in names: `Max (MiB)`, `Std Dev`.
+        let named = line.replace(" (", "(").replace("Std Dev", "StdDev");
+        let is_csv = self.columns.len() > 1 && self.is_csv;
+        let words: Vec<&str> = match line.starts_with("access,") || is_csv && line.contains(',') {
+            true => line.split(',').map(str::trim).take(100).collect(),
+            false if line.starts_with("Operation") => named.split_whitespace().take(100).collect(),
+            false => line.split_whitespace().take(100).collect(),
+        };
         match words.as_slice() {
             ["Options:"] => {
                 self.is_in_options = true;
@@ -72,6 +89,7 @@ impl Reader {
             }
             ["Results:"] => self.is_in_options = false,
             ["access" | "Operation", ..] => {
+                self.is_csv = line.starts_with("access,");
                 self.columns = words.iter().map(|word| (*word).to_owned()).collect();
                 self.is_in_options = false;
             }
@@ -132,7 +150,8 @@ impl Cells<'_> {
         row.options.extend(
             size.map(|size| GivenOption { name: "xfersize".to_owned(), value: size.to_string() }),
         );
-        let latency = self.number("Latency(s)").map(|seconds| seconds * 1e9);
+        let latency = self.number("Latency(s)").or_else(|| self.number("Latency"));
+        let latency = latency.map(|seconds| seconds * 1e9);
         row.add(Quantity::latency(Span::Total, Statistic::Mean), latency);
         row.add(Quantity::whole(Measured::Time), self.number("total(s)").map(|s| s * 1e9));
         Some(row)
@@ -204,6 +223,27 @@ write     200.00   100.00   150.00    50.00  202.00   101.00   151.50    50.50  
         assert_eq!(of(Measured::Bandwidth, Statistic::Count), Some(2.0));
         assert_eq!(row.option("xfersize"), Some("1 MiB"));
         assert_eq!(results.tool(), "IOR 3.3.0");
+    }
+
+    #[test]
+    fn csv_and_the_tables_of_version_2_are_read() {
+        let csv = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),\
+                   total(s),numTasks,iter\nwrite,100.5000,101.0000,0.0100,1024.0000,64.0000,0.1,9,\
+                   0.1,9.2,4,0\n";
+        assert_eq!(detect(csv), Some(Form::Ior));
+        let results = read("ior.csv", csv, Form::Ior).expect("results");
+        let row = &results.rows[0];
+        assert_eq!(row.overall(Measured::Bandwidth), Some(100.5 * MIB));
+        assert_eq!(row.get(Quantity::latency(Span::Total, Statistic::Mean)), Some(1e7));
+        let old = "IOR-2.10.3: MPI Coordinated Test of Parallel I/O\n\n\
+            Operation  Max (MiB)  Min (MiB)  Mean (MiB)   Std Dev  Max (OPs)  Min (OPs)  \
+            Mean (OPs)   Std Dev  Mean (s)\n---------\n\
+            write  200.0 100.0 150.0 50.0 20.0 10.0 15.0 5.0 7.5 4 2 3\n";
+        assert_eq!(detect(old), Some(Form::Ior));
+        let results = read("ior.txt", old, Form::Ior).expect("results");
+        let row = &results.rows[0];
+        assert_eq!(row.overall(Measured::Bandwidth), Some(150.0 * MIB));
+        assert_eq!(row.get(Quantity::of(Measured::Rate, Statistic::StdDev)), Some(5.0));
     }
 
     #[test]

@@ -7,10 +7,13 @@ mod elbencho;
 mod fio;
 mod fio_json;
 mod fio_log;
+mod fio_terse;
+mod fio_text;
 mod hcibench;
 mod io500;
 mod iometer;
 mod ior;
+mod ior_json;
 mod iozone;
 mod mdtest;
 mod numbers;
@@ -83,6 +86,10 @@ fn doubt(results: &mut Results, kind: DoubtKind, name: &str, numbers: Option<(f6
 /// names alone ([`kind_of_log`]).
 pub fn detect(text: &str) -> Option<Form> {
     let head: String = text.chars().take(1 << 16).collect();
+    // A program, perhaps that of the tool itself.
+    if head.contains('\0') {
+        return None;
+    }
     let begin = head.trim_start();
     if head.contains("\"fio version\"") {
         return Some(Form::FioJson);
@@ -105,7 +112,7 @@ pub fn detect(text: &str) -> Option<Form> {
     if hcibench::is_summary(&head) {
         return Some(Form::HciBench);
     }
-    if has_line(&["[RESULT"]) {
+    if has_line(&["[RESULT"]) || io500::is_sections(&head) {
         return Some(Form::Io500Summary);
     }
     if elbencho::is_csv(&head) {
@@ -123,8 +130,20 @@ pub fn detect(text: &str) -> Option<Form> {
     if has_line(&["mdtest-", "-- started at"]) && head.contains("SUMMARY") {
         return Some(Form::Mdtest);
     }
-    if has_line(&["IOR-"]) || (has_line(&["access "]) && head.contains("bw(MiB/s)")) {
+    if begin.starts_with('{') && ior::is_json(text) {
         return Some(Form::Ior);
+    }
+    if has_line(&["access,bw(MiB/s)"])
+        || has_line(&["IOR-"])
+        || (has_line(&["access "]) && head.contains("bw(MiB/s)"))
+    {
+        return Some(Form::Ior);
+    }
+    if fio_terse::is_output(&head) {
+        return Some(Form::FioTerse);
+    }
+    if fio_text::is_output(&head) {
+        return Some(Form::FioText);
     }
     iozone::is_output(&head).then_some(Form::Iozone)
 }
@@ -141,6 +160,8 @@ pub fn read(name: &str, text: &str, form: Form) -> Result<Results, ImportError> 
     let mut results = match form {
         Form::FioJson => fio::read(name, text),
         Form::FioLog => fio_log::read(name, text),
+        Form::FioText => fio_text::read(name, text),
+        Form::FioTerse => fio_terse::read(name, text),
         Form::DiskSpdText => diskspd_text::read(name, text),
         Form::DiskSpdXml => diskspd_xml::read(name, text),
         Form::VdbenchFlatfile => vdbench::read_flatfile(name, text),

@@ -63,8 +63,11 @@ impl Scan<'_> {
             }
             if let Some(other) = line.strip_prefix("include=") {
                 let what = |what| ImportError::new(place.clone(), what, "put it beside this file");
-                let text = (self.world.file)(other).map_err(what)?;
                 let base = other.rsplit('/').next().unwrap_or(other).to_owned();
+                // The path may be one of another machine.
+                let found = (self.world.file)(other);
+                let found = found.or_else(|why| (self.world.file)(&base).map_err(|_| why));
+                let text = found.map_err(what)?;
                 self.file(&base, &text, depth + 1)?;
                 continue;
             }
@@ -212,6 +215,8 @@ mod tests {
             ]
         );
         assert!(parameters("a", "include=gone\n", &world).is_err());
+        let beside = parameters("a", "include=/opt/of/another/host/luns\n", &world);
+        assert!(beside.is_ok_and(|all| !all.is_empty()), "its name is looked for beside the file");
         assert!(parameters("a", "wd=(a\n", &world).is_err());
         let circle = World { file: &|_| Ok("include=a\n".to_owned()), variable: &|_| None };
         assert!(parameters("a", "include=a\n", &circle).is_err());

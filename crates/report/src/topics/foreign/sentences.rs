@@ -44,6 +44,10 @@ pub fn doubt(doubt: &Doubt) -> String {
         DoubtKind::JsonMended => {
             format!("{name}: {computed} values such as nan are no JSON; they count as not given")
         }
+        DoubtKind::EarlierStates => format!(
+            "{name}: {computed:.0} of {said:.0} outputs are earlier states of the same run; the \
+             last state counts"
+        ),
         DoubtKind::UnequalJobs => format!(
             "{name}: its jobs reach {said:.1}/s to {computed:.1}/s; a mean hides the slowest"
         ),
