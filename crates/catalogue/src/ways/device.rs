@@ -57,7 +57,8 @@ pub(super) const WAYS: &[Way] = &[
         mechanism: "The machine behind a virtual disk caches reads and writes",
         source: "Traeger",
         doubts: &["volatile-cache", "host-cache"],
-        evidence: "facts of the disk: `virtual`; the cache mode of machines that Plimsoll made, and what its node's disks read; the verdict names the cache",
+        evidence: "facts of the disk: `virtual`; the cache mode of machines that Plimsoll made, \
+                   and what its node's disks read; the verdict names the cache",
         found: Found::Partly,
         remedy: "load twice the memory of the machine behind it",
     },

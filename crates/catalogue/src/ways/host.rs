@@ -81,7 +81,8 @@ pub(super) const WAYS: &[Way] = &[
         mechanism: "The hypervisor gives CPU time to others",
         source: "Gregg",
         doubts: &["stolen", "guests-waited"],
-        evidence: "steal time; of machines that Plimsoll made, how long their virtual CPUs waited on the node",
+        evidence: "steal time; of machines that Plimsoll made, how long their virtual CPUs waited \
+                   on the node",
         found: Found::Yes,
         remedy: "use a machine of your own",
     },
