@@ -255,7 +255,8 @@ mod tests {
             sentence(&below()),
             "in 10 s, guests read 4 GiB and wrote 1 GiB; n1: CPU 8 s for guests, 2 s for their \
              I/O, 1 s for the rest of them, virtual CPUs waited 3 s for a CPU, 50 % of \
-             all 4 CPUs busy, disks read 1 MiB and wrote 3 GiB; disks wrote 3.00 bytes for each byte that guests wrote, other programs' included"
+             all 4 CPUs busy, disks read 1 MiB and wrote 3 GiB; disks wrote 3.00 bytes \
+             for each byte that guests wrote, other programs' included"
         );
     }
 
