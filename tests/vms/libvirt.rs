@@ -99,7 +99,8 @@ fn machines_of_a_libvirt_move_their_disks_in_a_run_and_go() {
          workloads = \"read\"\nto = \"{two}\"\n"
     );
     let vms = format!("pool = \"{one}\"\nconnect = \"{}\"\n[stages]", daemon.uri());
-    let suite = SUITE.replace("[stages]", &vms).replace("count = 2", "count = 1");
+    let linked = "count = 1\nallocation = \"linked\"";
+    let suite = SUITE.replace("[stages]", &vms).replace("count = 2", linked);
     fs::write(user.home.path().join("lv.toml"), format!("{suite}{event}")).expect("written");
     let theirs = daemon.path().join("one/precious.raw");
     fs::write(&theirs, "theirs").expect("written");

@@ -48,9 +48,9 @@ impl Durable {
 }
 
 /// The durable rate of a row of writes. `None` for every other row, and where nobody flushed, or a
-/// flush failed or did not end: then nobody knows.
+/// flush failed, did not end, or is ignored by a hypervisor: then nobody knows.
 pub fn durable(record: &Record, row: &ResultRow) -> Option<Durable> {
-    if row.ops != Ops::One(Op::Write) || row.ios == 0 {
+    if row.ops != Ops::One(Op::Write) || row.ios == 0 || crate::guests::ignore_flushes(record) {
         return None;
     }
     let planned = record.plan.stages.get(row.stage as usize)?;

@@ -24,6 +24,7 @@ pub mod expected;
 pub mod fairness;
 pub mod foreign;
 pub mod gate;
+pub mod guests;
 pub mod hit_share;
 pub mod host_cpu;
 mod host_series;

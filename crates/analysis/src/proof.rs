@@ -149,10 +149,18 @@ fn of_storage(doubt: &Warning) -> Option<Vec<Proof>> {
 
 /// Of doubts about how hosts are set up.
 fn of_surroundings(doubt: &Warning) -> Option<Vec<Proof>> {
-    use Source::{Counters, Facts, Plan, Samples};
+    use Source::{Counters, Facts, Notes, Plan, Samples};
     Some(match doubt {
         Warning::Stolen { host, share } => {
             vec![word(Counters, "host", host), number(Counters, "steal_share", *share)]
+        }
+        Warning::GuestsWaited { node, share } => {
+            vec![word(Counters, "node", node), number(Counters, "waited_share", *share)]
+        }
+        Warning::HostCache { mode, from_disks } => {
+            let mut all = vec![word(Notes, "disk_cache", mode.word())];
+            all.extend(from_disks.map(|share| number(Counters, "share_from_disks", share)));
+            all
         }
         Warning::IoLimited { host, limit } => {
             vec![word(Facts, "host", host), word(Facts, "io_max", limit)]

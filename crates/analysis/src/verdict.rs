@@ -8,7 +8,7 @@ use model::choices::FileFsync;
 use model::inventory::{LinkKind, Media};
 use model::plan::{PlannedTarget, Steady, Stop, Work};
 use model::testbed::TargetFacts;
-use model::{Fact, Op, Record, StageKind};
+use model::{Op, Record, StageKind};
 use std::fmt;
 use std::str::FromStr;
 
@@ -245,6 +245,10 @@ fn durability(record: &Record, row: &ResultRow) -> Found {
         let of_writes = ResultRow { ops: crate::row::Ops::One(Op::Write), ..row.clone() };
         durable(record, &of_writes).is_some()
     };
+    if crate::guests::ignore_flushes(record) {
+        // Whatever was flushed is in the memory of a hypervisor.
+        return Found::Refuted;
+    }
     let is_instant = row.warnings.iter().any(|one| matches!(one, Warning::FlushInstant { .. }));
     let is_shown = writing.all(syncs) || (is_flushed() && !is_instant);
     if is_shown { Found::Shown } else { Found::Missing }
@@ -275,10 +279,7 @@ fn caches(record: &Record, row: &ResultRow) -> Vec<Cache> {
     if record.plan.is_simulated() {
         return found;
     }
-    let cache_mode = record.plan.notes.iter().find_map(|note| match &note.fact {
-        Fact::Machines(made) => Some(made.cache),
-        _ => None,
-    });
+    let cache_mode = crate::guests::made(record).map(|made| made.cache);
     for (_, target) in targets(record, row) {
         if is_buffered {
             found.push(Cache { of: target.path.clone(), kind: CacheKind::Page });
@@ -324,6 +325,7 @@ fn caches_known(record: &Record, row: &ResultRow) -> Found {
                 | Warning::NotCarried { .. }
                 | Warning::LessAtDevice { .. }
                 | Warning::CachesNotEmptied(_)
+                | Warning::HostCache { from_disks: Some(_), .. }
         )
     };
     if row.warnings.iter().any(speaks_against) {

@@ -3,6 +3,7 @@
 use crate::ceiling::Layer;
 use crate::state::RunState;
 use model::load::Rate;
+use model::machines::DiskCache;
 use model::note::OtherRun;
 use model::{Bytes, Fact, Nanos, NoteKind, Op, Percent, Scale};
 use std::collections::BTreeMap;
@@ -316,6 +317,21 @@ pub enum Warning {
         /// The share of its CPU time, 0 to 1.
         share: f64,
     },
+    /// Virtual CPUs of guests had work and waited for a CPU of their node.
+    GuestsWaited {
+        /// The node on which they waited most.
+        node: String,
+        /// The share of the time of its guests' virtual CPUs, 0 to 1.
+        share: f64,
+    },
+    /// The cache mode of guests' disks lets the memory of their hypervisor answer.
+    HostCache {
+        /// The mode.
+        mode: DiskCache,
+        /// Bytes that the nodes' disks read for each byte that guests read, other programs'
+        /// included; `None` where guests only wrote, or nobody counted.
+        from_disks: Option<f64>,
+    },
     /// A control group limits the I/O of a host's processes.
     IoLimited {
         /// The host.
@@ -470,6 +486,8 @@ impl Warning {
             Warning::Throttled { .. } => "throttled",
             Warning::BurstSpent { .. } => "burst-spent",
             Warning::Stolen { .. } => "stolen",
+            Warning::GuestsWaited { .. } => "guests-waited",
+            Warning::HostCache { .. } => "host-cache",
             Warning::IoLimited { .. } => "io-limited",
             Warning::QueueShort { .. } => "queue-short",
             Warning::BarriersOff { .. } => "barriers-off",

@@ -56,13 +56,25 @@ words! {
         Writethrough = "writethrough",
         /// Direct I/O, and each write is durable.
         Directsync = "directsync",
+        /// The host's page cache answers, and flushes of the guest are ignored: nothing is durable.
+        Unsafe = "unsafe",
     }
 }
 
 impl DiskCache {
     /// Whether the hypervisor's own memory answers reads.
     pub fn uses_host_memory(self) -> bool {
-        matches!(self, DiskCache::Writeback | DiskCache::Writethrough)
+        matches!(self, DiskCache::Writeback | DiskCache::Writethrough | DiskCache::Unsafe)
+    }
+
+    /// Whether a write is done when the hypervisor's own memory has it.
+    pub fn acknowledges_from_memory(self) -> bool {
+        matches!(self, DiskCache::Writeback | DiskCache::Unsafe)
+    }
+
+    /// Whether a guest's flush is answered without one.
+    pub fn ignores_flushes(self) -> bool {
+        matches!(self, DiskCache::Unsafe)
     }
 }
 
@@ -134,6 +146,8 @@ words! {
         Thick = "thick",
         /// Those that were written.
         Thin = "thin",
+        /// Those that were written: all disks are clones of one image, which has the content.
+        Linked = "linked",
     }
 }
 
@@ -165,6 +179,19 @@ pub struct BootTime {
     /// From the start of its kernel until the first read of its last disk was done, on the guest's
     /// clock, in steps of 10 ms. `None` where the guest did not say.
     pub first_read: Option<Nanos>,
+    /// What it had read of its disks when its agent listened, as its hypervisor counts it. `None`
+    /// where that does not say.
+    #[serde(default)]
+    pub reads: Option<BootReads>,
+}
+
+/// What a machine read of all its disks, an image that it boots from included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BootReads {
+    /// Requests.
+    pub requests: u64,
+    /// Their bytes.
+    pub bytes: Bytes,
 }
 
 /// CPU time that a hypervisor spent on one machine since its start, by what its threads did.
@@ -177,6 +204,10 @@ pub struct HostCpu {
     pub io: Option<Nanos>,
     /// All else, such as emulated devices.
     pub other: Nanos,
+    /// How long virtual CPUs that had work waited for a CPU of the node: what a guest's kernel
+    /// calls steal. `None` where the node does not report it.
+    #[serde(default)]
+    pub waited: Option<Nanos>,
 }
 
 /// What a node's kernel counted since it began; `None` where it does not report it.

@@ -9,13 +9,17 @@ pub use making::{Needs, Order, begin_on_nodes, needs, up};
 use crate::Problem;
 use crate::places::{self, Places};
 use crate::provider::{Acted, Machine, Provider};
-use crate::providers;
 use crate::record::{self, Deployment, Ground};
+use crate::{providers, tool};
 use model::machines::MachineAct;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::path::Path;
+use std::time::Duration;
+
+/// How long a program of a hypervisor may go on before machines are removed.
+const SETTLED: Duration = Duration::from_secs(120);
 
 /// Machines that are held: nobody else makes or removes them until this is dropped.
 #[derive(Debug)]
@@ -87,6 +91,7 @@ pub fn act(
     let mut found = find(places, name)?.ok_or_else(unknown)?;
     let provider = providers::of(&found).ok_or_else(unknown)?;
     let chosen = chosen(&found, machines)?;
+    tool::work_for(&found.folder);
     match act {
         MachineAct::Move => remember_pool(&*provider, &mut found, to)?,
         MachineAct::Migrate => remember_node(&mut found, to)?,
@@ -232,6 +237,10 @@ pub fn names(places: &Places) -> Result<Vec<String>, Problem> {
 
 /// Everything in the reverse order of its making; the record goes last.
 pub(crate) fn take_down(provider: &dyn Provider, deployment: &Deployment) -> Result<(), Problem> {
+    // What a hypervisor was asked for and did not do yet would come behind the removal.
+    if let Some(pid) = tool::settle(&deployment.folder, SETTLED) {
+        return Err(Problem::StillWorking { name: deployment.name.clone(), pid });
+    }
     // Disks and machines that moved since are where the record alone says.
     let recorded = Deployment::read(&deployment.folder)?;
     let found = recorded.as_ref().unwrap_or(deployment);

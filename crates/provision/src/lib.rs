@@ -19,6 +19,7 @@ mod processes;
 pub mod provider;
 pub mod providers;
 pub mod proxmox;
+mod qcow2;
 pub mod qemu;
 mod record;
 mod remote;

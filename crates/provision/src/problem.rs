@@ -137,6 +137,13 @@ pub enum Problem {
         /// Their name.
         name: String,
     },
+    /// A program that somebody started for these machines has not ended.
+    StillWorking {
+        /// Their name.
+        name: String,
+        /// Its process.
+        pid: i32,
+    },
     /// There are no machines of this name.
     Unknown {
         /// The name.
@@ -234,8 +241,8 @@ impl fmt::Display for Problem {
             Problem::NoImage { path, why } => write!(f, "{} {why}", path.display()),
             Problem::NoImagesHere => write!(
                 f,
-                "only plain qemu boots machines from an image; write --provider qemu, or leave out \
-                 --guest"
+                "only qemu and libvirt boot machines from an image; write --provider qemu or \
+                 libvirt, or leave out --guest"
             ),
             Problem::NoModule { module, folder } => write!(
                 f,
@@ -300,6 +307,11 @@ impl fmt::Display for Problem {
                 "the machines {name} have none called {machine}; `plimsoll vms list` shows them"
             ),
             Problem::AtNode { node, said } => write!(f, "node {node}: {said}"),
+            Problem::StillWorking { name, pid } => write!(
+                f,
+                "process {pid} still does something for the machines {name}; wait for its end, \
+                 then remove them: `plimsoll vms down {name}`"
+            ),
             Problem::Busy { name } => write!(
                 f,
                 "another plimsoll makes or uses the machines {name}; stop it first, or wait"

@@ -2,11 +2,11 @@
 //! clean-up) is [`crate::deployment`]'s.
 
 use crate::Problem;
-use crate::guest::ImageFormat;
+use crate::guest::{Guest, ImageFormat};
 pub use crate::machine::Machine;
 use crate::record::{Deployment, Ground};
 use model::machines::{
-    Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent, HostCpu, MachineAct,
+    Accelerator, BootReads, DiskAllocation, DiskBus, DiskCache, DiskContent, HostCpu, MachineAct,
     MachinesWanted,
 };
 use model::{Bytes, Nanos};
@@ -29,6 +29,11 @@ pub trait Provider {
     /// There is no such pool.
     fn room(&self, pool: Option<&str>, folder: &Path) -> Result<Room, Problem>;
 
+    /// Whether disks can be clones of one image.
+    fn links_disks(&self) -> bool {
+        false
+    }
+
     /// Whether machines can boot from a cloud image.
     fn takes_images(&self) -> bool {
         false
@@ -41,11 +46,11 @@ pub trait Provider {
     fn refuse_taken(&self, name: &str) -> Result<(), Problem>;
 
     /// Makes the place of the disks with our marker, and brings there what machines start from:
-    /// the kernel, and the image that is in the folder of the record.
+    /// the guest, and the image that is in the folder of the record.
     ///
     /// # Errors
     /// Something of that name is there, or it cannot be made.
-    fn prepare(&self, deployment: &Deployment, kernel: &Path) -> Result<(), Problem>;
+    fn prepare(&self, deployment: &Deployment, guest: &Guest) -> Result<(), Problem>;
 
     /// Makes a disk and fills it.
     ///
@@ -74,6 +79,12 @@ pub trait Provider {
 
     /// The CPU time that its hypervisor spent on a machine, if it runs and tells.
     fn cpu(&self, deployment: &Deployment, machine: &Machine) -> Option<HostCpu>;
+
+    /// What a machine read of its disks since its start, if it runs and its hypervisor tells.
+    fn reads(&self, deployment: &Deployment, machine: &Machine) -> Option<BootReads> {
+        let _ = (deployment, machine);
+        None
+    }
 
     /// The end of what a machine wrote to its console.
     fn console(&self, deployment: &Deployment, machine: &Machine) -> String;
@@ -192,6 +203,8 @@ pub struct Volume {
     pub allocation: DiskAllocation,
     /// The start of its random bytes.
     pub seed: u64,
+    /// The disk that it is a clone of, beside it; then it has that one's content.
+    pub base: Option<PathBuf>,
 }
 
 /// What a machine is started with.
@@ -214,6 +227,8 @@ pub struct Boot<'a> {
     pub bus: DiskBus,
     /// What stands between a disk and its file.
     pub cache: DiskCache,
+    /// What that file is.
+    pub disks: ImageFormat,
 }
 
 /// A machine with our mark.

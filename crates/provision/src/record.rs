@@ -2,9 +2,12 @@
 //! them, whatever ends the process that makes them.
 
 use crate::Problem;
+use crate::guest::ImageFormat;
 use crate::machine::Machine;
 use crate::places;
-use model::machines::{Accelerator, BootTime, DiskCache, MachinesWanted, OnNode, ProviderKind};
+use model::machines::{
+    Accelerator, BootTime, DiskAllocation, DiskCache, MachinesWanted, OnNode, ProviderKind,
+};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -20,6 +23,8 @@ pub(crate) const PART: &str = "machines.json.part";
 pub(crate) const MARKER: &str = ".plimsoll-vms";
 /// The memory image of the guests.
 pub(crate) const IMAGE: &str = "guest.cpio";
+/// The image that disks are clones of.
+pub(crate) const BASE: &str = "base.raw";
 /// A record is not longer.
 const LONGEST: u64 = 1 << 20;
 /// The most machines and disks that a record may name.
@@ -103,6 +108,9 @@ pub struct Deployment {
     pub accelerator: Accelerator,
     /// What stands between a disk and its file.
     pub cache: DiskCache,
+    /// The disks are clones of one image.
+    #[serde(default)]
+    pub is_linked: bool,
     /// The machines.
     pub machines: Vec<Machine>,
     /// How long they took to come up, once they are.
@@ -138,6 +146,7 @@ impl Deployment {
             devices,
             accelerator: wanted.accelerator,
             cache: wanted.cache,
+            is_linked: wanted.allocation == DiskAllocation::Linked,
             machines,
             boots: Vec::new(),
             folder: PathBuf::new(),
@@ -155,6 +164,21 @@ impl Deployment {
         if machine.devices.is_empty() { &self.devices } else { &machine.devices }
     }
 
+    /// What the files of disks are.
+    pub fn format(&self) -> ImageFormat {
+        if self.is_linked { ImageFormat::Qcow2 } else { ImageFormat::Raw }
+    }
+
+    /// The image that all disks are clones of: its file, or its name in the first pool.
+    pub(crate) fn base(&self) -> Option<PathBuf> {
+        let first = self.machines.first().filter(|_| self.is_linked)?;
+        match &self.ground {
+            Ground::Folders(folders) => folders.first().map(|at| at.join(BASE)),
+            Ground::Pools { .. } => Some(format!("{}{}.{BASE}", self.mark(), first.name).into()),
+            Ground::Nodes(_) | Ground::Remote(_) => None,
+        }
+    }
+
     /// The machine of a name.
     pub fn machine(&self, name: &str) -> Option<&Machine> {
         self.machines.iter().find(|machine| machine.name == name)
@@ -163,10 +187,10 @@ impl Deployment {
     /// Puts in what follows from the names.
     pub(crate) fn placed(mut self, folder: &Path) -> Deployment {
         self.folder = folder.to_owned();
-        let mark = self.mark();
+        let (mark, end) = (self.mark(), self.format().word());
         for machine in &mut self.machines {
             machine.folder = folder.to_owned();
-            let name = |number: u32| format!("{}-disk{number}.raw", machine.name);
+            let name = |number: u32| format!("{}-disk{number}.{end}", machine.name);
             let disk = |number| match &self.ground {
                 Ground::Folders(folders) => folders.first().map(|at| at.join(name(number))),
                 Ground::Pools { .. } | Ground::Remote(_) => {
@@ -301,6 +325,11 @@ mod tests {
         let named = deployment("x", pools).placed(&folder);
         let first = "plimsoll-0123456789abcdef0123456789abcdef-x-1-disk0.raw";
         assert_eq!(named.machines[0].disks[0], Path::new(first));
+        assert_eq!(named.base(), None);
+        let linked = Deployment { is_linked: true, ..named }.placed(&folder);
+        assert_eq!(linked.machines[0].disks[0], Path::new(&first.replace(".raw", ".qcow2")));
+        let base = first.replace("-disk0", ".base");
+        assert_eq!(linked.base().as_deref(), Some(Path::new(&base)));
     }
 
     #[test]

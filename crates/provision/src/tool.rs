@@ -2,8 +2,11 @@
 
 use crate::Problem;
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
@@ -11,6 +14,44 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(5);
 /// What is kept of what a program writes.
 const MOST_OUTPUT: u64 = 4 << 20;
+
+/// The variable by which a program is found again that outlives whoever started it: a hypervisor
+/// may do what it was asked for after that.
+const FOR: &str = "PLIMSOLL_VMS_FOLDER";
+
+/// The folder of the record of the machines that this process makes or changes.
+static FOLDER: Mutex<Option<String>> = Mutex::new(None);
+
+/// From now on, programs that this process starts are for these machines.
+pub(crate) fn work_for(folder: &Path) {
+    let folder = folder.to_string_lossy().into_owned();
+    *FOLDER.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
+}
+
+/// Waits until no program does anything any more for the machines of a record. Gives one that still
+/// does after `patience`.
+pub(crate) fn settle(folder: &Path, patience: Duration) -> Option<i32> {
+    let deadline = Instant::now() + patience;
+    loop {
+        let busy = working_for(folder)?;
+        if Instant::now() >= deadline {
+            return Some(busy);
+        }
+        sleep(PAUSE);
+    }
+}
+
+/// A process that was started for the machines of a record. Of other users' processes nothing is
+/// known; nor were they started by us.
+fn working_for(folder: &Path) -> Option<i32> {
+    let wanted = format!("{FOR}={}", folder.to_string_lossy());
+    let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    pids.find(|pid| {
+        let of_process = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        of_process.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes())
+    })
+}
 
 /// A call of a program.
 pub(crate) struct Call<'a> {
@@ -22,6 +63,9 @@ pub(crate) struct Call<'a> {
     pub arguments: &'a [&'a OsStr],
     /// How long it may take.
     pub within: Duration,
+    /// It changes something: where it takes too long, it is left to its end, which nobody could
+    /// call off at the hypervisor. It is waited for before anything is removed.
+    pub is_change: bool,
 }
 
 impl Call<'_> {
@@ -48,7 +92,9 @@ impl Call<'_> {
                 Ok(Some(status)) => break status,
                 Ok(None) if Instant::now() < deadline => sleep(PAUSE),
                 _ => {
-                    ended(&mut child);
+                    if !self.is_change {
+                        ended(&mut child);
+                    }
                     return Err(self.hangs());
                 }
             }
@@ -65,6 +111,9 @@ impl Call<'_> {
         // What it says is compared with nothing but numbers and names; in one language all the
         // same.
         command.args(self.arguments).env("LC_ALL", "C");
+        if let Some(folder) = &*FOLDER.lock().unwrap_or_else(PoisonError::into_inner) {
+            command.env(FOR, folder);
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => {
@@ -120,7 +169,10 @@ mod tests {
 
     fn call(script: &str, within: Duration) -> Result<String, Problem> {
         let arguments = [OsStr::new("-c"), OsStr::new(script)];
-        Call { program: "sh", package: "dash", arguments: &arguments, within }.fed(&mut |_| Ok(()))
+        let is_change = false;
+        let call =
+            Call { program: "sh", package: "dash", arguments: &arguments, within, is_change };
+        call.fed(&mut |_| Ok(()))
     }
 
     #[test]
@@ -131,8 +183,27 @@ mod tests {
         assert!(matches!(failed, Problem::Tool { said, .. } if said == "no domain"));
         let hangs = call("exec sleep 600", Duration::from_millis(50)).expect_err("too long");
         assert!(matches!(hangs, Problem::Hangs { .. }));
-        let none = Call { program: "no-such-program", package: "x", arguments: &[], within: long };
+        let (arguments, is_change) = (&[], false);
+        let program = "no-such-program";
+        let none = Call { program, package: "x", arguments, within: long, is_change };
         assert!(matches!(none.fed(&mut |_| Ok(())), Err(Problem::NoProgram { .. })));
+    }
+
+    #[test]
+    fn a_change_that_takes_too_long_is_left_to_its_end_and_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        work_for(folder.path());
+        let go_on = folder.path().join("go-on");
+        let script = format!("until [ -e {} ]; do sleep 0.05; done", go_on.display());
+        let arguments = [OsStr::new("-c"), OsStr::new(&script)];
+        let within = Duration::from_millis(50);
+        let (program, package, is_change) = ("sh", "dash", true);
+        let call = Call { program, package, arguments: &arguments, within, is_change };
+        assert!(matches!(call.fed(&mut |_| Ok(())), Err(Problem::Hangs { .. })));
+        assert!(settle(folder.path(), Duration::ZERO).is_some(), "it still runs");
+        fs::write(go_on, "").expect("written");
+        assert_eq!(settle(folder.path(), Duration::from_secs(60)), None);
+        assert_eq!(settle(Path::new("/no/such"), Duration::ZERO), None);
     }
 
     #[test]
@@ -142,7 +213,8 @@ mod tests {
         let fed = {
             let arguments = [OsStr::new("-c"), OsStr::new("wc -c")];
             let within = Duration::from_secs(30);
-            let call = Call { program: "sh", package: "dash", arguments: &arguments, within };
+            let (program, package, is_change) = ("sh", "dash", false);
+            let call = Call { program, package, arguments: &arguments, within, is_change };
             call.fed(&mut |input| input.write_all(&[7; 100_000]).map_err(|_| Problem::Stopped))
         };
         assert_eq!(fed.as_deref().map(str::trim), Ok("100000"));

@@ -1,7 +1,7 @@
 //! A disk as a file: made anew, never over another, and filled.
 
-use crate::Problem;
 use crate::provider::Volume;
+use crate::{Problem, qcow2};
 use model::machines::{DiskAllocation, DiskContent};
 use model::rng::Rng;
 use rustix::fs::FallocateFlags;
@@ -15,6 +15,10 @@ const CHUNK: usize = 1 << 20;
 /// Makes the file of a disk.
 pub(crate) fn make(volume: &Volume, stop: &AtomicBool) -> Result<(), Problem> {
     let cannot = |error: io::Error| Problem::file("make the disk", &volume.path, &error);
+    if let Some(base) = &volume.base {
+        let name = base.file_name().unwrap_or_default().to_string_lossy();
+        return qcow2::make_clone(&volume.path, volume.size.0, &name).map_err(cannot);
+    }
     let mut file = File::create_new(&volume.path).map_err(cannot)?;
     match volume.content {
         DiskContent::Zero if volume.allocation == DiskAllocation::Thick => {
@@ -67,7 +71,7 @@ mod tests {
             let path = folder.path().join(name);
             let size = Bytes(3 * CHUNK as u64 / 2);
             let allocation = DiskAllocation::Thick;
-            let volume = Volume { path, size, content, allocation, seed };
+            let volume = Volume { path, size, content, allocation, seed, base: None };
             make(&volume, &stop).map(|()| std::fs::read(&volume.path).expect("there"))
         };
         let zero = of("zero", DiskContent::Zero, 0).expect("made");

@@ -106,7 +106,8 @@ spec_table! {
         cache: DiskCache = DiskCache::None,
         /// What disks hold before anything is measured.
         content: DiskContent = DiskContent::Random,
-        /// What a disk takes of its pool before the guest writes it. Random bytes take all.
+        /// What a disk takes of its pool before the guest writes it; random bytes take all.
+        /// `"linked"`: clones of one image with this content (qemu, libvirt).
         allocation: DiskAllocation = DiskAllocation::Thin,
         /// An existing folder for the files of the disks (qemu, Hyper-V), a pool of libvirt, a
         /// datastore, a storage class or a storage of Proxmox. `""`: the provider's own.

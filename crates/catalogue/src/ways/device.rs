@@ -56,8 +56,9 @@ pub(super) const WAYS: &[Way] = &[
         id: "hypervisor-cache",
         mechanism: "The machine behind a virtual disk caches reads and writes",
         source: "Traeger",
-        doubts: &["volatile-cache"],
-        evidence: "facts of the disk: `virtual`; the verdict names the cache",
+        doubts: &["volatile-cache", "host-cache"],
+        evidence: "facts of the disk: `virtual`; the cache mode of machines that Plimsoll made, \
+                   and what its node's disks read; the verdict names the cache",
         found: Found::Partly,
         remedy: "load twice the memory of the machine behind it",
     },

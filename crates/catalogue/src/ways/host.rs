@@ -80,8 +80,9 @@ pub(super) const WAYS: &[Way] = &[
         id: "steal",
         mechanism: "The hypervisor gives CPU time to others",
         source: "Gregg",
-        doubts: &["stolen"],
-        evidence: "steal time",
+        doubts: &["stolen", "guests-waited"],
+        evidence: "steal time; of machines that Plimsoll made, how long their virtual CPUs waited \
+                   on the node",
         found: Found::Yes,
         remedy: "use a machine of your own",
     },

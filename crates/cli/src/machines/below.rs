@@ -209,7 +209,7 @@ fn of_node(part: &OnNode, before: &Option<OfNode>, after: &Option<OfNode>) -> Be
 }
 
 fn none() -> HostCpu {
-    HostCpu { io: Some(Nanos(0)), ..HostCpu::default() }
+    HostCpu { io: Some(Nanos(0)), waited: Some(Nanos(0)), ..HostCpu::default() }
 }
 
 fn sum(a: HostCpu, b: HostCpu) -> HostCpu {
@@ -219,6 +219,7 @@ fn sum(a: HostCpu, b: HostCpu) -> HostCpu {
         // What one machine does not report apart from the rest, all together do not.
         io: a.io.zip(b.io).map(|(a, b)| plus(a, b)),
         other: plus(a.other, b.other),
+        waited: a.waited.zip(b.waited).map(|(a, b)| plus(a, b)),
     }
 }
 
@@ -228,7 +229,8 @@ fn between(before: HostCpu, after: HostCpu) -> Option<HostCpu> {
     // Threads of I/O come and go, and take their time with them: what is left is no less than 0.
     let io = after.io.zip(before.io).map(|(a, b)| Nanos(a.0.saturating_sub(b.0)));
     let other = Nanos(after.other.0.saturating_sub(before.other.0));
-    Some(HostCpu { vcpu: minus(after.vcpu, before.vcpu)?, io, other })
+    let waited = after.waited.zip(before.waited).and_then(|(a, b)| minus(a, b));
+    Some(HostCpu { vcpu: minus(after.vcpu, before.vcpu)?, io, other, waited })
 }
 
 fn counts_between(before: NodeCounts, after: NodeCounts) -> NodeCounts {
@@ -249,7 +251,7 @@ mod tests {
 
     fn cpu(seconds: u64) -> Option<HostCpu> {
         let time = Nanos::seconds(seconds);
-        Some(HostCpu { vcpu: time, io: Some(time), other: time })
+        Some(HostCpu { vcpu: time, io: Some(time), other: time, waited: Some(time) })
     }
 
     fn seen(machines: &[(&str, State, Option<HostCpu>)], bytes: u64) -> Option<OfNode> {

@@ -8,7 +8,8 @@ use crate::inside::FIRST_READ;
 use crate::places::{self, Places};
 use crate::provider::{Boot, Machine, Provider, Room, State, Volume};
 use crate::record::{self, Deployment, OnNodes};
-use model::machines::{Accelerator, BootTime, MachinesWanted};
+use crate::tool;
+use model::machines::{Accelerator, BootTime, DiskAllocation, MachinesWanted};
 use model::rng;
 use model::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -79,6 +80,12 @@ pub fn needs(provider: &dyn Provider, order: &Order<'_>) -> Result<Needs, Proble
     let wanted = order.wanted;
     // What no provider of this kind can make needs no answer of one.
     let beside = provider.fits(wanted)?;
+    if wanted.allocation == DiskAllocation::Linked && !provider.links_disks() {
+        return Err(Problem::Unfit {
+            what: "only qemu and libvirt make disks that are clones of one image".to_owned(),
+            remedy: "write vms.allocation = \"thin\"".to_owned(),
+        });
+    }
     let node = provider.node()?;
     let guest = match order.image {
         Some(_) if !provider.takes_images() => return Err(Problem::NoImagesHere),
@@ -106,7 +113,14 @@ pub fn needs(provider: &dyn Provider, order: &Order<'_>) -> Result<Needs, Proble
     let folder = order.places.state.join(&wanted.name);
     let room = provider.room(order.pool, &folder)?;
     let disks = wanted.disk_bytes().unwrap_or(Bytes(u64::MAX));
-    let disks = Bytes(disks.0.saturating_add(beside.0));
+    let base = if wanted.allocation == DiskAllocation::Linked { wanted.disk_size.0 } else { 0 };
+    let disks = Bytes(disks.0.saturating_add(beside.0).saturating_add(base));
+    // A pool takes a copy of the image; what guests write to their clones of it, nobody knows.
+    let image = match (&guest, &room.ground) {
+        (Guest::Image(image), Ground::Pools { .. }) => image.length.0,
+        _ => 0,
+    };
+    let disks = Bytes(disks.0.saturating_add(image));
     // Sparse disks fill up under load, so that they need as much.
     if disks.0.saturating_add(SPARE.0) > room.free.0 {
         return Err(Problem::Space { needed: disks, free: room.free, folder: room.place });
@@ -178,6 +192,7 @@ fn begin(order: &Order<'_>, ground: Ground) -> Result<Held, Problem> {
     let is_new = places::make_new(&folder)?;
     is_new.ok_or_else(|| Problem::NameInUse { name: wanted.name.clone() })?;
     let lock = lock(&folder, &wanted.name)?;
+    tool::work_for(&folder);
     deployment.write()?;
     Ok(Held { deployment, lock })
 }
@@ -199,7 +214,7 @@ fn make(
         Guest::Image(_) => guest::write_program(&image)?,
         Guest::Copies => {}
     }
-    provider.prepare(deployment, needs.guest.file())?;
+    provider.prepare(deployment, &needs.guest)?;
     let volumes = volumes(deployment, order.wanted);
     volumes.iter().try_for_each(|volume| provider.make_volume(deployment, volume, stop))
 }
@@ -235,6 +250,7 @@ fn start(
         memory: wanted.memory,
         bus: wanted.bus,
         cache: wanted.cache,
+        disks: deployment.format(),
     };
     let mut begun: BTreeMap<&str, Instant> = BTreeMap::new();
     for machine in &deployment.machines {
@@ -320,7 +336,8 @@ fn boot_time(
 ) -> BootTime {
     let agent = Nanos(u64::try_from(agent.as_nanos()).unwrap_or(u64::MAX));
     let first_read = first_read(&provider.console(deployment, machine)).filter(|at| *at <= agent);
-    BootTime { machine: machine.name.clone(), agent, first_read }
+    let reads = provider.reads(deployment, machine);
+    BootTime { machine: machine.name.clone(), agent, first_read, reads }
 }
 
 /// A console may be slower than the line to the agent: those that have not said it yet have a
@@ -343,19 +360,24 @@ fn first_read(console: &str) -> Option<Nanos> {
     line.parse().ok().map(Nanos)
 }
 
-/// All disks of machines.
+/// All disks of machines, in the order of their making.
 fn volumes(deployment: &Deployment, wanted: &MachinesWanted) -> Vec<Volume> {
     let seed = deployment.token.get(..16);
     let seed = seed.and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default();
     let paths = deployment.machines.iter().flat_map(|machine| &machine.disks);
+    let base = deployment.base();
     let volume = |(number, path): (u64, &PathBuf)| Volume {
         path: path.clone(),
         size: wanted.disk_size,
         content: wanted.content,
         allocation: wanted.allocation,
         seed: rng::derive(seed, &[number]),
+        base: base.clone(),
     };
-    (0u64..).zip(paths).map(volume).collect()
+    // What they are clones of is there before them.
+    let first = volume((0, &PathBuf::new()));
+    let shared = base.clone().map(|path| Volume { path, base: None, ..first });
+    shared.into_iter().chain((0u64..).zip(paths).map(volume)).collect()
 }
 
 #[cfg(test)]

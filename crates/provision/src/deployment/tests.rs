@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Qemu;
+use crate::guest::Guest;
 use crate::provider::{Boot, Line, Node, Room, State, Volume};
 use model::machines::{
     Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent, HostCpu, MachinesWanted,
@@ -58,8 +59,8 @@ impl Provider for Noted {
         }
     }
 
-    fn prepare(&self, deployment: &Deployment, kernel: &Path) -> Result<(), Problem> {
-        Qemu.prepare(deployment, kernel)
+    fn prepare(&self, deployment: &Deployment, guest: &Guest) -> Result<(), Problem> {
+        Qemu.prepare(deployment, guest)
     }
 
     fn make_volume(&self, _: &Deployment, disk: &Volume, _: &AtomicBool) -> Result<(), Problem> {

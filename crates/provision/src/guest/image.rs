@@ -4,6 +4,7 @@
 use super::iso;
 use crate::Problem;
 use crate::inside::{PROGRAM_DISK, SEED_DISK};
+use model::Bytes;
 use model::machines::{Accelerator, DiskBus};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read};
@@ -35,6 +36,10 @@ pub struct CloudImage {
     pub path: PathBuf,
     /// What that is.
     pub format: ImageFormat,
+    /// How long it is.
+    pub length: Bytes,
+    /// How large a disk of it is.
+    pub size: Bytes,
 }
 
 impl CloudImage {
@@ -47,23 +52,31 @@ impl CloudImage {
         let cannot = |error: io::Error| Problem::file("read", given, &error);
         let path = given.canonicalize().map_err(cannot)?;
         let mut head = Vec::new();
-        File::open(&path).and_then(|file| file.take(512).read_to_end(&mut head)).map_err(cannot)?;
+        let file = File::open(&path).map_err(cannot)?;
+        let length = Bytes(file.metadata().map_err(cannot)?.len());
+        file.take(512).read_to_end(&mut head).map_err(cannot)?;
         let refused = |why| Problem::NoImage { path: given.to_owned(), why };
         let format = format(&head).map_err(refused)?;
-        Ok(CloudImage { path, format })
+        let size = match format {
+            ImageFormat::Raw => length,
+            ImageFormat::Qcow2 => Bytes(number(&head, 24)),
+        };
+        Ok(CloudImage { path, format, length, size })
     }
+}
+
+/// Eight bytes of a head, the highest first.
+fn number(head: &[u8], at: usize) -> u64 {
+    let bytes = head.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+    bytes.map_or(0, u64::from_be_bytes)
 }
 
 /// What begins with these 512 bytes.
 fn format(head: &[u8]) -> Result<ImageFormat, &'static str> {
-    let number = |at: usize| {
-        let bytes = head.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
-        bytes.map_or(0, u64::from_be_bytes)
-    };
     if head.starts_with(b"QFI\xfb") {
         // Version 3 says what a reader has to know; the third bit is a file of data.
-        let has_data_file = head.get(4..8) != Some(&[0, 0, 0, 2][..]) && number(72) & 4 != 0;
-        return match number(8) != 0 || has_data_file {
+        let has_data_file = head.get(4..8) != Some(&[0, 0, 0, 2][..]) && number(head, 72) & 4 != 0;
+        return match number(head, 8) != 0 || has_data_file {
             true => Err("needs other files; `qemu-img convert -O qcow2` makes one file of them"),
             false => Ok(ImageFormat::Qcow2),
         };

@@ -10,6 +10,7 @@ mod powershell;
 mod tests;
 
 use crate::Problem;
+use crate::guest::Guest;
 use crate::provider::{Acted, Boot, Line, Machine, Node, Provider, Room, State, Volume};
 use crate::record::{Deployment, Ground, Remote};
 use crate::remote::{self, Guests, Program, Runs, Takes, number, text};
@@ -152,7 +153,7 @@ impl Provider for HyperV {
         }
     }
 
-    fn prepare(&self, deployment: &Deployment, _: &Path) -> Result<(), Problem> {
+    fn prepare(&self, deployment: &Deployment, _: &Guest) -> Result<(), Problem> {
         let about = json!({ "folder": folder(deployment, remote::first_pool(deployment)) });
         self.shell.run(powershell::FOLDER, &about, Takes::Short).map(|_| ())
     }

@@ -13,6 +13,7 @@ mod manifest;
 mod tests;
 
 use crate::Problem;
+use crate::guest::Guest;
 use crate::provider::{Acted, Boot, Line, Machine, Node, Provider, Room, State, Volume};
 use crate::record::{Deployment, Ground, Remote};
 use crate::remote::{self, Guests, Program, Runs, text};
@@ -150,7 +151,7 @@ impl Provider for Kubevirt {
         }
     }
 
-    fn prepare(&self, _: &Deployment, _: &Path) -> Result<(), Problem> {
+    fn prepare(&self, _: &Deployment, _: &Guest) -> Result<(), Problem> {
         Ok(())
     }
 

@@ -12,10 +12,17 @@ const SPACE: &str = "https://plimsoll.dev/vms/1";
 
 /// Where a domain's files are, as paths on its node.
 pub(super) struct Sources {
-    pub(super) kernel: String,
-    pub(super) image: String,
+    pub(super) starts: Starts,
     pub(super) console: String,
     pub(super) disks: Vec<String>,
+}
+
+/// What a domain starts from.
+pub(super) enum Starts {
+    /// The guest of our own: its kernel, and its memory image.
+    Kernel { kernel: String, image: String },
+    /// A clone of an image of the user's, the seed of cloud-init, and the disk with our program.
+    Root { root: String, seed: String, program: String },
 }
 
 /// What libvirt takes.
@@ -49,8 +56,8 @@ pub(super) fn described(
         text,
         "<domain type='{}'><name>{}</name><uuid>{}</uuid><metadata><plimsoll:machine \
          xmlns:plimsoll='{SPACE}' token='{}'/></metadata><memory unit='b'>{}</memory>\
-         <vcpu>{}</vcpu><os><type arch='x86_64' machine='q35'>hvm</type><kernel>{}</kernel>\
-         <initrd>{}</initrd><cmdline>{}</cmdline></os><features><acpi/></features>{}\
+         <vcpu>{}</vcpu><os><type arch='x86_64' machine='q35'>hvm</type>{}</os>\
+         <features><acpi/></features>{}\
          <on_reboot>destroy</on_reboot><on_crash>destroy</on_crash><devices>",
         kind.0,
         escaped(&machine.name),
@@ -58,25 +65,26 @@ pub(super) fn described(
         deployment.token,
         boot.memory.0 / Bytes::mib(1).0 * Bytes::mib(1).0,
         boot.vcpus,
-        escaped(&sources.kernel),
-        escaped(&sources.image),
-        escaped(&kernel_line(&machine.name, boot.bus, machine.disks.len(), boot.accelerator)),
+        kernel_of(machine, boot, &sources.starts),
         kind.1,
     );
-    if boot.bus == DiskBus::VirtioScsi {
+    let has_root = matches!(sources.starts, Starts::Root { .. });
+    if boot.bus == DiskBus::VirtioScsi || has_root {
         text.push_str("<controller type='scsi' index='0' model='virtio-scsi'/>");
     }
     for (number, source) in sources.disks.iter().enumerate() {
         let (bus, device) = bus(boot.bus, number);
         let _ = write!(
             text,
-            "<disk type='file' device='disk'><driver name='qemu' type='raw' cache='{}' \
+            "<disk type='file' device='disk'><driver name='qemu' type='{}' cache='{}' \
              io='threads'/><source file='{}'/><target dev='{device}' bus='{bus}'/>\
              <serial>disk{number}</serial></disk>",
+            boot.disks.word(),
             boot.cache.word(),
             escaped(source),
         );
     }
+    text.push_str(&own_disks(boot, &sources.starts));
     let _ = write!(
         text,
         "<serial type='file'><source path='{}' append='on'/><target port='0'/></serial>\
@@ -85,6 +93,38 @@ pub(super) fn described(
         escaped(&sources.console),
     );
     text
+}
+
+/// The kernel of a guest of our own; an image has one in it.
+fn kernel_of(machine: &Machine, boot: &Boot<'_>, starts: &Starts) -> String {
+    let Starts::Kernel { kernel, image } = starts else { return String::new() };
+    format!(
+        "<kernel>{}</kernel><initrd>{}</initrd><cmdline>{}</cmdline>",
+        escaped(kernel),
+        escaped(image),
+        escaped(&kernel_line(&machine.name, boot.bus, machine.disks.len(), boot.accelerator)),
+    )
+}
+
+/// The disks of a guest with an image of its own. They are on another bus than the disks that are
+/// loaded, whose names stay what they are without them.
+fn own_disks(boot: &Boot<'_>, starts: &Starts) -> String {
+    let Starts::Root { root, seed, program } = starts else { return String::new() };
+    let (bus, first) =
+        if boot.bus == DiskBus::VirtioScsi { ("virtio", "vd") } else { ("scsi", "sd") };
+    let disk = |path: &str, kind: &str, device: char, more: &str| {
+        format!(
+            "<disk type='file' device='disk'><driver name='qemu' type='{kind}'/>\
+             <source file='{}'/><target dev='{first}{device}' bus='{bus}'/>{more}</disk>",
+            escaped(path)
+        )
+    };
+    [
+        disk(root, "qcow2", 'a', "<boot order='1'/><serial>root</serial>"),
+        disk(seed, "raw", 'b', "<readonly/><serial>seed</serial>"),
+        disk(program, "raw", 'c', "<readonly/><serial>program</serial>"),
+    ]
+    .concat()
 }
 
 /// libvirt's word for a bus, and for a disk on it.
@@ -133,12 +173,17 @@ fn target(text: &str) -> Option<&str> {
     targets.find(|element| attribute(element, "name").as_deref() == Some(AGENT_PORT))
 }
 
-/// The names of a domain's disks, in their order.
+/// The names of a domain's disks that are loaded, in the order of their numbers. libvirt may give
+/// them in another, with those of an image among them.
 pub(super) fn devices(text: &str) -> Vec<String> {
     let disks = text.split("<disk ").skip(1).filter_map(|disk| disk.split("</disk>").next());
-    let targets =
-        disks.filter_map(|disk| disk.split('<').find(|element| element.starts_with("target ")));
-    targets.filter_map(|element| attribute(element, "dev")).collect()
+    let numbered = disks.filter_map(|disk| {
+        let serial = disk.split_once("<serial>disk")?.1.split_once("</serial>")?.0;
+        let target = disk.split('<').find(|element| element.starts_with("target "))?;
+        Some((serial.parse::<u32>().ok()?, attribute(target, "dev")?))
+    });
+    let sorted: std::collections::BTreeMap<u32, String> = numbered.collect();
+    sorted.into_values().collect()
 }
 
 /// The value of an attribute in the start of an element.
@@ -182,7 +227,10 @@ mod tests {
     const BACK: &str = "<domain type='qemu' id='1'>\n  <metadata>\n    <plimsoll:machine \
         xmlns:plimsoll=\"https://plimsoll.dev/vms/1\" token=\"abc\"/>\n  </metadata>\n  <devices>\n\
         <disk type='file' device='disk'>\n<source file='/p/a.raw' index='1'/>\n\
-        <target dev='vda' bus='virtio'/>\n</disk>\n\
+        <target dev='vdb' bus='virtio'/>\n<serial>disk1</serial>\n</disk>\n\
+        <disk type='file' device='disk'>\n<target dev='sda' bus='scsi'/>\n\
+        <serial>root</serial>\n</disk>\n<disk type='file' device='disk'>\n\
+        <target dev='vda' bus='virtio'/>\n<serial>disk0</serial>\n</disk>\n\
         <serial type='file'><source path='/p/console'/><target type='isa-serial' port='0'/>\
         </serial>\n<channel type='unix'>\n      <source mode='bind' path='/run/x/org.y'/>\n      \
         <target type='virtio' name='org.plimsoll.agent' state='connected'/>\n</channel>";
@@ -195,7 +243,7 @@ mod tests {
         assert!(!is_connected(&BACK.replace("'connected'", "'disconnected'")));
         assert_eq!(socket(BACK).as_deref(), Some("/run/x/org.y"));
         assert_eq!(socket("<channel type='unix'></channel>"), None);
-        assert_eq!(devices(BACK), ["vda"]);
+        assert_eq!(devices(BACK), ["vda", "vdb"], "by their numbers, the image's left out");
     }
 
     #[test]

@@ -5,13 +5,15 @@ mod domain;
 mod migration;
 mod virsh;
 
+use crate::guest::{Guest, ImageFormat, Seed};
 use crate::provider::{Acted, Boot, Line, Machine, Marked, Node, Provider, Room, State, Volume};
 use crate::qemu::kvm;
+use crate::qemu::remove_file;
 use crate::record::{Deployment, Ground};
 use crate::{Problem, volume};
-use domain::{Sources, described};
+use domain::{Sources, Starts, described};
 use model::Bytes;
-use model::machines::{DiskAllocation, DiskContent, HostCpu, MachineAct};
+use model::machines::{BootReads, DiskAllocation, DiskContent, HostCpu, MachineAct};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use virsh::Virsh;
@@ -21,6 +23,9 @@ const POOL: &str = "default";
 /// What kernel, image and consoles are called behind our mark.
 const KERNEL: &str = "kernel";
 const IMAGE: &str = "image";
+/// The same of a machine that boots an image: its clone of that, and its seed.
+const ROOT: &str = "root";
+const SEED: &str = "seed";
 /// How much of a console is kept in words.
 const CONSOLE_LINES: usize = 12;
 
@@ -46,7 +51,7 @@ impl Libvirt {
             }
             None => 0,
         };
-        self.virsh.make_volume(pool, name, Bytes(size), Bytes(0))?;
+        self.virsh.make_volume(pool, name, Bytes(size), Bytes(0), ImageFormat::Raw)?;
         match file {
             Some(path) => self.virsh.upload(pool, name, path),
             None => Ok(()),
@@ -143,7 +148,17 @@ fn pools(deployment: &Deployment) -> &[String] {
 }
 
 fn console(deployment: &Deployment, machine: &Machine) -> String {
-    format!("{}{}.console", deployment.mark(), machine.name)
+    own(deployment, machine, "console")
+}
+
+/// The name of a volume of one machine.
+fn own(deployment: &Deployment, machine: &Machine, what: &str) -> String {
+    format!("{}{}.{what}", deployment.mark(), machine.name)
+}
+
+/// Where a machine's seed is made before it goes into the pool.
+fn seed_file(machine: &Machine) -> PathBuf {
+    machine.folder.join(format!("{}.{SEED}", machine.name))
 }
 
 impl Provider for Libvirt {
@@ -164,11 +179,23 @@ impl Provider for Libvirt {
         Ok(Room { ground, place: PathBuf::from(pool), free: self.virsh.free(pool)? })
     }
 
+    fn takes_images(&self) -> bool {
+        true
+    }
+
+    fn links_disks(&self) -> bool {
+        true
+    }
+
     fn has_kvm(&self, kernel: Option<&Path>) -> Option<bool> {
         let has = self.virsh.has_kvm().ok()?;
-        // Of another machine, nobody can know more; of this one, its kernel is tried.
-        let is_here = self.virsh.remote().is_none();
-        Some(has && kernel.filter(|_| is_here).is_none_or(kvm::runs))
+        match (self.virsh.remote(), kernel) {
+            // Of another machine, nobody can know more; of this one, its kernel is tried.
+            (Some(_), _) => Some(has),
+            (None, Some(kernel)) => Some(has && kvm::runs(kernel)),
+            // Whether an image boots, nobody can know before it does.
+            (None, None) => (!has).then_some(false),
+        }
     }
 
     fn all(&self) -> Result<Vec<Marked>, Problem> {
@@ -194,10 +221,18 @@ impl Provider for Libvirt {
         }
     }
 
-    fn prepare(&self, deployment: &Deployment, kernel: &Path) -> Result<(), Problem> {
+    fn prepare(&self, deployment: &Deployment, guest: &Guest) -> Result<(), Problem> {
         let image = deployment.folder.join(crate::record::IMAGE);
-        self.put(deployment, &common(deployment, KERNEL), Some(kernel))?;
+        self.put(deployment, &common(deployment, KERNEL), Some(guest.file()))?;
         self.put(deployment, &common(deployment, IMAGE), Some(&image))?;
+        if let Guest::Image(image) = guest {
+            // Nothing is written to the copy: each machine has a clone of it.
+            let (pool, base) = (first_pool(deployment), common(deployment, KERNEL));
+            for machine in &deployment.machines {
+                let root = own(deployment, machine, ROOT);
+                self.virsh.make_clone(pool, &root, image.size, &base, image.format)?;
+            }
+        }
         let consoles = deployment.machines.iter().map(|machine| console(deployment, machine));
         consoles.into_iter().try_for_each(|name| self.put(deployment, &name, None))
     }
@@ -209,9 +244,13 @@ impl Provider for Libvirt {
         stop: &AtomicBool,
     ) -> Result<(), Problem> {
         let (pool, name) = (first_pool(deployment), volume.path.to_string_lossy());
+        if let Some(base) = &volume.base {
+            let base = base.to_string_lossy();
+            return self.virsh.make_clone(pool, &name, volume.size, &base, ImageFormat::Raw);
+        }
         let is_thick = volume.allocation == DiskAllocation::Thick;
         let allocation = if is_thick { volume.size } else { Bytes(0) };
-        self.virsh.make_volume(pool, &name, volume.size, allocation)?;
+        self.virsh.make_volume(pool, &name, volume.size, allocation, ImageFormat::Raw)?;
         match volume.content {
             DiskContent::Zero => Ok(()),
             DiskContent::Random => self.virsh.fed(pool, &name, &mut |input| {
@@ -230,9 +269,20 @@ impl Provider for Libvirt {
         let pool = first_pool(deployment);
         let path = |name: &str| self.virsh.path(pool, name);
         let disks = machine.disks.iter().map(|disk| path(&disk.to_string_lossy()));
+        let image = path(&common(deployment, IMAGE))?;
+        let starts = match boot.own {
+            None => Starts::Kernel { kernel: path(&common(deployment, KERNEL))?, image },
+            Some(_) => {
+                self.put_seed(deployment, machine, boot)?;
+                Starts::Root {
+                    root: path(&own(deployment, machine, ROOT))?,
+                    seed: path(&own(deployment, machine, SEED))?,
+                    program: image,
+                }
+            }
+        };
         let sources = Sources {
-            kernel: path(&common(deployment, KERNEL))?,
-            image: path(&common(deployment, IMAGE))?,
+            starts,
             console: path(&console(deployment, machine))?,
             disks: disks.collect::<Result<_, _>>()?,
         };
@@ -266,6 +316,10 @@ impl Provider for Libvirt {
         let virsh = self.of(deployment, machine);
         refuse_others(&virsh, deployment, machine).ok()?;
         virsh.cpu(&machine.uuid)
+    }
+
+    fn reads(&self, deployment: &Deployment, machine: &Machine) -> Option<BootReads> {
+        self.of(deployment, machine).reads(&machine.uuid)
     }
 
     fn console(&self, deployment: &Deployment, machine: &Machine) -> String {
@@ -304,7 +358,9 @@ impl Provider for Libvirt {
             MachineAct::Resume => done("resume").map(|()| Acted::default()),
             MachineAct::Off => done("destroy").map(|()| Acted::default()),
             MachineAct::Snapshot => self.snapshot(&virsh, deployment, machine),
-            MachineAct::Move => move_disks(&virsh, machine, to.unwrap_or(POOL)),
+            MachineAct::Move => {
+                move_disks(&virsh, machine, to.unwrap_or(POOL), deployment.format())
+            }
             MachineAct::Migrate => {
                 migration::migrate(&virsh, machine, &Virsh::new(to.unwrap_or_default()))
             }
@@ -312,6 +368,7 @@ impl Provider for Libvirt {
     }
 
     fn remove(&self, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
+        remove_file(&seed_file(machine))?;
         let all = self.all_of(deployment);
         all.iter().try_for_each(|virsh| remove_from(virsh, deployment, machine))
     }
@@ -329,6 +386,26 @@ impl Provider for Libvirt {
 }
 
 impl Libvirt {
+    /// Brings the seed of a machine into the pool.
+    fn put_seed(
+        &self,
+        deployment: &Deployment,
+        machine: &Machine,
+        boot: &Boot<'_>,
+    ) -> Result<(), Problem> {
+        let seed = Seed {
+            name: &machine.name,
+            uuid: &machine.uuid,
+            bus: boot.bus,
+            disks: machine.disks.len(),
+            accelerator: boot.accelerator,
+        };
+        let file = seed_file(machine);
+        seed.write(&file)?;
+        self.put(deployment, &own(deployment, machine, SEED), Some(&file))?;
+        remove_file(&file)
+    }
+
     /// Keeps what all disks hold at one instant; writes go to a file beside each.
     fn snapshot(
         &self,
@@ -357,15 +434,20 @@ impl Libvirt {
 }
 
 /// Moves all disks of a running machine to another pool.
-fn move_disks(virsh: &Virsh, machine: &Machine, to: &str) -> Result<Acted, Problem> {
+fn move_disks(
+    virsh: &Virsh,
+    machine: &Machine,
+    to: &str,
+    format: ImageFormat,
+) -> Result<Acted, Problem> {
     let text = virsh.described(&machine.uuid)?;
     let mut acted = Acted::default();
     for (device, disk) in domain::devices(&text).iter().zip(&machine.disks) {
         let name = disk.to_string_lossy();
         let size = virsh.capacity(&machine.uuid, device)?;
-        virsh.make_volume(to, &name, size, Bytes(0))?;
+        virsh.make_volume(to, &name, size, Bytes(0), format)?;
         let path = virsh.path(to, &name)?;
-        virsh.copy_disk(&machine.uuid, device, &path)?;
+        virsh.copy_disk(&machine.uuid, device, &path, format)?;
         acted.disks += 1;
         acted.copied = Bytes(acted.copied.0.saturating_add(size.0));
     }

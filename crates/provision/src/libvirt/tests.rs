@@ -19,10 +19,10 @@ fn a_domain_has_our_mark_and_its_own_disks() {
         memory: Bytes::mib(256),
         bus: DiskBus::VirtioBlk,
         cache: DiskCache::None,
+        disks: ImageFormat::Raw,
     };
     let sources = Sources {
-        kernel: "/p/k&r".into(),
-        image: "/p/i".into(),
+        starts: Starts::Kernel { kernel: "/p/k&r".into(), image: "/p/i".into() },
         console: "/p/c".into(),
         disks: vec!["/p/0".into(), "/p/it's".into()],
     };
@@ -40,6 +40,13 @@ fn a_domain_has_our_mark_and_its_own_disks() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert_eq!(domain::marked(&text).as_deref(), Some("a-1"));
+    let starts =
+        Starts::Root { root: "/p/r<".into(), seed: "/p/s".into(), program: "/p/program".into() };
+    let booted = Sources { starts, console: "/p/c".into(), disks: sources.disks.clone() };
+    let own = described(&made, &made.machines[0], &boot, &booted, false);
+    assert!(!own.contains("<kernel>") && own.contains("<source file='/p/r&lt;'/>"), "{own}");
+    assert!(own.contains("<target dev='sda' bus='scsi'/><boot order='1'/>"), "{own}");
+    assert_eq!(domain::devices(&own), ["vda", "vdb"], "the image's own are not loaded");
     assert_eq!(domain::marked("<domain><name>a-1</name></domain>"), None);
     let kvm = Boot { accelerator: Accelerator::Kvm, ..boot };
     let on = |is_amd| described(&made, &made.machines[0], &kvm, &sources, is_amd);

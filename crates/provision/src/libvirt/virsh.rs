@@ -1,8 +1,9 @@
 //! The calls of `virsh`, each with bounds in time and in bytes.
 
 use crate::Problem;
+use crate::guest::ImageFormat;
 use crate::tool::Call;
-use model::machines::HostCpu;
+use model::machines::{BootReads, HostCpu};
 use model::{Bytes, Nanos};
 use std::ffi::OsStr;
 use std::io::Write;
@@ -11,6 +12,9 @@ use std::time::Duration;
 
 /// A question, or a change of state.
 const SHORT: Duration = Duration::from_secs(60);
+/// A change for which a libvirt may have to start its hypervisor's program first, to learn what it
+/// can do: on a busy machine, that was seen to take longer than a minute.
+const PATIENT: Duration = Duration::from_secs(300);
 /// What copies bytes.
 const LONG: Duration = Duration::from_secs(24 * 3600);
 
@@ -50,7 +54,9 @@ impl Virsh {
         let first = ["-q", "-c", &self.connect];
         let arguments: Vec<&OsStr> = first.iter().chain(words).map(OsStr::new).collect();
         let package = "libvirt-clients";
-        Call { program: "virsh", package, arguments: &arguments, within }.fed(feed)
+        // Questions are short; all else would be done by libvirt after its client is gone, too.
+        let is_change = within > SHORT;
+        Call { program: "virsh", package, arguments: &arguments, within, is_change }.fed(feed)
     }
 
     fn number(&self, words: &[&str], key: &str) -> Result<u64, Problem> {
@@ -93,7 +99,7 @@ impl Virsh {
 
     /// Whether it runs guests with KVM.
     pub(super) fn has_kvm(&self) -> Result<bool, Problem> {
-        let text = self.run(&["capabilities"])?;
+        let text = self.run_within(&["capabilities"], PATIENT, &mut |_| Ok(()))?;
         let guests = text.split("<guest>").skip(1);
         let is_ours = |guest: &&str| guest.contains("<arch name='x86_64'>");
         Ok(guests.filter(is_ours).any(|guest| guest.contains("<domain type='kvm'")))
@@ -101,7 +107,7 @@ impl Virsh {
 
     /// Whether the node's processor is one of AMD.
     pub(super) fn is_amd(&self) -> Result<bool, Problem> {
-        let text = self.run(&["capabilities"])?;
+        let text = self.run_within(&["capabilities"], PATIENT, &mut |_| Ok(()))?;
         let host = text.split("<guest>").next().unwrap_or_default();
         Ok(host.contains("<vendor>AMD</vendor>"))
     }
@@ -143,18 +149,23 @@ impl Virsh {
         cpu_in(&self.run(&["domstats", uuid, "--cpu-total", "--vcpu"]).ok()?)
     }
 
+    /// What a domain read until now.
+    pub(super) fn reads(&self, uuid: &str) -> Option<BootReads> {
+        reads_in(&self.run(&["domstats", uuid, "--block"]).ok()?)
+    }
+
     pub(super) fn define(&self, text: &str) -> Result<(), Problem> {
         let feed = &mut |input: &mut dyn Write| {
             let cannot = |error| Problem::file("write", Path::new("virsh"), &error);
             input.write_all(text.as_bytes()).map_err(cannot)
         };
-        self.run_within(&["define", "--file", "/dev/stdin"], SHORT, feed).map(|_| ())
+        self.run_within(&["define", "--file", "/dev/stdin"], PATIENT, feed).map(|_| ())
     }
 
     /// A command on a domain.
     pub(super) fn on_domain(&self, word: &str, uuid: &str, more: &[&str]) -> Result<(), Problem> {
         let words: Vec<&str> = [word, uuid].iter().chain(more).copied().collect();
-        self.run(&words).map(|_| ())
+        self.run_within(&words, PATIENT, &mut |_| Ok(())).map(|_| ())
     }
 
     /// The size of a domain's disk.
@@ -164,8 +175,15 @@ impl Virsh {
 
     /// Copies a disk of a running domain to a volume that is there, and has the domain go on with
     /// the copy alone.
-    pub(super) fn copy_disk(&self, uuid: &str, device: &str, to: &str) -> Result<(), Problem> {
-        let words = ["blockcopy", uuid, device, to, "--format=raw", "--wait", "--pivot"];
+    pub(super) fn copy_disk(
+        &self,
+        uuid: &str,
+        device: &str,
+        to: &str,
+        format: ImageFormat,
+    ) -> Result<(), Problem> {
+        let format = format!("--format={}", format.word());
+        let words = ["blockcopy", uuid, device, to, &format, "--wait", "--pivot"];
         let words: Vec<&str> =
             words.into_iter().chain(["--reuse-external", "--transient-job"]).collect();
         self.run_within(&words, LONG, &mut |_| Ok(())).map(|_| ())
@@ -177,9 +195,27 @@ impl Virsh {
         name: &str,
         size: Bytes,
         allocation: Bytes,
+        format: ImageFormat,
     ) -> Result<(), Problem> {
         let (size, taken) = (format!("{}b", size.0), format!("{}b", allocation.0));
-        let words = ["vol-create-as", pool, name, &size, "--format=raw", "--allocation", &taken];
+        let format = format!("--format={}", format.word());
+        let words = ["vol-create-as", pool, name, &size, &format, "--allocation", &taken];
+        self.run_within(&words, LONG, &mut |_| Ok(())).map(|_| ())
+    }
+
+    /// Makes a clone of a volume of the same pool.
+    pub(super) fn make_clone(
+        &self,
+        pool: &str,
+        name: &str,
+        size: Bytes,
+        base: &str,
+        format: ImageFormat,
+    ) -> Result<(), Problem> {
+        let size = format!("{}b", size.0);
+        let words = ["vol-create-as", pool, name, &size, "--format=qcow2", "--backing-vol", base];
+        let format = format!("--backing-vol-format={}", format.word());
+        let words: Vec<&str> = words.into_iter().chain([format.as_str()]).collect();
         self.run_within(&words, LONG, &mut |_| Ok(())).map(|_| ())
     }
 
@@ -248,23 +284,40 @@ fn field(text: &str, key: &str) -> Option<u64> {
 }
 
 /// The CPU time in what `virsh domstats` writes: `cpu.time=12`, `vcpu.0.time=3`, in nanoseconds.
+/// `vcpu.0.delay` is how long a virtual CPU with work waited for one of the node; older versions
+/// do not have it.
 fn cpu_in(text: &str) -> Option<HostCpu> {
-    let mut all = None;
-    let mut vcpu = 0u64;
-    for line in text.lines() {
-        let Some((key, value)) = line.trim().split_once('=') else { continue };
-        let is_vcpu = key.strip_prefix("vcpu.").is_some_and(|rest| {
-            let number = rest.strip_suffix(".time").unwrap_or_default();
-            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-        });
-        match value.parse::<u64>() {
-            Ok(ns) if key == "cpu.time" => all = Some(ns),
-            Ok(ns) if is_vcpu => vcpu = vcpu.saturating_add(ns),
-            _ => {}
-        }
-    }
+    let all = numbered(text).find(|(key, _)| *key == "cpu.time").map(|(_, ns)| ns);
+    let (vcpu, _) = sum_of(text, "vcpu.", ".time");
+    let (waited, known) = sum_of(text, "vcpu.", ".delay");
     let other = Nanos(all?.saturating_sub(vcpu));
-    Some(HostCpu { vcpu: Nanos(vcpu), io: None, other })
+    let waited = (known > 0).then_some(Nanos(waited));
+    Some(HostCpu { vcpu: Nanos(vcpu), io: None, other, waited })
+}
+
+/// What a domain read of all its disks: `block.0.rd.reqs=4`, `block.0.rd.bytes=4096`.
+fn reads_in(text: &str) -> Option<BootReads> {
+    let (requests, known) = sum_of(text, "block.", ".rd.reqs");
+    let (bytes, _) = sum_of(text, "block.", ".rd.bytes");
+    (known > 0).then_some(BootReads { requests, bytes: Bytes(bytes) })
+}
+
+/// The lines `key=number` of what `virsh domstats` writes.
+fn numbered(text: &str) -> impl Iterator<Item = (&str, u64)> {
+    text.lines().filter_map(|line| {
+        let (key, value) = line.trim().split_once('=')?;
+        Some((key, value.parse().ok()?))
+    })
+}
+
+/// The sum of all numbers behind keys such as `vcpu.0.time`, and how many there are.
+fn sum_of(text: &str, first: &str, last: &str) -> (u64, usize) {
+    let is_of = |key: &str| {
+        let number = key.strip_prefix(first).and_then(|rest| rest.strip_suffix(last));
+        number.is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let of_key = numbered(text).filter(|(key, _)| is_of(key));
+    of_key.fold((0, 0), |(sum, count), (_, number)| (number.saturating_add(sum), count + 1))
 }
 
 fn words_of(text: &str) -> Vec<String> {
@@ -300,9 +353,22 @@ mod tests {
     fn cpu_time_is_that_of_the_guest_and_the_rest() {
         let text = "Domain: 'a-1'\n  cpu.time=1000\n  cpu.user=300\n  vcpu.current=2\n  \
                     vcpu.0.state=1\n  vcpu.0.time=400\n  vcpu.1.time=100\n  vcpu.1.wait=7\n";
-        let told = HostCpu { vcpu: Nanos(500), io: None, other: Nanos(500) };
+        let told = HostCpu { vcpu: Nanos(500), io: None, other: Nanos(500), waited: None };
         assert_eq!(cpu_in(text), Some(told));
+        let newer = format!("{text}  vcpu.0.delay=40\n  vcpu.1.delay=2\n  vcpu.x.delay=9\n");
+        let waited = Some(Nanos(42));
+        assert_eq!(cpu_in(&newer), Some(HostCpu { waited, ..told }));
         assert_eq!(cpu_in("Domain: 'a-1'\n"), None);
+    }
+
+    #[test]
+    fn reads_are_those_of_all_disks() {
+        let text = "Domain: 'a-1'\n  block.count=2\n  block.0.name=vda\n  block.0.rd.reqs=3\n  \
+                    block.0.rd.bytes=12288\n  block.0.wr.bytes=5\n  block.1.rd.reqs=1\n  \
+                    block.1.rd.bytes=512\n  block.1.rd.times=x\n";
+        let told = BootReads { requests: 4, bytes: Bytes(12_800) };
+        assert_eq!(reads_in(text), Some(told));
+        assert_eq!((reads_in("block.count=0"), reads_in("=\n==1\n")), (None, None));
     }
 
     #[test]

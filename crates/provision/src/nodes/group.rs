@@ -250,6 +250,7 @@ mod tests {
             machine: name.clone(),
             agent: model::Nanos::seconds(1),
             first_read: None,
+            reads: None,
         };
         names.iter().map(boot).collect()
     }

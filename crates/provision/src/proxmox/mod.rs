@@ -9,6 +9,7 @@ mod node;
 #[cfg(test)]
 mod tests;
 
+use crate::guest::Guest;
 use crate::inside::{AGENT, AGENT_PORT, FIRST_READ, kernel_line};
 use crate::provider::{self, Acted, Boot, Line, Machine, Provider, Room, State, Volume};
 use crate::record::{Deployment, Ground, Remote};
@@ -223,10 +224,10 @@ impl Provider for Proxmox {
         }
     }
 
-    fn prepare(&self, deployment: &Deployment, kernel: &Path) -> Result<(), Problem> {
+    fn prepare(&self, deployment: &Deployment, guest: &Guest) -> Result<(), Problem> {
         let folder = folder(deployment);
         self.node.ask(&["mkdir", "-m", "700", "--", &folder])?;
-        self.put(kernel, &format!("{folder}/kernel"))?;
+        self.put(guest.file(), &format!("{folder}/kernel"))?;
         self.put(&deployment.folder.join(crate::record::IMAGE), &format!("{folder}/image"))?;
         // Disks belong to machines there, so that these are made first.
         for machine in &deployment.machines {

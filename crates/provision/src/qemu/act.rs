@@ -2,6 +2,7 @@
 
 use super::monitor::Monitor;
 use crate::Problem;
+use crate::guest::ImageFormat;
 use crate::provider::{Acted, Machine};
 use model::Bytes;
 use serde_json::{Value, json};
@@ -61,23 +62,28 @@ impl<'a> Running<'a> {
     }
 
     /// Moves all disks into a folder, and waits until the guest uses them there alone.
-    pub(super) fn move_disks(&mut self, folder: &Path) -> Result<Acted, Problem> {
+    pub(super) fn move_disks(
+        &mut self,
+        folder: &Path,
+        format: ImageFormat,
+    ) -> Result<Acted, Problem> {
         let mut acted = Acted::default();
         for (number, disk) in self.machine.disks.iter().enumerate() {
             let Some(name) = disk.file_name() else { continue };
-            let copied = self.move_one(&device(number), &folder.join(name))?;
+            let copied = self.move_one(&device(number), &folder.join(name), format)?;
             acted.disks += 1;
             acted.copied = Bytes(acted.copied.0.saturating_add(copied.0));
         }
         Ok(acted)
     }
 
-    fn move_one(&mut self, device: &str, to: &Path) -> Result<Bytes, Problem> {
+    fn move_one(&mut self, device: &str, to: &Path, format: ImageFormat) -> Result<Bytes, Problem> {
         if to.symlink_metadata().is_ok() {
             return Err(self.not_done(format!("{} is there already", to.display())));
         }
+        // All of it: a clone needs its image no more.
         let copy = json!({ "job-id": device, "device": device, "target": to, "sync": "full",
-            "format": "raw", "mode": "absolute-paths" });
+            "format": format.word(), "mode": "absolute-paths" });
         self.ask("drive-mirror", &copy)?;
         let (mut copied, mut last) = (0, Instant::now());
         let mut is_ended = false;

@@ -52,8 +52,9 @@ pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
         add(
             "-drive",
             format!(
-                "if=none,id=disk{number},file={},format=raw,cache={},aio=threads",
+                "if=none,id=disk{number},file={},format={},cache={},aio=threads",
                 escaped(disk),
+                boot.disks.word(),
                 boot.cache.word()
             ),
         );
@@ -147,6 +148,7 @@ mod tests {
             memory: Bytes::mib(512),
             bus: DiskBus::VirtioScsi,
             cache: DiskCache::None,
+            disks: ImageFormat::Raw,
         };
         let line = arguments(&machine, &boot).join(" ");
         assert!(line.starts_with("-name a-1,debug-threads=on -uuid 0-1 "), "{line}");
@@ -175,11 +177,13 @@ mod tests {
                 memory: Bytes::mib(512),
                 bus,
                 cache: DiskCache::None,
+                disks: ImageFormat::Qcow2,
             };
             arguments(&machine, &boot).join(" ")
         };
         let (block, scsi) = (line(DiskBus::VirtioBlk), line(DiskBus::VirtioScsi));
         assert!(block.contains("file=/i,,1.qcow2,format=qcow2,snapshot=on "), "{block}");
+        assert!(block.contains("file=/p/x.raw,format=qcow2,cache=none"), "{block}");
         assert!(block.contains("file=/s/a-1.seed,format=raw,readonly=on "), "{block}");
         assert!(block.contains("scsi-hd,bus=own.0,drive=root,serial=root,bootindex=0 "), "{block}");
         assert_eq!(

@@ -8,15 +8,16 @@ pub(crate) mod kvm;
 mod monitor;
 mod threads;
 
-use crate::guest::Seed;
+use crate::guest::{Guest, Seed};
 use crate::inside::AGENT_PORT;
 use crate::processes::{self, Found};
 use crate::provider::{Acted, Boot, Line, Machine, Marked, Node, Provider, Room, State, Volume};
 use crate::record::{Deployment, Ground};
 use crate::{Problem, volume};
 use act::Running;
+pub(crate) use ground::remove_file;
 use model::Bytes;
-use model::machines::{HostCpu, MachineAct};
+use model::machines::{BootReads, HostCpu, MachineAct};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -70,6 +71,10 @@ impl Provider for Qemu {
         Ok(Room { ground: Ground::Folders(vec![place]), place: place_in_words, free })
     }
 
+    fn links_disks(&self) -> bool {
+        true
+    }
+
     fn takes_images(&self) -> bool {
         true
     }
@@ -106,7 +111,7 @@ impl Provider for Qemu {
         }
     }
 
-    fn prepare(&self, deployment: &Deployment, _: &Path) -> Result<(), Problem> {
+    fn prepare(&self, deployment: &Deployment, _: &Guest) -> Result<(), Problem> {
         folders(deployment).iter().try_for_each(|folder| ground::make(folder, &deployment.token))
     }
 
@@ -163,6 +168,10 @@ impl Provider for Qemu {
         Some(threads::cpu(found.pid))
     }
 
+    fn reads(&self, _: &Deployment, machine: &Machine) -> Option<BootReads> {
+        monitor::reads(&file(machine, "monitor"))
+    }
+
     fn console(&self, _: &Deployment, machine: &Machine) -> String {
         last_lines(&file(machine, "console"))
     }
@@ -186,7 +195,7 @@ impl Provider for Qemu {
             MachineAct::Move => {
                 let folder = folder_of(to, &machine.folder)?;
                 ground::make_or_find(&folder, &deployment.token)?;
-                running()?.move_disks(&folder)
+                running()?.move_disks(&folder, deployment.format())
             }
             MachineAct::Migrate => Err(Problem::NotDone {
                 machine: machine.name.clone(),
@@ -201,12 +210,13 @@ impl Provider for Qemu {
 
     fn remove(&self, _: &Deployment, machine: &Machine) -> Result<(), Problem> {
         processes::end(PROGRAM, &machine.name, &|found| is(machine, found))?;
-        ENDS.iter().try_for_each(|end| ground::remove_file(&file(machine, end)))
+        ENDS.iter().try_for_each(|end| remove_file(&file(machine, end)))
     }
 
     fn clear(&self, deployment: &Deployment) -> Result<(), Problem> {
         let disks = deployment.machines.iter().flat_map(|machine| &machine.disks);
         let names = disks.flat_map(|disk| [disk.clone(), act::overlay(disk)]);
+        let names = names.chain(deployment.base());
         let names: Vec<_> =
             names.filter_map(|path| path.file_name().map(OsStr::to_owned)).collect();
         let clear = |folder: &PathBuf| ground::clear(folder, &deployment.token, &names);

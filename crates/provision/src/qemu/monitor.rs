@@ -1,6 +1,8 @@
 //! What qemu's own monitor says of a machine, and does to it (QMP: one JSON object a line).
 
 use crate::inside::AGENT;
+use model::Bytes;
+use model::machines::BootReads;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Take, Write};
 use std::os::unix::net::UnixStream;
@@ -78,6 +80,22 @@ pub(super) fn look(socket: &Path) -> Option<Told> {
     Some(Told { is_open, is_paused: status["status"] == "paused" })
 }
 
+/// What a machine read of all its disks until now; `None` where its monitor does not say.
+pub(super) fn reads(socket: &Path) -> Option<BootReads> {
+    let mut monitor = Monitor::open(socket)?;
+    reads_in(&monitor.ask("query-blockstats", &json!({})).ok()?)
+}
+
+fn reads_in(disks: &Value) -> Option<BootReads> {
+    let disks = disks.as_array().filter(|disks| !disks.is_empty())?;
+    disks.iter().try_fold(BootReads::default(), |sum, disk| {
+        let of = |key: &str| disk["stats"][key].as_u64();
+        let requests = sum.requests.saturating_add(of("rd_operations")?);
+        let bytes = Bytes(sum.bytes.0.saturating_add(of("rd_bytes")?));
+        Some(BootReads { requests, bytes })
+    })
+}
+
 fn agent_in(devices: &Value) -> Option<bool> {
     let agent = devices.as_array()?.iter().find(|device| device["label"] == AGENT)?;
     agent["frontend-open"].as_bool()
@@ -96,6 +114,17 @@ mod tests {
         assert_eq!(of(devices), Some(false));
         assert_eq!(of(r#"[{"label": "agent", "frontend-open": true}]"#), Some(true));
         assert_eq!((of("[]"), of("{}"), of(r#"[{"label": "agent"}]"#)), (None, None, None));
+    }
+
+    #[test]
+    fn reads_are_those_of_all_disks() {
+        let of = |text: &str| reads_in(&serde_json::from_str(text).expect("JSON"));
+        let disks = r#"[{"device": "disk0", "stats": {"rd_operations": 3, "rd_bytes": 12288}},
+            {"device": "root", "stats": {"rd_operations": 1, "rd_bytes": 512}}]"#;
+        assert_eq!(of(disks), Some(BootReads { requests: 4, bytes: Bytes(12_800) }));
+        for none in ["[]", "{}", "[{}]", r#"[{"stats": {"rd_operations": -1, "rd_bytes": 1}}]"#] {
+            assert_eq!(of(none), None, "{none}");
+        }
     }
 
     /// A monitor that says these lines, whatever it is asked.

@@ -57,7 +57,8 @@ impl Runs for Program {
             Takes::Short => self.short,
             Takes::Long => LONG,
         };
-        Call { program: &self.name, package: self.package, arguments: &arguments, within }.fed(feed)
+        let (program, package, is_change) = (&*self.name, self.package, false);
+        Call { program, package, arguments: &arguments, within, is_change }.fed(feed)
     }
 }
 

@@ -9,6 +9,7 @@ mod govc;
 #[cfg(test)]
 mod tests;
 
+use crate::guest::Guest;
 use crate::provider::{Acted, Boot, Line, Machine, Node, Provider, Room, State, Volume};
 use crate::record::{Deployment, Ground, Remote};
 use crate::remote::{self, Guests, Program};
@@ -271,7 +272,7 @@ impl Provider for Vsphere {
         }
     }
 
-    fn prepare(&self, deployment: &Deployment, _: &Path) -> Result<(), Problem> {
+    fn prepare(&self, deployment: &Deployment, _: &Guest) -> Result<(), Problem> {
         let pool = remote::first_pool(deployment);
         self.govc.ask("datastore.mkdir", &["-ds", pool, &folder(deployment)]).map(|_| ())
     }
@@ -283,7 +284,8 @@ impl Provider for Vsphere {
         _: &AtomicBool,
     ) -> Result<(), Problem> {
         let format = match volume.allocation {
-            DiskAllocation::Thin => "thin",
+            // Clones were refused before anything was made.
+            DiskAllocation::Thin | DiskAllocation::Linked => "thin",
             DiskAllocation::Thick => "eagerZeroedThick",
         };
         let (size, file) = (format!("{}B", volume.size.0), file_of(deployment, &volume.path));

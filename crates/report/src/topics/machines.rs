@@ -50,6 +50,7 @@ mod tests {
             machine: machine.into(),
             agent: Nanos::millis(agent),
             first_read: Some(Nanos::millis(read)),
+            reads: None,
         };
         let made = MachinesMade {
             name: "a".into(),

@@ -366,6 +366,8 @@ pub fn told(warning: &Warning) -> Sentence {
         | Warning::Throttled { .. }
         | Warning::BurstSpent { .. }
         | Warning::Stolen { .. }
+        | Warning::GuestsWaited { .. }
+        | Warning::HostCache { .. }
         | Warning::IoLimited { .. }
         | Warning::QueueShort { .. }
         | Warning::BarriersOff { .. }

@@ -2,6 +2,7 @@
 
 use super::*;
 use analysis::{Quantile, RunState};
+use model::machines::DiskCache;
 use model::note::{InWords, OtherRun};
 use model::{Bytes, Fact, Fraction, Nanos, NoteKind, Op, Percent, Scale};
 use std::collections::BTreeMap;
@@ -103,6 +104,9 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         Warning::Throttled { iops: 3_000.0, bytes_per_s: 12_288_000.0, spread: 0.0004 },
         Warning::BurstSpent { at: Nanos::seconds(31), moved: Bytes::gib(40), share: 0.2 },
         Warning::Stolen { host: "node3".into(), share: 0.21 },
+        Warning::GuestsWaited { node: "esx1".into(), share: 0.21 },
+        Warning::HostCache { mode: DiskCache::Unsafe, from_disks: Some(0.04) },
+        Warning::HostCache { mode: DiskCache::Writethrough, from_disks: None },
         Warning::IoLimited { host: "node3".into(), limit: "8:0 rbps=1048576".into() },
         Warning::QueueShort { device: "sda".into(), asked: 256, takes: 32 },
         Warning::BarriersOff { mount: "/mnt/x".into(), option: "nobarrier".into() },

@@ -79,6 +79,8 @@ fn boot(boot: &BootTime) -> Value {
         "name": boot.machine,
         "agent_ns": boot.agent.0,
         "first_read_ns": boot.first_read.map(|at| at.0),
+        "reads": boot.reads.map(|reads| reads.requests),
+        "read_bytes": boot.reads.map(|reads| reads.bytes.0),
     })
 }
 
@@ -181,6 +183,7 @@ impl Row {
                 "vcpu": cpu.vcpu.0,
                 "io": cpu.io.map(|io| io.0),
                 "other": cpu.other.0,
+                "waited": cpu.waited.map(|waited| waited.0),
             })),
             "agent_ns": boot.map(|boot| boot.agent.0),
             "first_read_ns": boot.and_then(|boot| boot.first_read).map(|at| at.0),

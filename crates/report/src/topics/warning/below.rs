@@ -5,6 +5,7 @@ use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, shar
 use crate::ground::words;
 use analysis::Warning;
 use model::Op;
+use model::machines::DiskCache;
 
 /// The sentence of one of them; empty for any other.
 pub(super) fn sentence_of(warning: &Warning) -> Sentence {
@@ -136,6 +137,14 @@ fn of_limits(warning: &Warning) -> Option<Sentence> {
             host.as_str(),
             " to others. Rates are too low, latencies too high.",
         ],
+        Warning::GuestsWaited { node, share: waited } => sentence![
+            "Virtual CPUs on ",
+            node.as_str(),
+            " had work and waited for a CPU for ",
+            share(*waited),
+            " of their time. Rates are too low, latencies too high. Run fewer guests there.",
+        ],
+        Warning::HostCache { mode, from_disks } => host_cache(*mode, *from_disks),
         Warning::IoLimited { host, limit } => sentence![
             "A control group limits I/O on ",
             host.as_str(),
@@ -185,4 +194,26 @@ fn plural(op: Op) -> &'static str {
         Op::Read => "reads",
         _ => "writes",
     }
+}
+
+/// What a disk's cache mode lets the hypervisor's memory do, and what the nodes' disks read.
+fn host_cache(mode: DiskCache, from_disks: Option<f64>) -> Sentence {
+    let answers = if mode.acknowledges_from_memory() { "reads and writes" } else { "reads" };
+    let read = from_disks.map_or_else(Sentence::default, |read| {
+        sentence![" The nodes' disks read ", share(read), " of what guests read."]
+    });
+    let flushes = match mode.ignores_flushes() {
+        true => " Flushes are ignored: no write is durable.",
+        false => "",
+    };
+    sentence![
+        "The page cache of the hypervisor answers ",
+        answers,
+        " of these disks (cache = \"",
+        mode.word(),
+        "\").",
+        read,
+        flushes,
+        " Set vms.cache to none.",
+    ]
 }

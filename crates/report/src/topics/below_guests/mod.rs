@@ -1,33 +1,34 @@
 //! What nodes did below the guests of a run.
 
+mod boots;
+mod drawing;
+
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
 use analysis::ResultRow;
-use model::machines::{BelowGuests, BelowNode, BelowStage, HostCpu, MachinesMade, NodeCounts};
-use model::{Bytes, Fact, Nanos, Record, hostlist};
+use analysis::guests;
+use model::machines::{BelowGuests, BelowNode, BelowStage, HostCpu, NodeCounts};
+use model::{Bytes, Nanos, Record, hostlist};
 
 /// More points than this are folded away.
 const MOST_POINTS: usize = 24;
 /// More machines than this are no picture.
 const MOST_MACHINES: usize = 64;
 
-/// The section of the page: who runs where, then each point with what its nodes did. Nothing where
-/// no machines of ours carried the run.
+/// The section of the page: who ran where, how they came up, then each point with what its nodes
+/// did. Nothing where no machines of ours carried the run.
 pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
-    let facts = || record.plan.notes.iter().map(|note| &note.fact);
-    let made = facts().find_map(|fact| match fact {
-        Fact::Machines(made) => Some(made),
-        _ => None,
-    });
-    let Some(made) = made else { return Markup::new() };
-    let below = record.notes.iter().find_map(|note| match &note.fact {
-        Fact::BelowGuests(below) => Some(below),
-        _ => None,
-    });
+    let Some(made) = guests::made(record) else { return Markup::new() };
+    let below = guests::below(record);
     let mut content = plain("h2", "Nodes, machines, disks");
-    content.push(classed("div", "scroll", places(record, rows, made, below)));
+    content.push(drawing::figure(record, rows, made, below, MOST_MACHINES));
+    let all: usize = made.nodes.iter().map(|on| on.machines.len()).sum();
+    if let Some(more) = all.checked_sub(MOST_MACHINES).filter(|more| *more > 0) {
+        content.push(classed("p", "remark", format!("{more} more machines are not shown.")));
+    }
+    content.push(boots::figure(&made.boots, MOST_MACHINES));
     if let Some(below) = below.filter(|below| !below.stages.is_empty()) {
-        content.push(classed("div", "scroll", points(rows, below)));
+        content.push(classed("div", "scroll", points(record, rows, below)));
         if let Some(more) = below.stages.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
             content.push(classed("p", "remark", format!("{more} more points are not shown.")));
         }
@@ -46,78 +47,23 @@ fn number(text: String) -> Markup {
     classed("td", "number", text)
 }
 
-/// Node → machine → disks: requests of the guests above, bytes of the node's disks below.
-fn places(
-    record: &Record,
-    rows: &[ResultRow],
-    made: &MachinesMade,
-    below: Option<&BelowGuests>,
-) -> Markup {
-    let mut body = Markup::new();
-    for on in made.nodes.iter().take(MOST_MACHINES) {
-        let node = below.and_then(|below| below.nodes.iter().find(|node| node.node == on.node));
-        let disks = node.map_or_else(dash, |node| bytes_of_disks(&node.counts));
-        let name = element("th", &[("scope", "row")], on.node.as_str());
-        let count = format!("{} machines", on.machines.len());
-        let cells = [name, plain("td", count), plain("td", ""), number(dash()), number(disks)];
-        body.push(plain("tr", cells));
-        for machine in on.machines.iter().take(MOST_MACHINES) {
-            body.push(of_machine(record, rows, machine));
-        }
-    }
-    let caption = plain(
-        "caption",
-        "Above: requests and bytes of each guest's load in all measurements. Below: what the \
-         node's own disks read and wrote from before the first stage to behind the last one, \
-         whoever asked for it.",
-    );
-    let words = [
-        ("Node", ""),
-        ("Machine", ""),
-        ("Its disks", ""),
-        ("Requests", "number"),
-        ("Read and written", "number"),
-    ];
-    element("table", &[], [caption, head(&words), plain("tbody", body)])
-}
-
-fn of_machine(record: &Record, rows: &[ResultRow], machine: &str) -> Markup {
-    let host = record.plan.hosts.iter().find(|host| host.hostname == machine);
-    let paths = host.map(|host| host.targets.iter().map(|target| target.path.clone()).collect());
-    let paths: Vec<String> = paths.unwrap_or_default();
-    let (mut ios, mut bytes) = (0u64, 0u64);
-    for row in rows.iter().filter(|row| row.is_addend()) {
-        let shares = analysis::by_host(record, row);
-        for share in shares.iter().filter(|share| share.name == machine) {
-            ios = ios.saturating_add(share.ios);
-            bytes = bytes.saturating_add(share.bytes);
-        }
-    }
-    let cells = [
-        plain("td", ""),
-        element("th", &[("scope", "row")], machine),
-        classed("td", "wraps", paths.join(" ")),
-        number(words::count(ios)),
-        number(Bytes(bytes).to_string()),
-    ];
-    plain("tr", cells)
-}
-
 /// Each point and node.
-fn points(rows: &[ResultRow], below: &BelowGuests) -> Markup {
+fn points(record: &Record, rows: &[ResultRow], below: &BelowGuests) -> Markup {
     let mut body = Markup::new();
     for stage in below.stages.iter().take(MOST_POINTS) {
         let title = rows.iter().find(|row| row.stage == stage.stage && row.is_whole());
         let title = title.map_or_else(|| format!("stage {}", stage.stage + 1), name_of);
         for node in &stage.nodes {
-            body.push(of_point(&title, stage, node));
+            let waited = guests::made(record)
+                .and_then(|made| guests::share_waited(record, made, stage, node));
+            body.push(of_point(&title, stage, node, waited));
         }
     }
     let caption = plain(
         "caption",
         "Between two looks at the nodes, at the begin and the end of each measurement. The ratio: \
          bytes that disks of all nodes wrote for each byte that guests wrote, other programs' \
-         included. CPU in CPUs.",
+         included. CPU in CPUs. Waited: virtual CPUs that had work and no CPU, in their time.",
     );
     let words = [
         ("Point", ""),
@@ -128,12 +74,13 @@ fn points(rows: &[ResultRow], below: &BelowGuests) -> Markup {
         ("CPUs of guests", "number"),
         ("Of their I/O", "number"),
         ("Rest of them", "number"),
+        ("Waited", "number"),
         ("Node busy", "number"),
     ];
     element("table", &[], [caption, head(&words), plain("tbody", body)])
 }
 
-fn of_point(title: &str, stage: &BelowStage, node: &BelowNode) -> Markup {
+fn of_point(title: &str, stage: &BelowStage, node: &BelowNode, waited: Option<f64>) -> Markup {
     let length = stage.length.0.max(1) as f64;
     let cpus = |time: Option<Nanos>| {
         time.map_or_else(dash, |time| format!("{:.2}", time.0 as f64 / length))
@@ -150,6 +97,7 @@ fn of_point(title: &str, stage: &BelowStage, node: &BelowNode) -> Markup {
         number(cpus(node.guests.map(|cpu| cpu.vcpu))),
         number(cpus(node.guests.and_then(|cpu| cpu.io))),
         number(cpus(node.guests.map(|cpu| cpu.other))),
+        number(waited.map_or_else(dash, words::share)),
         number(busy.unwrap_or_else(dash)),
     ];
     plain("tr", cells)
@@ -213,9 +161,10 @@ fn of_node(length: Nanos, node: &BelowNode) -> String {
             hostlist::compress(&node.astray)
         ));
     }
-    if let Some(HostCpu { vcpu, io, other }) = node.guests {
+    if let Some(HostCpu { vcpu, io, other, waited }) = node.guests {
         let io = io.map(|io| format!("{io} for their I/O, ")).unwrap_or_default();
         parts.push(format!("CPU {vcpu} for guests, {io}{other} for the rest of them"));
+        parts.extend(waited.map(|waited| format!("virtual CPUs waited {waited} for a CPU")));
     }
     let NodeCounts { busy, cpus, read_bytes, written_bytes } = node.counts;
     if let (Some(busy), Some(cpus)) = (busy, cpus)
@@ -237,6 +186,8 @@ fn of_node(length: Nanos, node: &BelowNode) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Fact;
+    use model::machines::MachinesMade;
 
     fn below() -> BelowGuests {
         let node = BelowNode {
@@ -246,6 +197,7 @@ mod tests {
                 vcpu: Nanos::seconds(8),
                 io: Some(Nanos::seconds(2)),
                 other: Nanos::seconds(1),
+                waited: Some(Nanos::seconds(3)),
             }),
             counts: NodeCounts {
                 busy: Some(Nanos::seconds(20)),
@@ -272,6 +224,7 @@ mod tests {
         recorded.end();
         let mut record = recorded.record();
         let machine = record.plan.hosts[0].hostname.clone();
+        record.testbed[0].logical_cpus = 1;
         assert_eq!(section(&record, &[]), Markup::new(), "no machines of ours");
         let made = MachinesMade {
             name: "a".into(),
@@ -289,7 +242,9 @@ mod tests {
         record.notes.push(model::Note { stage: None, host: 0, fact });
         let rows = analysis::results(&record);
         let page = section(&record, &rows).into_string();
-        for part in ["n1", ">50<", "4 GiB, 1 GiB", "1 MiB, 3 GiB", "3.00", ">0.80<", "50 %"] {
+        let parts =
+            ["n1", ">50 requests, 200 KiB<", "4 GiB, 1 GiB", "1 MiB, 3 GiB", "3.00", ">0.80<"];
+        for part in parts.into_iter().chain(["50 %", "disks wrote 3 GiB", ">30 %<", "<svg"]) {
             assert!(page.contains(part), "{part}: {page}");
         }
     }
@@ -299,8 +254,9 @@ mod tests {
         assert_eq!(
             sentence(&below()),
             "in 10 s, guests read 4 GiB and wrote 1 GiB; n1: CPU 8 s for guests, 2 s for their \
-             I/O, 1 s for the rest of them, 50 % of all 4 CPUs busy, disks read 1 MiB and wrote 3 \
-             GiB; disks wrote 3.00 bytes for each byte that guests wrote, other programs' included"
+             I/O, 1 s for the rest of them, virtual CPUs waited 3 s for a CPU, 50 % of \
+             all 4 CPUs busy, disks read 1 MiB and wrote 3 GiB; disks wrote 3.00 bytes \
+             for each byte that guests wrote, other programs' included"
         );
     }
 

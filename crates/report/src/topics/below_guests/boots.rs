@@ -1,0 +1,130 @@
+//! From power-on to the first agent: a boot storm, drawn.
+
+use crate::ground::chart::number;
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words;
+use model::machines::BootTime;
+use model::{Bytes, Nanos};
+
+/// The drawing's own units: where bars begin, how long they are at most, and a machine's height.
+const WIDTH: f64 = 900.0;
+const LEFT: f64 = 180.0;
+const LONGEST: f64 = 440.0;
+const ROW: f64 = 20.0;
+
+/// A bar for each machine. Nothing where nobody looked.
+pub(super) fn figure(boots: &[BootTime], most: usize) -> Markup {
+    let Some(sentence) = sentence(boots) else { return Markup::new() };
+    let last = boots.iter().map(|boot| boot.agent.0).max().unwrap_or(0).max(1);
+    let place = |time: Nanos| LEFT + time.0 as f64 / last as f64 * LONGEST;
+    let mut content = Markup::new();
+    let shown = boots.len().min(most);
+    for (row, boot) in (0u32..).zip(boots.iter().take(most)) {
+        let top = f64::from(row) * ROW;
+        let y = number(top + 14.0);
+        let name = [("class", "label end"), ("x", &*number(LEFT - 8.0)), ("y", &*y)];
+        content.push(element("text", &name, shortened(&boot.machine)));
+        let width = number(place(boot.agent) - LEFT);
+        let (x, at) = (number(LEFT), number(top + 4.0));
+        let bar =
+            [("class", "boot"), ("x", &*x), ("y", &*at), ("width", &*width), ("height", "12")];
+        content.push(element("rect", &bar, ""));
+        if let Some(read) = boot.first_read {
+            let (x, from) = (number(place(read)), number(top + 1.0));
+            let to = number(top + 19.0);
+            let line = [("class", "instant"), ("x1", &*x), ("x2", &*x), ("y1", &*from)];
+            let line: Vec<_> = line.into_iter().chain([("y2", &*to)]).collect();
+            content.push(element("line", &line, ""));
+        }
+        let beside = [("class", "label"), ("x", &*number(place(boot.agent) + 6.0)), ("y", &*y)];
+        content.push(element("text", &beside, told(boot)));
+    }
+    let legend = classed(
+        "span",
+        "legend",
+        "bar: until the agent listens, on the node's clock; line: until the first read of the \
+         last disk, on the guest's clock; reads as the hypervisor counts them",
+    );
+    let title = "From power-on to the agent";
+    let view = format!("0 0 {} {}", number(WIDTH), number(shown as f64 * ROW + 4.0));
+    let attributes =
+        [("class", "chart tree"), ("role", "img"), ("viewBox", &*view), ("aria-label", title)];
+    let head = [plain("title", title), plain("desc", sentence.as_str())];
+    let caption = element("figcaption", &[], [Markup::from(title), legend]);
+    let picture = element("svg", &attributes, [Markup::from(head), content]);
+    let mut all = element("figure", &[], [caption, picture]);
+    all.push(classed("p", "remark", sentence));
+    all
+}
+
+fn shortened(name: &str) -> String {
+    const MOST: usize = 24;
+    match name.char_indices().nth_back(MOST - 1) {
+        Some((at, _)) if at > 0 => format!("…{}", &name[at..]),
+        _ => name.to_owned(),
+    }
+}
+
+fn told(boot: &BootTime) -> String {
+    match boot.reads {
+        Some(reads) => {
+            let requests = words::counted(reads.requests, "read");
+            format!("{}, {requests} of {}", boot.agent, reads.bytes)
+        }
+        None => boot.agent.to_string(),
+    }
+}
+
+/// The storm as a whole: how many, the fastest, the median, the slowest, and what all of them read.
+pub(super) fn sentence(boots: &[BootTime]) -> Option<String> {
+    let mut times: Vec<Nanos> = boots.iter().map(|boot| boot.agent).collect();
+    times.sort_unstable();
+    let (first, last) = (times.first()?, times.last()?);
+    // Of an even number, the upper of both in the middle: a time that a machine had.
+    let median = times[times.len() / 2];
+    let machines = words::counted(times.len() as u64, "machine");
+    let mut text = format!("{machines}: agents after {first} to {last}, median {median}");
+    let reads = boots.iter().map(|boot| boot.reads);
+    // What one machine does not report, all together do not.
+    let reads = reads.collect::<Option<Vec<_>>>().unwrap_or_default();
+    if !reads.is_empty() {
+        let sum = |values: &mut dyn Iterator<Item = u64>| values.fold(0, u64::saturating_add);
+        let requests = sum(&mut reads.iter().map(|one| one.requests));
+        let bytes = Bytes(sum(&mut reads.iter().map(|one| one.bytes.0)));
+        let requests = words::counted(requests, "request");
+        text.push_str(&format!("; until then they read {bytes} in {requests}"));
+    }
+    text.push('.');
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::machines::BootReads;
+
+    fn boot(machine: &str, seconds: u64, reads: Option<u64>) -> BootTime {
+        BootTime {
+            machine: machine.into(),
+            agent: Nanos::seconds(seconds),
+            first_read: Some(Nanos::seconds(seconds - 1)),
+            reads: reads.map(|requests| BootReads { requests, bytes: Bytes(requests * 4096) }),
+        }
+    }
+
+    #[test]
+    fn a_storm_is_told_by_its_fastest_its_median_and_its_slowest() {
+        let mut boots =
+            vec![boot("a-1", 4, Some(1)), boot("a-2", 9, Some(3)), boot("a-3", 5, Some(1))];
+        let told = sentence(&boots).expect("machines");
+        let expected = "3 machines: agents after 4 s to 9 s, median 5 s; until then they read 20 \
+                        KiB in 5 requests.";
+        assert_eq!(told, expected);
+        boots[1].reads = None;
+        assert!(!sentence(&boots).expect("machines").contains("read"), "a part is no whole");
+        assert_eq!((sentence(&[]), figure(&[], 9)), (None, Markup::new()));
+        let page = figure(&boots, 2).into_string();
+        assert!(page.contains("4 s, 1 read of 4 KiB") && !page.contains(">a-3<"), "{page}");
+        assert!(page.matches("<rect").count() == 2 && page.contains("width=\"440\""), "{page}");
+    }
+}
