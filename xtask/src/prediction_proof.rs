@@ -13,7 +13,8 @@ const END: &str = "<!-- prediction-proof: end -->";
 pub fn run(arguments: &[String]) -> Outcome<()> {
     let write = arguments.iter().any(|word| word == "--write");
     let mut example = shell::cargo();
-    example.args(["run", "--quiet", "--locked", "--package", "twin"]);
+    // Half an hour of arithmetic without it would be two.
+    example.args(["run", "--release", "--quiet", "--locked", "--package", "twin"]);
     example.args(["--example", "prediction-proof", "--"]);
     example.args(arguments.iter().filter(|word| *word != "--write"));
     let tables = shell::capture(&mut example)?;

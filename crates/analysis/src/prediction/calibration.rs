@@ -4,6 +4,7 @@
 use super::fit::{Fit, Range};
 use super::load::{Load, Measured};
 use super::network::{Network, Owner};
+use super::outlook::{Asked, Outlook};
 use super::parameter::Parameter;
 use crate::ceiling::{Layer, ceiling};
 use catalogue::Cluster;
@@ -24,7 +25,7 @@ const MAY_BE_OFF: f64 = 0.262;
 /// little, whatever it rests on.
 const REACHES: f64 = 0.336;
 /// The share of what is likely in which somebody may bind a row who binds no fitted one.
-const OTHERWISE: f64 = 0.1;
+pub const OTHERWISE: f64 = 0.1;
 /// Rows of one load whose rates differ by more than this factor contradict each other.
 const CONTRADICTS: f64 = 1.5;
 /// Nor are they further apart than this many times what repetitions of other loads stray by: √2 for
@@ -104,6 +105,8 @@ pub struct Judged {
     pub left_open: f64,
     /// The share of what is likely in which somebody binds it who binds no fitted row.
     pub otherwise_bound: f64,
+    /// Whether it is an extrapolation only because it is less sure than fitted rows should leave it.
+    pub is_unsure: bool,
     /// Whether it strays further from the fit than chance does.
     pub outlies: bool,
 }
@@ -211,7 +214,9 @@ pub(super) fn seen(fit: &Fit, networks: &[Network]) -> Seen {
 
 /// Who binds a load; and of what it depends on, what binds no fitted row or was not identified.
 pub(super) fn binding(found: &Fit, network: &Network, seen: &Seen) -> Binding {
-    let predicted = found.predict(network);
+    let asked = Asked { binds: BINDS, holders: &seen.likely };
+    let outlook = found.outlook(network, asked);
+    let predicted = outlook.range;
     let binding = network.carries(&found.values).held_by(BINDS);
     let mut unseen: Vec<Owner> =
         binding.iter().filter(|owner| !seen.most_likely.contains(owner)).copied().collect();
@@ -223,14 +228,13 @@ pub(super) fn binding(found: &Fit, network: &Network, seen: &Seen) -> Binding {
             unseen.push(owner);
         }
     }
-    let left_open = found.left_open(network);
-    let otherwise_bound = found.otherwise_bound(network, BINDS, &seen.likely);
-    let is_unsure =
-        left_open > MAY_BE_OFF || otherwise_bound > OTHERWISE || predicted.reaches() > REACHES;
-    if is_unsure && unseen.is_empty() {
+    let Outlook { left_open, otherwise_bound, .. } = outlook;
+    let is_unsure = unseen.is_empty()
+        && (left_open > MAY_BE_OFF || otherwise_bound > OTHERWISE || predicted.reaches() > REACHES);
+    if is_unsure {
         unseen.extend(found.opens(network).into_iter().map(Owner::Parameter));
     }
-    Binding { predicted, binding, unseen, left_open, otherwise_bound }
+    Binding { predicted, binding, unseen, left_open, otherwise_bound, is_unsure }
 }
 
 /// Who binds a load.
@@ -241,14 +245,24 @@ pub(super) struct Binding {
     pub(super) unseen: Vec<Owner>,
     pub(super) left_open: f64,
     pub(super) otherwise_bound: f64,
+    pub(super) is_unsure: bool,
 }
 
 fn judged(cluster: &Cluster, fit: &Fit, seen: &Seen, row: &Measured) -> Judged {
     let network = Network::new(cluster, &row.load);
-    let Binding { predicted, binding, unseen, left_open, otherwise_bound } =
+    let Binding { predicted, binding, unseen, left_open, otherwise_bound, is_unsure } =
         binding(fit, &network, seen);
     let outlies = (predicted.value / row.rate).ln().abs() > OUTLIES * fit.spread;
-    Judged { row: row.clone(), predicted, binding, unseen, left_open, otherwise_bound, outlies }
+    Judged {
+        row: row.clone(),
+        predicted,
+        binding,
+        unseen,
+        left_open,
+        otherwise_bound,
+        is_unsure,
+        outlies,
+    }
 }
 
 fn check_rows(cluster: &Cluster, rows: &[Measured]) -> Result<(), Refusal> {

@@ -14,20 +14,19 @@
 
 use super::load::{Load, Measured, fitted};
 use super::matrix::Symmetric;
-use super::network::{Network, Owner};
+use super::network::Network;
 use super::parameter::{PARAMETERS, Parameter, Values};
 use super::posterior::{self, About, Draw, Mode};
 use super::priors::Priors;
 use crate::student;
 use catalogue::Cluster;
-use std::collections::BTreeSet;
 
 /// How far rows lie from the model before anything is known of a system: 10 %. Assumed.
 const PRIOR_SPREAD: f64 = 0.1;
 /// As much as so many rows would say of it.
 const PRIOR_ROWS: f64 = 4.0;
 /// What lies outside of an interval.
-const OUTSIDE: f64 = 0.1;
+pub(super) const OUTSIDE: f64 = 0.1;
 /// Steps of a fit; each is a fraction of a millisecond.
 const MOST_STEPS: usize = 60;
 /// Steps on the way to a minimum that may not be the deepest.
@@ -193,48 +192,7 @@ impl Fit {
         Fit { values, prior, covariance, spread, freedom, draws: Vec::new() }
     }
 
-    /// The rate of a network, with its interval for one further measurement.
-    pub fn predict(&self, network: &Network) -> Range {
-        let value = network.ln_rate(&self.values);
-        let parts: Vec<(f64, f64, f64)> = self
-            .likely()
-            .map(|draw| (network.ln_rate(&draw.values), draw.spread, draw.weight))
-            .collect();
-        if parts.is_empty() {
-            return self.further(value, network.slopes(&self.values));
-        }
-        let at = |share: f64| posterior::mixed_quantile(&parts, share);
-        let exp = |ln: f64| ln.clamp(-50.0, 50.0).exp();
-        let (low, high) = (at(0.5 * OUTSIDE).min(value), at(1.0 - 0.5 * OUTSIDE).max(value));
-        Range { value: exp(value), low: exp(low), high: exp(high) }
-    }
-
-    /// Who holds this share of any of these networks, for each of the parameters that are likely.
-    pub(super) fn holders(&self, networks: &[Network], share: f64) -> Vec<BTreeSet<Owner>> {
-        let of = |draw: &Draw| {
-            let held = |network: &Network| network.carries(&draw.values).held_by(share);
-            networks.iter().flat_map(held).collect()
-        };
-        self.likely().map(of).collect()
-    }
-
-    /// The share of what is likely in which somebody binds a network who binds none of those that
-    /// [`Fit::holders`] found.
-    pub(super) fn otherwise_bound(
-        &self,
-        network: &Network,
-        share: f64,
-        holders: &[BTreeSet<Owner>],
-    ) -> f64 {
-        let is_other = |draw: &Draw, seen: &BTreeSet<Owner>| {
-            let owners = network.carries(&draw.values).held_by(share);
-            owners.iter().any(|owner| !seen.contains(owner))
-        };
-        let others = self.likely().zip(holders).filter(|(draw, seen)| is_other(draw, seen));
-        others.map(|(draw, _)| draw.weight).sum()
-    }
-
-    fn likely(&self) -> impl Iterator<Item = &Draw> {
+    pub(super) fn likely(&self) -> impl Iterator<Item = &Draw> {
         self.draws.iter().filter(|draw| draw.weight >= LEAST_WEIGHT)
     }
 
@@ -243,16 +201,6 @@ impl Fit {
     pub(super) fn further(&self, ln_rate: f64, slopes: [f64; PARAMETERS]) -> Range {
         let slopes = known_out(slopes, &self.prior);
         self.range(ln_rate, self.covariance.between(&slopes, &slopes) + self.spread.powi(2))
-    }
-
-    /// How far what the rows leave open of the parameters may put off a network's rate: the 90 %
-    /// interval of the rate alone, without what one measurement strays by, as a logarithm.
-    pub fn left_open(&self, network: &Network) -> f64 {
-        let rate = |draw: &Draw| (network.ln_rate(&draw.values), draw.weight);
-        let mut rates: Vec<(f64, f64)> = self.likely().map(rate).collect();
-        let low = posterior::quantile(&mut rates, 0.5 * OUTSIDE);
-        let high = posterior::quantile(&mut rates, 1.0 - 0.5 * OUTSIDE);
-        0.5 * (high - low)
     }
 
     /// The parameters that leave a network's rate open, the one that does so most first: those

@@ -16,6 +16,7 @@ pub mod load_line;
 mod matrix;
 pub mod mva;
 pub mod network;
+mod outlook;
 pub mod parameter;
 mod posterior;
 mod priors;

@@ -9,7 +9,7 @@ mod visit;
 
 use super::cache::Tier;
 use super::load::Load;
-use super::mva::{Queue, partly_local};
+use super::mva::{Queue, throughput};
 use super::parameter::{PARAMETERS, Parameter, Values};
 use crate::ceiling::{Amplification, Layer, amplification};
 use catalogue::Cluster;
@@ -73,8 +73,9 @@ pub struct Network {
     amplification: Amplification,
     /// Round trips between sites for each request.
     crossings: f64,
-    /// The share of requests that the node of their host answers.
-    at_home: f64,
+    /// The share of reads that the node of their host answers; `None` where hosts are not spread
+    /// evenly over the nodes, or do not run there.
+    at_home: Option<f64>,
     /// Blocks of a write that are stored side by side: of a random one, and of one in sequence.
     blocks: Blocks,
     /// Capacity drives, and what each of them reads and writes in sequence, in bytes per second.
@@ -251,17 +252,17 @@ impl Network {
     fn solve(&self, stations: &[Station], delays: &[Part]) -> f64 {
         let queues: Vec<Queue> = stations.iter().map(Station::queue).collect();
         let delay_s = delays.iter().map(|part| part.seconds).sum();
-        partly_local(self.outstanding, delay_s, &queues, self.nodes, self.at_home)
+        throughput(self.outstanding, delay_s, &queues)
     }
 }
 
 /// Reads that the node answers on which their host runs: a copy of the block lies there.
-fn at_home(cluster: &Cluster, load: &Load) -> f64 {
+fn at_home(cluster: &Cluster, load: &Load) -> Option<f64> {
     let used = fixed(cluster.access.copies_used.value);
     let nodes = cluster.node_count().max(1) as f64;
     // Hosts that are fewer than nodes leave some of them to others.
-    if cluster.has_clients() || f64::from(load.hosts) < nodes {
-        return 0.0;
+    if nodes <= 1.0 || cluster.has_clients() || f64::from(load.hosts) < nodes {
+        return None;
     }
     let given = fixed(cluster.access.local_reads.value).map(|one| f64::from(one.ppm) / 1e6);
     let copies = if cluster.protection.placement.value == Placement::Drive {
@@ -270,7 +271,7 @@ fn at_home(cluster: &Cluster, load: &Load) -> f64 {
         fixed(cluster.protection.copies.value).map_or(1.0, |copies| f64::from(copies.0))
     };
     let near = if used == Some(CopiesUsed::Any) { 0.0 } else { (copies / nodes).min(1.0) };
-    load.workload.read_share() * given.unwrap_or(near)
+    Some(given.unwrap_or(near))
 }
 
 /// Copies, or the parts of a stripe of which a small write changes its own and the parities.

@@ -4,6 +4,7 @@ use super::fit::Fit;
 use super::forecast::forecast;
 use super::load::{LeftOut, Load, Measured, Planned, published};
 use super::network::{Network, Owner};
+use super::outlook::Asked;
 use super::parameter::{Parameter, Values};
 use crate::ceiling::{Layer, Workload};
 use catalogue::Cluster;
@@ -218,12 +219,15 @@ fn who_holds_rows_is_told_for_each_draw_and_who_holds_none_of_them() {
     let ports = Owner::Parameter(Parameter::PortShare);
     // All that these rows depend on is known, so that every draw says the same.
     assert!(holders.iter().all(|seen| seen.contains(&software) && !seen.contains(&ports)));
-    assert!(fit.otherwise_bound(&small, 0.2, &holders) < 1e-9);
-    let others = fit.otherwise_bound(&large, 0.2, &holders);
+    let otherwise = |network: &Network, holders: &[std::collections::BTreeSet<Owner>]| {
+        fit.outlook(network, Asked { binds: 0.2, holders }).otherwise_bound
+    };
+    assert!(otherwise(&small, &holders) < 1e-9);
+    let others = otherwise(&large, &holders);
     assert!((others - 1.0).abs() < 1e-6, "ports hold it in every draw: {others}");
     let both = fit.holders(&[small, large.clone()], 0.2);
     assert!(both.iter().all(|seen| seen.contains(&software) && seen.contains(&ports)));
-    assert!(fit.otherwise_bound(&large, 0.2, &both) < 1e-9);
+    assert!(otherwise(&large, &both) < 1e-9);
 }
 
 #[test]

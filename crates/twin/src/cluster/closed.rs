@@ -14,6 +14,9 @@ const UNTOLD_BYTES: u64 = 1 << 42;
 /// Requests that a simulation sends ahead at most until streams have spread.
 const MOST_WANDERS: u64 = 1_000_000;
 
+/// Requests of a part at most, before it is known how far chance moves them.
+const MOST_IN_PART: u64 = 50_000;
+
 /// How far chance may move a rate that is given.
 const SETTLED: f64 = 0.01;
 
@@ -51,7 +54,8 @@ pub struct Simulated {
 /// What a testbed carries of a load: the rate of at least `requests` (10 or more), after forty
 /// times those outstanding have gone before, or more where streams have to spread first. It goes
 /// on, twice as long each time, until chance moves the rate by 1 % or less, for up to 31 times as
-/// many requests. Each request outstanding is a stream of its own.
+/// many requests. Chance is told from ten parts, each long enough for every stream to leave its
+/// node, up to 50,000 requests. Each request outstanding is a stream of its own.
 ///
 /// # Errors
 /// When the testbed does not say enough to be simulated; in words, with the remedy.
@@ -89,7 +93,8 @@ pub fn closed_loop(
     }
     let before = (requests / 10).max(40 * outstanding).max(wanders(load, outstanding));
     let mut now_ns = after(&mut cluster, &mut source, before);
-    let mut part = (requests / 10).max(1);
+    let first = (requests / 10).max(1).max(wander(load, outstanding).min(MOST_IN_PART));
+    let mut part = first;
     loop {
         let mut times_s = Vec::new();
         for _ in 0..10 {
@@ -98,11 +103,21 @@ pub fn closed_loop(
             now_ns = then_ns;
         }
         let simulated = of_parts(part, &times_s);
-        if simulated.error <= SETTLED || part >= 16 * (requests / 10).max(1) {
+        if simulated.error <= SETTLED || part >= 16 * first {
             return Ok(simulated);
         }
         part *= 2;
     }
+}
+
+/// Requests until every stream has left its node once. Shorter parts are alike, and their deviation
+/// says too little of chance.
+fn wander(load: &ClosedLoop, outstanding: u64) -> u64 {
+    if load.random >= 1.0 {
+        return 0;
+    }
+    let bytes = u64::from(load.read_bytes.min(load.write_bytes).max(1));
+    outstanding.saturating_mul((1 << SLAB_BITS) / bytes.min(1 << SLAB_BITS))
 }
 
 /// Requests until every stream has left sixteen of its nodes, up to a limit.
@@ -110,12 +125,7 @@ pub fn closed_loop(
 /// A stream keeps to a node for 1 MiB. Streams begin evenly at random, and only as they wander do
 /// they gather where nodes are slow, as they do for good.
 fn wanders(load: &ClosedLoop, outstanding: u64) -> u64 {
-    if load.random >= 1.0 {
-        return 0;
-    }
-    let bytes = u64::from(load.read_bytes.min(load.write_bytes).max(1));
-    let in_order = (1 << SLAB_BITS) / bytes.min(1 << SLAB_BITS);
-    (16 * outstanding).saturating_mul(in_order).min(MOST_WANDERS)
+    wander(load, outstanding).saturating_mul(16).min(MOST_WANDERS)
 }
 
 /// The rate of ten parts of so many requests each.

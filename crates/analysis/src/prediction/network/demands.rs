@@ -55,7 +55,19 @@ impl Network {
         if self.drives > 0.0 {
             stations.push(self.capacity(values, misses));
         }
+        if self.random < 1.0 {
+            self.share_out(&mut stations, values);
+        }
         stations
+    }
+
+    /// Which share of its time a request is served at each station, were it alone.
+    fn share_out(&self, stations: &mut [Station], values: &Values) {
+        let serves_s: Vec<f64> = stations.iter().map(|station| station.queue().serves_s).collect();
+        let alone_s = self.delay_s(values) + serves_s.iter().sum::<f64>();
+        for (station, serves_s) in stations.iter_mut().zip(serves_s) {
+            station.share = serves_s / alone_s.max(1e-300);
+        }
     }
 
     /// A lane of a node does one request after the other, each in a time of its own.
@@ -72,11 +84,21 @@ impl Network {
         Station {
             count: self.nodes,
             servers: self.lanes,
+            nodes: self.hosted(),
+            share: 1.0,
             visits: vec![
-                visit(self.reads, Parameter::Read, Parameter::ReadPerMib, self.read_bytes),
-                visit(self.writes, Parameter::Write, Parameter::WritePerMib, self.write_bytes),
+                visit(self.reads, Parameter::Read, Parameter::ReadPerMib, self.read_bytes)
+                    .streaming((1.0 - self.random) * self.streams_vary(self.read_bytes), 1.0)
+                    .at_home(self.at_home),
+                visit(self.writes, Parameter::Write, Parameter::WritePerMib, self.write_bytes)
+                    .streaming((1.0 - self.random) * self.streams_vary(self.write_bytes), 1.0),
             ],
         }
+    }
+
+    /// Nodes that run hosts of the load, all alike; 1 where it does not matter whose a request is.
+    pub(super) fn hosted(&self) -> f64 {
+        if self.at_home.is_some() { self.nodes } else { 1.0 }
     }
 
     /// Blocks of a write that are stored at the same time, or on one node one after the other.
@@ -90,9 +112,10 @@ impl Network {
         let (blocks, times) = (self.blocks, self.cache);
         let hits = self.reads - misses.reads;
         let mut visits = vec![
-            Visit::new(hits * random, owner, times.random_read_s),
+            Visit::new(hits * random, owner, times.random_read_s).at_home(self.at_home),
             Visit::new(hits * in_order, owner, times.read_s)
-                .varying(self.streams_vary(self.read_bytes)),
+                .streaming(self.streams_vary(self.read_bytes), 1.0)
+                .at_home(self.at_home),
         ];
         if self.tier.is_some_and(|tier| tier.reads) {
             visits.push(Visit::new(misses.reads, owner, times.fill_s).later());
@@ -112,7 +135,7 @@ impl Network {
                 blocks.in_order,
             ));
         }
-        Station::of(self.cache_drives, visits)
+        Station::of(self.cache_drives, visits).on(self.hosted())
     }
 
     /// The drives behind the cache, or all drives where there is none.
@@ -150,17 +173,21 @@ impl Network {
         let written_varies = if is_later { 0.0 } else { self.varies };
         let (old, new) = (old.varying(written_varies), new.varying(written_varies));
         let mut visits = vec![
-            each(misses.reads * random, Parameter::DriveRead, read_further_s).varying(self.varies),
+            each(misses.reads * random, Parameter::DriveRead, read_further_s)
+                .varying(self.varies)
+                .at_home(self.at_home),
             stream(misses.reads * in_order, moved(self.read_bytes, self.read_bytes_per_s))
-                .varying(self.streams_vary(self.read_bytes)),
+                .streaming(self.streams_vary(self.read_bytes), 1.0)
+                .at_home(self.at_home),
         ];
         // How streams meet makes waits vary; the longest of equal services stays what it is.
-        let whole =
-            self.stored(whole, blocks.in_order).varying(self.streams_vary(self.write_bytes));
+        let whole = self
+            .stored(whole, blocks.in_order)
+            .streaming(self.streams_vary(self.write_bytes), blocks.in_order);
         for visit in [self.stored(old, blocks.random), self.stored(new, blocks.random), whole] {
             visits.push(if is_later { visit.later() } else { visit });
         }
-        Station::of(self.drives, visits)
+        Station::of(self.drives, visits).on(self.hosted())
     }
 
     /// Old blocks that a small write under parity reads first.

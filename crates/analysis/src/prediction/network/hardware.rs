@@ -33,9 +33,11 @@ impl Network {
                         .sum();
                     // The ceiling's demand is that of all cores; one core works as many times
                     // longer as there are cores.
-                    let visit = Visit::new(1.0, Owner::Layer(limit.layer), all_s * cores);
+                    let visit = Visit::new(1.0, Owner::Layer(limit.layer), all_s * cores)
+                        .at_home(self.at_home.map(|_| 1.0));
                     let servers = (cores / self.nodes).max(1.0);
-                    self.fixed.push(Station { count: self.nodes, servers, visits: vec![visit] });
+                    let cpu = Station { servers, ..Station::of(self.nodes, vec![visit]) };
+                    self.fixed.push(cpu.on(self.hosted()));
                 }
                 Layer::Fabric => self.add_fixed(limit.layer, 1.0, all_s),
                 Layer::SiteLink => self.add_fixed(limit.layer, 2.0, all_s),
@@ -78,19 +80,23 @@ impl Network {
         let (read_bytes, write_bytes) = (self.read_bytes, self.write_bytes);
         let sent = messages(write.sent, write_bytes);
         let taken = messages(write.received, write_bytes);
+        // What a node's own hosts send and take goes through its own ports.
+        let (own, other) = (self.at_home.map(|_| 1.0), self.at_home.map(|_| 0.0));
         let sends = vec![
-            visit(self.reads * messages(read.sent, read_bytes), read_bytes),
-            visit(self.writes * sent.min(1.0), write_bytes * sent.max(1.0)),
+            visit(self.reads * messages(read.sent, read_bytes), read_bytes).at_home(other),
+            visit(self.writes * sent.min(1.0), write_bytes * sent.max(1.0)).at_home(own),
         ];
         // From clients, one block arrives before the node sends the others on.
         let first = if cluster.has_clients() { taken.min(1.0) } else { 0.0 };
         let takes = vec![
-            visit(self.reads * messages(read.received, read_bytes), read_bytes),
+            visit(self.reads * messages(read.received, read_bytes), read_bytes).at_home(own),
             visit(self.writes * first, write_bytes),
-            visit(self.writes * (taken - first), write_bytes).side_by_side(taken - first),
+            visit(self.writes * (taken - first), write_bytes)
+                .side_by_side(taken - first)
+                .at_home(other),
         ];
         for visits in [sends, takes] {
-            self.ports.push(Station::of(self.nodes, visits));
+            self.ports.push(Station::of(self.nodes, visits).on(self.hosted()));
         }
     }
 

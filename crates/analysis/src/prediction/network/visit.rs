@@ -25,6 +25,12 @@ pub(super) struct Visit {
     pub(super) serves: f64,
     /// The squared coefficient of variation of a service.
     pub(super) varies: f64,
+    /// The share of it that is at the node of its own host; `None` where nodes are alike to it.
+    pub(super) home: Option<f64>,
+    /// The share of it that goes on a stream which meets the same queue again.
+    pub(super) streams: f64,
+    /// How many queues such a stream keeps to at the same time.
+    pub(super) kept: f64,
     /// Whether it is done in a pause, and waits only where there is no room left.
     pub(super) is_later: bool,
     /// The mean time of a service.
@@ -39,6 +45,9 @@ impl Visit {
             waits: 1.0,
             serves: 1.0,
             varies: 0.0,
+            home: None,
+            streams: 0.0,
+            kept: 1.0,
             is_later: false,
             parts: vec![Part { owner, seconds }],
         }
@@ -47,6 +56,16 @@ impl Visit {
     /// The same with times that vary.
     pub(super) fn varying(self, varies: f64) -> Visit {
         Visit { varies, ..self }
+    }
+
+    /// The same of a stream, but for one of so many requests.
+    pub(super) fn streaming(self, streams: f64, kept: f64) -> Visit {
+        Visit { streams, kept, ..self }
+    }
+
+    /// The same at the node of its own host with this share.
+    pub(super) fn at_home(self, home: Option<f64>) -> Visit {
+        Visit { home, ..self }
     }
 
     /// One of so many at the same time, of which the last one counts. The longest of `count` waits
@@ -82,20 +101,56 @@ pub(super) struct Station {
     pub(super) count: f64,
     /// Requests that each of the queues serves at once; at least 1.
     pub(super) servers: f64,
+    /// Nodes that they are spread over, with a host each or more; 1 where it does not matter whose
+    /// requests come.
+    pub(super) nodes: f64,
+    /// The share of a request's time that it is served there, were it alone.
+    pub(super) share: f64,
     pub(super) visits: Vec<Visit>,
 }
 
 impl Station {
     /// Queues that each serve one request after the other.
     pub(super) fn of(count: f64, visits: Vec<Visit>) -> Station {
-        Station { count, servers: 1.0, visits }
+        Station { count, servers: 1.0, nodes: 1.0, share: 1.0, visits }
+    }
+
+    /// The same on so many nodes.
+    pub(super) fn on(self, nodes: f64) -> Station {
+        Station { nodes, ..self }
+    }
+
+    /// Σp², with p the share of a host's work that is at each node.
+    fn together(&self) -> f64 {
+        if self.nodes <= 1.0 {
+            return 1.0;
+        }
+        let (mut all_s, mut home_s) = (0.0, 0.0);
+        for visit in self.visits.iter().filter(|visit| !visit.is_later) {
+            let seconds = visit.times * visit.seconds();
+            all_s += seconds;
+            home_s += seconds * visit.home.unwrap_or(1.0 / self.nodes);
+        }
+        let home = if all_s > 0.0 { home_s / all_s } else { 1.0 / self.nodes };
+        home * home + (1.0 - home) * (1.0 - home) / (self.nodes - 1.0)
     }
 
     pub(super) fn queue(&self) -> Queue {
         let later = Later { room_s: DESTAGE_SLACK_NS as f64 / 1e9, ..Later::default() };
         let servers = self.servers.max(1.0);
-        let mut queue = Queue { count: self.count, servers, later, ..Queue::default() };
-        let (mut times_later, mut serves_later) = (0.0, 0.0);
+        let mut queue = Queue {
+            count: self.count,
+            servers,
+            nodes: self.nodes,
+            together: self.together(),
+            later,
+            demand_s: 0.0,
+            rest_s2: 0.0,
+            visits: 0.0,
+            waits: 0.0,
+            serves_s: 0.0,
+        };
+        let (mut times_later, mut serves_later, mut streams_s) = (0.0, 0.0, 0.0);
         for visit in &self.visits {
             let seconds = visit.seconds();
             let shared_s = seconds / servers;
@@ -103,22 +158,37 @@ impl Station {
                 continue;
             }
             let each = visit.times / self.count;
-            let rest_s2 = each * shared_s * shared_s * (1.0 + visit.varies) / 2.0;
+            let varies = if visit.is_later {
+                visit.varies
+            } else {
+                visit.varies.max(visit.streams * self.share)
+            };
+            let rest_s2 = each * shared_s * shared_s * (1.0 + varies) / 2.0;
             if visit.is_later {
                 queue.later.demand_s += each * shared_s;
+                queue.later.streams += each * shared_s * visit.streams;
+                if visit.streams > 0.0 {
+                    queue.later.kept = visit.kept;
+                }
                 queue.later.rest_s2 += rest_s2;
                 queue.later.waits += visit.times * visit.waits;
                 times_later += visit.times;
                 serves_later += visit.times * visit.serves;
             } else {
                 queue.demand_s += each * shared_s;
+                streams_s += each * shared_s * visit.streams;
                 queue.rest_s2 += rest_s2;
                 queue.visits += visit.times;
                 queue.waits += visit.times * visit.waits;
                 queue.serves_s += visit.times * visit.serves * seconds;
             }
         }
+        // Streams that keep to a queue share it, whatever their times: as if all were exponential.
+        let even_s2 = queue.demand_s * queue.demand_s * self.count / queue.visits.max(1e-300);
+        let streaming = self.share * streams_s / queue.demand_s.max(1e-300);
+        queue.rest_s2 -= streaming * (queue.rest_s2 - even_s2).max(0.0);
         let work_s = queue.later.demand_s * self.count;
+        queue.later.streams /= queue.later.demand_s.max(1e-300);
         queue.later.each_s = if times_later > 0.0 { work_s / times_later } else { 0.0 };
         // What is longer than the room is waited for: of pieces side by side, all at once.
         queue.serves_s += serves_later * queue.later.longer_s();
