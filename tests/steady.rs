@@ -62,6 +62,35 @@ fn a_target_that_warms_up_is_measured_until_it_is_warm_and_its_figures_are_those
     assert_eq!(again["results"], json["results"], "virtual time waits for the judgement");
 }
 
+/// The suite above, preconditioned until warm and then measured for a time.
+const WARM_SUITE: &str = "name = \"warm\"\n[layout]\nsize = \"64MiB\"\n[stages]\nprepare = \
+                          false\nprecondition = \"20s\"\nprecondition_until = \
+                          \"warm\"\nprecondition_max = \"2min\"\nmeasure = \
+                          \"20s\"\n[[workload]]\nname = \"w\"\nworkers = 2\ndepth = 2\n";
+
+#[test]
+fn preconditioning_ends_when_the_cache_is_warm_and_a_fixed_time_measures_a_colder_one() {
+    let folder = scratch();
+    std::fs::write(folder.path().join("warm.toml"), WARM_SUITE).expect("a suite");
+    let run = |more: &[&str]| {
+        let mut args = vec!["run", "warm.toml", "--json", "--quiet", "--target", WARMS_UP];
+        args.extend(more);
+        plimsoll(folder.path(), &args).with_code(0).json()
+    };
+    let iops = |json: &Value| json["results"][0]["iops"].as_f64().expect("a rate");
+    let warm = run(&[]);
+    // All 64 MiB are in the cache then: 2 servers of 100 µs.
+    assert!((iops(&warm) / 20_000.0 - 1.0).abs() < 0.01, "{warm}");
+    let said = note(&warm, "settled").expect("it settles");
+    assert!(said.starts_with("steady after "), "{said}");
+    assert_eq!(warm["results"][0]["seconds"], 20.0, "the measurement has its own time");
+    assert!(!codes(&warm["results"][0]).contains(&"not-warm"), "{warm}");
+    let fixed = run(&["--set", "precondition_until=time", "--set", "precondition_max=auto"]);
+    assert!(iops(&fixed) < 0.95 * iops(&warm), "20 s are too short: {}", iops(&fixed));
+    let short = run(&["--set", "precondition_max=20s"]);
+    assert!(codes(&short["results"][0]).contains(&"not-warm"), "{short}");
+}
+
 #[test]
 fn a_target_that_never_settles_is_measured_to_the_greatest_time_and_that_is_said() {
     let stalls: String = (0..12).map(|number| format!(",stall={}s+3s", 1 + 10 * number)).collect();

@@ -139,7 +139,7 @@ fn parts(digest: &Digest, work: u32) -> impl Iterator<Item = &Part> + Clone {
 }
 
 /// How one work went on all hosts together, in all intervals of load.
-fn course(digest: &Digest, work: u32) -> Vec<Interval> {
+pub(crate) fn course(digest: &Digest, work: u32) -> Vec<Interval> {
     let interval = |(at, moment): (usize, &Moment)| {
         let totals = || parts(digest, work).filter_map(|part| part.total(at));
         Interval {

@@ -2,7 +2,7 @@
 //! ([`Layer::Cache`](model::counters::Layer::Cache)), and the client caches of NFS mounts.
 
 use crate::attribution::{Attribution, Watched};
-use model::usage::Part;
+use model::usage::{Dirty, Part};
 
 /// What one cache of one host had.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +15,12 @@ pub struct HitShare<'a> {
     pub hits: u64,
     /// Those that it had not.
     pub misses: u64,
+    /// Blocks that it took in.
+    pub promotions: u64,
+    /// Blocks that it gave back.
+    pub demotions: u64,
+    /// What it had to write back, where that is counted.
+    pub dirty: Option<Dirty>,
 }
 
 impl HitShare<'_> {
@@ -27,22 +33,22 @@ impl HitShare<'_> {
 
 /// The caches of a point that were asked for anything, in the order of hosts and names.
 pub fn hit_shares(point: &Attribution) -> Vec<HitShare<'_>> {
-    let one = |watched: &'_ Watched| {
-        let (hits, misses) = (watched.used.hits, watched.used.misses);
-        (watched.part == Part::Cache && hits.saturating_add(misses) > 0).then_some((
-            watched.host,
-            hits,
-            misses,
-        ))
+    let is_asked = |watched: &&Watched| {
+        watched.part == Part::Cache && watched.used.hits.max(watched.used.misses) > 0
     };
-    let mut found: Vec<HitShare<'_>> = point
-        .watched
-        .iter()
-        .filter_map(|watched| {
-            let (host, hits, misses) = one(watched)?;
-            Some(HitShare { host, name: &watched.name, hits, misses })
-        })
-        .collect();
+    let mut found: Vec<HitShare<'_>> = Vec::new();
+    for watched in point.watched.iter().filter(is_asked) {
+        let used = watched.used;
+        found.push(HitShare {
+            host: watched.host,
+            name: &watched.name,
+            hits: used.hits,
+            misses: used.misses,
+            promotions: used.promotions,
+            demotions: used.demotions,
+            dirty: used.dirty,
+        });
+    }
     found.sort_by_key(|one| (one.host, one.name));
     found
 }
@@ -69,7 +75,16 @@ mod tests {
                 values: values.to_vec(),
             };
             let entries = vec![
-                entry(Layer::Cache, "bcache0", &[(Metric::Hits, 30), (Metric::Misses, 10)]),
+                entry(
+                    Layer::Cache,
+                    "bcache0",
+                    &[
+                        (Metric::Hits, 30),
+                        (Metric::Misses, 10),
+                        (Metric::Demotions, 2),
+                        (Metric::DirtyBytes, [1_000, 5_000, 4_000, 3_000][number as usize]),
+                    ],
+                ),
                 entry(Layer::Cache, "idle", &[(Metric::Hits, 0), (Metric::Misses, 0)]),
                 entry(
                     Layer::Nfs,
@@ -86,5 +101,8 @@ mod tests {
         let names: Vec<&str> = found.iter().map(|one| one.name).collect();
         assert_eq!(names, ["/mnt/nfs", "bcache0"], "{found:?}");
         assert_eq!((found[0].share(), found[1].share()), (0.0, 0.75), "read ahead is no hit");
+        assert_eq!((found[0].dirty, found[1].promotions, found[1].demotions), (None, 0, 8));
+        let dirty = found[1].dirty.expect("counted");
+        assert_eq!((dirty.first.1, dirty.most, dirty.last.1), (1_000, 5_000, 3_000));
     }
 }

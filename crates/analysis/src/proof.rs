@@ -2,7 +2,7 @@
 //! the load, or the plan; each with its figure.
 
 use crate::warning::Warning;
-use model::{Bytes, Nanos, Op};
+use model::{Bytes, Nanos, NoteKind, Op};
 
 model::plain_words! {
     /// Where evidence comes from.
@@ -263,6 +263,7 @@ fn of_run(doubt: &Warning) -> Vec<Proof> {
         | Warning::BackendFallback(fact)
         | Warning::Unsettled(fact)
         | Warning::CachesNotEmptied(fact) => vec![word(Notes, "note", fact.kind().word())],
+        Warning::NotWarm { .. } => vec![word(Notes, "note", NoteKind::Unsettled.word())],
         Warning::HostLost { hosts, .. } => words(Notes, "host", hosts),
         Warning::HostsLeftOut { hosts, of } => {
             let mut proof = words(Plan, "host", hosts);

@@ -198,6 +198,7 @@ fn warnings(
     found.extend(start_skew(record, stage));
     found.extend(clock_error(record, stage));
     found.extend(refusals(record, stage.stage));
+    found.extend(not_warm(record, stage.stage));
     found.extend(page_cache::doubts(record, stage, digest, row));
     found.extend(crate::port_traffic::doubt(record, stage, digest, row));
     found.extend(reducible(record, row.stage));
@@ -305,6 +306,23 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
         }
     }
     found
+}
+
+/// The caches of the point were to be warm before `stage`, and never were.
+fn not_warm(record: &Record, stage: u32) -> Option<Warning> {
+    let planned = |number: u32| record.plan.stages.get(number as usize);
+    let point = planned(stage)?.point?;
+    let is_before = |number: u32| {
+        planned(number).is_some_and(|before| {
+            before.kind == StageKind::Precondition && before.point == Some(point)
+        })
+    };
+    record.notes.iter().find_map(|note| match note.fact {
+        Fact::Unsettled { after } if note.stage.is_some_and(is_before) => {
+            Some(Warning::NotWarm { after })
+        }
+        _ => None,
+    })
 }
 
 /// What was asked of the contents of blocks, if that makes them fewer for some storage.

@@ -210,6 +210,7 @@ fn steady(row: &ResultRow) -> Found {
             doubt,
             Warning::NotSteady { .. }
                 | Warning::Unsettled(_)
+                | Warning::NotWarm { .. }
                 | Warning::WarmUp { .. }
                 | Warning::Changed { .. }
                 | Warning::BurstSpent { .. }

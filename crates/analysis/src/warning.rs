@@ -114,6 +114,11 @@ pub enum Warning {
     },
     /// Measuring was to end when it was steady, and ended at its greatest time; as the note says.
     Unsettled(Fact),
+    /// Preconditioning was to end when caches were warm, and ended at its greatest time.
+    NotWarm {
+        /// Which that was.
+        after: Nanos,
+    },
     /// What the suite has done before each point, so that caches are empty, was not done or failed;
     /// as the note says.
     CachesNotEmptied(Fact),
@@ -460,6 +465,7 @@ impl Warning {
             Warning::ClockError { .. } => "clock-error",
             Warning::CachesNotEmptied(_) => NoteKind::CachesNotEmptied.word(),
             Warning::Unsettled(_) => NoteKind::Unsettled.word(),
+            Warning::NotWarm { .. } => "not-warm",
             Warning::FewSamples { .. } => "few-samples",
             Warning::ThinTail { .. } => "thin-tail",
             Warning::WorkerBusy { .. } => "worker-busy",

@@ -16,7 +16,7 @@ use crate::virtual_worker::Doer;
 use model::event::{Flush, MOST_FLUSHES};
 use model::plan::{HostPlan, HostStage, Once, Steady, Stop, Target, Work};
 use model::sample::OpSample;
-use model::{IntervalSample, Op};
+use model::{IntervalSample, Note, Op, StageKind};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -187,6 +187,7 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
     scheduler.run(&mut |host| books[host].take_all(members[host].sink));
     let failed: Vec<bool> = scheduler.hosts.iter().map(|host| scheduler.has_failed(host)).collect();
     let end_ns = scheduler.close();
+    let mut counted = world.counted(start_ns, end_ns);
     let mut last_ns = end_ns;
     let mut outcomes = Vec::new();
     for (number, ((member, mut books), failed)) in
@@ -206,7 +207,16 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
         let behind_ns = |flush: &Flush| flush.at_ns.saturating_add(flush.took_ns);
         let flushed_ns = flushes.iter().map(behind_ns).max().unwrap_or(0);
         last_ns = last_ns.max(start_ns.saturating_add(flushed_ns));
-        let (degraded, findings) = (Vec::new(), Vec::new());
+        let degraded = Vec::new();
+        // The cluster is that of all hosts: the first one says what it counted.
+        let facts = std::mem::take(&mut counted);
+        let (stage, host) = (Some(member.stage.stage), member.plan.host);
+        let is_measured = member.stage.kind == StageKind::Measure;
+        let findings: Vec<Note> = facts
+            .into_iter()
+            .filter(|_| is_measured)
+            .map(|fact| Note { stage, host, fact })
+            .collect();
         let interrupted = member.control.is_stopped();
         outcomes.push(StageOutcome {
             interrupted,

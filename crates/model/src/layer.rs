@@ -1,7 +1,10 @@
 //! The layers of a cluster: what a ceiling is computed of, and what a simulation is made of.
 
+use serde::{Deserialize, Serialize};
+
 /// A part of the path between a request and its data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Layer {
     /// The drives on which data rests.
     Drives,

@@ -221,6 +221,12 @@ pub struct NodeCounts {
     pub read_bytes: Option<u64>,
     /// Bytes that they wrote.
     pub written_bytes: Option<u64>,
+    /// Requests that read, as these disks completed them: adjoining ones may have been merged.
+    #[serde(default)]
+    pub reads: Option<u64>,
+    /// Requests that wrote.
+    #[serde(default)]
+    pub writes: Option<u64>,
 }
 
 /// What stood below the guests of a run: from before its first stage to behind its last one.

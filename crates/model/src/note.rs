@@ -2,6 +2,7 @@
 //! and errors. Sentences are made of them where they are shown, and nothing is read out of one.
 
 use crate::choices::Backend;
+use crate::layer::Layer;
 use crate::ledger::LedgerSum;
 use crate::machines::{BelowGuests, MachinesMade};
 use crate::plan::StageKind;
@@ -13,6 +14,7 @@ mod adjusted;
 mod backends;
 mod caches;
 mod checked;
+mod event_io;
 mod hosts;
 mod jobs;
 mod words;
@@ -23,6 +25,7 @@ pub use backends::{
 };
 pub use caches::{Eviction, NotEmptied, PageCache};
 pub use checked::{Damage, FoundBlock, Mismatch, NotChecked};
+pub use event_io::{CountedBy, EventIo};
 pub use hosts::{AboutHosts, HostStart, OtherRun, TakesPart, Trait};
 pub use jobs::{Imported, Lost};
 pub use words::InWords;
@@ -111,6 +114,10 @@ crate::words! {
         Imported = "imported",
         /// Another run of this program loaded the same host meanwhile.
         OtherRun = "other-run",
+        /// What an event itself read and wrote, such as a migration's copies.
+        EventIo = "event-io",
+        /// How busy the layers of a simulated cluster were in a stage.
+        SimulatedLayers = "simulated-layers",
     }
 }
 
@@ -245,6 +252,13 @@ pub enum Fact {
     Imported(Imported),
     /// Another run loaded this host meanwhile.
     OtherRun(OtherRun),
+    /// What an event itself read and wrote.
+    EventIo(EventIo),
+    /// How busy the layers of a simulated cluster were.
+    SimulatedLayers {
+        /// Each layer that there is, with its share of the time in millionths.
+        busy_ppm: Vec<(Layer, u32)>,
+    },
     /// What a run file of an older format says in words.
     InWords(InWords),
 }
@@ -281,6 +295,8 @@ impl Fact {
             Fact::BelowGuests(_) => NoteKind::BelowGuests,
             Fact::Imported(_) => NoteKind::Imported,
             Fact::OtherRun(_) => NoteKind::OtherRun,
+            Fact::EventIo(_) => NoteKind::EventIo,
+            Fact::SimulatedLayers { .. } => NoteKind::SimulatedLayers,
             Fact::InWords(old) => old.kind,
         }
     }
@@ -288,7 +304,7 @@ impl Fact {
     /// Whether it is kept for later alone: each stage of each host has one, and all are shown
     /// together at the end.
     pub fn is_bookkeeping(&self) -> bool {
-        matches!(self, Fact::Ledger(_))
+        matches!(self, Fact::Ledger(_) | Fact::SimulatedLayers { .. })
     }
 
     /// The backend that was taken, where it says so.

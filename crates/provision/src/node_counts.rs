@@ -23,8 +23,10 @@ pub(crate) fn here() -> NodeCounts {
     NodeCounts {
         busy: cpu.map(|(busy, _)| busy),
         cpus: cpu.map(|(_, all)| all),
-        read_bytes: disks.map(|(read, _)| read),
-        written_bytes: disks.map(|(_, written)| written),
+        read_bytes: disks.map(|disks| disks.read_bytes),
+        written_bytes: disks.map(|disks| disks.written_bytes),
+        reads: disks.map(|disks| disks.reads),
+        writes: disks.map(|disks| disks.writes),
     }
 }
 
@@ -40,18 +42,34 @@ fn cpu(stat: &str) -> Option<(Nanos, Nanos)> {
     Some((nanos(all.saturating_sub(idle)), nanos(all)))
 }
 
-/// Bytes that all disks read and wrote which are built on no other: a byte counts once.
-fn disks(text: &str, is_partition: &dyn Fn(&str) -> bool) -> Option<(u64, u64)> {
+/// What disks did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Disks {
+    reads: u64,
+    read_bytes: u64,
+    writes: u64,
+    written_bytes: u64,
+}
+
+/// What all disks did which are built on no other: a byte counts once.
+fn disks(text: &str, is_partition: &dyn Fn(&str) -> bool) -> Option<Disks> {
     let disk = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let name = words.get(2)?;
         if is_stacked(name) || is_partition(name) {
             return None;
         }
-        let bytes = |place: usize| words.get(place)?.parse::<u64>().ok()?.checked_mul(SECTOR);
-        Some((bytes(5)?, bytes(9)?))
+        let count = |place: usize| words.get(place)?.parse::<u64>().ok();
+        let bytes = |place: usize| count(place)?.checked_mul(SECTOR);
+        let (reads, writes) = (count(3)?, count(7)?);
+        Some(Disks { reads, read_bytes: bytes(5)?, writes, written_bytes: bytes(9)? })
     };
-    let both = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.saturating_add(c), b.saturating_add(d));
+    let both = |a: Disks, b: Disks| Disks {
+        reads: a.reads.saturating_add(b.reads),
+        read_bytes: a.read_bytes.saturating_add(b.read_bytes),
+        writes: a.writes.saturating_add(b.writes),
+        written_bytes: a.written_bytes.saturating_add(b.written_bytes),
+    };
     text.lines().filter_map(disk).reduce(both)
 }
 
@@ -65,9 +83,10 @@ mod tests {
         assert_eq!(cpu(stat), Some((Nanos(350_000_000), Nanos(1_000_000_000))));
         assert_eq!((cpu(""), cpu("cpu  1 2\n")), (None, None));
         let disks = |text: &str| disks(text, &|name| name == "sda1");
-        let text = "8 0 sda 1 0 8 1 1 0 16 1 0 1 1\n8 1 sda1 1 0 8 1 1 0 16 1 0 1 1\n\
-                    253 0 dm-0 1 0 8 1 1 0 16 1 0 1 1\n259 0 nvme0n1 1 0 2 1 1 0 4 1 0 1 1\n";
-        assert_eq!(disks(text), Some((10 * 512, 20 * 512)));
+        let text = "8 0 sda 5 0 8 1 7 0 16 1 0 1 1\n8 1 sda1 1 0 8 1 1 0 16 1 0 1 1\n\
+                    253 0 dm-0 1 0 8 1 1 0 16 1 0 1 1\n259 0 nvme0n1 3 0 2 1 3 0 4 1 0 1 1\n";
+        let both = Disks { reads: 8, read_bytes: 10 * 512, writes: 10, written_bytes: 20 * 512 };
+        assert_eq!(disks(text), Some(both));
         assert_eq!((disks(""), disks("8 0 sda x\n")), (None, None));
     }
 }

@@ -1,8 +1,8 @@
 //! Whether the values of a suite are in range and go together, each table by itself.
 
 use crate::{
-    ClientsSpec, EngineSpec, FleetSpec, KeepSpec, ObjectiveSpec, PointSpec, RateOf, Spread,
-    StagesSpec, Until, WorkloadKind, WorkloadSpec, contents,
+    ClientsSpec, EngineSpec, FleetSpec, KeepSpec, ObjectiveSpec, PointSpec, PreconditionUntil,
+    RateOf, Spread, StagesSpec, Until, WorkloadKind, WorkloadSpec, contents,
 };
 use form::{Amount, Auto, Count, Problem, Span, place};
 use model::Objective;
@@ -18,6 +18,7 @@ pub(crate) fn check_stages(stages: &StagesSpec, problems: &mut Vec<Problem>) {
         problems.push(Problem::new(place(interval), message, "write one from 10ms to 60s"));
     }
     check_until(stages, problems);
+    check_warm(stages, problems);
     let measure = &stages.measure;
     if measure.value.0 < 100_000_000 {
         let message = format!("{} is too short to measure anything", measure.value);
@@ -69,6 +70,41 @@ fn check_until(stages: &StagesSpec, problems: &mut Vec<Problem>) {
             message,
             "write a larger measure_max, or a smaller measure",
         ));
+    }
+}
+
+/// Complains about preconditioning whose end by the caches' state nobody could see.
+fn check_warm(stages: &StagesSpec, problems: &mut Vec<Problem>) {
+    let (least, most) = (&stages.precondition, &stages.precondition_max);
+    if stages.precondition_until.value == PreconditionUntil::Time {
+        if let Auto::Fixed(_) = most.value {
+            let message =
+                "a precondition_max means nothing where `precondition` alone ends preconditioning";
+            let remedy = "add precondition_until = \"warm\", or leave it out";
+            problems.push(Problem::new(place(most), message, remedy));
+        }
+        return;
+    }
+    let rounds =
+        Nanos(stages.interval.value.0.saturating_mul(Steady::ROUNDS * Steady::LEAST_IN_ROUND));
+    if least.value < rounds {
+        let message = format!(
+            "in {} there are no five rounds of four intervals, by which to tell whether the caches \
+             are warm",
+            least.value
+        );
+        let remedy = format!("write precondition = \"{rounds}\" or more, or a shorter interval");
+        problems.push(Problem::new(place(&stages.precondition_until), message, remedy));
+    }
+    if let Auto::Fixed(most_time) = most.value
+        && most_time < least.value
+    {
+        let message = format!(
+            "a greatest time of {most_time} is less than the least, which is {}",
+            least.value
+        );
+        let remedy = "write a larger precondition_max, or a smaller precondition";
+        problems.push(Problem::new(place(most), message, remedy));
     }
 }
 
@@ -401,6 +437,13 @@ pub(crate) fn check_curves(stages: &StagesSpec, points: &[PointSpec], problems: 
             place(&stages.until),
             "a rate that changes never becomes steady",
             "write until = \"time\", or one rate for all the time",
+        ));
+    }
+    if stages.precondition_until.value == PreconditionUntil::Warm {
+        problems.push(Problem::new(
+            place(&stages.precondition_until),
+            "a rate that changes never shows that caches are warm",
+            "write precondition_until = \"time\", or one rate for all the time",
         ));
     }
     if stages.amount.value != Amount::None {

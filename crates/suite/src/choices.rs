@@ -78,6 +78,17 @@ words! {
 }
 
 words! {
+    /// What ends preconditioning.
+    pub enum PreconditionUntil {
+        /// `precondition` is over.
+        Time = "time",
+        /// The caches are warm, by the rates and by the shares of hits that kernels count, or
+        /// `precondition_max` is over.
+        Warm = "warm",
+    }
+}
+
+words! {
     /// When the targets are flushed to learn how long durability takes.
     pub enum Flush {
         /// Once, behind each measured load that writes.

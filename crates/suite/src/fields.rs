@@ -2,8 +2,8 @@
 //! axes and the reference in `docs/reference/suite.md` all come from these tables.
 
 use crate::choices::{
-    Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, PrepareOrder, RateOf,
-    Sharing, Spread, Time, Until, Verify, WorkloadKind,
+    Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, PreconditionUntil,
+    PrepareOrder, RateOf, Sharing, Spread, Time, Until, Verify, WorkloadKind,
 };
 use crate::names::Names;
 use crate::operations::Operations;
@@ -192,6 +192,13 @@ spec_table! {
         /// How long each workload runs before it is measured. `"0s"` leaves the stage out, and the
         /// report says so.
         precondition: Nanos = Nanos(0),
+        /// What ends preconditioning: `"time"`, when `precondition` is over, or `"warm"`, when rate
+        /// and hit shares have settled. [The rule](../method/preparation.md#warm) looks at five
+        /// rounds, together at least as long as `precondition`.
+        precondition_until: PreconditionUntil = PreconditionUntil::Time,
+        /// The longest preconditioning with `precondition_until = "warm"`. `"auto"`: twelve times
+        /// `precondition`. What is not warm by then is a doubt.
+        precondition_max: Auto<Nanos> = Auto::Auto,
         /// How long each workload is measured. With `until = "steady"`, the least time.
         measure: Nanos = Nanos::seconds(60),
         /// What ends the measurement: `"time"`, when `measure` is over, or `"steady"`, when the

@@ -32,8 +32,8 @@ mod spec;
 mod sweep;
 
 pub use choices::{
-    Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, PrepareOrder, RateOf,
-    Sharing, Spread, Time, Until, Verify, WorkloadKind,
+    Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, PreconditionUntil,
+    PrepareOrder, RateOf, Sharing, Spread, Time, Until, Verify, WorkloadKind,
 };
 pub use curve_file::Files;
 pub use event::EventSpec;

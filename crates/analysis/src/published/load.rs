@@ -47,6 +47,15 @@ pub enum LoadDifference {
     FixedRate,
     /// An event's own requests are in the figure, and no host of the run counts any of these.
     EventsRequests,
+    /// The same, where somebody counted them: the run's figure is of the event's time, and has both.
+    EventCounted {
+        /// Requests per second of the hosts.
+        hosts: f64,
+        /// Requests per second of the event itself.
+        event: f64,
+        /// Whether a simulation counted.
+        is_simulated: bool,
+    },
 }
 
 /// What of a load is counted.
@@ -75,7 +84,8 @@ impl LoadDifference {
             LoadDifference::Count { published, run, .. } => ratio(*published, *run),
             LoadDifference::Access(_)
             | LoadDifference::FixedRate
-            | LoadDifference::EventsRequests => 0.0,
+            | LoadDifference::EventsRequests
+            | LoadDifference::EventCounted { .. } => 0.0,
         }
     }
 }

@@ -6,10 +6,12 @@ use crate::Finding;
 use crate::attribution::Attribution;
 use crate::ceiling::{Layer, Workload, as_used, ceiling, touched};
 use crate::effects::Effect;
+use crate::event_io::{EventTraffic, event_traffic};
 use crate::row::{Ops, ResultRow};
 use catalogue::cluster::{Role, fixed};
 use catalogue::published::{CounterpartSpec, During, FigureSpec, Published};
 use catalogue::{Auto, Cluster};
+use model::note::CountedBy;
 use model::{Bytes, Op, Record, Setting};
 use std::collections::BTreeMap;
 
@@ -49,12 +51,19 @@ impl Place<'_> {
             _ => None,
         };
         let run = computed.map_or(run, |value| Ok((value, None)));
+        let traffic = self.figure.with_event.value.then(|| self.with_event(mine)).flatten();
+        let (run, events) = match (&traffic, run) {
+            (Some((sum, apart)), Ok(_)) => (Ok((*sum, None)), Some(apart.clone())),
+            (_, run) => {
+                let is_alone = self.figure.with_event.value;
+                (run, is_alone.then_some(LoadDifference::EventsRequests))
+            }
+        };
         let run = run.map(|(value, hosts)| {
             let side = self.side(value, used, first, mine_touched());
             // Counters say themselves how many hosts stand behind a sum.
             Side { nodes: side.nodes.or(hosts.filter(|_| self.adds_up())), ..side }
         });
-        let events = self.figure.with_event.value.then_some(LoadDifference::EventsRequests);
         let apart = matched.as_ref().map_or_else(|_| Vec::new(), |matched| matched.apart.clone());
         Beside {
             workload: self.figure.workload.value.clone(),
@@ -138,6 +147,23 @@ impl Place<'_> {
         };
         let value = median(values).ok_or(Missing::NoDip)?;
         if self.meaning.part == Part::TwoSlowest { Ok(value) } else { self.part_of(value, mine) }
+    }
+
+    /// The rate of the hosts and of the event together, in the event's time, and both apart; `None`
+    /// where nobody counted the event's.
+    fn with_event(&self, mine: &[&ResultRow]) -> Option<(f64, LoadDifference)> {
+        if self.meaning.quantity != Quantity::Iops || self.meaning.part != Part::Whole {
+            return None;
+        }
+        let is_mine = |one: &&EventTraffic<'_>| mine.iter().any(|row| row.stage == one.stage);
+        let found = event_traffic(self.record);
+        let one = found.iter().find(is_mine)?;
+        let apart = LoadDifference::EventCounted {
+            hosts: one.hosts_per_s?,
+            event: one.own_per_s?,
+            is_simulated: one.io.by == CountedBy::Simulation,
+        };
+        Some((one.sum_per_s()?, apart))
     }
 
     /// Against the counterpart's base.

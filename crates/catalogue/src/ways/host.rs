@@ -17,7 +17,7 @@ pub(super) const WAYS: &[Way] = &[
         id: "warm-up",
         mechanism: "The mean holds a start that is not like the rest",
         source: "SNIA, Traeger",
-        doubts: &["warm-up"],
+        doubts: &["warm-up", "not-warm"],
         evidence: "samples over time",
         found: Found::Yes,
         remedy: "set a precondition",

@@ -9,6 +9,7 @@ use analysis::loadline::map::next_cell;
 use analysis::loadline::next_rate_milli;
 use analysis::rate_shares::carried_milli;
 use analysis::rounds;
+use analysis::warm::Warmth;
 use fleet::Director;
 use live::terminal::Live;
 use model::search::{Addition, SearchAxis};
@@ -22,6 +23,8 @@ pub(super) struct Growing<'a> {
     pub(super) live: Live,
     /// The run so far, as its file has it.
     pub(super) record: Record,
+    /// What says that a stage may end.
+    pub(super) warmth: Warmth,
     /// Whether the run file is kept.
     pub(super) began: bool,
 }
@@ -42,6 +45,7 @@ impl Director for Growing<'_> {
         events.iter().for_each(|event| show_live(&mut self.view, &mut self.live, event));
         self.writer.append_all(events).map_err(|error| error.to_string())?;
         for event in events {
+            self.warmth.take(&self.record.plan, event);
             self.record.apply(event.clone());
             self.views.event(&self.record.plan, event);
         }
@@ -66,6 +70,6 @@ impl Director for Growing<'_> {
     }
 
     fn is_steady(&mut self, rounds: &[f64]) -> bool {
-        analysis::steady::is_steady(rounds)
+        self.warmth.is_settled(rounds)
     }
 }

@@ -91,7 +91,15 @@ pub fn loadline(args: &mut LoadlineArgs) -> Result<ExitCode, Failure> {
     let view = view(&started, &plan, &hosts, how)?;
     let live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, &plan);
     let record = Record::new(plan.clone(), hosts, version.to_owned(), began_unix_ns);
-    let mut searcher = Growing { writer, view, views: &mut views, live, record, began: false };
+    let mut searcher = Growing {
+        writer,
+        view,
+        views: &mut views,
+        live,
+        record,
+        warmth: Default::default(),
+        began: false,
+    };
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
     let marks = Listener::start(&out, started.fleet.marker(), stage_names(&plan));
     let ending = started.fleet.direct(&plan, &stages, how.keep_data, &mut searcher);

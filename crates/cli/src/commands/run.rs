@@ -17,6 +17,7 @@ use crate::suite_and_targets::{self, Asked};
 use crate::view::{Labels, View};
 use crate::web::Tls;
 use crate::{quotable, run_file_disk};
+use analysis::warm::Warmth;
 use fleet::Ending;
 use live::terminal::{Live, Mode};
 use live::watch::{State, Subject};
@@ -26,6 +27,7 @@ use model::{NoteKind, Objective, Plan, Record, RunEnd};
 use report::surfaces;
 use report::surfaces::table::TableStyle;
 use report::topics;
+use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -207,19 +209,22 @@ fn record(
     if plan.grows() {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let record = Record::new(plan.clone(), hosts.to_vec(), version, fleet::unix_ns());
-        let mut growing = Growing { writer, view, views, live, record, began: false };
+        let mut growing =
+            Growing { writer, view, views, live, record, warmth: Warmth::default(), began: false };
         let ending = started.fleet.direct(plan, stages, how.keep_data, &mut growing);
         let began = growing.finish()?;
         return Ok((ending, began));
     }
     let mut began = false;
     let mut below = machines::Below::begin(plan);
+    let warmth = RefCell::new(Warmth::default());
     let ending = started.fleet.run(
         plan,
         stages,
         how.keep_data,
-        &analysis::steady::is_steady,
+        &|rounds| warmth.borrow().is_settled(rounds),
         &mut |events| {
+            events.iter().for_each(|event| warmth.borrow_mut().take(plan, event));
             let noted = below.as_mut().and_then(|below| below.with_note(events));
             let events = noted.as_deref().unwrap_or(events);
             began |= events.iter().any(is_worth_a_record);

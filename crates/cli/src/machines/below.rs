@@ -1,9 +1,13 @@
 //! What nodes do below the guests of a run: read before its first stage and behind its last one,
-//! and at the begin and the end of each measurement. Nobody waits for a node while the run goes on.
+//! at the begin and the end of each measurement, and of each event's command. Nobody waits for a node while the run goes on.
 
 use super::Nodes;
 use model::machines::{BelowGuests, BelowNode, BelowStage, HostCpu, NodeCounts, OnNode};
-use model::{Bytes, Event, Fact, IntervalSample, Nanos, Note, Op, Plan, StageKind};
+use model::note::{CountedBy, EventIo};
+use model::{
+    Bytes, Event, Fact, IntervalSample, Nanos, Note, Occurrence, OccurrenceKind, Op, Plan,
+    StageKind,
+};
 use provision::nodes::{self, OfNode};
 use provision::provider::State;
 use provision::{Deployment, Ground, Places, deployment, providers};
@@ -12,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// Measurements whose nodes are looked at, at most.
 const MOST_STAGES: usize = 1_000;
+/// Events whose nodes are looked at, at most: each look asks every node.
+const MOST_EVENTS: usize = 64;
 
 /// A look at the nodes, and what guests did since.
 pub struct Below {
@@ -25,13 +31,17 @@ pub struct Below {
     /// What was under way when the measurement began that runs.
     running: Option<Begun>,
     ended: Vec<Measured>,
+    /// Events whose commands run.
+    events: Vec<EventBegun>,
+    events_ended: Vec<EventMeasured>,
 }
 
-/// Bytes that guests' requests moved until now.
+/// What guests' requests moved until now: bytes, and how many requests did.
 #[derive(Clone, Copy, Default)]
 struct Moved {
     read: u64,
     written: u64,
+    requests: u64,
 }
 
 impl Moved {
@@ -58,6 +68,22 @@ struct Measured {
     look: Looking,
 }
 
+/// An event of the suite whose command runs.
+struct EventBegun {
+    name: String,
+    stage: u32,
+    at_ns: u64,
+    moved: Moved,
+    look: Looking,
+}
+
+/// One whose command has ended.
+struct EventMeasured {
+    begun: EventBegun,
+    moved: Moved,
+    look: Looking,
+}
+
 impl Below {
     /// Looks at the nodes below the machines of this plan, if machines of ours carry it.
     pub fn begin(plan: &Plan) -> Option<Below> {
@@ -72,18 +98,30 @@ impl Below {
         let (began, moved) = (Instant::now(), Moved::default());
         let is_measured =
             plan.stages.iter().map(|stage| stage.kind == StageKind::Measure).collect();
-        let (running, ended) = (None, Vec::new());
-        Some(Below { found, parts, before, is_measured, began, moved, running, ended })
+        Some(Below {
+            found,
+            parts,
+            before,
+            is_measured,
+            began,
+            moved,
+            running: None,
+            ended: Vec::new(),
+            events: Vec::new(),
+            events_ended: Vec::new(),
+        })
     }
 
     /// Takes in what is to be recorded. Before the run's end, what nodes did is put there.
     pub fn with_note(&mut self, events: &[Event]) -> Option<Vec<Event>> {
         events.iter().for_each(|event| self.count(event));
         let end = events.iter().position(|event| matches!(event, Event::RunEnded { .. }))?;
+        let of_events = std::mem::take(&mut self.events_ended);
+        let mut notes: Vec<Event> = of_events.into_iter().filter_map(of_event).collect();
         let fact = Fact::BelowGuests(self.since());
-        let note = Event::Note(Note { stage: None, host: 0, fact });
+        notes.push(Event::Note(Note { stage: None, host: 0, fact }));
         let mut all = events.to_vec();
-        all.insert(end, note);
+        all.splice(end..end, notes);
         Some(all)
     }
 
@@ -101,6 +139,29 @@ impl Below {
                 }
             }
             Event::Sample(sample) => self.add(sample),
+            Event::Happened(occurrence) => self.happened(occurrence),
+            _ => {}
+        }
+    }
+
+    /// An event's command began, or ended: the nodes are looked at.
+    fn happened(&mut self, occurrence: &Occurrence) {
+        match (occurrence.kind, occurrence.stage) {
+            (OccurrenceKind::Planned, Some(stage))
+                if self.events.len() + self.events_ended.len() < MOST_EVENTS =>
+            {
+                let (name, at_ns) = (occurrence.label.clone(), occurrence.at_ns);
+                let (look, moved) = (self.look(), self.moved);
+                self.events.push(EventBegun { name, stage, at_ns, moved, look });
+            }
+            (OccurrenceKind::CommandEnded, _) => {
+                let is_it = |begun: &EventBegun| begun.name == occurrence.label;
+                if let Some(place) = self.events.iter().position(is_it) {
+                    let begun = self.events.remove(place);
+                    let (look, moved) = (self.look(), self.moved);
+                    self.events_ended.push(EventMeasured { begun, moved, look });
+                }
+            }
             _ => {}
         }
     }
@@ -128,6 +189,7 @@ impl Below {
                 _ => continue,
             };
             *sum = sum.saturating_add(one.bytes);
+            self.moved.requests = self.moved.requests.saturating_add(one.ios);
         }
     }
 
@@ -159,6 +221,40 @@ fn of_stage(parts: &[OnNode], measured: Measured) -> Option<BelowStage> {
         guest_written,
         nodes: of_nodes(parts, &before, &after),
     })
+}
+
+/// What the nodes' disks did while an event's command ran, as a note; `None` where a node did not
+/// say.
+fn of_event(measured: EventMeasured) -> Option<Event> {
+    let EventMeasured { begun, moved, look } = measured;
+    let (before, began) = begun.look.join().ok()?;
+    let (after, ended) = look.join().ok()?;
+    let (guest_read, guest_written) = moved.since(begun.moved);
+    let between: Vec<NodeCounts> = before
+        .iter()
+        .zip(&after)
+        .map(|(before, after)| {
+            Some(counts_between(before.as_ref()?.counts, after.as_ref()?.counts))
+        })
+        .collect::<Option<_>>()?;
+    let sum = |of: fn(&NodeCounts) -> Option<u64>| {
+        between.iter().map(of).try_fold(0u64, |sum, one| Some(sum.saturating_add(one?)))
+    };
+    let fact = Fact::EventIo(EventIo {
+        event: begun.name,
+        at: Nanos(begun.at_ns),
+        length: nanos(ended.saturating_duration_since(began)),
+        reads: sum(|counts| counts.reads),
+        writes: sum(|counts| counts.writes),
+        read: Bytes(sum(|counts| counts.read_bytes)?),
+        written: Bytes(sum(|counts| counts.written_bytes)?),
+        by: CountedBy::Nodes {
+            guest_requests: moved.requests.saturating_sub(begun.moved.requests),
+            guest_read,
+            guest_written,
+        },
+    });
+    Some(Event::Note(Note { stage: Some(begun.stage), host: 0, fact }))
 }
 
 fn of_nodes(
@@ -242,6 +338,8 @@ fn counts_between(before: NodeCounts, after: NodeCounts) -> NodeCounts {
         cpus: time(after.cpus, before.cpus),
         read_bytes: bytes(after.read_bytes, before.read_bytes),
         written_bytes: bytes(after.written_bytes, before.written_bytes),
+        reads: bytes(after.reads, before.reads),
+        writes: bytes(after.writes, before.writes),
     }
 }
 
@@ -262,6 +360,42 @@ mod tests {
         };
         let counts = NodeCounts { written_bytes: Some(bytes), ..NodeCounts::default() };
         Some(OfNode { machines: machines.iter().map(listed).collect(), counts })
+    }
+
+    #[test]
+    fn what_disks_did_while_an_events_command_ran_has_the_guests_requests_beside_it() {
+        let counts = |reads: u64| NodeCounts {
+            read_bytes: Some(reads << 16),
+            written_bytes: Some(reads << 15),
+            reads: Some(reads),
+            writes: Some(reads / 2),
+            ..NodeCounts::default()
+        };
+        let node = |reads| Some(OfNode { machines: Vec::new(), counts: counts(reads) });
+        let look = |nodes: Vec<Option<OfNode>>, at: Instant| thread::spawn(move || (nodes, at));
+        let began = Instant::now();
+        let measured = |after: Vec<Option<OfNode>>| EventMeasured {
+            begun: EventBegun {
+                name: "migration".to_owned(),
+                stage: 3,
+                at_ns: 7,
+                moved: Moved { read: 1, written: 1, requests: 10 },
+                look: look(vec![node(100), node(0)], began),
+            },
+            moved: Moved { read: 5, written: 2, requests: 40 },
+            look: look(after, began + Duration::from_secs(2)),
+        };
+        let Some(Event::Note(note)) = of_event(measured(vec![node(150), node(50)])) else {
+            panic!("both nodes answered")
+        };
+        let Fact::EventIo(io) = note.fact else { panic!("{note:?}") };
+        assert_eq!((note.stage, io.at, io.length), (Some(3), Nanos(7), Nanos::seconds(2)));
+        assert_eq!((io.reads, io.writes), (Some(100), Some(50)));
+        assert_eq!((io.read, io.written), (Bytes(100 << 16), Bytes(100 << 15)));
+        let by =
+            CountedBy::Nodes { guest_requests: 30, guest_read: Bytes(4), guest_written: Bytes(1) };
+        assert_eq!(io.by, by);
+        assert!(of_event(measured(vec![node(150), None])).is_none(), "a part is no whole");
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 use crate::error::EngineError;
 use model::StageKind;
+use model::layer::Layer;
+use model::note::{CountedBy, EventIo, Fact};
 use model::plan::{HostPlan, HostStage};
 use model::rng::derive;
 use model::testbed::{DirectIo, TargetFacts, TargetKind};
-use model::units::Bytes;
+use model::units::{Bytes, Nanos};
 use std::io::Read;
 use twin::cluster::CLUSTER;
 use twin::{Answer, Cluster, ClusterSpec, Device, DeviceSpec, Request, TESTBEDS, Testbed};
@@ -125,6 +127,8 @@ pub(crate) struct World {
     text: String,
     /// The first place of each plan.
     bases: Vec<u32>,
+    /// How long the cluster's layers had worked when the stage began, in ns.
+    worked_before: Vec<(Layer, u64, u64)>,
     /// Ns since the devices were made.
     pub(crate) now_ns: u64,
 }
@@ -142,6 +146,7 @@ impl World {
             cluster: None,
             text: String::new(),
             bases: Vec::new(),
+            worked_before: Vec::new(),
             now_ns: 0,
         };
         for plan in plans {
@@ -223,6 +228,7 @@ impl World {
 
     /// Tells a cluster what is about to touch it.
     pub(crate) fn begin<'a>(&mut self, stages: impl Iterator<Item = &'a HostStage> + Clone) {
+        self.worked_before = self.cluster.as_ref().map(Cluster::worked).unwrap_or_default();
         if let Some(cluster) = &mut self.cluster {
             let first = stages.clone().next();
             if let Some(stage) = first.filter(|stage| stage.kind == StageKind::Measure) {
@@ -234,6 +240,39 @@ impl World {
                 extents.map(|extent| extent.length).fold(0, u64::saturating_add),
             ));
         }
+    }
+
+    /// What the cluster counted of itself in a measurement from `start_ns` to `end_ns`: how busy
+    /// its layers were, and what a migration moved. Nothing of devices.
+    pub(crate) fn counted(&self, start_ns: u64, end_ns: u64) -> Vec<Fact> {
+        let Some(cluster) = &self.cluster else { return Vec::new() };
+        let length_ns = end_ns.saturating_sub(start_ns);
+        let before = |layer: Layer| {
+            let known = self.worked_before.iter().find(|(known, ..)| *known == layer);
+            known.map_or(0, |(_, busy_ns, _)| *busy_ns)
+        };
+        let busy = |(layer, busy_ns, width): (Layer, u64, u64)| {
+            let most_ns = u128::from(width) * u128::from(length_ns);
+            let worked_ns = u128::from(busy_ns.saturating_sub(before(layer)));
+            // What was begun is booked whole: at most all of the time.
+            let ppm = (worked_ns * 1_000_000).checked_div(most_ns)?.min(1_000_000);
+            Some((layer, ppm as u32))
+        };
+        let busy_ppm: Vec<(Layer, u32)> = cluster.worked().into_iter().filter_map(busy).collect();
+        let moved = cluster.moved(end_ns).map(|moved| {
+            Fact::EventIo(EventIo {
+                event: "migration".to_owned(),
+                at: Nanos(moved.at_ns.saturating_sub(start_ns)),
+                length: Nanos(moved.length_ns),
+                reads: Some(moved.requests),
+                writes: Some(moved.requests),
+                read: Bytes(moved.bytes),
+                written: Bytes(moved.bytes),
+                by: CountedBy::Simulation,
+            })
+        });
+        let layers = (!busy_ppm.is_empty()).then_some(Fact::SimulatedLayers { busy_ppm });
+        layers.into_iter().chain(moved).collect()
     }
 
     /// Hands a request to a device. A cluster gives no answer before its time:

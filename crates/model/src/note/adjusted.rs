@@ -58,6 +58,8 @@ pub enum Adjusted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScaledTime {
+    /// How long caches are warmed at least.
+    Precondition,
     /// How long is measured.
     Measure,
     /// The length of an interval.

@@ -79,11 +79,42 @@ pub struct Use {
     pub hits: u64,
     /// What it had not.
     pub misses: u64,
+    /// Blocks that a cache took in from what it stands before, and gave back to it.
+    pub promotions: u64,
+    /// The latter.
+    pub demotions: u64,
+    /// What a cache holds that is not written back yet; `None` where nobody counts it.
+    pub dirty: Option<Dirty>,
     /// Of a host's CPUs: the sum of the share that the hypervisor gave to others × time, in ns.
     pub stolen_ns: u64,
     /// What went wrong: packets with errors or dropped, requests sent again or not answered in
     /// time, slow-downs because of heat.
     pub errors: u64,
+}
+
+/// Bytes that a cache had to write back, at instants of the load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dirty {
+    /// At the end of the first interval, with the end itself in ns.
+    pub first: (u64, u64),
+    /// At the end of the last one.
+    pub last: (u64, u64),
+    /// The most at the end of any.
+    pub most: u64,
+}
+
+impl Dirty {
+    fn at(end_ns: u64, bytes: u64) -> Dirty {
+        Dirty { first: (end_ns, bytes), last: (end_ns, bytes), most: bytes }
+    }
+
+    fn and(self, other: Dirty) -> Dirty {
+        Dirty {
+            first: self.first.min(other.first),
+            last: self.last.max(other.last),
+            most: self.most.max(other.most),
+        }
+    }
 }
 
 /// What one interval says of one thing.
@@ -98,6 +129,10 @@ struct Said {
     requests: (u64, u64),
     /// What a cache had, and what it had not.
     hits: (u64, u64),
+    /// Blocks that a cache took in and gave back.
+    migrated: (u64, u64),
+    /// What it had to write back at the end.
+    dirty_bytes: Option<u64>,
     /// What the hypervisor gave to others, in millionths.
     stolen_ppm: u64,
     errors: u64,
@@ -241,6 +276,11 @@ impl Use {
         self.errors = self.errors.saturating_add(said.errors);
         self.hits = self.hits.saturating_add(said.hits.0);
         self.misses = self.misses.saturating_add(said.hits.1);
+        self.promotions = self.promotions.saturating_add(said.migrated.0);
+        self.demotions = self.demotions.saturating_add(said.migrated.1);
+        let end_ns = sample.start_ns.saturating_add(length_ns);
+        let dirty = said.dirty_bytes.map(|bytes| Dirty::at(end_ns, bytes));
+        self.dirty = self.dirty.into_iter().chain(dirty).reduce(Dirty::and);
     }
 
     fn merge(&mut self, other: Use) {
@@ -258,10 +298,13 @@ impl Use {
             (&mut self.stolen_ns, other.stolen_ns),
             (&mut self.hits, other.hits),
             (&mut self.misses, other.misses),
+            (&mut self.promotions, other.promotions),
+            (&mut self.demotions, other.demotions),
             (&mut self.errors, other.errors),
         ] {
             *mine = mine.saturating_add(theirs);
         }
+        self.dirty = self.dirty.into_iter().chain(other.dirty).reduce(Dirty::and);
         let spans = self.full_span.into_iter().chain(other.full_span);
         self.full_span = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
         let is_within = self.used_ns.max(self.full_ns) <= self.watched_ns;

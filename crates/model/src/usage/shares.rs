@@ -106,7 +106,11 @@ pub(super) fn each(
             Layer::Cache => {
                 let known = entry.get(Metric::Hits).zip(entry.get(Metric::Misses));
                 if let Some(hits) = known {
-                    take(Part::Cache, &entry.name, Said { hits, ..Said::default() });
+                    let count = |metric| entry.get(metric).unwrap_or(0);
+                    let migrated = (count(Metric::Promotions), count(Metric::Demotions));
+                    let dirty_bytes = entry.get(Metric::DirtyBytes);
+                    let said = Said { hits, migrated, dirty_bytes, ..Said::default() };
+                    take(Part::Cache, &entry.name, said);
                 }
             }
             _ => {}

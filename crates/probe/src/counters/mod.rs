@@ -6,6 +6,7 @@
 
 mod block;
 mod caches;
+mod ceph;
 mod cpu;
 mod file;
 mod memory;
@@ -63,6 +64,7 @@ impl Counters {
             Box::new(caches::Bcache::new(&mut opener)),
             Box::new(caches::Arc::new(&mut opener)),
             Box::new(caches::DmCache::new(&mut opener)),
+            Box::new(ceph::CephOsds::new(&mut opener)),
             Box::new(cpu::Clocks::new(&mut opener)),
         ];
         let now = Instant::now();

@@ -474,6 +474,8 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::Ledger => "files",
         NoteKind::Machines => "virtual machines",
         NoteKind::BelowGuests => "below the guests",
+        NoteKind::EventIo => "I/O of an event",
+        NoteKind::SimulatedLayers => "simulated layers",
         NoteKind::Imported => "imported",
     }
 }

@@ -310,6 +310,10 @@ fn caches(record: &Record, one: &Attribution) -> Vec<Value> {
             "hits": cache.hits,
             "misses": cache.misses,
             "share": cache.share(),
+            "promotions": cache.promotions,
+            "demotions": cache.demotions,
+            "dirty_bytes": cache.dirty.map(|dirty| dirty.last.1),
+            "dirty_bytes_most": cache.dirty.map(|dirty| dirty.most),
         })
     };
     hit_shares(one).into_iter().map(cache).collect()

@@ -7,15 +7,28 @@ use crate::ground::words;
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, attribution};
 use analysis::hit_share::{HitShare, hit_shares};
-use model::Record;
+use model::usage::Dirty;
+use model::{Bytes, Record};
 
 /// More lines than this are no help; the JSON has all.
 const MOST_LINES: usize = 24;
 
 /// A cache of a point, as one line says it.
 fn line(record: &Record, point: &Attribution, one: &HitShare<'_>) -> String {
+    let dirty = one.dirty.map_or_else(String::new, |dirty| {
+        format!(
+            "; dirty: {} at the end, {} at most",
+            words::decimal(Bytes(dirty.last.1)),
+            words::decimal(Bytes(dirty.most))
+        )
+    });
+    let moved = if one.promotions.max(one.demotions) > 0 {
+        format!("; {} blocks in, {} out", words::count(one.promotions), words::count(one.demotions))
+    } else {
+        String::new()
+    };
     format!(
-        "{}: {} on {} had {} of what it was asked for",
+        "{}: {} on {} had {} of what it was asked for{dirty}{moved}",
         title(point),
         one.name,
         hostname(record, one.host),
@@ -45,11 +58,19 @@ pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
 pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let points = attribution(record, rows);
     let row = |point: &Attribution, one: HitShare<'_>| {
+        let dirty = |of: fn(Dirty) -> u64| {
+            let bytes = one.dirty.map(|dirty| words::decimal(Bytes(of(dirty))));
+            bytes.unwrap_or_else(|| "–".to_owned())
+        };
         let cells = [
             element("th", &[("scope", "row"), ("class", "wraps")], title(point)),
             plain("td", hostname(record, one.host)),
             plain("td", one.name),
             classed("td", "number", words::share(one.share())),
+            classed("td", "number", dirty(|dirty| dirty.last.1)),
+            classed("td", "number", dirty(|dirty| dirty.most)),
+            classed("td", "number", words::count(one.promotions)),
+            classed("td", "number", words::count(one.demotions)),
         ];
         plain("tr", cells)
     };
@@ -61,15 +82,24 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     if body.is_empty() {
         return Markup::new();
     }
-    let head = [("Point", ""), ("Host", ""), ("Cache", ""), ("Hits", "number")];
+    let head = [
+        ("Point", ""),
+        ("Host", ""),
+        ("Cache", ""),
+        ("Hits", "number"),
+        ("Dirty at the end", "number"),
+        ("At most", "number"),
+        ("Blocks in", "number"),
+        ("Out", "number"),
+    ];
     let head: Markup = head
         .iter()
         .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
         .collect();
     let caption = plain(
         "caption",
-        "The share of requests that each cache had, of NFS of bytes read. bcache counts anew every \
-         14 s.",
+        "The share of requests that each cache had, of NFS and Ceph of bytes read. bcache counts \
+         anew every 14 s. Dirty: not written back yet. Blocks: promoted and demoted, where counted.",
     );
     let body: Markup = body.into_iter().collect();
     let table =

@@ -120,6 +120,8 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::Ledger(ledger) => super::population::of_host(ledger),
         Fact::Machines(made) => super::machines::sentence(made),
         Fact::BelowGuests(below) => super::below_guests::sentence(below),
+        Fact::EventIo(io) => super::event_io::sentence(io),
+        Fact::SimulatedLayers { busy_ppm } => super::simulated_layers::sentence(busy_ppm),
         Fact::Imported(imported) => super::imported::sentence(imported),
         Fact::InWords(old) => old.words.clone(),
     }
@@ -269,6 +271,7 @@ fn otherwise(adjusted: &Adjusted) -> String {
         }
         Adjusted::LeastTime { what, time, scale, least } => {
             let what = match what {
+                ScaledTime::Precondition => "precondition",
                 ScaledTime::Measure => "measure",
                 ScaledTime::Interval => "interval",
             };

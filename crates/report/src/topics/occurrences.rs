@@ -187,6 +187,9 @@ pub fn table(record: &Record) -> String {
     if behind > 0 {
         text.push_str(&format!("- and {behind} more: see the page, or --json\n"));
     }
+    for line in super::event_io::lines(record) {
+        text.push_str(&format!("- {line}\n"));
+    }
     let effects: Vec<Effect> = effects(record)
         .into_iter()
         .filter(|effect| effect.total.is_some() || !effect.hosts.is_empty())
@@ -343,6 +346,7 @@ pub fn section(record: &Record) -> Markup {
     }
     let mut content = plain("h2", "Events");
     content.push(list(record));
+    content.push(super::event_io::section(record));
     let effects = effects(record);
     if effects.iter().any(|effect| effect.total.is_some() || !effect.hosts.is_empty()) {
         content.push(aftermaths(record, &effects));

@@ -211,6 +211,12 @@ pub fn told(warning: &Warning) -> Sentence {
             "), so the figures describe a target that still changes. Raise measure_max, or \
              precondition longer.",
         ],
+        Warning::NotWarm { after } => sentence![
+            "Caches were not warm after ",
+            *after,
+            " of preconditioning, so the figures mix hits with those of a colder cache. Raise \
+             precondition_max.",
+        ],
         Warning::CachesNotEmptied(fact) => sentence![
             "Caches were not emptied as asked (",
             note::sentence(fact),

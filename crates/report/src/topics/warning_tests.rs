@@ -54,6 +54,7 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         Warning::EventRunning { events: vec!["drain".into(), "move".into()] },
         Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
         Warning::ClockError { host: "node3".into(), error: Nanos::millis(120) },
+        Warning::NotWarm { after: Nanos::seconds(7_200) },
         Warning::Unsettled(said(NoteKind::Unsettled, "not steady after 2h")),
         Warning::CachesNotEmptied(said(
             NoteKind::CachesNotEmptied,

@@ -28,7 +28,10 @@ pub use late::{may_join, presumed};
 pub use placement::targets_of;
 pub use refusal::{Refusal, RefusalKind};
 
-use crate::{LayoutKind, PointSpec, RoundsSpec, Scenario, Spec, Until, WorkloadKind, WorkloadSpec};
+use crate::{
+    LayoutKind, PointSpec, PreconditionUntil, RoundsSpec, Scenario, Spec, Until, WorkloadKind,
+    WorkloadSpec,
+};
 use computed::ComputedPoint;
 use form::Auto;
 use model::curve::Curve;
@@ -342,6 +345,8 @@ fn usable_points<'a>(
 /// The times of a run after scaling.
 struct Times {
     precondition: Nanos,
+    /// In place of `precondition`, where it goes on until the caches are warm.
+    warm: Option<Steady>,
     measure: Nanos,
     interval: Nanos,
     /// In place of `measure`, where measuring goes on until it is steady.
@@ -378,7 +383,9 @@ impl Times {
         let interval = interval.min(measure);
         let steady = (stages.until.value == Until::Steady)
             .then(|| steady(request, measure, interval, notes));
-        Times { precondition, measure, interval, steady }
+        let warm = (stages.precondition_until.value == PreconditionUntil::Warm)
+            .then(|| warm(request, precondition, interval, notes));
+        Times { precondition, warm, measure, interval, steady }
     }
 
     /// A curve that shrinks as the measured time does, which the suite has as `measure`.
@@ -389,6 +396,11 @@ impl Times {
         let (now, before) = (u128::from(self.measure.0), u128::from(measure.0.max(1)));
         let scale = |ns: u64| u64::try_from(u128::from(ns) * now / before).unwrap_or(u64::MAX);
         curve.stretched(scale)
+    }
+
+    /// What ends preconditioning.
+    fn precondition_stop(&self) -> Stop {
+        self.warm.map_or(Stop::After(self.precondition), Stop::Steady)
     }
 
     /// What ends a stage that measures for a time.
@@ -415,6 +427,29 @@ fn steady(
         notes.push(PlanNote { fact });
     }
     steady
+}
+
+/// When preconditioning ends that goes on until caches are warm, for `precondition` at least.
+fn warm(
+    request: &ScenarioRequest<'_>,
+    precondition: Nanos,
+    interval: Nanos,
+    notes: &mut Vec<PlanNote>,
+) -> Steady {
+    let stages = &request.scenario.stages;
+    let most = match stages.precondition_max.value {
+        Auto::Fixed(most) => Nanos(request.scale.time().apply(most.0)),
+        Auto::Auto => Nanos(precondition.0.saturating_mul(AUTO_MOST)),
+    };
+    let warm = Steady::new(precondition, most, interval);
+    if warm.least > precondition {
+        let (what, time) = (ScaledTime::Precondition, stages.precondition.value);
+        let (scale, least) = (request.scale.time(), warm.least);
+        notes.push(PlanNote {
+            fact: Fact::Adjusted(Adjusted::LeastTime { what, time, scale, least }),
+        });
+    }
+    warm
 }
 
 #[cfg(test)]

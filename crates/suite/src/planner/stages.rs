@@ -57,7 +57,7 @@ pub(super) fn stages(
             if work.metadata.is_some_and(|metadata| metadata.population.is_some()) {
                 add(StageKind::Prepare, filling(&work));
                 if times.precondition > Nanos(0) {
-                    let stop = Stop::After(times.precondition);
+                    let stop = times.precondition_stop();
                     add(StageKind::Precondition, Work { stop, ..work.clone() });
                 }
             }
@@ -91,7 +91,7 @@ pub(super) fn stages(
             stages.push(Stage { kind, point: Some(number as u32), works });
         };
         if times.precondition > Nanos(0) {
-            add(StageKind::Precondition, Stop::After(times.precondition));
+            add(StageKind::Precondition, times.precondition_stop());
         }
         add(StageKind::Measure, measure_stop(&request.scenario.stages, times));
         if stages.last().is_some_and(|stage| contents::has_pass(request, &stage.works)) {

@@ -6,6 +6,7 @@
 //! their events. What the model leaves out stands in `docs/method`.
 
 mod closed;
+mod counts;
 mod flow;
 mod migration;
 mod names;
@@ -19,14 +20,14 @@ mod tokens;
 mod topology;
 
 pub use closed::{ClosedLoop, Simulated, closed_loop};
-pub use migration::Migration;
+pub use migration::{Migration, Moved};
 pub use model::layer::Layer;
 pub use spec::{CLUSTER, ClusterSpec, Route};
 
 use crate::device::{MAX_RW_COUNT, Request};
 use catalogue::Cluster as Testbed;
 use flow::{At, Flow, Lane};
-use migration::{DRIVE_SHARE, Window, taken};
+use migration::{DRIVE_SHARE, Mover, Window, taken};
 use model::errno::ENOSPC;
 use model::{Bytes, Op};
 use names::{Named, moves};
@@ -107,6 +108,9 @@ pub struct Cluster {
     /// The node of each host in turn.
     nodes: Vec<u32>,
     migration: Option<Migration>,
+    /// Of the measurement that runs, or ran last.
+    mover: Option<Mover>,
+    footprint: Bytes,
     is_shared: bool,
     volumes: Vec<Volume>,
     volume_bytes: u64,
@@ -144,6 +148,8 @@ impl Cluster {
             machines: Vec::new(),
             nodes,
             migration: spec.migration,
+            mover: None,
+            footprint: Bytes(0),
             volumes: Vec::new(),
             tokens: Tokens::default(),
             woken: Vec::new(),
@@ -191,6 +197,7 @@ impl Cluster {
     pub fn begin_measurement(&mut self, now_ns: u64, time_ns: Option<u64>) {
         let span = self.migration.and_then(|migration| migration.span(now_ns, time_ns));
         self.router.settings.begin(now_ns, span);
+        self.mover = span.map(|span| Mover::new(span, self.copied_per_ns()));
         let Some(span) = span else { return };
         let nodes = &self.topology.nodes;
         let drives: Vec<Place> = nodes
@@ -210,6 +217,7 @@ impl Cluster {
     /// Tells how many bytes the load touches from now on: what of them the cache tier answers
     /// follows from its size.
     pub fn set_footprint(&mut self, footprint: Bytes) {
+        self.footprint = footprint;
         self.router.settings.set_footprint(footprint);
     }
 
@@ -295,15 +303,6 @@ impl Cluster {
             }
         }
         None
-    }
-
-    /// The share of the time up to `now_ns` in which the resources of `layer` worked, 0 to 1 on
-    /// average; `None` where there are none.
-    pub fn utilisation(&self, layer: Layer, now_ns: u64) -> Option<f64> {
-        let of_layer = || self.topology.resources.iter().filter(|resource| resource.layer == layer);
-        let width: u64 = of_layer().map(Resource::width).sum();
-        let busy_ns: f64 = of_layer().map(|resource| resource.busy_ns() as f64).sum();
-        (width > 0 && now_ns > 0).then(|| busy_ns / (width as f64 * now_ns as f64))
     }
 
     fn plan(&mut self, at_ns: u64, flow: u32, lane: Lane, hop: u32) {

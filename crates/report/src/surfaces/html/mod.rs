@@ -156,6 +156,7 @@ fn run(
     content.push(crate::topics::due::section(&rows));
     content.push(crate::topics::bursts::section(record, &rows));
     content.push(crate::topics::attribution::section(record, &rows));
+    content.push(crate::topics::simulated_layers::section(record, &rows));
     content.push(crate::topics::hit_share::section(record, &rows));
     content.push(crate::topics::host_cpu::section(record, &rows));
     content.push(crate::topics::port_traffic::section(record, &rows));

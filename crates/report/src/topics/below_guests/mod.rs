@@ -166,7 +166,7 @@ fn of_node(length: Nanos, node: &BelowNode) -> String {
         parts.push(format!("CPU {vcpu} for guests, {io}{other} for the rest of them"));
         parts.extend(waited.map(|waited| format!("virtual CPUs waited {waited} for a CPU")));
     }
-    let NodeCounts { busy, cpus, read_bytes, written_bytes } = node.counts;
+    let NodeCounts { busy, cpus, read_bytes, written_bytes, .. } = node.counts;
     if let (Some(busy), Some(cpus)) = (busy, cpus)
         && cpus.0 > 0
     {
@@ -204,6 +204,7 @@ mod tests {
                 cpus: Some(Nanos::seconds(40)),
                 read_bytes: Some(1 << 20),
                 written_bytes: Some(3 << 30),
+                ..NodeCounts::default()
             },
         };
         BelowGuests {

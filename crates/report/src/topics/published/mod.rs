@@ -250,6 +250,16 @@ fn difference(apart: &LoadDifference) -> String {
             format!("access `{access}`, not each block equally often")
         }
         LoadDifference::FixedRate => "a fixed rate, not a closed loop".to_owned(),
+        LoadDifference::EventCounted { hosts, event, is_simulated } => format!(
+            "counted in the time of the event: {} IOPS of the hosts and {} of the event itself{}",
+            words::iops(*hosts),
+            words::iops(*event),
+            if *is_simulated {
+                ", simulated"
+            } else {
+                ", by the nodes' disks, which merge requests"
+            }
+        ),
         LoadDifference::EventsRequests => {
             "the published figure counts the event's own requests, the run \
                                   those of its hosts alone"

@@ -1,0 +1,157 @@
+//! How busy the layers of a simulated cluster were at each point: what stands in place of a kernel's
+//! counters, which no simulation has.
+
+use super::ceiling::layer as name;
+use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::words;
+use analysis::ResultRow;
+use model::layer::Layer;
+use model::{Fact, Record};
+
+/// More points than this are folded away.
+const MOST_POINTS: usize = 48;
+/// Layers that a line names.
+const MOST_NAMED: usize = 3;
+
+/// A point with the share of its time that each layer worked, 0 to 1.
+struct Busy<'a> {
+    point: String,
+    layers: Vec<(Layer, f64)>,
+    row: &'a ResultRow,
+}
+
+fn share(ppm: u32) -> f64 {
+    f64::from(ppm) / 1e6
+}
+
+/// The layers in the order of tables. What never worked and has no place in a ceiling is left out.
+fn shown(busy_ppm: &[(Layer, u32)]) -> Vec<(Layer, f64)> {
+    let mut layers: Vec<(Layer, f64)> = busy_ppm
+        .iter()
+        .filter(|(layer, ppm)| *ppm > 0 || Layer::ALL.contains(layer))
+        .map(|(layer, ppm)| (*layer, share(*ppm)))
+        .collect();
+    layers.sort_by_key(|(layer, _)| *layer);
+    layers
+}
+
+/// What the note says.
+pub(super) fn sentence(busy_ppm: &[(Layer, u32)]) -> String {
+    let busy: Vec<String> = shown(busy_ppm)
+        .iter()
+        .map(|(layer, busy)| format!("{} {}", name(*layer), words::share(*busy)))
+        .collect();
+    format!("simulated layers were busy: {}", busy.join(", "))
+}
+
+fn points<'a>(record: &Record, rows: &'a [ResultRow]) -> Vec<Busy<'a>> {
+    let mut found = Vec::new();
+    for note in &record.notes {
+        let (Fact::SimulatedLayers { busy_ppm }, Some(stage)) = (&note.fact, note.stage) else {
+            continue;
+        };
+        let Some(row) = rows.iter().find(|row| row.stage == stage && row.is_of_point()) else {
+            continue;
+        };
+        let axes = words::sweep(&row.sweep, row.repetition);
+        let works = record.plan.stages.get(stage as usize).map_or(&[][..], |stage| &stage.works);
+        let works: Vec<&str> = works.iter().map(|work| work.workload.as_str()).collect();
+        let works = works.join(" + ");
+        let point = if axes.is_empty() { works } else { format!("{works} ({axes})") };
+        found.push(Busy { point, layers: shown(busy_ppm), row });
+    }
+    found.sort_by_key(|busy| busy.row.point);
+    found
+}
+
+/// The part of a terminal's table: the busiest layers of each point. Nothing of other runs.
+pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
+    let all = points(record, rows);
+    let line = |busy: &Busy<'_>| {
+        let mut layers = busy.layers.clone();
+        layers.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let named: Vec<String> = layers
+            .iter()
+            .take(MOST_NAMED)
+            .map(|(layer, share)| format!("{} {}", name(*layer), words::share(*share)))
+            .collect();
+        format!("- {}: {}\n", busy.point, named.join(", "))
+    };
+    if all.is_empty() {
+        return String::new();
+    }
+    let lines: String = all.iter().take(MOST_POINTS).map(line).collect();
+    let more = match all.len().saturating_sub(MOST_POINTS) {
+        0 => String::new(),
+        more => format!("- and {more} more; the page has the first {MOST_POINTS} in full\n"),
+    };
+    format!("\nBusiest layers of the simulated cluster\n{lines}{more}")
+}
+
+/// The section of the page: a row for each point, a column for each layer.
+pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
+    let all = points(record, rows);
+    let mut columns: Vec<Layer> =
+        all.iter().flat_map(|busy| busy.layers.iter().map(|(layer, _)| *layer)).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    if columns.is_empty() {
+        return Markup::new();
+    }
+    let mut head = element("th", &[("scope", "col")], "Point");
+    for layer in &columns {
+        head.push(element("th", &[("scope", "col"), ("class", "number")], name(*layer)));
+    }
+    let row = |busy: &Busy<'_>| {
+        let mut cells = element("th", &[("scope", "row"), ("class", "wraps")], busy.point.as_str());
+        for layer in &columns {
+            let share = busy.layers.iter().find(|(known, _)| known == layer);
+            let text = share.map_or_else(|| "–".to_owned(), |(_, share)| words::share(*share));
+            cells.push(classed("td", "number", text));
+        }
+        plain("tr", cells)
+    };
+    let body: Markup = all.iter().take(MOST_POINTS).map(row).collect();
+    let caption = plain(
+        "caption",
+        "The share of the measured time in which each layer worked, the mean over all its parts. \
+         One part may be busier than the mean.",
+    );
+    let table =
+        element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", body)]);
+    let mut content = plain("h2", "Layers of the simulated cluster");
+    content.push(classed("div", "scroll", table));
+    if let Some(more) = all.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
+        content.push(classed("p", "remark", format!("{more} more points are not shown.")));
+    }
+    plain("section", content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Note, Op, StageKind};
+
+    #[test]
+    fn each_point_has_its_layers_and_an_idle_mover_is_none() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        for second in 0..4 {
+            recorded.interval(stage, second, &[(Op::Read, &[1_000; 40])]);
+        }
+        recorded.end();
+        let mut record = recorded.record();
+        let rows = analysis::results(&record);
+        assert_eq!((text(&record, &rows), section(&record, &rows)), (String::new(), Markup::new()));
+        let busy_ppm =
+            vec![(Layer::Mover, 0), (Layer::Drives, 912_000), (Layer::Cache, 0), (Layer::Cpu, 5)];
+        let fact = Fact::SimulatedLayers { busy_ppm };
+        record.notes.push(Note { stage: Some(stage), host: 0, fact });
+        let said = text(&record, &rows);
+        assert!(said.contains("- w: capacity drives 91 %"), "{said}");
+        let page = section(&record, &rows).into_string();
+        assert!(page.contains("91 %") && page.contains("cache drives"), "{page}");
+        assert!(!page.contains("mover"), "{page}");
+    }
+}
