@@ -119,10 +119,14 @@ pub(crate) fn drive<B: Backend, C: Clock>(
     let mut bunch = Bunch::new(worker.depth(), backend.is_carried());
     loop {
         let mut left = bunch.size();
-        backend.prepare_all(|| {
-            left = left.checked_sub(1)?;
-            worker.next_io(now_ns)
-        });
+        if worker.is_apart() {
+            left = prepare_apart(worker, backend, left, now_ns);
+        } else {
+            backend.prepare_all(|| {
+                left = left.checked_sub(1)?;
+                worker.next_plain(now_ns)
+            });
+        }
         if worker.is_done() {
             break;
         }
@@ -164,6 +168,23 @@ pub(crate) fn drive<B: Backend, C: Clock>(
         }
     }
     Ok(Drained::Whole)
+}
+
+/// Prepares at most `left` requests of a worker that was stopped, has a trace, or is bound to
+/// others; how many more it may have. Out of the loop of all others, which has one comparison for it.
+#[cold]
+#[inline(never)]
+fn prepare_apart<B: Backend>(
+    worker: &mut WorkerState,
+    backend: &mut B,
+    mut left: u32,
+    now_ns: u64,
+) -> u32 {
+    backend.prepare_all(|| {
+        left = left.checked_sub(1)?;
+        worker.next_apart(now_ns)
+    });
+    left
 }
 
 /// How long to sleep when the next request is due in `quiet_ns`: the last stretch is spent awake,

@@ -245,15 +245,25 @@ impl WorkerState {
         self.in_flight() == 0 && !self.stopped && self.is_exhausted()
     }
 
-    /// The next request that is due now.
-    // Inlined by force: as a call, handing the request over through memory costs as much as drawing
-    // it.
+    /// Whether its next request is that of [`Self::next_apart`]. A batch asks once.
     #[inline(always)]
+    pub(crate) fn is_apart(&self) -> bool {
+        self.is_apart
+    }
+
+    /// The next request that is due now.
+    #[inline]
     pub(crate) fn next_io(&mut self, now_ns: u64) -> Option<Io> {
+        if self.is_apart { self.next_apart(now_ns) } else { self.next_plain(now_ns) }
+    }
+
+    /// The same of a worker that is not apart.
+    // Inlined by force, and without a call in it that gives a request back: handing one over through
+    // memory costs as much as drawing it.
+    #[inline(always)]
+    pub(crate) fn next_plain(&mut self, now_ns: u64) -> Option<Io> {
+        debug_assert!(!self.is_apart, "whoever asks has looked");
         let slot = *self.free.last()?;
-        if self.is_apart {
-            return self.next_apart(slot, now_ns);
-        }
         let due_ns = self.due_by(now_ns)?;
         self.send(slot, due_ns, now_ns)
     }
@@ -295,7 +305,8 @@ impl WorkerState {
     /// its write, and is none of the requests that a share binds.
     #[cold]
     #[inline(never)]
-    fn next_apart(&mut self, slot: u32, now_ns: u64) -> Option<Io> {
+    pub(crate) fn next_apart(&mut self, now_ns: u64) -> Option<Io> {
+        let slot = *self.free.last()?;
         if self.stopped {
             return None;
         }

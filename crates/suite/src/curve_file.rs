@@ -3,10 +3,12 @@
 //! Each line is an instant and a rate, `0,500` or `5m,2k`; between two lines the rate goes straight
 //! from one to the other. Whoever reads the files is told their names.
 
+mod instant;
+
 use form::{Entry, MAX_TEXT, Node, Problem, Sources, Span, Table, Value};
+use instant::instant;
 use model::curve::MOST_LINES;
 use model::offered::Level;
-use model::units::Nanos;
 
 /// Gives the text of a file that a suite names, or says in words why not.
 pub type Files<'a> = &'a dyn Fn(&str) -> Result<String, String>;
@@ -125,7 +127,8 @@ fn steps(name: &str, files: Files<'_>, sources: &mut Sources) -> Result<Vec<Node
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let span = offset..offset + line.trim_end().len();
         offset += line.len();
-        let line = line.trim();
+        // A spreadsheet puts a mark before the first line.
+        let line = line.trim_start_matches('\u{feff}').trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
@@ -170,22 +173,6 @@ fn step(span: &Span, rate: &str, length_ns: Option<u64>) -> Node {
     let mut entries = vec![entry("to", rate.to_owned())];
     entries.extend(length_ns.map(|ns| entry("in", format!("{ns}ns"))));
     Node { span: span.clone(), value: Value::Table(Table { entries }) }
-}
-
-/// An instant in ns: a number of seconds, of a day or since 1970, or a duration such as `5m`.
-fn instant(text: &str) -> Option<u64> {
-    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    if !is_number {
-        return text.parse::<Nanos>().ok().map(|time| time.0);
-    }
-    // Exactly, which a floating number of ns since 1970 would not be.
-    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
-    if fraction.contains('.') {
-        return None;
-    }
-    let digits: String = fraction.chars().chain(std::iter::repeat('0')).take(9).collect();
-    let seconds: u64 = seconds.parse().ok()?;
-    seconds.checked_mul(1_000_000_000)?.checked_add(digits.parse().ok()?)
 }
 
 #[cfg(test)]

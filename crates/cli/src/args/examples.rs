@@ -122,8 +122,8 @@ Exit code 8: an option was refused or is unknown.";
 pub const RECORD: &str = "\
 Examples:
   plimsoll record /dev/nvme1n1 --for 10m -o x.trace
-  # until Ctrl-C
-  plimsoll record /dev/nvme1n1 -o x.trace";
+  # the device below a file system, until Ctrl-C
+  plimsoll record /var/lib/mysql -o x.trace";
 
 /// Below `plimsoll replay --help`.
 pub const REPLAY: &str = "\

@@ -12,8 +12,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = examples::RECORD)]
 pub struct RecordArgs {
-    /// The block device whose requests are recorded; it is only watched.
-    #[arg(value_name = "DEVICE")]
+    /// The block device whose requests are recorded, or a file or directory on it; it is only
+    /// watched.
+    #[arg(value_name = "DEVICE|PATH")]
     pub device: PathBuf,
 
     /// How long; without it, until Ctrl-C.

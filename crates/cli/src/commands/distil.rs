@@ -3,24 +3,18 @@
 use super::{create, print, print_json};
 use crate::args::DistilArgs;
 use crate::failure::Failure;
-use crate::trace;
+use crate::trace::{self, Opened, Stopped};
+use dialects::trace::TraceEnd;
 use dialects::trace::distil::{Distances, Distiller};
 use serde_json::json;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Reads the trace, and writes the suite.
 pub fn distil(args: &DistilArgs) -> Result<ExitCode, Failure> {
-    let mut requests = trace::open(&args.trace)?;
-    let mut distiller = Distiller::new();
     let path = &args.trace.trace;
-    while let Some((request, _)) =
-        requests.next_request().map_err(|what| trace::problem(path, &what))?
-    {
-        if trace::is_taken(args.trace.only, request.op) {
-            distiller.add(&request);
-        }
-    }
-    trace::tell(path, requests.end(), "distilled");
+    let (distiller, end) = read(args)?;
+    trace::tell(path, end, "distilled");
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let name = format!("distilled {}", path.file_stem().unwrap_or_default().to_string_lossy());
     let distilled = distiller.finish(&name, &format!("Distilled from {file}."));
@@ -54,4 +48,27 @@ pub fn distil(args: &DistilArgs) -> Result<ExitCode, Failure> {
         None => print(&distilled.suite)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What all of the trace comes to, and how it ended. One that is far out of order is sorted into a
+/// nameless file beside the suite.
+fn read(args: &DistilArgs) -> Result<(Distiller, TraceEnd), Failure> {
+    let folder = args.out.as_ref().and_then(|out| out.parent()).unwrap_or_else(|| Path::new("."));
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut opened = Opened::new(&args.trace)?;
+    let mut distiller = Distiller::new();
+    loop {
+        match opened.next(&args.trace) {
+            Ok(Some(request)) if trace::is_taken(args.trace.only, request.op) => {
+                distiller.add(&request);
+            }
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok((distiller, opened.end())),
+            Err(Stopped::Order) => {
+                opened = opened.sorted(&args.trace, folder)?;
+                distiller = Distiller::new();
+            }
+            Err(Stopped::For(failure)) => return Err(failure),
+        }
+    }
 }

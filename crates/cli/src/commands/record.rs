@@ -4,13 +4,14 @@ use super::print_json;
 use crate::args::RecordArgs;
 use crate::failure::Failure;
 use crate::signals;
-use model::trace::{Header, Request, TraceClock, Writer};
-use model::{Nanos, Op};
+use crate::standard_error::over;
+use model::trace::{Header, Request, Totals, TraceClock, Writer};
+use model::{Bytes, Nanos, Op};
 use probe::block_trace::{BlockTrace, BlockTraceError, TracedDevice};
 use report::ground::words;
 use serde_json::json;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, IsTerminal};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -63,14 +64,16 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
     warn_of_own_writes(&args.out, &file, &device);
     let mut writer = Writer::new(BufWriter::new(file), &header(&args.device, &device))
         .map_err(|error| unwritable(&args.out, &error))?;
+    let below =
+        if device.is_below { format!("{}, which holds ", device.name) } else { String::new() };
     eprintln!(
-        "recording {} ({}) to {}, {}",
+        "recording {below}{} ({}) to {}, {}",
         args.device.display(),
         device.event(),
         args.out.display(),
         args.length.map_or("until Ctrl-C".to_owned(), |length| format!("for {length}"))
     );
-    let mut counts = Counts::default();
+    let (mut counts, is_terminal) = (Counts::default(), io::stderr().is_terminal());
     let (began, mut block) = (Instant::now(), Instant::now());
     let length = args.length.map(|length| Duration::from_nanos(length.0));
     while !stop.load(Ordering::SeqCst) && length.is_none_or(|length| began.elapsed() < length) {
@@ -84,7 +87,16 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
         if block.elapsed() >= BLOCK {
             writer.flush().map_err(|error| unwritable(&args.out, &error))?;
             block = Instant::now();
+            if is_terminal {
+                over(&progress(
+                    &writer.totals(),
+                    length.map(|all| all.saturating_sub(began.elapsed())),
+                ));
+            }
         }
+    }
+    if is_terminal {
+        over("");
     }
     let is_cut_short = length.is_some_and(|length| began.elapsed() < length);
     let left_out = trace.left_out();
@@ -104,6 +116,7 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
         print_json(&json!({
             "file": args.out.to_string_lossy(),
             "device": args.device.to_string_lossy(),
+            "name": device.name,
             "size_bytes": device.size_bytes,
             "taken_from": device.event(),
             "requests": totals.requests,
@@ -126,6 +139,13 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// How much is recorded, and how long it goes on.
+fn progress(totals: &Totals, left: Option<Duration>) -> String {
+    let left = left.map_or("until Ctrl-C".to_owned(), |left| format!("{} s left", left.as_secs()));
+    let bytes = words::decimal(Bytes(totals.bytes));
+    format!("{} requests, {bytes}; {left}", words::count(totals.requests))
+}
+
 fn header(path: &Path, device: &TracedDevice) -> Header {
     Header {
         device: path.to_string_lossy().into_owned(),
@@ -137,11 +157,12 @@ fn header(path: &Path, device: &TracedDevice) -> Header {
     }
 }
 
-fn say(args: &RecordArgs, counts: &Counts, totals: &model::trace::Totals) {
+fn say(args: &RecordArgs, counts: &Counts, totals: &Totals) {
     let file = args.out.display();
     eprintln!(
-        "recorded  {} requests, {} bytes: {} reads, {} writes, {} trims, {} flushes",
+        "recorded  {} requests, {} ({} bytes): {} reads, {} writes, {} trims, {} flushes",
         words::count(totals.requests),
+        words::decimal(Bytes(totals.bytes)),
         words::count(totals.bytes),
         words::count(counts.reads),
         words::count(counts.writes),
@@ -198,8 +219,11 @@ fn refused(device: &Path, error: &BlockTraceError) -> Failure {
             of_target(format!("device {path}: {error}; check the path"))
         }
         BlockTraceError::NotBlock => of_target(format!(
-            "{path} is no block device; name one such as /dev/nvme0n1, or the device below the \
-             file system"
+            "{path} is no block device, file or directory; name a device such as /dev/nvme0n1"
+        )),
+        BlockTraceError::NoneBelow => of_target(format!(
+            "{path} lies on no block device of its own, as on tmpfs, NFS, overlayfs, btrfs or a \
+             FUSE mount; name the device that its requests reach, such as /dev/nvme0n1"
         )),
         BlockTraceError::PartitionOfBios => of_target(format!(
             "{path} is a partition of a device that the kernel tells no requests of; record the \

@@ -1,17 +1,90 @@
-//! Opens a trace.
+//! Opens a trace, and says on a terminal how far it was read.
 
 use crate::args::TraceArgs;
 use crate::failure::Failure;
+use crate::standard_error;
 use dialects::trace::{Requests, TraceProblem};
+use model::Bytes;
+use report::ground::words::decimal;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Bytes that are read at once.
 const BUFFER: usize = 256 << 10;
 
+/// How often it is said how far the trace was read: nothing, where that takes no longer.
+const TOLD_EVERY: Duration = Duration::from_secs(1);
+
+/// The bytes of a trace.
+pub struct Source {
+    from: BufReader<Told>,
+}
+
+impl Source {
+    /// A file that is read from its first byte on; `path` is what it is called.
+    pub fn new(file: File, path: &Path) -> Source {
+        let of = file.metadata().map_or(0, |metadata| metadata.len());
+        let path = path.display().to_string();
+        let is_terminal = io::stderr().is_terminal();
+        let told =
+            Told { file, path, is_terminal, at: 0, of, last: Instant::now(), has_line: false };
+        Source { from: BufReader::with_capacity(BUFFER, told) }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.from.read(bytes)
+    }
+}
+
+impl BufRead for Source {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.from.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.from.consume(count);
+    }
+}
+
+/// A file that tells how far it was read.
+struct Told {
+    file: File,
+    path: String,
+    is_terminal: bool,
+    at: u64,
+    of: u64,
+    last: Instant,
+    has_line: bool,
+}
+
+impl Read for Told {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(bytes)?;
+        self.at += count as u64;
+        if self.is_terminal && self.last.elapsed() >= TOLD_EVERY {
+            self.last = Instant::now();
+            self.has_line = true;
+            let [at, of] = [self.at, self.of].map(|bytes| decimal(Bytes(bytes)));
+            standard_error::over(&format!("reading {}: {at} of {of}", self.path));
+        }
+        Ok(count)
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        if self.has_line {
+            standard_error::over("");
+        }
+    }
+}
+
 /// The requests of a trace.
-pub fn open(args: &TraceArgs) -> Result<Requests<BufReader<File>>, Failure> {
+pub fn open(args: &TraceArgs) -> Result<Requests<Source>, Failure> {
     let path = &args.trace;
     let wrong = |what: &str| Failure::Usage(format!("error: trace {}: {what}", path.display()));
     let metadata = std::fs::metadata(path)
@@ -25,8 +98,8 @@ pub fn open(args: &TraceArgs) -> Result<Requests<BufReader<File>>, Failure> {
     }
     let file = File::open(path)
         .map_err(|error| wrong(&format!("{error}; check your permissions on it")))?;
-    let file = BufReader::with_capacity(BUFFER, file);
-    Requests::new(file, args.from, args.source.clone()).map_err(|what| problem(path, &what))
+    let source = Source::new(file, path);
+    Requests::new(source, args.from, args.source.clone()).map_err(|what| problem(path, &what))
 }
 
 /// What is wrong with a trace.

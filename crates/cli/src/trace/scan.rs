@@ -1,10 +1,11 @@
 //! Reads a trace through once: what it comes to, and where it can be replayed from.
 
 use super::file::{open, problem};
+use super::opened::{Opened, Stopped};
 use super::spool::{Spool, Spooled};
 use crate::args::{Only, TraceArgs};
 use crate::failure::Failure;
-use dialects::trace::{Place, TraceEnd};
+use dialects::trace::{InFile, Place, TraceEnd};
 use model::trace::{Header, InFlight, Request, SequenceDigest, TraceClock};
 use model::{Op, Percent};
 use std::collections::BTreeMap;
@@ -160,8 +161,21 @@ pub fn is_taken(only: Option<Only>, op: Op) -> bool {
 /// Reads the trace. What is not in our own form, or not taken whole, is copied into a nameless
 /// file in `folder`.
 pub fn scan(args: &TraceArgs, folder: &Path) -> Result<Scanned, Failure> {
-    let mut requests = open(args)?;
-    let is_as_it_is = requests.header().is_some() && args.source.is_none() && args.only.is_none();
+    let mut opened = Opened::new(args)?;
+    loop {
+        match scan_once(args, folder, &mut opened) {
+            Err(Stopped::Order) => opened = opened.sorted(args, folder)?,
+            Err(Stopped::For(failure)) => return Err(failure),
+            Ok(scanned) => return Ok(scanned),
+        }
+    }
+}
+
+fn scan_once(args: &TraceArgs, folder: &Path, opened: &mut Opened) -> Result<Scanned, Stopped> {
+    let requests = &opened.requests;
+    let is_own = requests.header().is_some();
+    let is_as_it_is =
+        is_own && args.only.is_none() && (args.source.is_none() || opened.is_sorted());
     let header = requests.header().cloned().unwrap_or_else(|| Header {
         device: args.trace.display().to_string(),
         size_bytes: 0,
@@ -172,9 +186,7 @@ pub fn scan(args: &TraceArgs, folder: &Path) -> Result<Scanned, Failure> {
     });
     let mut spool = if is_as_it_is { None } else { Some(Spool::create(folder, &header)?) };
     let mut all = Scanned::none();
-    while let Some((request, _)) =
-        requests.next_request().map_err(|what| problem(&args.trace, &what))?
-    {
+    while let Some(request) = opened.next(args)? {
         if is_taken(args.only, request.op) {
             all.add(&request);
             if let Some(spool) = &mut spool {
@@ -182,17 +194,22 @@ pub fn scan(args: &TraceArgs, folder: &Path) -> Result<Scanned, Failure> {
             }
         }
     }
-    all.ending = requests.end();
+    all.ending = opened.end();
     // Reads alone, or writes alone, are not what the device had.
-    all.in_flight = requests.in_flight().filter(|_| args.only.is_none());
+    all.in_flight = opened.requests.in_flight().filter(|_| args.only.is_none());
     if all.reads.requests + all.changes() == 0 {
-        return Err(nothing(args, &all, &requests.sources()));
+        return Err(nothing(args, &all, &opened.requests.sources()).into());
     }
     match spool {
         Some(spool) => {
             let spooled = spool.finish()?;
             all.path = spooled.path();
             all._spooled = Some(spooled);
+        }
+        None if opened.is_sorted() => {
+            let sorted = opened.take_sorted();
+            all.path = sorted.as_ref().map(Spooled::path).unwrap_or_default();
+            all._spooled = sorted;
         }
         None => {
             let path = std::path::absolute(&args.trace).unwrap_or_else(|_| args.trace.clone());
@@ -257,11 +274,11 @@ fn nothing(args: &TraceArgs, all: &Scanned, sources: &[String]) -> Failure {
     Failure::Usage(format!("error: trace {path}: {what}"))
 }
 
-/// The place of the first request that ends behind `size`, and where it ends.
+/// The place of the first request of the file that ends behind `size`, and where it ends.
 pub fn first_past(args: &TraceArgs, size: u64) -> Result<Option<(Place, u64)>, Failure> {
     let mut requests = open(args)?;
-    while let Some((request, place)) =
-        requests.next_request().map_err(|what| problem(&args.trace, &what))?
+    while let Some(InFile { request, place, .. }) =
+        requests.next_in_file().map_err(|what| problem(&args.trace, &what))?
     {
         if is_taken(args.only, request.op) && request.end() > size {
             return Ok(Some((place, request.end())));

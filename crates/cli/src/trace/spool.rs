@@ -52,6 +52,11 @@ impl Spooled {
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
+
+    /// It, from its first byte on, for a reader of its own.
+    pub fn open(&self) -> Result<File, Failure> {
+        File::open(self.path()).map_err(|error| failed(Path::new("."), &error))
+    }
 }
 
 fn failed(folder: &Path, error: &std::io::Error) -> Failure {

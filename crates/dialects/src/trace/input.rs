@@ -31,6 +31,17 @@ pub struct Requests<R: BufRead> {
     is_over: bool,
 }
 
+/// A request where it stands in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InFile {
+    /// Its instant by the trace's own clock, in ns; that of the request is 0.
+    pub at_ns: i128,
+    /// All else.
+    pub request: Request,
+    /// The line or the record.
+    pub place: Place,
+}
+
 enum Source<R: BufRead> {
     Own(Box<trace::Reader<R>>),
     Lines { from: R, parser: Parser, line: Vec<u8>, number: u64 },
@@ -179,16 +190,53 @@ impl<R: BufRead> Requests<R> {
         Ok(Some((Request { at_ns, op, offset, length, source }, place)))
     }
 
+    /// The next request as the file has it, whatever its instant; `None` at the end. Not to be
+    /// mixed with [`Self::next_request`].
+    ///
+    /// # Errors
+    /// What is wrong, where, and the remedy.
+    pub fn next_in_file(&mut self) -> Result<Option<InFile>, TraceProblem> {
+        if matches!(self.source, Source::Own(_)) {
+            let next = self.next_of_own()?;
+            return Ok(next.map(|(request, place)| InFile {
+                at_ns: request.at_ns.into(),
+                request: Request { at_ns: 0, ..request },
+                place,
+            }));
+        }
+        while let Some((read, place)) = self.read()? {
+            match read {
+                Read::Request(seen) if self.is_taken(&seen, place)? => {
+                    self.sorter.pass(seen.at_ns);
+                    self.end.sorted = self.sorter.sorted();
+                    let Seen { at_ns, op, offset, length, source, .. } = seen;
+                    // It was looked at.
+                    let length = u32::try_from(length).unwrap_or(MOST_LENGTH);
+                    let request = Request { at_ns: 0, op, offset, length, source };
+                    return Ok(Some(InFile { at_ns, request, place }));
+                }
+                Read::LeftOut => self.end.left_out += 1,
+                Read::Request(_) | Read::Nothing => {}
+            }
+        }
+        Ok(None)
+    }
+
     /// Takes in a request if it is of the wanted source, and can be sent.
     fn put(&mut self, seen: Seen, place: Place) -> Result<(), TraceProblem> {
+        if self.is_taken(&seen, place)? { self.sorter.put(seen, place) } else { Ok(()) }
+    }
+
+    /// Whether a request is of the wanted source, and can be sent.
+    fn is_taken(&mut self, seen: &Seen, place: Place) -> Result<bool, TraceProblem> {
         if let Some(wanted) = &self.wanted
             && self.names.find(wanted) != Some(seen.source)
         {
-            return Ok(());
+            return Ok(false);
         }
         if seen.op != model::Op::Fsync && seen.length == 0 {
             self.end.left_out += 1;
-            return Ok(());
+            return Ok(false);
         }
         let ends = seen.offset.checked_add(seen.length).is_some_and(|end| end <= MOST);
         if seen.length > MOST_LENGTH.into() || !ends {
@@ -197,7 +245,7 @@ impl<R: BufRead> Requests<R> {
                 TraceProblem::new(what, "look at the line, or name the form with --from").at(place)
             );
         }
-        self.sorter.put(seen, place)
+        Ok(true)
     }
 
     fn next_of_own(&mut self) -> Result<Option<(Request, Place)>, TraceProblem> {

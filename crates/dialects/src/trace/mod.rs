@@ -2,7 +2,8 @@
 //! instants.
 //!
 //! Everything is read as a stream and in bounded memory, whatever the file's size. Lines that are
-//! out of order are sorted within a bounded window. Pure: the caller opens the file.
+//! out of order are sorted within a bounded window; what needs more than the window, the caller
+//! sorts with files. Pure: the caller opens the file.
 
 mod biosnoop;
 mod blkparse;
@@ -19,7 +20,7 @@ mod vscsi;
 #[cfg(test)]
 mod tests;
 
-pub use input::Requests;
+pub use input::{InFile, Requests};
 pub use order::WINDOW;
 
 use std::fmt;
@@ -179,11 +180,13 @@ pub struct TraceProblem {
     pub what: String,
     /// What to do about it.
     pub remedy: String,
+    /// Whether the only thing wrong is the order: [`Requests::next_in_file`] reads it.
+    pub is_order: bool,
 }
 
 impl TraceProblem {
     fn new(what: impl Into<String>, remedy: impl Into<String>) -> TraceProblem {
-        TraceProblem { place: None, what: what.into(), remedy: remedy.into() }
+        TraceProblem { place: None, what: what.into(), remedy: remedy.into(), is_order: false }
     }
 
     fn at(self, place: Place) -> TraceProblem {

@@ -4,7 +4,7 @@ use super::{Place, Seen, TraceProblem};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// So many requests are held to be sorted: what is further from its place is refused.
+/// So many requests are held to be sorted: what is further from its place is for the caller.
 pub const WINDOW: usize = 1 << 16;
 
 /// A request with its instant first, and its number to keep equal instants in their order.
@@ -53,13 +53,19 @@ impl Sorter {
         if self.last_out_ns.is_some_and(|last_ns| seen.at_ns < last_ns) {
             let what = format!("the request is earlier than one {WINDOW} requests before it");
             let remedy = "sort the trace by its instants first, as with `sort -n`";
-            return Err(TraceProblem::new(what, remedy).at(place));
+            let problem = TraceProblem { is_order: true, ..TraceProblem::new(what, remedy) };
+            return Err(problem.at(place));
         }
-        self.sorted += u64::from(self.last_in_ns.is_some_and(|last_ns| seen.at_ns < last_ns));
-        self.last_in_ns = Some(self.last_in_ns.map_or(seen.at_ns, |last| last.max(seen.at_ns)));
+        self.pass(seen.at_ns);
         self.held.push(Reverse(Held { seen, number: self.number, place }));
         self.number += 1;
         Ok(())
+    }
+
+    /// Looks whether a request is out of order.
+    pub(super) fn pass(&mut self, at_ns: i128) {
+        self.sorted += u64::from(self.last_in_ns.is_some_and(|last_ns| at_ns < last_ns));
+        self.last_in_ns = Some(self.last_in_ns.map_or(at_ns, |last| last.max(at_ns)));
     }
 
     /// Whether it holds so many that the first can go out.

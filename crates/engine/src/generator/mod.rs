@@ -62,11 +62,13 @@ pub struct Generator {
     aged: Option<Box<Aged>>,
     /// What is left of all this for the most common workload.
     plain: Option<Plain>,
+    /// The same where reads and writes are mixed.
+    mixed: Option<Mixed>,
 }
 
 /// Requests of one kind and size all over one extent: the sequence is the same without looking at
 /// what such a workload does not have, which would take longer than drawing the next place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Plain {
     op: Op,
     file: u32,
@@ -74,6 +76,13 @@ struct Plain {
     align: u64,
     count: u64,
     length: u32,
+}
+
+/// Reads and writes at the same places. Apart from [`Plain`], whose kind is known before a draw.
+#[derive(Clone, Copy, Debug)]
+struct Mixed {
+    read_ppm: u32,
+    places: Plain,
 }
 
 impl Generator {
@@ -118,29 +127,39 @@ impl Generator {
             tails: amount,
             aged: aged(work, worker, block),
             plain: None,
+            mixed: None,
         };
         generator.plain = generator.plain();
+        generator.mixed = generator.mixed();
         generator
     }
 
     fn plain(&self) -> Option<Plain> {
-        let op = match (self.trim_ppm, self.read_ppm, self.random_ppm) {
-            (0, 1_000_000, 1_000_000) => Op::Read,
-            (0, 0, 1_000_000) => Op::Write,
-            _ => return None,
-        };
+        match self.read_ppm {
+            1_000_000 => self.plain_of(Op::Read),
+            0 => self.plain_of(Op::Write),
+            _ => None,
+        }
+    }
+
+    fn mixed(&self) -> Option<Mixed> {
+        let (reads, writes) = (self.plain_of(Op::Read)?, self.plain_of(Op::Write)?);
+        let is_mixed = !matches!(self.read_ppm, 0 | 1_000_000);
+        let is_same = Plain { op: Op::Read, ..writes } == reads;
+        (is_mixed && is_same).then_some(Mixed { read_ppm: self.read_ppm, places: reads })
+    }
+
+    /// The requests of one kind, where they are plain ones.
+    fn plain_of(&self, op: Op) -> Option<Plain> {
+        if (self.trim_ppm, self.random_ppm) != (0, 1_000_000) {
+            return None;
+        }
         let classes = if op == Op::Read { &self.reads } else { &self.writes };
         match (&**classes, self.left, self.until_fsync) {
             ([Class { length, places, spread: Spread::Uniform, .. }], None, None) => {
                 let (file, start, align) = places.only()?;
-                Some(Plain {
-                    op,
-                    file,
-                    start,
-                    align,
-                    count: places.count(),
-                    length: *length as u32,
-                })
+                let (count, length) = (places.count(), *length as u32);
+                Some(Plain { op, file, start, align, count, length })
             }
             _ => None,
         }
@@ -179,6 +198,11 @@ impl Generator {
     }
 
     fn next_of_any(&mut self) -> Option<Request> {
+        if let Some(Mixed { read_ppm, places }) = &self.mixed {
+            let op = if self.rng.chance(*read_ppm) { Op::Read } else { Op::Write };
+            let offset = places.start + self.rng.below(places.count) * places.align;
+            return Some(Request { op, file: places.file, offset, length: places.length });
+        }
         if self.until_fsync == Some(0) {
             self.until_fsync = Some(self.fsync_every);
             return Some(Request { op: Op::Fsync, file: self.last_written, offset: 0, length: 0 });

@@ -184,14 +184,19 @@ fn trims_take_their_share_before_reads_and_writes_take_theirs() {
 
 #[test]
 fn the_most_common_workload_has_the_sequence_of_any() {
-    for read in [Percent::ALL, Percent::ZERO] {
+    let shares = [Percent::ALL, Percent::ZERO, Percent::of(70), Percent { ppm: 1 }];
+    for (read, mixed) in shares.map(|read| (read, false)).into_iter().chain([(shares[2], true)]) {
         let stop = Stop::After(Nanos::seconds(1));
-        let work = Work::simple(Bytes(4096), read, Access::Random, 1, stop);
+        let mut work = Work::simple(Bytes(4096), read, Access::Random, 1, stop);
+        if mixed {
+            work.write_block_size = SizeMix::single(Bytes(8192));
+        }
         let extents = vec![Extent { file: 3, offset: 8192, length: 1_000_000 }];
         let worker = Worker { work: 0, seed: 7, turn: (0, 1), extents, files: None };
         let mut plain = Generator::new(&work, &worker);
-        assert!(plain.plain.is_some());
-        let mut any = Generator { plain: None, ..plain.clone() };
+        let is_short = plain.plain.is_some() || plain.mixed.is_some();
+        assert_eq!(is_short, !mixed, "writes of another size have other places");
+        let mut any = Generator { plain: None, mixed: None, ..plain.clone() };
         for _ in 0..10_000 {
             assert_eq!(plain.next_request(), any.next_request());
         }

@@ -3,6 +3,7 @@
 use super::BlockTraceError;
 use crate::device_number::{device_number, folder};
 use crate::tree::Tree;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 const SECTOR: u64 = 512;
@@ -22,13 +23,26 @@ pub struct TracedDevice {
     partition: Option<u64>,
     /// Whether it is sent requests, and not bios alone.
     has_requests: bool,
+    /// Whether a file or directory was named, and this is the device below its file system.
+    pub is_below: bool,
 }
 
 impl TracedDevice {
     pub(super) fn of(path: &Path) -> Result<TracedDevice, BlockTraceError> {
-        std::fs::metadata(path).map_err(BlockTraceError::NoDevice)?;
-        let number = device_number(path).ok_or(BlockTraceError::NotBlock)?;
-        TracedDevice::in_tree(&Tree::real(), &number)
+        let metadata = std::fs::metadata(path).map_err(BlockTraceError::NoDevice)?;
+        let tree = Tree::real();
+        if let Some(number) = device_number(path) {
+            return TracedDevice::in_tree(&tree, &number);
+        }
+        if !metadata.is_file() && !metadata.is_dir() {
+            return Err(BlockTraceError::NotBlock);
+        }
+        let number = crate::device_number::numbers(metadata.dev());
+        if folder(&tree, &number).is_none() {
+            return Err(BlockTraceError::NoneBelow);
+        }
+        let below = TracedDevice::in_tree(&tree, &number)?;
+        Ok(TracedDevice { is_below: true, ..below })
     }
 
     fn in_tree(tree: &Tree, number: &str) -> Result<TracedDevice, BlockTraceError> {
@@ -56,6 +70,7 @@ impl TracedDevice {
             number: numbers.ok_or_else(unknown)?,
             partition: is_partition.then(|| count(&own.join("start")).unwrap_or(0)),
             has_requests,
+            is_below: false,
         })
     }
 
@@ -96,6 +111,14 @@ impl TracedDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_system_without_a_block_device_has_none_below() {
+        let said = TracedDevice::of(Path::new("/proc/self/status"));
+        assert!(matches!(said, Err(BlockTraceError::NoneBelow)), "{said:?}");
+        let said = TracedDevice::of(Path::new("/dev/null"));
+        assert!(matches!(said, Err(BlockTraceError::NotBlock)), "{said:?}");
+    }
 
     #[test]
     fn a_partition_has_the_disks_events_from_its_own_start_on() {

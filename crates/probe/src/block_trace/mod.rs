@@ -25,8 +25,10 @@ use std::path::Path;
 pub enum BlockTraceError {
     /// The path cannot be looked at.
     NoDevice(io::Error),
-    /// It is no block device.
+    /// It is neither a block device, a file nor a directory.
     NotBlock,
+    /// It is a file or directory of a file system that lies on no block device of its own.
+    NoneBelow,
     /// It is a partition of a device whose requests are not told by partition.
     PartitionOfBios,
     /// The kernel has no tracefs, or it cannot be mounted.
@@ -86,10 +88,11 @@ pub struct BlockTrace {
 const SETTLED_NS: u64 = 2_000_000;
 
 impl BlockTrace {
-    /// Begins to record what `device` is sent.
+    /// Begins to record what `device` is sent, or the device below the file system of a file or
+    /// directory.
     ///
     /// # Errors
-    /// It is no block device, or the kernel does not let us trace.
+    /// There is no block device, or the kernel does not let us trace.
     pub fn start(device: &Path) -> Result<BlockTrace, BlockTraceError> {
         let device = TracedDevice::of(device)?;
         let instance = Instance::create()?;

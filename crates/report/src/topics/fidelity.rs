@@ -4,7 +4,7 @@ use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
 use model::replayed::{Fidelity, Replayed};
 use model::trace::InFlight;
-use model::{Fact, Histogram, Record};
+use model::{Bytes, Fact, Histogram, Record};
 use serde_json::{Value, json};
 
 /// What all hosts sent of the traces of this run; `None` where nothing was replayed.
@@ -30,10 +30,11 @@ fn sentences(fidelity: &Fidelity) -> String {
         (false, false) => "up to where the replay ended",
     };
     format!(
-        "{} of {} requests sent ({} bytes), {} at their own offsets, {order}. Inter-arrival error \
+        "{} of {} requests sent ({}, {} bytes), {} at their own offsets, {order}. Inter-arrival error \
          {}. Lateness {}. {}",
         words::count(*requests),
         words::count(*of),
+        words::decimal(Bytes(*bytes)),
         words::count(*bytes),
         words::count(*offsets_exact),
         percentiles(&fidelity.inter_arrival_error),
@@ -158,7 +159,10 @@ mod tests {
         recorded.record_mut().notes = vec![of_host(0, 100), of_host(1, 90)];
         let record = recorded.record_mut();
         let told = text(record);
-        assert!(told.contains("190 of 200 requests sent (778,240 bytes), 190 at"), "{told}");
+        assert!(
+            told.contains("190 of 200 requests sent (778.24 KB, 778,240 bytes), 190 at"),
+            "{told}"
+        );
         assert!(told.contains("up to where the replay ended"), "{told}");
         let wanted = "In flight mean 2.0, at most 4; in the original mean 1.0, at most 3.";
         assert!(told.contains(wanted), "{told}");
