@@ -33,6 +33,8 @@ use taking::Held;
 const TICK_NS: u64 = 100 * MILLI;
 /// A wall clock that shows some day.
 const UNIX_NS: u64 = 1_800_000_000 * SECOND;
+/// Why a run ends whose record has no room any more.
+pub(super) const UNRECORDABLE: &str = "the disk is full";
 
 /// What happened.
 #[derive(Debug)]
@@ -676,8 +678,7 @@ impl<'a> World<'a> {
     fn emit(&mut self, event: &Event, now_ns: u64) {
         if self.scenario.coordinator.records.is_some_and(|records| self.recorded >= records) {
             self.outcome.see("the run cannot be recorded");
-            self.queue
-                .plan(now_ns, What::Input(Input::Unrecordable("the disk is full".to_owned())));
+            self.queue.plan(now_ns, What::Input(Input::Unrecordable(UNRECORDABLE.to_owned())));
             return;
         }
         self.recorded += 1;
