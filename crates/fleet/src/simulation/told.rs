@@ -3,7 +3,7 @@
 use super::SECOND;
 use super::agent::counted;
 use super::scenario::{HostScript, Scenario};
-use super::world::{Outcome, UNRECORDABLE};
+use super::world::Outcome;
 use crate::coordinator::Marked;
 use model::plan::Stop;
 use model::record::{Record, StageRecord};
@@ -190,8 +190,7 @@ fn files_go_when_they_may(
     record: &Record,
 ) -> Result<(), String> {
     let Some((end, _)) = &outcome.end else { return Ok(()) };
-    let is_unrecorded =
-        matches!(end, RunEnd::Failed(why) if why == UNRECORDABLE) && !record.stages.is_empty();
+    let is_unrecorded = outcome.is_unrecorded && !record.stages.is_empty();
     let stays = scenario.keep_data
         || can_go_on(scenario, outcome, record)
         || is_unrecorded && scenario.further_points.is_none();

@@ -33,8 +33,6 @@ use taking::Held;
 const TICK_NS: u64 = 100 * MILLI;
 /// A wall clock that shows some day.
 const UNIX_NS: u64 = 1_800_000_000 * SECOND;
-/// Why a run ends whose record has no room any more.
-pub(super) const UNRECORDABLE: &str = "the disk is full";
 
 /// What happened.
 #[derive(Debug)]
@@ -54,6 +52,10 @@ pub(super) struct Outcome {
     pub(super) marks: Vec<(u32, Option<Marked>)>,
     /// The stage that was under way.
     pub(super) under_way: Option<u32>,
+    /// Hosts were told to let go.
+    pub(super) is_released: bool,
+    /// The coordinator heard before that, that the run cannot be recorded.
+    pub(super) is_unrecorded: bool,
     /// Somebody took the agents over.
     pub(super) taken_over: bool,
     /// When the coordinator was gone, in ns of true time.
@@ -359,6 +361,8 @@ impl<'a> World<'a> {
                 stopped_ns: None,
                 marks: Vec::new(),
                 under_way: None,
+                is_released: false,
+                is_unrecorded: false,
                 taken_over: false,
                 over_ns: 0,
                 broken: Vec::new(),
@@ -629,6 +633,8 @@ impl<'a> World<'a> {
                     side.outcome.arrived[sample.stage as usize].add(sample);
                 }
             }
+            self.outcome.is_unrecorded |=
+                matches!(input, Input::Unrecordable(_)) && !self.outcome.is_released;
             self.step(input, now_ns);
         }
     }
@@ -676,9 +682,11 @@ impl<'a> World<'a> {
     }
 
     fn emit(&mut self, event: &Event, now_ns: u64) {
+        self.outcome.is_released |= matches!(event, Event::RunEnded { .. });
         if self.scenario.coordinator.records.is_some_and(|records| self.recorded >= records) {
             self.outcome.see("the run cannot be recorded");
-            self.queue.plan(now_ns, What::Input(Input::Unrecordable(UNRECORDABLE.to_owned())));
+            self.queue
+                .plan(now_ns, What::Input(Input::Unrecordable("the disk is full".to_owned())));
             return;
         }
         self.recorded += 1;
