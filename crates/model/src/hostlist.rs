@@ -71,7 +71,8 @@ struct Row<'a> {
 impl Row<'_> {
     fn goes_on_with(&self, stem: &str, number: &str, next: Option<u64>) -> bool {
         let last = self.last.parse::<u64>().ok();
-        let is_padded = self.first.starts_with('0') || number.starts_with('0');
+        // A `0` alone is as wide as it is, and says nothing of the others.
+        let is_padded = [self.first, number].iter().any(|n| n.len() > 1 && n.starts_with('0'));
         self.stem == stem
             && (!is_padded || number.len() == self.first.len())
             && last.map(|last| last + 1) == next
@@ -187,7 +188,7 @@ fn numbers(text: &str, item: &str) -> Result<Vec<String>, UnitError> {
         if from > to {
             return Err(wrong(
                 format!("`{item}`: {first}-{last} counts down"),
-                "write {last}-{first}",
+                &format!("write {last}-{first}"),
             ));
         }
         if to - from >= MOST_HOSTS as u64 || all.len() > MOST_HOSTS {
@@ -240,6 +241,20 @@ mod tests {
             let error = expand(list).expect_err(list);
             assert!(error.message.contains(word), "{list}: {error}");
         }
+    }
+
+    #[test]
+    fn a_list_is_as_short_as_its_numbers_allow() {
+        for list in ["node[0-11]", "node[08-12]", "node[8-12]", "a[1-2],b3,a[4-5]", "n[0-1],n03"] {
+            let hosts = hosts_of(list).expect("a good list");
+            assert_eq!(compress(&hosts), list);
+        }
+    }
+
+    #[test]
+    fn a_list_that_counts_down_is_written_the_other_way_round() {
+        let error = hosts_of("node[9-7]").expect_err("it counts down");
+        assert_eq!(error.remedy, "write 7-9");
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! What a run would do, in words: the last look before anything is touched.
 
 mod cost;
+mod hosts;
 mod place;
 mod points;
 
@@ -13,6 +14,7 @@ use model::{Bytes, EventTime, Nanos, Plan, PlannedEvent, StageKind, printable};
 use std::fmt::Write;
 
 pub use cost::time;
+pub use hosts::host_line;
 pub use place::medium;
 
 /// What a line is about, and the gap behind it, in characters.
@@ -32,13 +34,8 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
         text.push_str(&format!("{}\n", hung(&head, &printable::line(line), HEAD, room)));
     };
     put("suite", &suite(plan));
-    for (host, facts) in plan.hosts.iter().zip(hosts) {
-        put("host", &host_line(facts));
-        for (number, target) in (0..).zip(&host.targets) {
-            let facts = facts.targets.iter().find(|facts| facts.path == target.path);
-            let scenarios = place::scenarios(plan, host, number);
-            put("target", &format!("{scenarios}{}", place::target_line(plan, host, number, facts)));
-        }
+    for (head, line) in hosts::lines(plan, hosts) {
+        put(head, &line);
     }
     if plan.has_parts() {
         put("layouts", &place::layouts(plan));
@@ -208,20 +205,6 @@ fn suite(plan: &Plan) -> String {
     let _ = write!(text, " (seed {})", plan.seed);
     if !plan.scale.is_full() {
         let _ = write!(text, " {}.", words::shrunk(plan.scale, "are"));
-    }
-    text
-}
-
-/// One host in a line.
-pub fn host_line(facts: &HostFacts) -> String {
-    let mut text =
-        format!("{}: {}", facts.hostname, words::counted(u64::from(facts.logical_cpus), "CPU"));
-    if !facts.cpu_model.is_empty() {
-        let _ = write!(text, " ({})", facts.cpu_model);
-    }
-    let _ = write!(text, ", {} of memory, {}", facts.memory, facts.kernel);
-    if let Some(hypervisor) = &facts.hypervisor {
-        let _ = write!(text, ", under {hypervisor}");
     }
     text
 }

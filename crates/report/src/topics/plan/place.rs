@@ -6,7 +6,6 @@ use model::plan::{HostStage, PlannedTarget};
 use model::testbed::{DirectIo, SIMULATED_CLUSTER, TargetFacts};
 use model::{Bytes, HostPlan, Plan};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// The scenarios whose layout a target holds: `local, remote: `; nothing where all have one.
 pub(super) fn scenarios(plan: &Plan, host: &HostPlan, target: u32) -> String {
@@ -41,13 +40,8 @@ pub(super) fn layouts(plan: &Plan) -> String {
     }
 }
 
-/// A target in a line: what is made there, and on what.
-pub(super) fn target_line(
-    plan: &Plan,
-    host: &HostPlan,
-    number: u32,
-    facts: Option<&TargetFacts>,
-) -> String {
+/// What is made at a target.
+pub(super) fn made(plan: &Plan, host: &HostPlan, number: u32) -> String {
     let target = &host.targets[number as usize];
     let name = match &target.kind {
         PlannedTarget::Directory { root } => root,
@@ -56,12 +50,7 @@ pub(super) fn target_line(
         | PlannedTarget::Device
         | PlannedTarget::Simulated => &target.path,
     };
-    let mut text = format!("{name}: {}", layout(plan, host, number));
-    let medium = facts.map(medium).unwrap_or_default();
-    if !medium.is_empty() {
-        let _ = write!(text, "; {medium}");
-    }
-    text
+    format!("{name}: {}", layout(plan, host, number))
 }
 
 fn layout(plan: &Plan, host: &HostPlan, number: u32) -> String {
