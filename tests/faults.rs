@@ -5,6 +5,7 @@ use crate::common::{
     Ended, Mounted, end, has, names, plimsoll, run, scratch, signal, signal_if_there, start, text,
     wait_for_samples, wait_until,
 };
+use model::RunEnd;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -246,6 +247,44 @@ fn a_disk_that_fills_up_in_measure_is_counted_by_errno() {
     let warnings = row["warnings"].as_array().expect("warnings");
     let told = warnings.iter().find(|warning| warning["code"] == "errors").expect("said");
     assert!(told["message"].as_str().expect("words").contains("ENOSPC"), "{told}");
+}
+
+/// A run whose file is on a disk that becomes full. What is on record stays; where there is room
+/// again, the run goes on with the layout that it wrote.
+#[test]
+fn a_run_file_without_room_ends_the_run_which_goes_on_where_there_is_room_again() {
+    if !has("a full disk below the run file", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let (disk, folder) = (Mounted::new("mkfs.ext4", 64), scratch());
+    let file = disk.path().join("run.plimsoll");
+    disk.fill_but(1 << 20);
+    let mut line = vec!["run", "--rw", "randread", "--runtime", "600", "--size", "8M"];
+    line.extend(["--numjobs", "1", "--set", "interval=10ms", "--out", text(&file), "data"]);
+    let ended = plimsoll(folder.path(), &line).with_code(4);
+    assert!(ended.err.contains("full") && ended.err.contains("plimsoll resume"), "{ended:#?}");
+    let part = store::read(&file).expect("what was recorded");
+    let samples = part.stages.last().expect("measured").samples().len();
+    let is_complete = matches!(part.end, Some((_, RunEnd::Complete)));
+    assert!(samples > 0 && !is_complete, "{samples}");
+    let data = names(&folder.path().join("data"));
+    assert!(data.iter().any(|name| name.starts_with("data-")), "{data:?}");
+
+    // Without room, it is said again, and nothing is lost.
+    let again = plimsoll(folder.path(), &["resume", text(&file)]);
+    assert!(again.code != 0 && store::read(&file).is_ok(), "{again:#?}");
+    fs::remove_file(disk.path().join("filler")).expect("there");
+    let child = start(folder.path(), &["resume", text(&file), "--out", "whole.plimsoll"]);
+    wait_until("the run goes on", || {
+        let record = store::read(&folder.path().join("whole.plimsoll"));
+        record
+            .is_ok_and(|record| record.stages.get(1).is_some_and(|stage| stage.samples().len() > 3))
+    });
+    signal(&child, "INT");
+    end(child).with_code(130);
+    let whole = store::read(&folder.path().join("whole.plimsoll")).expect("a run file");
+    let kinds: Vec<_> = whole.stages.iter().map(|stage| stage.samples().is_empty()).collect();
+    assert_eq!(kinds, [false, false], "the layout is not written again, and its record stays");
 }
 
 #[test]

@@ -51,8 +51,9 @@ impl fmt::Display for StoreError {
             }
             StoreError::Write(path, why) => write!(
                 f,
-                "the run file {} cannot be written: {why}; free some space or name another place \
-                 with --out (what was recorded until then is kept)",
+                "the run file {} cannot be written: {why}; what was recorded until then is kept: \
+                 free some space, and go on with `plimsoll resume`, with --out in another place if \
+                 need be",
                 path.display()
             ),
             StoreError::Open(path, why) => {

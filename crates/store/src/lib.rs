@@ -38,7 +38,7 @@ pub use by_stage::Stages;
 pub use error::StoreError;
 pub use foreign::{read_foreign, write_foreign};
 pub use open::is_foreign;
-pub use reader::{is_thinned, read, read_head, read_to_resume};
+pub use reader::{is_thinned, read, read_head, read_to_resume, read_without_counters};
 pub use rows::{Halted, each_counter, each_sample};
 pub use schema::FORMAT;
 pub use summed::{read_digests, read_judged};

@@ -24,12 +24,37 @@ use std::path::Path;
 /// # Errors
 /// It is not there, not a run file, of another format, or damaged.
 pub fn read(path: &Path) -> Result<Record, StoreError> {
+    whole(path, |connection, stages| {
+        fill(connection, stages)?;
+        counters::fill(connection, stages)
+    })
+}
+
+/// The same without what the kernels counted, which is nine tenths of what a long run with many
+/// devices takes in memory.
+///
+/// # Errors
+/// As those of [`read`]; what was not read may be damaged.
+pub fn read_without_counters(path: &Path) -> Result<Record, StoreError> {
+    whole(path, fill)
+}
+
+/// A run whose stages are filled by `fill`.
+fn whole(
+    path: &Path,
+    fill: impl FnOnce(&Connection, &mut [StageRecord]) -> Result<(), Problem>,
+) -> Result<Record, StoreError> {
     let opened = open_run(path)?;
     let is_thinned = thinned::is_any(&opened.connection);
     if is_thinned.map_err(|problem| StoreError::damaged(path, problem.0))? {
         return Err(StoreError::Thinned(path.to_owned()));
     }
-    let record = check_pages(&opened.connection).and_then(|()| record(&opened.connection));
+    let record = check_pages(&opened.connection).and_then(|()| {
+        let mut record = head(&opened.connection)?;
+        record.stages.iter_mut().for_each(|stage| stage.data = StageData::no_samples());
+        fill(&opened.connection, &mut record.stages)?;
+        Ok(record)
+    });
     let record = record.map_err(|problem| StoreError::damaged(path, problem.0))?;
     plausible::samples(&record).map_err(|why| StoreError::damaged(path, why))?;
     Ok(record)
@@ -77,14 +102,6 @@ pub fn read_to_resume(path: &Path) -> Result<Record, StoreError> {
 pub fn read_head(path: &Path) -> Result<Record, StoreError> {
     let opened = open_run(path)?;
     head(&opened.connection).map_err(|problem| StoreError::damaged(path, problem.0))
-}
-
-fn record(connection: &Connection) -> Result<Record, Problem> {
-    let mut record = head(connection)?;
-    record.stages.iter_mut().for_each(|stage| stage.data = StageData::no_samples());
-    fill(connection, &mut record.stages)?;
-    counters::fill(connection, &mut record.stages)?;
-    Ok(record)
 }
 
 /// All of a run but what its hosts did.

@@ -13,14 +13,18 @@ use crate::signals::Work;
 use crate::web::Tls;
 use model::plan::{HostPlan, PlannedTarget};
 use model::record::StageRecord;
+use model::takeover::OnRecord;
 use model::testbed::HostFacts;
-use model::{Event, Fact, Note, Plan, Record, resume};
+use model::{Event, Fact, IntervalSample, Note, Plan, Record, resume};
 use report::topics;
 use report::topics::command_line::quoted;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{Halted, StoreError};
 
+/// So many events of a file are recorded together.
+pub(super) const TOGETHER: usize = 256;
 /// How long a target may take to answer where the plan does not say.
 const PATIENCE: model::Nanos = model::Nanos::seconds(30);
 
@@ -39,7 +43,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     check_places(&record)?;
     check_devices(&record, args)?;
     let from = way(&record, args)?;
-    go_on(&record, left, &from, args, Done::InFile)
+    go_on(&record, left, &from, args, &Joined::default())
 }
 
 /// The way to the hosts: as it is said now, or as the run file says it.
@@ -54,7 +58,7 @@ pub(super) fn go_on(
     left: Vec<u32>,
     from: &HostArgs,
     args: &ResumeArgs,
-    done: Done,
+    joined: &Joined,
 ) -> Result<ExitCode, Failure> {
     let patience =
         record.plan.hosts.iter().map(|host| host.engine.patience).max().unwrap_or(PATIENCE);
@@ -97,11 +101,13 @@ pub(super) fn go_on(
     let mut writer =
         store::Writer::create(&out, &record.plan, &record.testbed, version, record.started_unix_ns)
             .map_err(unrecordable)?;
-    hand_on(record, &stages, args, done, &mut |event| {
-        writer.append(&event).map_err(unrecordable)?;
+    let mut together = Vec::new();
+    hand_on(record, &stages, &args.run, joined, &mut |event| {
         views.event(&record.plan, &event);
-        Ok(())
+        together.push(event);
+        write_full(&mut writer, &mut together, TOGETHER)
     })?;
+    write_full(&mut writer, &mut together, 1)?;
     let note = note(record, &args.run, &stages, is_there);
     eprintln!("{}", topics::note::sentence(&note.fact));
     let note = Event::Note(note);
@@ -111,35 +117,86 @@ pub(super) fn go_on(
     perform(started, &to_run, writer, Display { how: args.how, views })
 }
 
-/// Where it stands what hosts did in stages that are over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Done {
-    /// In the run file: nobody holds a day of it.
-    InFile,
-    /// In the record.
-    InRecord,
+/// What hosts did that is on record nowhere: taken over from their agents.
+#[derive(Debug, Default)]
+pub(super) struct Joined {
+    /// The stage that was under way.
+    pub(super) stage: Option<u32>,
+    /// Behind those on record, in their order.
+    pub(super) samples: Vec<IntervalSample>,
 }
 
-/// Hands on what stays of a record.
-fn hand_on(
+/// Hands on what stays of a run: what hosts did from its file, so that nobody holds a day of it.
+pub(super) fn hand_on(
     record: &Record,
     stages: &[u32],
-    args: &ResumeArgs,
-    done: Done,
+    run: &Path,
+    joined: &Joined,
     take: &mut resume::Take<'_, Failure>,
 ) -> Result<(), Failure> {
-    if done == Done::InRecord {
-        return resume::kept(record, stages).into_iter().try_for_each(take);
-    }
-    let unreadable = |error: StoreError| Failure::RunFile(format!("error: {error}"));
-    let mut file = store::Stages::of(&args.run).map_err(unreadable)?;
+    let mut file = store::Stages::of(run).map_err(unreadable)?;
     let of_stage = |stage: &StageRecord, take: &mut resume::Take<'_, Failure>| {
-        file.each(record, stage.stage, take).map_err(|halted| match halted {
-            Halted::File(error) => unreadable(error),
-            Halted::Taker(failure) => failure,
-        })
+        let mut known: BTreeMap<u32, OnRecord> = BTreeMap::new();
+        let halted = file.each(record, stage.stage, |event| {
+            if let Event::Sample(sample) = &event {
+                known.entry(sample.host).or_default().take(sample.interval);
+            }
+            take(event)
+        });
+        halted.map_err(halt)?;
+        // The other coordinator may have woken up and recorded some of them meanwhile.
+        let is_of_it = joined.stage == Some(stage.stage);
+        for sample in joined.samples.iter().filter(|_| is_of_it) {
+            if known.get(&sample.host).copied().unwrap_or_default().next() <= sample.interval {
+                take(Event::Sample(sample.clone()))?;
+            }
+        }
+        Ok(())
     };
     resume::hand_on(record, stages, of_stage, take)
+}
+
+/// Records events that are so many at least: each transaction takes longer than an event.
+pub(super) fn write_full(
+    writer: &mut store::Writer,
+    together: &mut Vec<Event>,
+    least: usize,
+) -> Result<(), Failure> {
+    if together.len() < least {
+        return Ok(());
+    }
+    let written = writer.append_all(together).map_err(unrecordable);
+    together.clear();
+    written
+}
+
+fn unreadable(error: StoreError) -> Failure {
+    Failure::RunFile(format!("error: {error}"))
+}
+
+fn halt(halted: Halted<Failure>) -> Failure {
+    match halted {
+        Halted::File(error) => unreadable(error),
+        Halted::Taker(failure) => failure,
+    }
+}
+
+/// How much of a stage is on record of each host.
+pub(super) fn on_record(
+    record: &Record,
+    run: &Path,
+    stage: u32,
+) -> Result<BTreeMap<u32, OnRecord>, Failure> {
+    let mut known: BTreeMap<u32, OnRecord> = BTreeMap::new();
+    let mut file = store::Stages::of(run).map_err(unreadable)?;
+    let took = file.each(record, stage, |event| {
+        if let Event::Sample(sample) = event {
+            known.entry(sample.host).or_default().take(sample.interval);
+        }
+        Ok::<(), Failure>(())
+    });
+    took.map_err(halt)?;
+    Ok(known)
 }
 
 /// Leaves all commands out: a run file may come from anybody, so no command of it is run. The

@@ -1,7 +1,10 @@
 //! `plimsoll take`: goes on with a run whose coordinator is gone and whose agents hold out.
 
 use super::events_of_run::unrecordable;
-use super::resume::{Done, beside, check_devices, check_places, go_on, way, without_commands};
+use super::resume::{
+    Joined, TOGETHER, beside, check_devices, check_places, go_on, hand_on, on_record, way,
+    without_commands, write_full,
+};
 use super::run::{exit, show};
 use super::saved;
 use crate::args::{HostArgs, ResumeArgs};
@@ -20,7 +23,7 @@ const MARGIN: Nanos = Nanos::seconds(30);
 /// Takes a run over: what its agents kept is joined to its record, and what is left of it is run.
 /// The run file stays as it is: the other coordinator may still have it open.
 pub fn take(args: &ResumeArgs) -> Result<ExitCode, Failure> {
-    let mut record = saved::read(&args.run)?;
+    let mut record = saved::read_to_resume(&args.run)?;
     without_commands(&mut record);
     if record.end.is_some() {
         return Err(Failure::Usage(format!(
@@ -39,12 +42,13 @@ pub fn take(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     check_devices(&record, args)?;
     let from = way(&record, args)?;
     marks::clear(&args.run);
-    let note = Note { stage: None, host: 0, fact: hear(&mut record, &from, hold)? };
+    let (joined, fact) = hear(&mut record, args, &from, hold)?;
+    let note = Note { stage: None, host: 0, fact };
     eprintln!("{}", topics::note::sentence(&note.fact));
     record.notes.push(note);
     match resume::left_over(&record) {
-        left if left.is_empty() => finish(&record, args),
-        left => go_on(&record, left, &from, args, Done::InRecord),
+        left if left.is_empty() => finish(&record, args, &joined),
+        left => go_on(&record, left, &from, args, &joined),
     }
 }
 
@@ -58,8 +62,13 @@ fn held(record: &Record) -> Option<Hold> {
     })
 }
 
-/// Hears the agents, and joins what they kept to the record.
-fn hear(record: &mut Record, from: &HostArgs, hold: Hold) -> Result<Fact, Failure> {
+/// Hears the agents, and joins what they kept to the record. Comes back with what is in no file.
+fn hear(
+    record: &mut Record,
+    args: &ResumeArgs,
+    from: &HostArgs,
+    hold: Hold,
+) -> Result<(Joined, Fact), Failure> {
     let stage = takeover::under_way(record);
     let time = stage.and_then(|stage| record.plan.stages.get(stage as usize)?.stop().time());
     let patience = record.plan.hosts.iter().map(|host| host.engine.patience).max();
@@ -75,21 +84,34 @@ fn hear(record: &mut Record, from: &HostArgs, hold: Hold) -> Result<Fact, Failur
         }
     }
     let hosts = told.len() as u64;
-    let intervals = stage.map_or(0, |stage| takeover::join(record, stage, told));
-    Ok(Fact::Hosts(AboutHosts::TakenOver { hosts, of, intervals }))
+    let samples = match stage {
+        Some(stage) => {
+            // Looked at now: until its agents were relieved, the other may have recorded some.
+            let known = on_record(record, &args.run, stage)?;
+            takeover::join_behind(record, stage, known, told)
+        }
+        None => Vec::new(),
+    };
+    let intervals = samples.len() as u64;
+    let fact = Fact::Hosts(AboutHosts::TakenOver { hosts, of, intervals });
+    Ok((Joined { stage, samples }, fact))
 }
 
 /// Records a run of which nothing is left to do, and reports.
-fn finish(record: &Record, args: &ResumeArgs) -> Result<ExitCode, Failure> {
+fn finish(record: &Record, args: &ResumeArgs, joined: &Joined) -> Result<ExitCode, Failure> {
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let (version, began_ns) = (env!("CARGO_PKG_VERSION"), record.started_unix_ns);
     let mut writer = store::Writer::create(&out, &record.plan, &record.testbed, version, began_ns)
         .map_err(unrecordable)?;
     let end = RunEnd::Complete;
     let over = Event::RunEnded { unix_ns: fleet::unix_ns(), end: end.clone() };
-    for event in resume::kept(record, &[]).into_iter().chain([over]) {
-        writer.append(&event).map_err(unrecordable)?;
-    }
+    let mut together = Vec::new();
+    hand_on(record, &[], &args.run, joined, &mut |event| {
+        together.push(event);
+        write_full(&mut writer, &mut together, TOGETHER)
+    })?;
+    together.push(over);
+    write_full(&mut writer, &mut together, 1)?;
     writer.finish().map_err(unrecordable)?;
     eprintln!("note: what the run made stays on its targets; `plimsoll clean` removes it");
     let record = store::read_judged(&out).map_err(unrecordable)?;

@@ -62,9 +62,7 @@ impl Coordinator {
             self.note_absence(number, actions);
             return;
         }
-        // Before the first stage nothing is on record, and a search cannot be taken up in the
-        // middle.
-        let can_resume = self.has_begun && !self.schedule.searches() && !self.terms.hosts_go;
+        let can_resume = self.can_be_resumed();
         let remedy = match (self.terms.policy.on_lost_host, can_resume) {
             (OnLostHost::Abort, false) if self.terms.hosts_go => {
                 "its machines go with the run: run it again, with --keep-vms to be able to go on, \
@@ -87,6 +85,12 @@ impl Coordinator {
             running.end = StageEnd::Failed(why.clone());
         }
         self.halt(RunEnd::Failed(why), actions);
+    }
+
+    /// Whether another run can go on with what is on record. Before the first stage nothing is, a
+    /// search cannot be taken up in the middle, and hosts may go with the run.
+    pub(super) fn can_be_resumed(&self) -> bool {
+        self.has_begun && !self.schedule.searches() && !self.terms.hosts_go
     }
 
     /// Whether so many hosts are enough to go on.

@@ -164,7 +164,11 @@ impl Coordinator {
             Input::Added(addition) => self.add(addition, now, &mut actions),
             Input::Judged { stage, is_steady } => self.judged(stage, is_steady, &mut actions),
             Input::Interrupt => self.halt(RunEnd::Interrupted, &mut actions),
-            Input::Unrecordable(why) => self.halt(RunEnd::Failed(why), &mut actions),
+            Input::Unrecordable(why) => {
+                // Where there is room again, the run goes on with the layout that was written.
+                self.keep_data |= self.can_be_resumed();
+                self.halt(RunEnd::Failed(why), &mut actions);
+            }
         }
         self.timeline.advance(now, &mut actions);
         self.advance(now, &mut actions);

@@ -136,14 +136,15 @@ const NOT_EXECUTABLE: u32 = 126;
 /// rights.
 ///
 /// `own X` holds where X belongs to this user and nobody else may write to it; `sum X` puts its
-/// SHA-256 into `s`.
+/// SHA-256 into `s`, by openssl where it is there: it has the processor's instructions for it, and
+/// takes a sixth of the time.
 fn beginning() -> String {
     format!(
         "umask 077; refuse() {{ echo \"{REFUSED} $*\"; exit 0; }}; own() {{ set -- $(ls -ldn \
          \"$1\"); [ \"$3\" = \"$(id -u)\" ] || return 1; case \"$1\" in ?????w*|????????w*) \
-         return 1;; esac; }}; sum() {{ s=$(sha256sum < \"$1\" 2>/dev/null || shasum -a 256 < \
-         \"$1\" 2>/dev/null || openssl dgst -sha256 -r < \"$1\" 2>/dev/null) || refuse unhashed; \
-         s=\"${{s%% *}}\"; }}; c=\"${{XDG_CACHE_HOME:-}}\"; case \"$c\" in /*) ;; *) case \
+         return 1;; esac; }}; sum() {{ s=$(openssl dgst -sha256 -r < \"$1\" 2>/dev/null || \
+         sha256sum < \"$1\" 2>/dev/null || shasum -a 256 < \"$1\" 2>/dev/null) || refuse \
+         unhashed; s=\"${{s%% *}}\"; }}; c=\"${{XDG_CACHE_HOME:-}}\"; case \"$c\" in /*) ;; *) case \
          \"${{HOME:-}}\" in /*) c=\"${{HOME%/}}/.cache\";; *) refuse homeless;; esac;; esac; \
          d=\"$c/plimsoll\"; "
     )

@@ -190,7 +190,10 @@ fn files_go_when_they_may(
     record: &Record,
 ) -> Result<(), String> {
     let Some((end, _)) = &outcome.end else { return Ok(()) };
-    let stays = scenario.keep_data || can_go_on(scenario, outcome, record);
+    let is_unrecorded = outcome.is_unrecorded && !record.stages.is_empty();
+    let stays = scenario.keep_data
+        || can_go_on(scenario, outcome, record)
+        || is_unrecorded && scenario.further_points.is_none();
     for (number, host) in outcome.hosts.iter().enumerate() {
         ensure(!(stays && host.removed), || {
             format!("host {number} removed what had to stay: {end:?}")

@@ -52,6 +52,10 @@ pub(super) struct Outcome {
     pub(super) marks: Vec<(u32, Option<Marked>)>,
     /// The stage that was under way.
     pub(super) under_way: Option<u32>,
+    /// Hosts were told to let go.
+    pub(super) is_released: bool,
+    /// The coordinator heard before that, that the run cannot be recorded.
+    pub(super) is_unrecorded: bool,
     /// Somebody took the agents over.
     pub(super) taken_over: bool,
     /// When the coordinator was gone, in ns of true time.
@@ -357,6 +361,8 @@ impl<'a> World<'a> {
                 stopped_ns: None,
                 marks: Vec::new(),
                 under_way: None,
+                is_released: false,
+                is_unrecorded: false,
                 taken_over: false,
                 over_ns: 0,
                 broken: Vec::new(),
@@ -627,6 +633,8 @@ impl<'a> World<'a> {
                     side.outcome.arrived[sample.stage as usize].add(sample);
                 }
             }
+            self.outcome.is_unrecorded |=
+                matches!(input, Input::Unrecordable(_)) && !self.outcome.is_released;
             self.step(input, now_ns);
         }
     }
@@ -674,6 +682,7 @@ impl<'a> World<'a> {
     }
 
     fn emit(&mut self, event: &Event, now_ns: u64) {
+        self.outcome.is_released |= matches!(event, Event::RunEnded { .. });
         if self.scenario.coordinator.records.is_some_and(|records| self.recorded >= records) {
             self.outcome.see("the run cannot be recorded");
             self.queue

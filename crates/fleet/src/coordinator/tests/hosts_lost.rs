@@ -18,6 +18,22 @@ fn a_lost_host_ends_the_run_and_nobody_waits_for_it_and_the_layout_stays() {
 }
 
 #[test]
+fn a_run_that_cannot_be_recorded_ends_and_its_layout_stays_for_whoever_goes_on_with_it() {
+    let full = || Input::Unrecordable("full".to_owned());
+    let mut coordinator = own(&plan(2, 2));
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    assert_eq!(run(&mut coordinator, vec![full()]), ["0:stop", "1:stop"]);
+    let ends = [0, 1].map(|host| ended(host, 0, StageEnd::Interrupted));
+    let end = run(&mut coordinator, ends.to_vec());
+    assert_eq!(end[1..], ["run ended Failed(\"full\")", "0:release false", "1:release false"]);
+    // Nothing is on record that anybody could go on with.
+    let mut coordinator = own(&plan(2, 2));
+    run(&mut coordinator, vec![Input::Begin, full()]);
+    let end = run(&mut coordinator, vec![ready(0), ready(1)]);
+    assert_eq!(end.last().map(String::as_str), Some("1:release true"), "{end:?}");
+}
+
+#[test]
 fn with_a_quorum_the_run_goes_on_without_the_lost() {
     let mut coordinator = own(&continuing(3, 2));
     run(
