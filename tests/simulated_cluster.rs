@@ -141,7 +141,8 @@ fn a_simulation_takes_its_hosts_from_the_testbed_and_says_how_much_it_shortened(
     );
     assert!(
         said.contains(
-            "sim-16: 14 CPUs (simulated: a machine on a node of vsan-four-corners), 64 GiB"
+            "sim-[01-16]: 16 hosts, each 14 CPUs (simulated: a machine on a node of \
+             vsan-four-corners), 64 GiB"
         ),
         "{said}"
     );

@@ -46,7 +46,7 @@ fn a_target_that_warms_up_is_measured_until_it_is_warm_and_its_figures_are_those
     let said = note(&json, "settled").expect("it settles");
     // Misses end in the fifth round (the coupon collector's tail of 16,384 blocks), so that rounds
     // 6 to 10 are the first window.
-    assert_eq!(said, "steady after 40 s, by the last 5 rounds of 4 s; measured for 41 s");
+    assert_eq!(said, "steady after 40 s, by the last 5 rounds of 4 s; ended after 41 s");
     let row = &json["results"][0];
     assert_eq!(row["seconds"], 20.0, "the last five rounds");
     let iops = row["iops"].as_f64().expect("a rate");
@@ -85,8 +85,10 @@ fn preconditioning_ends_when_the_cache_is_warm_and_a_fixed_time_measures_a_colde
     assert!(said.starts_with("steady after "), "{said}");
     assert_eq!(warm["results"][0]["seconds"], 20.0, "the measurement has its own time");
     assert!(!codes(&warm["results"][0]).contains(&"not-warm"), "{warm}");
-    let fixed = run(&["--set", "precondition_until=time", "--set", "precondition_max=auto"]);
-    assert!(iops(&fixed) < 0.95 * iops(&warm), "20 s are too short: {}", iops(&fixed));
+    let until_time = ["precondition_until=time", "precondition_max=auto", "precondition=4s"]
+        .map(|one| ["--set", one]);
+    let fixed = run(until_time.as_flattened());
+    assert!(iops(&fixed) < 0.95 * iops(&warm), "4 s are too short: {}", iops(&fixed));
     let short = run(&["--set", "precondition_max=20s"]);
     assert!(codes(&short["results"][0]).contains(&"not-warm"), "{short}");
 }
@@ -187,7 +189,7 @@ fn a_point_that_is_resumed_becomes_steady_by_its_own_rounds_alone() {
         .filter_map(|note| note["message"].as_str())
         .collect();
     assert_eq!(
-        notes, ["steady after 20 s, by the last 5 rounds of 4 s; measured for 21 s"; 2],
+        notes, ["steady after 20 s, by the last 5 rounds of 4 s; ended after 21 s"; 2],
         "{json}"
     );
     let intervals = |stage: usize| -> Vec<u32> {

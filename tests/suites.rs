@@ -342,7 +342,7 @@ fn the_spike_of_a_migration_stands_beside_the_dip_and_its_own_requests_are_told(
     let table = plimsoll(folder.path(), &["show", "d", "--against", "hyperflex-stretched"])
         .with_code(0)
         .out;
-    assert!(table.contains("the published figure counts the event's own requests"), "{table}");
+    assert!(table.contains("of the event itself, simulated"), "{table}");
     for figure in [
         "rate of the two slowest virtual machines",
         "read rate of one virtual machine",

@@ -299,12 +299,33 @@ fn a_trace_that_is_cut_off_is_replayed_to_its_last_whole_block_and_said_so() {
 }
 
 #[test]
+fn a_trace_that_is_far_out_of_order_is_sorted_with_files_and_leaves_none() {
+    let folder = scratch();
+    let folder = folder.path();
+    let line = |time: u32| format!("0,{time},512,r,{time}.0\n");
+    fs::write(folder.join("near.spc"), (0..70_000).map(line).collect::<String>()).expect("a trace");
+    let far: String = (1..70_000).chain([0]).map(line).collect();
+    fs::write(folder.join("far.spc"), far).expect("a trace");
+    let distil = |name: &str| {
+        let out = format!("{name}.toml");
+        let ended = plimsoll(folder, &["distil", name, "-o", &out]).with_code(0);
+        let suite = fs::read_to_string(folder.join(out)).expect("a suite");
+        (suite.replace(&name.replace(".spc", ""), "x"), ended.err)
+    };
+    let (near, quiet) = distil("near.spc");
+    let (far, told) = distil("far.spc");
+    assert_eq!(near, far);
+    assert!(!quiet.contains("sorting") && told.contains("far out of order; sorting"), "{told}");
+    let names = crate::common::names(folder);
+    assert_eq!(names.len(), 4, "{names:?}");
+}
+
+#[test]
 fn what_cannot_be_replayed_is_refused_with_its_place_and_nothing_is_touched() {
     let folder = scratch();
     let folder = folder.path();
     fs::write(folder.join("target"), vec![7; 65_536]).expect("a file");
     let log = |lines: &str| format!("fio version 3 iolog\n{lines}");
-    let far: String = (1..70_000).chain([0]).map(|time| format!("0,0,512,r,{time}.0\n")).collect();
     for (name, trace, options, words) in [
         (
             "past.iolog",
@@ -317,7 +338,6 @@ fn what_cannot_be_replayed_is_refused_with_its_place_and_nothing_is_touched() {
         ("writes.iolog", log("0 f write 0 4096\n"), &[], &["--existing writes nothing", "--only"]),
         ("none.iolog", log("0 f write 0 4096\n"), &["--only", "reads"], &["leave out --only"]),
         ("source.iolog", log("0 f read 0 512\n"), &["--source", "g"], &["of source `g`", "are f"]),
-        ("far.spc", far, &[], &["line 70000", "earlier", "sort"]),
         ("what.txt", "hello\n".to_owned(), &[], &["tells no form", "--from"]),
         ("odd.iolog", log("0 f read 7 4096\n"), &[], &["direct I/O", "--buffered"]),
     ] {
@@ -334,7 +354,7 @@ fn what_cannot_be_replayed_is_refused_with_its_place_and_nothing_is_touched() {
         (&["replay", "past.iolog"], 2, "no target is named"),
         (&["replay", ".", "-t", "x"], 2, "is a directory"),
         (&["replay", "source.iolog", "-t", "target"], 3, "--existing"),
-        (&["record", "target", "-o", "x.trace"], 3, "is no block device"),
+        (&["record", "/dev/null", "-o", "x.trace"], 3, "is no block device"),
         (&["record", "gone", "-o", "x.trace"], 3, "check the path"),
         (&["record", "target", "-o", "past.iolog"], 2, "no file is overwritten"),
     ] {

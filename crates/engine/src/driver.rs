@@ -171,7 +171,8 @@ pub(crate) fn drive<B: Backend, C: Clock>(
 }
 
 /// Prepares at most `left` requests of a worker that was stopped, has a trace, or is bound to
-/// others; how many more it may have. Out of the loop of all others, which has one comparison for it.
+/// others; how many more it may have. Out of the loop of all others, which has one comparison for
+/// it.
 #[cold]
 #[inline(never)]
 fn prepare_apart<B: Backend>(

@@ -258,8 +258,8 @@ impl WorkerState {
     }
 
     /// The same of a worker that is not apart.
-    // Inlined by force, and without a call in it that gives a request back: handing one over through
-    // memory costs as much as drawing it.
+    // Inlined by force, and without a call in it that gives a request back: handing one over
+    // through memory costs as much as drawing it.
     #[inline(always)]
     pub(crate) fn next_plain(&mut self, now_ns: u64) -> Option<Io> {
         debug_assert!(!self.is_apart, "whoever asks has looked");

@@ -105,7 +105,8 @@ pub struct Judged {
     pub left_open: f64,
     /// The share of what is likely in which somebody binds it who binds no fitted row.
     pub otherwise_bound: f64,
-    /// Whether it is an extrapolation only because it is less sure than fitted rows should leave it.
+    /// Whether it is an extrapolation only because it is less sure than fitted rows should leave
+    /// it.
     pub is_unsure: bool,
     /// Whether it strays further from the fit than chance does.
     pub outlies: bool,

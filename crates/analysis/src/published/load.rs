@@ -47,7 +47,8 @@ pub enum LoadDifference {
     FixedRate,
     /// An event's own requests are in the figure, and no host of the run counts any of these.
     EventsRequests,
-    /// The same, where somebody counted them: the run's figure is of the event's time, and has both.
+    /// The same, where somebody counted them: the run's figure is of the event's time, and has
+    /// both.
     EventCounted {
         /// Requests per second of the hosts.
         hosts: f64,

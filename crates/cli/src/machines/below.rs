@@ -1,5 +1,6 @@
 //! What nodes do below the guests of a run: read before its first stage and behind its last one,
-//! at the begin and the end of each measurement, and of each event's command. Nobody waits for a node while the run goes on.
+//! at the begin and the end of each measurement, and of each event's command. Nobody waits for a
+//! node while the run goes on.
 
 use super::Nodes;
 use model::machines::{BelowGuests, BelowNode, BelowStage, HostCpu, NodeCounts, OnNode};

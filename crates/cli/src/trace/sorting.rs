@@ -65,7 +65,8 @@ impl<'a> Pieces<'a> {
         if self.piece.len() >= self.most { self.put_away() } else { Ok(()) }
     }
 
-    /// Writes the piece down, sorted. Requests of one instant keep their order, here and in a merge.
+    /// Writes the piece down, sorted. Requests of one instant keep their order, here and in a
+    /// merge.
     fn put_away(&mut self) -> Result<(), Failure> {
         self.piece.sort_by_key(|request| request.at_ns);
         let mut spool = Spool::create(self.folder, &header())?;

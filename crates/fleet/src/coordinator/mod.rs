@@ -14,6 +14,7 @@ mod rejoin;
 mod returning;
 mod schedule;
 mod stage;
+mod start_bound;
 mod steady_end;
 mod step;
 mod ticks;

@@ -144,8 +144,8 @@ fn beginning() -> String {
          \"$1\"); [ \"$3\" = \"$(id -u)\" ] || return 1; case \"$1\" in ?????w*|????????w*) \
          return 1;; esac; }}; sum() {{ s=$(openssl dgst -sha256 -r < \"$1\" 2>/dev/null || \
          sha256sum < \"$1\" 2>/dev/null || shasum -a 256 < \"$1\" 2>/dev/null) || refuse \
-         unhashed; s=\"${{s%% *}}\"; }}; c=\"${{XDG_CACHE_HOME:-}}\"; case \"$c\" in /*) ;; *) case \
-         \"${{HOME:-}}\" in /*) c=\"${{HOME%/}}/.cache\";; *) refuse homeless;; esac;; esac; \
+         unhashed; s=\"${{s%% *}}\"; }}; c=\"${{XDG_CACHE_HOME:-}}\"; case \"$c\" in /*) ;; *) \
+         case \"${{HOME:-}}\" in /*) c=\"${{HOME%/}}/.cache\";; *) refuse homeless;; esac;; esac; \
          d=\"$c/plimsoll\"; "
     )
 }

@@ -1,8 +1,8 @@
 //! What the caches of this host's Ceph OSDs had, by their admin sockets
-//! (`/var/run/ceph/ceph-osd.*.asok`; Ceph's documentation, "Admin socket" and "Perf counters"): bytes
-//! that BlueStore's buffers had and had not. A command is JSON that ends with a zero byte; the answer
-//! is its length in four bytes, big-endian, and JSON (`src/common/admin_socket.cc`). Needs root, or
-//! the group of Ceph.
+//! (`/var/run/ceph/ceph-osd.*.asok`; Ceph's documentation, "Admin socket" and "Perf counters"):
+//! bytes that BlueStore's buffers had and had not. A command is JSON that ends with a zero byte;
+//! the answer is its length in four bytes, big-endian, and JSON (`src/common/admin_socket.cc`).
+//! Needs root, or the group of Ceph.
 
 use super::Source;
 use super::file::Opener;

@@ -53,7 +53,8 @@ fn rate(value: Option<f64>) -> String {
 pub(super) fn lines(record: &Record) -> Vec<String> {
     let line = |one: &EventTraffic<'_>| {
         format!(
-            "{} itself, {}: {} IOPS; hosts in that time {}; together {} ({} read, {} written in {})",
+            "{} itself, {}: {} IOPS; hosts in that time {}; together {} ({} read, {} written in \
+             {})",
             one.io.event,
             by(one.io),
             rate(one.own_per_s),

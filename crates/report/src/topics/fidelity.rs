@@ -30,8 +30,8 @@ fn sentences(fidelity: &Fidelity) -> String {
         (false, false) => "up to where the replay ended",
     };
     format!(
-        "{} of {} requests sent ({}, {} bytes), {} at their own offsets, {order}. Inter-arrival error \
-         {}. Lateness {}. {}",
+        "{} of {} requests sent ({}, {} bytes), {} at their own offsets, {order}. Inter-arrival \
+         error {}. Lateness {}. {}",
         words::count(*requests),
         words::count(*of),
         words::decimal(Bytes(*bytes)),

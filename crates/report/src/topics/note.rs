@@ -101,7 +101,7 @@ pub fn sentence(fact: &Fact) -> String {
         }
         Fact::Settled { to, rounds, round, after } => {
             format!(
-                "steady after {to}, by the last {rounds} rounds of {round}; measured for {after}"
+                "steady after {to}, by the last {rounds} rounds of {round}; ended after {after}"
             )
         }
         Fact::OtherRun(other) => format!(

@@ -9,11 +9,25 @@ use model::usage::Part;
 use model::{Bytes, Record};
 use std::collections::BTreeMap;
 
+/// From where to where a box lies.
+#[derive(Clone, Copy)]
+struct Columns {
+    left: f64,
+    right: f64,
+}
+
+/// A place in the drawing.
+#[derive(Clone, Copy)]
+struct Place {
+    x: f64,
+    y: f64,
+}
+
 /// The drawing's own units.
 const WIDTH: f64 = 900.0;
 /// The boxes of nodes and machines: from where to where.
-const NODE: (f64, f64) = (1.0, 250.0);
-const MACHINE: (f64, f64) = (290.0, 540.0);
+const NODE: Columns = Columns { left: 1.0, right: 250.0 };
+const MACHINE: Columns = Columns { left: 290.0, right: 540.0 };
 /// Where disks begin, how far each is from the next, and how wide it is.
 const DISKS: f64 = 566.0;
 const DISK_STEP: f64 = 33.0;
@@ -193,13 +207,16 @@ fn draw_node(node: &NodeBox<'_>, top: f64, busiest: u64) -> (Markup, f64) {
     for (number, line) in (0u32..).zip(&node.words) {
         let class = if number == 0 { "name" } else { "label" };
         let y = top + 18.0 + f64::from(number) * LINE;
-        drawn.push(text(class, NODE.0 + 10.0, y, line, NODE.1 - NODE.0 - 20.0));
+        drawn.push(text(class, NODE.left + 10.0, y, line, NODE.right - NODE.left - 20.0));
     }
     let from = top + all / 2.0;
     let mut at = top;
     for machine in &node.machines {
         let high = height(machine);
-        drawn.push(link((NODE.1, from), (MACHINE.0, at + high / 2.0)));
+        drawn.push(link(
+            Place { x: NODE.right, y: from },
+            Place { x: MACHINE.left, y: at + high / 2.0 },
+        ));
         drawn.push(draw_machine(machine, at, high, busiest));
         at += high + GAP;
     }
@@ -212,15 +229,15 @@ fn height(machine: &MachineBox<'_>) -> f64 {
 
 fn draw_machine(machine: &MachineBox<'_>, top: f64, high: f64, busiest: u64) -> Markup {
     let mut drawn = boxed(MACHINE, top, high, machine.is_astray);
-    let room = MACHINE.1 - MACHINE.0 - 20.0;
+    let room = MACHINE.right - MACHINE.left - 20.0;
     let middle = top + high / 2.0;
-    drawn.push(text("name", MACHINE.0 + 10.0, middle - 4.0, machine.name, room));
-    drawn.push(text("label", MACHINE.0 + 10.0, middle + 13.0, &machine.words, room));
+    drawn.push(text("name", MACHINE.left + 10.0, middle - 4.0, machine.name, room));
+    drawn.push(text("label", MACHINE.left + 10.0, middle + 13.0, &machine.words, room));
     for (number, disk) in machine.disks.iter().enumerate() {
         let (line, place) = (number / PER_LINE, number % PER_LINE);
         if place == 0 {
             let y = top + 2.0 + line as f64 * DISK_LINE + DISK_LINE / 2.0;
-            drawn.push(link((MACHINE.1, middle), (DISKS, y)));
+            drawn.push(link(Place { x: MACHINE.right, y: middle }, Place { x: DISKS, y }));
         }
         let (x, y) = (DISKS + place as f64 * DISK_STEP, top + 4.0 + line as f64 * DISK_LINE);
         drawn.push(draw_disk(disk, x, y, busiest));
@@ -231,7 +248,7 @@ fn draw_machine(machine: &MachineBox<'_>, top: f64, high: f64, busiest: u64) -> 
 fn draw_disk(disk: &Disk, x: f64, y: f64, busiest: u64) -> Markup {
     let bytes = disk.bytes.map_or_else(|| "not counted".to_owned(), |b| Bytes(b).to_string());
     let mut parts = plain("title", format!("{}: {bytes}", disk.name));
-    parts.push(boxed((x, x + DISK_WIDTH), y, 30.0, false));
+    parts.push(boxed(Columns { left: x, right: x + DISK_WIDTH }, y, 30.0, false));
     let share = disk.bytes.map_or(0.0, |bytes| bytes as f64 / busiest.max(1) as f64);
     let (left, at) = (number(x + 3.0), number(y + 20.0));
     let wide = number(share.clamp(0.0, 1.0) * (DISK_WIDTH - 6.0));
@@ -241,20 +258,20 @@ fn draw_disk(disk: &Disk, x: f64, y: f64, busiest: u64) -> Markup {
     plain("g", parts)
 }
 
-fn boxed((left, right): (f64, f64), top: f64, high: f64, is_dashed: bool) -> Markup {
+fn boxed(columns: Columns, top: f64, high: f64, is_dashed: bool) -> Markup {
     let class = if is_dashed { "box gone" } else { "box" };
-    let (x, y) = (number(left), number(top));
-    let (width, height) = (number(right - left), number(high));
+    let (x, y) = (number(columns.left), number(top));
+    let (width, height) = (number(columns.right - columns.left), number(high));
     let attributes =
         [("class", class), ("x", &*x), ("y", &*y), ("width", &*width), ("height", &*height)];
     element("rect", &attributes, "")
 }
 
 /// A line that leaves and arrives level.
-fn link(from: (f64, f64), to: (f64, f64)) -> Markup {
-    let (x, y) = (number(from.0), number(from.1));
-    let (end, level) = (number(to.0), number(to.1));
-    let middle = number((from.0 + to.0) / 2.0);
+fn link(from: Place, to: Place) -> Markup {
+    let (x, y) = (number(from.x), number(from.y));
+    let (end, level) = (number(to.x), number(to.y));
+    let middle = number((from.x + to.x) / 2.0);
     let path = format!("M{x} {y}C{middle} {y} {middle} {level} {end} {level}");
     element("path", &[("class", "link"), ("d", &path)], "")
 }
