@@ -38,7 +38,7 @@ impl Estimate {
 
 /// By how much two clocks may have drifted apart after so long, rounded up: what is lost by
 /// rounding would add up with every answer.
-pub(crate) fn drift_ns(elapsed_ns: u64) -> i128 {
+fn drift_ns(elapsed_ns: u64) -> i128 {
     (i128::from(elapsed_ns) * i128::from(DRIFT_PPM) + 999_999) / 1_000_000
 }
 

@@ -1,7 +1,6 @@
 //! One host as the coordinator knows it.
 
 use super::rejoin::Absence;
-use super::start_bound::{StartBound, Told};
 use crate::clock::HostClock;
 use model::HostPlan;
 
@@ -75,8 +74,8 @@ pub(super) struct Host {
     pub(super) alive: bool,
     pub(super) owes: Owes,
     pub(super) clock: HostClock,
-    /// By how much its start may be off that it was told for the stage.
-    start: StartBound,
+    /// By how much its clock may have been judged wrong when the stage was begun.
+    pub(super) start_error_ns: u64,
     /// The next interval that it may tell of: none is taken twice.
     pub(super) next_interval: u32,
     /// How long a stage that is over is waited for at most, beyond its own time, in ns.
@@ -94,7 +93,7 @@ impl Host {
             alive: true,
             owes: Owes::Nothing,
             clock: HostClock::default(),
-            start: StartBound::default(),
+            start_error_ns: 0,
             next_interval: 0,
             patience_ns: plan.engine.patience.0,
             absence: Absence::default(),
@@ -106,8 +105,7 @@ impl Host {
     /// Another agent takes the place of the one that was lost: nothing that is known of the old
     /// one's clock is true of its own.
     pub(super) fn begin_anew(&mut self, now_ns: u64) {
-        (self.clock, self.next_interval) = (HostClock::default(), 0);
-        self.start = StartBound::default();
+        (self.clock, self.next_interval, self.start_error_ns) = (HostClock::default(), 0, 0);
         (self.heard_ns, self.ping_at_ns) = (now_ns, now_ns.saturating_add(PING_EVERY_NS));
     }
 
@@ -141,21 +139,11 @@ impl Host {
         is_due
     }
 
-    /// Notes when it is to begin: what it was told, and by how much that may be wrong.
-    pub(super) fn begins(&mut self, told: Told) {
-        self.start = StartBound::of(told);
-    }
-
-    /// By how much its start may be off, in ns, by all that is known of its clock now.
-    pub(super) fn start_error_ns(&self) -> u64 {
-        self.start.error_ns()
-    }
-
     /// Takes in what its clock showed. Whether to ask again at once.
     pub(super) fn answered(&mut self, sent_ns: u64, theirs_ns: u64, received_ns: u64) -> bool {
         let jumped_ns = self.clock.answer(sent_ns, theirs_ns, received_ns);
         // A clock that stood still may have done so since a start was agreed on by it.
-        self.start.answer(jumped_ns, sent_ns, theirs_ns, received_ns);
+        self.start_error_ns = self.start_error_ns.saturating_add(jumped_ns);
         self.clock.answers() < FIRST_ANSWERS
     }
 }

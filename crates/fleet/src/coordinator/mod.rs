@@ -14,7 +14,6 @@ mod rejoin;
 mod returning;
 mod schedule;
 mod stage;
-mod start_bound;
 mod steady_end;
 mod step;
 mod ticks;

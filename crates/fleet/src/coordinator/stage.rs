@@ -2,7 +2,6 @@
 //! taken
 //! in.
 
-use super::start_bound::Told;
 use super::step::{Arming, Running};
 use super::{Action, Coordinator, Host, Now, Owes, Reach, Step};
 use crate::wire::ToAgent;
@@ -72,7 +71,7 @@ impl Coordinator {
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
             let start_ns = match (self.terms.reach, host.clock.theirs(at_ns)) {
                 (Reach::Remote, Some((theirs_ns, error_ns))) => {
-                    host.begins(Told { asked_ns: now.steady_ns, at_ns, theirs_ns, error_ns });
+                    host.start_error_ns = error_ns;
                     Some(theirs_ns)
                 }
                 _ => None,
@@ -158,7 +157,7 @@ impl Coordinator {
         }
         if let (Some(late_ns), Owes::StageEnd) = (late_ns, host.owes) {
             let start =
-                HostStart { stage, host: number as u32, late_ns, error_ns: host.start_error_ns() };
+                HostStart { stage, host: number as u32, late_ns, error_ns: host.start_error_ns };
             actions.push(Action::Emit(Event::HostStarted(start)));
         }
         self.debts.turn(host, Owes::Nothing);

@@ -99,7 +99,8 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let caption = plain(
         "caption",
         "The share of requests that each cache had, of NFS and Ceph of bytes read. bcache counts \
-         anew every 14 s. Dirty: not written back yet. Blocks: promoted and demoted, where counted.",
+         anew every 14 s. Dirty: not written back yet. Blocks: promoted and demoted, where \
+         counted.",
     );
     let body: Markup = body.into_iter().collect();
     let table =
