@@ -1,7 +1,7 @@
 //! What agents kept whose coordinator is gone, joined to its record.
 
 use crate::event::{HostEnd, HostStart, Note, NoteKind, StageEnd};
-use crate::record::Record;
+use crate::record::{Record, StageRecord};
 use crate::sample::IntervalSample;
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ impl OnRecord {
 /// intervals were not on record.
 pub fn join(record: &mut Record, stage: u32, told: Vec<(u32, Kept)>) -> u64 {
     let mut known: BTreeMap<u32, OnRecord> = BTreeMap::new();
-    let samples = record.stage(stage).map(|known| known.samples()).unwrap_or_default();
+    let samples = record.stage(stage).map(StageRecord::samples).unwrap_or_default();
     samples.iter().for_each(|sample| known.entry(sample.host).or_default().take(sample.interval));
     let joined = join_behind(record, stage, known, told);
     let added = joined.len() as u64;
