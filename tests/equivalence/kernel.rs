@@ -6,6 +6,7 @@ use model::Op;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 
 /// Memory for each processor's events, in KiB: a second of them, and a wide margin.
@@ -47,7 +48,10 @@ impl Kernel {
     pub fn listen(device: &Loop) -> Kernel {
         let root = scratch();
         run("mount", &["-t", "tracefs", "none", text(root.path())]);
-        let name = format!("plimsoll-test-{}", std::process::id());
+        // Tests of this program listen at the same time.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("plimsoll-test-{}-{number}", std::process::id());
         let instance = root.path().join("instances").join(name);
         let kernel = Kernel { root, instance };
         fs::create_dir(&kernel.instance).expect("an instance of our own");

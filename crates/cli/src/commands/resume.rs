@@ -134,7 +134,7 @@ pub(super) fn hand_on(
     joined: &Joined,
     take: &mut resume::Take<'_, Failure>,
 ) -> Result<(), Failure> {
-    let mut file = store::Stages::of(run).map_err(unreadable)?;
+    let mut file = store::Stages::of(run).map_err(|error| unreadable(&error))?;
     let of_stage = |stage: &StageRecord, take: &mut resume::Take<'_, Failure>| {
         let mut known: BTreeMap<u32, OnRecord> = BTreeMap::new();
         let halted = file.each(record, stage.stage, |event| {
@@ -170,13 +170,13 @@ pub(super) fn write_full(
     written
 }
 
-fn unreadable(error: StoreError) -> Failure {
+fn unreadable(error: &StoreError) -> Failure {
     Failure::RunFile(format!("error: {error}"))
 }
 
 fn halt(halted: Halted<Failure>) -> Failure {
     match halted {
-        Halted::File(error) => unreadable(error),
+        Halted::File(error) => unreadable(&error),
         Halted::Taker(failure) => failure,
     }
 }
@@ -188,7 +188,7 @@ pub(super) fn on_record(
     stage: u32,
 ) -> Result<BTreeMap<u32, OnRecord>, Failure> {
     let mut known: BTreeMap<u32, OnRecord> = BTreeMap::new();
-    let mut file = store::Stages::of(run).map_err(unreadable)?;
+    let mut file = store::Stages::of(run).map_err(|error| unreadable(&error))?;
     let took = file.each(record, stage, |event| {
         if let Event::Sample(sample) = event {
             known.entry(sample.host).or_default().take(sample.interval);

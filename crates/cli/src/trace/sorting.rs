@@ -82,7 +82,7 @@ impl<'a> Pieces<'a> {
             if self.levels[level].len() < self.merged {
                 break;
             }
-            next = merge(self.folder, std::mem::take(&mut self.levels[level]), 0)?;
+            next = merge(self.folder, &std::mem::take(&mut self.levels[level]), 0)?;
         }
         Ok(())
     }
@@ -98,18 +98,18 @@ impl<'a> Pieces<'a> {
         while all.len() > self.merged {
             // The last are the smallest.
             let last = all.split_off(all.len() - self.merged);
-            all.push(merge(self.folder, last, 0)?);
+            all.push(merge(self.folder, &last, 0)?);
         }
-        merge(self.folder, all, self.earliest_ns)
+        merge(self.folder, &all, self.earliest_ns)
     }
 }
 
 /// Merges sorted pieces, the earlier first where instants are equal, with all instants `less_ns`
 /// earlier.
-fn merge(folder: &Path, pieces: Vec<Spooled>, less_ns: u64) -> Result<Spooled, Failure> {
+fn merge(folder: &Path, pieces: &[Spooled], less_ns: u64) -> Result<Spooled, Failure> {
     let mut spool = Spool::create(folder, &header())?;
     let mut sources = Vec::new();
-    for piece in &pieces {
+    for piece in pieces {
         sources.push(Piece::open(piece)?);
     }
     let mut next = BinaryHeap::new();
