@@ -419,7 +419,7 @@ mod tests {
             for state in 0..states {
                 for class in 0..nodes {
                     let step = wide.pow(class as u32);
-                    if (state / step) % wide > 0 {
+                    if !(state / step).is_multiple_of(wide) {
                         let other = (1.0 - home) / (nodes as f64 - 1.0);
                         let share = if class == node { home } else { other };
                         constant[state] += share * constant[state - step];
