@@ -1,5 +1,5 @@
-//! How busy the layers of a simulated cluster were at each point. A kernel's counters say the like
-//! of a real one; no simulation has any.
+//! How busy the layers of a simulated cluster were at each point. A simulation has no kernel whose
+//! counters report it.
 
 use super::ceiling::layer as name;
 use crate::ground::markup::{Markup, classed, element, plain};
