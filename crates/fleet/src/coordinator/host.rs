@@ -1,6 +1,7 @@
 //! One host as the coordinator knows it.
 
 use super::rejoin::Absence;
+use super::start_bound::{Answer, StartBound, Told};
 use crate::clock::HostClock;
 use model::HostPlan;
 
@@ -74,8 +75,8 @@ pub(super) struct Host {
     pub(super) alive: bool,
     pub(super) owes: Owes,
     pub(super) clock: HostClock,
-    /// By how much its clock may have been judged wrong when the stage was begun.
-    pub(super) start_error_ns: u64,
+    /// The start of the stage that it was told, if it was. Only answers look at it.
+    start: Option<Box<StartBound>>,
     /// The next interval that it may tell of: none is taken twice.
     pub(super) next_interval: u32,
     /// How long a stage that is over is waited for at most, beyond its own time, in ns.
@@ -93,7 +94,7 @@ impl Host {
             alive: true,
             owes: Owes::Nothing,
             clock: HostClock::default(),
-            start_error_ns: 0,
+            start: None,
             next_interval: 0,
             patience_ns: plan.engine.patience.0,
             absence: Absence::default(),
@@ -105,7 +106,7 @@ impl Host {
     /// Another agent takes the place of the one that was lost: nothing that is known of the old
     /// one's clock is true of its own.
     pub(super) fn begin_anew(&mut self, now_ns: u64) {
-        (self.clock, self.next_interval, self.start_error_ns) = (HostClock::default(), 0, 0);
+        (self.clock, self.next_interval, self.start) = (HostClock::default(), 0, None);
         (self.heard_ns, self.ping_at_ns) = (now_ns, now_ns.saturating_add(PING_EVERY_NS));
     }
 
@@ -139,12 +140,25 @@ impl Host {
         is_due
     }
 
+    /// When its stage begins, as it is told; `None` where it begins at the word.
+    pub(super) fn begins(&mut self, told: Option<Told>) {
+        self.start = told.map(|told| Box::new(StartBound::of(told)));
+    }
+
+    /// Its stage was heard to be over. By how much its start may be off, in ns; `None` where its
+    /// clock has not been read since, and has to be before that is known.
+    pub(super) fn start_error_ns(&mut self, now_ns: u64) -> Option<u64> {
+        let Some(start) = &mut self.start else { return Some(0) };
+        start.is_over(now_ns);
+        start.error_ns()
+    }
+
     /// Takes in what its clock showed. Whether to ask again at once.
     pub(super) fn answered(&mut self, sent_ns: u64, theirs_ns: u64, received_ns: u64) -> bool {
-        let jumped_ns = self.clock.answer(sent_ns, theirs_ns, received_ns);
-        // A clock that stood still may have done so since a start was agreed on by it.
-        self.start_error_ns = self.start_error_ns.saturating_add(jumped_ns);
-        self.clock.answers() < FIRST_ANSWERS
+        self.clock.answer(sent_ns, theirs_ns, received_ns);
+        let answer = Answer { sent_ns, theirs_ns, received_ns };
+        let again = self.start.as_mut().is_some_and(|start| start.answer(answer));
+        again || self.clock.answers() < FIRST_ANSWERS
     }
 }
 

@@ -13,6 +13,7 @@ impl Coordinator {
         }
         let Some(host) = self.hosts.get_mut(number).filter(|host| host.alive) else { return };
         host.alive = false;
+        self.unread.remove(&number);
         self.debts.turn(host, Owes::Nothing);
         let silent_ns = host.silence_ns(self.now.steady_ns);
         if self.terms.reach == Reach::Remote && !host.clock.is_known() {

@@ -46,6 +46,7 @@ impl Coordinator {
                     self.unknown_clocks -= 1;
                 }
                 actions.extend(again);
+                self.end_unread(number, actions);
             }
             FromAgent::Ready { notes } if host.owes == Owes::Ready => {
                 self.debts.turn(host, Owes::Nothing);

@@ -14,6 +14,7 @@ mod rejoin;
 mod returning;
 mod schedule;
 mod stage;
+mod start_bound;
 mod steady_end;
 mod step;
 mod ticks;
@@ -34,6 +35,8 @@ use prerun::Preruns;
 pub(crate) use rejoin::WAIT_NS;
 use returning::Returning;
 use schedule::Schedule;
+use stage::Ended;
+use std::collections::BTreeMap;
 use step::Step;
 use ticks::Ticks;
 use timeline::Timeline;
@@ -78,6 +81,8 @@ pub struct Coordinator {
     /// them.
     keep_data: bool,
     left: Vec<String>,
+    /// Hosts whose stage is over and whose clock is about to be read.
+    unread: BTreeMap<usize, Ended>,
     /// Whether a stage was broken off because this process stood still, and the others went on.
     is_broken: bool,
 }
@@ -117,6 +122,7 @@ impl Coordinator {
             has_begun: false,
             keep_data,
             left: Vec::new(),
+            unread: BTreeMap::new(),
             is_broken: false,
         }
     }

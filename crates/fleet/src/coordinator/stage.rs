@@ -2,6 +2,7 @@
 //! taken
 //! in.
 
+use super::start_bound::Told;
 use super::step::{Arming, Running};
 use super::{Action, Coordinator, Host, Now, Owes, Reach, Step};
 use crate::wire::ToAgent;
@@ -18,6 +19,14 @@ const START_AHEAD_PER_HOST_NS: u64 = 50_000;
 /// engine gives a worker up a second after its patience and a reading of the counters after two,
 /// and the word of it may be late.
 const STAGE_END_MARGIN_NS: u64 = 30_000_000_000;
+
+/// The end of a stage on a host, behind which its clock has not been read yet.
+#[derive(Debug)]
+pub(super) struct Ended {
+    stage: u32,
+    end: StageEnd,
+    late_ns: u64,
+}
 
 impl Coordinator {
     /// Has the workers of a stage set up.
@@ -69,19 +78,16 @@ impl Coordinator {
         let end = StageEnd::Complete;
         self.step = Step::Running(Running { stage, end, end_by_ns, is_cut: false, settling });
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
-            let start_ns = match (self.terms.reach, host.clock.theirs(at_ns)) {
+            let told = match (self.terms.reach, host.clock.theirs(at_ns)) {
                 (Reach::Remote, Some((theirs_ns, error_ns))) => {
-                    host.start_error_ns = error_ns;
-                    Some(theirs_ns)
+                    Some(Told { now_ns: now.steady_ns, at_ns, theirs_ns, error_ns })
                 }
                 _ => None,
             };
+            host.begins(told);
             self.debts.turn(host, Owes::StageEnd);
+            let start_ns = told.map(|told| told.theirs_ns);
             actions.push(Action::Send { host: number, message: ToAgent::Go { start_ns } });
-            if self.terms.reach == Reach::Remote {
-                // A clock that stood still shows it before the stage is over, however short it is.
-                actions.push(Action::Ping { host: number });
-            }
         }
     }
 
@@ -156,8 +162,13 @@ impl Coordinator {
             return;
         }
         if let (Some(late_ns), Owes::StageEnd) = (late_ns, host.owes) {
-            let start =
-                HostStart { stage, host: number as u32, late_ns, error_ns: host.start_error_ns };
+            let Some(error_ns) = host.start_error_ns(self.now.steady_ns) else {
+                // A stage shorter than a look at its clock.
+                self.unread.insert(number, Ended { stage, end, late_ns });
+                actions.push(Action::Ping { host: number });
+                return;
+            };
+            let start = HostStart { stage, host: number as u32, late_ns, error_ns };
             actions.push(Action::Emit(Event::HostStarted(start)));
         }
         self.debts.turn(host, Owes::Nothing);
@@ -192,6 +203,13 @@ impl Coordinator {
                 }
                 self.halt(RunEnd::Panicked(why), actions);
             }
+        }
+    }
+
+    /// A host's clock was read: a stage that is over may have waited for that.
+    pub(super) fn end_unread(&mut self, number: usize, actions: &mut Vec<Action>) {
+        if let Some(Ended { stage, end, late_ns }) = self.unread.remove(&number) {
+            self.end_stage_on(number, stage, end, Some(late_ns), actions);
         }
     }
 

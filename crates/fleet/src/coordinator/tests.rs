@@ -236,10 +236,13 @@ fn remote_hosts_begin_at_one_instant_on_their_own_clocks() {
         notes: vec![],
         late_ns: Some(70),
     };
-    let told = coordinator.step(heard(0, end), now);
-    // Half a round trip, the drift of 100 ms at 1,000 ppm, and each rounded up.
-    let start = HostStart { stage: 0, host: 0, late_ns: 70, error_ns: 501 + 100_102 };
-    assert_eq!(told, [Action::Emit(Event::HostStarted(start))]);
+    // Its clock is read once more, behind the start, before it is said by how much that is off.
+    let now = Now { steady_ns: 200_000_000, unix_ns: 0 };
+    assert_eq!(coordinator.step(heard(0, end), now), [Action::Ping { host: 0 }]);
+    let told = coordinator.step(pong(0, 200_000_000, 204_999_050, 200_000_100), now);
+    // Half a round trip, the drift of 100 ms at 1,000 ppm, and each rounded up; and its own drift.
+    let start = HostStart { stage: 0, host: 0, late_ns: 70, error_ns: 501 + 100_102 + 101 };
+    assert_eq!(told[1..], [Action::Emit(Event::HostStarted(start))]);
 }
 
 #[test]

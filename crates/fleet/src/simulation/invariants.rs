@@ -1,6 +1,7 @@
 //! What holds after any run, whatever went wrong in it.
 
 use super::agent::LOAD_AFTER_NS;
+use super::clock::awake_ns;
 use super::load::{Tally, end_ns};
 use super::scenario::{HostScript, Scenario};
 use super::world::{Outcome, parts};
@@ -147,14 +148,12 @@ fn starts_are_within_their_error(
             .iter()
             .find(|(stage, _)| *stage == start.stage);
         let (Some((_, agreed_ns)), Some((_, theirs_ns))) = (agreed, theirs) else { continue };
-        let off_ns = agreed_ns.abs_diff(*theirs_ns);
-        // A clock that stands still for less than an answer takes may not be seen to.
-        let still = scenario.hosts[start.host as usize].time.stands_still;
-        if still.is_some_and(|(from_ns, until_ns)| until_ns - from_ns < SECOND) {
-            continue;
-        }
+        let script = scenario.coordinator;
+        let still = script.stalls.filter(|_| script.clock_stalls);
+        let off_ns = awake_ns(still, *theirs_ns).abs_diff(*agreed_ns);
         ensure(off_ns <= start.error_ns + start.error_ns / 5_000 + ROUNDING_NS, || {
-            format!("{start:?} was off by {off_ns} ns")
+            let still = scenario.hosts[start.host as usize].time.stands_still;
+            format!("{start:?} was off by {off_ns} ns at {agreed_ns}; {still:?}, {script:?}")
         })?;
     }
     Ok(())

@@ -40,7 +40,8 @@ pub(super) struct Outcome {
     /// How the run ended and when; `None` where its coordinator died.
     pub(super) end: Option<(RunEnd, u64)>,
     pub(super) hosts: Vec<HostOutcome>,
-    /// Of every stage that began: its number and the agreed instant, true time in ns.
+    /// Of every stage that began: its number and the agreed instant, on the coordinator's clock in
+    /// ns.
     pub(super) agreed_ns: Vec<(u32, u64)>,
     /// What hosts did with layouts.
     pub(super) deeds: Deeds,
@@ -697,7 +698,9 @@ impl<'a> World<'a> {
             _ => {}
         }
         if let Event::StageStarted { stage, unix_ns } = event {
-            self.outcome.agreed_ns.push((*stage, now_ns + (unix_ns - self.unix_ns(now_ns))));
+            // The agreed instant is one of the coordinator's clock, which may stand still before.
+            let agreed_ns = self.coordinator_ns(now_ns) + (unix_ns - self.unix_ns(now_ns));
+            self.outcome.agreed_ns.push((*stage, agreed_ns));
         }
         if let Event::Note(note) = event
             && note.kind() == model::NoteKind::HostReturned
