@@ -1,6 +1,8 @@
 //! `plimsoll canary` over simulated devices and a directory: segments, retention, kills, alerts.
 
-use crate::common::{Ended, end, names, plimsoll, run, scratch, signal, start, text, wait_until};
+use crate::common::{
+    Ended, end, names, plimsoll, run, scratch, signal, start, text, wait_for_samples_in, wait_until,
+};
 use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -53,10 +55,7 @@ fn a_killed_canary_goes_on_with_its_layout_and_loses_no_interval_that_was_record
     let args = ["--target", text(&data), "--set", "interval=100ms", "--segment"];
     let all = [&["canary", "--dir", "canary"][..], &LOAD, &args, &["10m"]].concat();
     let child = start(folder.path(), &all);
-    let file = folder.path().join("canary/segment-0000001.plimsoll-wal");
-    wait_until("some intervals are on disk", || {
-        file.metadata().is_ok_and(|meta| meta.len() > 100_000)
-    });
+    wait_for_samples_in(&folder.path().join("canary/segment-0000001.plimsoll"), 1);
     let before = data.join("data-00000.bin").metadata().expect("a layout");
     signal(&child, "KILL");
     end(child);

@@ -145,9 +145,13 @@ pub fn said(child: &mut Child, word: &str) -> String {
 /// Waits until so many hosts have told of requests in a measured stage of `run.plimsoll`, in its
 /// third interval at least.
 pub fn wait_for_samples(folder: &Path, hosts: usize) {
-    let path = folder.join("run.plimsoll");
+    wait_for_samples_in(&folder.join("run.plimsoll"), hosts);
+}
+
+/// The same of any run file.
+pub fn wait_for_samples_in(path: &Path, hosts: usize) {
     wait_until("samples of every host", || {
-        let Ok(record) = store::read(&path) else { return false };
+        let Ok(record) = store::read(path) else { return false };
         let is_measured = |number: u32| {
             record
                 .plan

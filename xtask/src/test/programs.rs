@@ -113,7 +113,10 @@ impl Program {
         );
         match output.status.success() {
             true => Ok(()),
-            false => Err(format!("{} ({})", self.name, output.status)),
+            false => {
+                let what = what_failed(&texts[0]);
+                Err(format!("{} ({})\n{what}", self.name, output.status))
+            }
         }
     }
 }
@@ -140,13 +143,42 @@ pub fn run(programs: &[Program], parts: &str) -> Outcome<()> {
     });
     match failed.is_empty() {
         true => Ok(()),
-        false => Err(format!("a test failed; its output stands above: {}", failed.join(", "))),
+        false => Err(format!("a test failed:\n{}", failed.join("\n"))),
     }
+}
+
+/// As much of what failed tests said as is repeated at the end, where it is read.
+const LINES_AT_THE_END: usize = 80;
+
+/// What the tests that failed said, of all that their program wrote: without backtraces, and not
+/// without a bound.
+fn what_failed(output: &str) -> String {
+    let is_of_a_backtrace = |line: &&str| {
+        let line = line.trim_start();
+        let number = line.split(':').next().unwrap_or_default();
+        line == "stack backtrace:"
+            || line.starts_with("at /")
+            || line.starts_with("at ./")
+            || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let failures = output.lines().skip_while(|line| *line != "failures:").skip(1);
+    let said = failures.take_while(|line| *line != "failures:");
+    let lines = said.filter(|line| !line.is_empty()).filter(|line| !is_of_a_backtrace(line));
+    lines.take(LINES_AT_THE_END).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_failed_is_repeated_without_its_backtrace() {
+        let output = "test a ... FAILED\n\nfailures:\n\n---- a stdout ----\n\nthread 'a' panicked at \
+                      x.rs:1:2:\nno\nstack backtrace:\n   0: main\n             at ./x.rs:1\n\n\nfailures:\n    \
+                      a\n";
+        assert_eq!(what_failed(output), "---- a stdout ----\nthread 'a' panicked at x.rs:1:2:\nno");
+        assert_eq!(what_failed("test result: ok"), "");
+    }
 
     fn message(test: bool, package: &str, target: &str) -> String {
         format!(
