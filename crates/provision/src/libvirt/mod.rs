@@ -300,15 +300,19 @@ impl Provider for Libvirt {
 
     fn state(&self, deployment: &Deployment, machine: &Machine) -> State {
         let virsh = self.of(deployment, machine);
-        if !is_there(&virsh, machine).unwrap_or(false) {
-            return State::Absent;
+        match is_there(&virsh, machine) {
+            Ok(true) => {}
+            Ok(false) => return State::Absent,
+            // Its machines go on without a libvirt.
+            Err(_) => return State::Unknown,
         }
         let text = virsh.described(&machine.uuid).unwrap_or_default();
         match virsh.state(&machine.uuid).as_deref() {
             Ok("running") if domain::is_connected(&text) => State::Listening,
             Ok("running") => State::Starting,
             Ok("paused") => State::Paused,
-            _ => State::Absent,
+            Ok(_) => State::Absent,
+            Err(_) => State::Unknown,
         }
     }
 

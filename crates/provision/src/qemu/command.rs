@@ -49,10 +49,13 @@ pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
         add("-device", "virtio-scsi-pci,id=scsi".to_owned());
     }
     for (number, disk) in machine.disks.iter().enumerate() {
+        // What fails, such as a write to a pool that is full, fails in the guest, where it is
+        // counted. By default, the whole machine would stand still.
         add(
             "-drive",
             format!(
-                "if=none,id=disk{number},file={},format={},cache={},aio=threads",
+                "if=none,id=disk{number},file={},format={},cache={},aio=threads,\
+                 werror=report,rerror=report",
                 escaped(disk),
                 boot.disks.word(),
                 boot.cache.word()

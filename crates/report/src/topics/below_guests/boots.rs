@@ -3,8 +3,9 @@
 use crate::ground::chart::number;
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
+use analysis::BootStorm;
+use model::Nanos;
 use model::machines::BootTime;
-use model::{Bytes, Nanos};
 
 /// The drawing's own units: where bars begin, how long they are at most, and a machine's height.
 const WIDTH: f64 = 900.0;
@@ -77,22 +78,13 @@ fn told(boot: &BootTime) -> String {
 
 /// The storm as a whole: how many, the fastest, the median, the slowest, and what all of them read.
 pub(super) fn sentence(boots: &[BootTime]) -> Option<String> {
-    let mut times: Vec<Nanos> = boots.iter().map(|boot| boot.agent).collect();
-    times.sort_unstable();
-    let (first, last) = (times.first()?, times.last()?);
-    // Of an even number, the upper of both in the middle: a time that a machine had.
-    let median = times[times.len() / 2];
-    let machines = words::counted(times.len() as u64, "machine");
+    let storm = BootStorm::of(boots)?;
+    let machines = words::counted(storm.machines, "machine");
+    let BootStorm { first, median, last, .. } = storm;
     let mut text = format!("{machines}: agents after {first} to {last}, median {median}");
-    let reads = boots.iter().map(|boot| boot.reads);
-    // What one machine does not report, all together do not.
-    let reads = reads.collect::<Option<Vec<_>>>().unwrap_or_default();
-    if !reads.is_empty() {
-        let sum = |values: &mut dyn Iterator<Item = u64>| values.fold(0, u64::saturating_add);
-        let requests = sum(&mut reads.iter().map(|one| one.requests));
-        let bytes = Bytes(sum(&mut reads.iter().map(|one| one.bytes.0)));
-        let requests = words::counted(requests, "request");
-        text.push_str(&format!("; until then they read {bytes} in {requests}"));
+    if let Some(reads) = storm.reads {
+        let requests = words::counted(reads.requests, "request");
+        text.push_str(&format!("; until then they read {} in {requests}", reads.bytes));
     }
     text.push('.');
     Some(text)
@@ -101,6 +93,7 @@ pub(super) fn sentence(boots: &[BootTime]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Bytes;
     use model::machines::BootReads;
 
     fn boot(machine: &str, seconds: u64, reads: Option<u64>) -> BootTime {
