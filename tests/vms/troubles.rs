@@ -113,7 +113,14 @@ fn machines_that_die_or_stand_still_under_load_are_named_and_all_are_removed() {
     fs::write(user.home.path().join("small.toml"), SUITE).expect("written");
     let kernel = User::kernel();
     let fleet = ["--set=fleet.on_lost_host=continue", "--set=fleet.lost_after=5s"];
-    let run_it = ["run", "small.toml", "--provider=qemu", &kernel, "--set=measure=10m"];
+    let run_it = [
+        "run",
+        "small.toml",
+        "--provider=qemu",
+        &kernel,
+        "--set=measure=10m",
+        "--out=run.plimsoll",
+    ];
     let mut child = user.command(&[&run_it[..], &fleet].concat());
     let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
     wait_for_samples(user.home.path(), 2);
