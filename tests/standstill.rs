@@ -104,9 +104,9 @@ fn a_record_whose_disk_does_not_answer_for_a_while_costs_no_host() {
     }
     let (folder, disk) = (scratch(), Mounted::new("mkfs.ext4", 64));
     let out = disk.path().join("run.plimsoll");
-    let run = ["run", "--bs", "4k", "--size", "8M", "--runtime", "14s", "--hosts", "local:2"];
-    let more = ["--target", "data", "--set", "rate=100", "--set", "fleet.lost_after=4s"];
-    let told = ["--json", "--quiet", "--out", text(&out)];
+    let run = ["run", "--rw", "randread", "--bs", "4k", "--size", "8M", "--runtime", "14s"];
+    let more = ["--hosts", "local:2", "--target", "data", "--set", "fleet.lost_after=4s"];
+    let told = ["--set", "rate=100", "--json", "--quiet", "--out", text(&out)];
     let child = start(folder.path(), &[&run[..], &more, &told].concat());
     wait_for_samples(disk.path(), 2);
     disk.freeze();
@@ -115,8 +115,7 @@ fn a_record_whose_disk_does_not_answer_for_a_while_costs_no_host() {
     disk.thaw();
     let json = end(child).with_code(0).json();
     let hosts = json["results"][0]["hosts"].as_array().expect("a list");
-    assert!(
-        hosts.len() == 2 && hosts.iter().all(|host| host["ios"].as_u64() > Some(1_000)),
-        "{json}"
-    );
+    // 700 were due at each, 450 of them while nothing could be recorded.
+    let is_whole = |host: &Value| host["ios"].as_u64() > Some(500);
+    assert!(hosts.len() == 2 && hosts.iter().all(is_whole), "{json}");
 }

@@ -13,7 +13,7 @@ use crate::record::{Deployment, Ground};
 use crate::{Problem, volume};
 use domain::{Sources, Starts, described};
 use model::Bytes;
-use model::machines::{BootReads, DiskAllocation, DiskContent, HostCpu, MachineAct};
+use model::machines::{Accelerator, BootReads, DiskAllocation, DiskContent, HostCpu, MachineAct};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use virsh::Virsh;
@@ -286,7 +286,9 @@ impl Provider for Libvirt {
             console: path(&console(deployment, machine))?,
             disks: disks.collect::<Result<_, _>>()?,
         };
-        let is_amd = self.virsh.is_amd()?;
+        // A libvirt may start each of its hypervisors to answer, which takes a minute on a busy
+        // machine; an emulated processor is of nobody.
+        let is_amd = boot.accelerator != Accelerator::Tcg && self.virsh.is_amd()?;
         let text = described(deployment, machine, boot, &sources, is_amd);
         let refused = |problem: Problem| match problem {
             Problem::Tool { said, .. } => {
