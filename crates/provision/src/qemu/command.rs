@@ -156,6 +156,7 @@ mod tests {
         let line = arguments(&machine, &boot).join(" ");
         assert!(line.starts_with("-name a-1,debug-threads=on -uuid 0-1 "), "{line}");
         assert!(line.contains("file=/p/x,,y.raw,format=raw,cache=none"), "{line}");
+        assert!(line.contains("aio=threads,werror=report,rerror=report "), "{line}");
         assert!(line.contains("path=/s/a,,b/a-1.agent,server=on"), "{line}");
         assert!(line.contains("--name=a-1 --disk=/dev/sda --disk=/dev/sdb"), "{line}");
         assert!(line.contains("-m 512M -smp 2 ") && !line.contains("kvm"), "{line}");

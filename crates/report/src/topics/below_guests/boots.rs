@@ -81,10 +81,13 @@ pub(super) fn sentence(boots: &[BootTime]) -> Option<String> {
     let storm = BootStorm::of(boots)?;
     let machines = words::counted(storm.machines, "machine");
     let BootStorm { first, median, last, .. } = storm;
-    let mut text = format!("{machines}: agents after {first} to {last}, median {median}");
+    let (mut text, who) = match storm.machines {
+        1 => (format!("{machines}: its agent after {last}"), "it"),
+        _ => (format!("{machines}: agents after {first} to {last}, median {median}"), "they"),
+    };
     if let Some(reads) = storm.reads {
         let requests = words::counted(reads.requests, "request");
-        text.push_str(&format!("; until then they read {} in {requests}", reads.bytes));
+        text.push_str(&format!("; until then {who} read {} in {requests}", reads.bytes));
     }
     text.push('.');
     Some(text)
@@ -115,6 +118,8 @@ mod tests {
         assert_eq!(told, expected);
         boots[1].reads = None;
         assert!(!sentence(&boots).expect("machines").contains("read"), "a part is no whole");
+        let told = sentence(&boots[..1]).expect("a machine");
+        assert_eq!(told, "1 machine: its agent after 4 s; until then it read 4 KiB in 1 request.");
         assert_eq!((sentence(&[]), figure(&[], 9)), (None, Markup::new()));
         let page = figure(&boots, 2).into_string();
         assert!(page.contains("4 s, 1 read of 4 KiB") && !page.contains(">a-3<"), "{page}");
