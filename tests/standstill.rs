@@ -93,3 +93,29 @@ fn a_program_that_was_stopped_says_that_it_stood_still_itself() {
     let found = codes(&row);
     assert!(found.contains(&"generator-paused") && !found.contains(&"stalled"), "{row}");
 }
+
+/// For how long the disk of a record does not answer; agents end their load after less.
+const DEAF: Duration = Duration::from_secs(9);
+
+#[test]
+fn a_record_whose_disk_does_not_answer_for_a_while_costs_no_host() {
+    if !has("a record whose disk stalls", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+        return;
+    }
+    let (folder, disk) = (scratch(), Mounted::new("mkfs.ext4", 64));
+    let out = disk.path().join("run.plimsoll");
+    let run = ["run", "--rw", "randread", "--bs", "4k", "--size", "8M", "--runtime", "14s"];
+    let more = ["--hosts", "local:2", "--target", "data", "--set", "fleet.lost_after=4s"];
+    let told = ["--set", "rate=100", "--json", "--quiet", "--out", text(&out)];
+    let child = start(folder.path(), &[&run[..], &more, &told].concat());
+    wait_for_samples(disk.path(), 2);
+    disk.freeze();
+    let begun = Instant::now();
+    wait_until("agents that would have given up", || begun.elapsed() >= DEAF);
+    disk.thaw();
+    let json = end(child).with_code(0).json();
+    let hosts = json["results"][0]["hosts"].as_array().expect("a list");
+    // 700 were due at each, 450 of them while nothing could be recorded.
+    let is_whole = |host: &Value| host["ios"].as_u64() > Some(500);
+    assert!(hosts.len() == 2 && hosts.iter().all(is_whole), "{json}");
+}

@@ -5,6 +5,7 @@ mod liars;
 mod libvirt;
 mod migration;
 mod nodes;
+mod troubles;
 mod vsphere;
 
 use crate::common::{Ended, alone, command, has, scratch};

@@ -5,7 +5,7 @@ use crate::row::ResultRow;
 use crate::warning::Warning;
 use model::machines::{BelowGuests, BelowNode, BelowStage, DiskCache, MachinesMade, OnNode};
 use model::testbed::HostFacts;
-use model::{Fact, Op, Record};
+use model::{Fact, Nanos, Op, Record};
 
 /// Where nodes' disks read at least this share of what guests read, memory answered little: as much
 /// as `read-from-memory` leaves to a file system.
@@ -66,7 +66,7 @@ fn share_from_disks(below: &BelowStage) -> Option<f64> {
 /// The node whose virtual CPUs waited for the largest share of their time.
 fn waited(record: &Record, made: &MachinesMade, below: &BelowStage) -> Option<Warning> {
     let shares = below.nodes.iter().filter_map(|node| {
-        let share = share_waited(record, made, below, node)?;
+        let share = share_waited(record, made, node, below.length)?;
         Some((node, share))
     });
     let (node, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -74,15 +74,16 @@ fn waited(record: &Record, made: &MachinesMade, below: &BelowStage) -> Option<Wa
     (share >= LEAST_WAITED).then_some(Warning::GuestsWaited { node, share })
 }
 
-/// The share of the time of all virtual CPUs of a node in which they had work, and no CPU.
+/// The share of the time of all virtual CPUs of a node in which they had work, and no CPU. What the
+/// node counted is of `length`.
 pub fn share_waited(
     record: &Record,
     made: &MachinesMade,
-    below: &BelowStage,
     node: &BelowNode,
+    length: Nanos,
 ) -> Option<f64> {
     let on = made.nodes.iter().find(|on| on.node == node.node)?;
-    let all = virtual_cpus(record, on).checked_mul(below.length.0).filter(|all| *all > 0)?;
+    let all = virtual_cpus(record, on).checked_mul(length.0).filter(|all| *all > 0)?;
     Some(node.guests?.waited?.0 as f64 / all as f64)
 }
 

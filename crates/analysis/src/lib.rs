@@ -7,6 +7,7 @@ pub mod aftermath;
 pub mod attribution;
 pub mod backlog;
 mod below;
+mod boot_storm;
 pub mod bursts;
 mod by_host;
 mod by_place;
@@ -75,6 +76,7 @@ pub mod warmup;
 mod warning;
 mod write_cache;
 
+pub use boot_storm::BootStorm;
 pub use by_host::{Share, by_host};
 pub use by_place::{NO_LABEL, by_label, by_locality};
 pub use durable::{Durable, durable};

@@ -6,6 +6,7 @@ mod clean;
 mod director;
 mod handles;
 mod inspect;
+mod keep_alive;
 mod network;
 mod receive;
 #[cfg(test)]
@@ -29,6 +30,7 @@ use crate::tree::Tree;
 use crate::wire::ToAgent;
 use director::Planned;
 use handles::Waiting;
+use keep_alive::Everybody;
 use model::testbed::HostFacts;
 use model::{Event, Kernels, Nanos, Plan, RunEnd};
 #[cfg(test)]
@@ -298,7 +300,7 @@ impl Fleet {
             });
             let input = match waiting {
                 Some(input) => input,
-                None => match events.record(director) {
+                None => match self.record(&mut events, director) {
                     Some(unrecordable) => unrecordable,
                     None => self.next_input(&mut ticked),
                 },
@@ -310,7 +312,7 @@ impl Fleet {
                 // What others are told or see next holds for what is on record.
                 if !matches!(action, Action::Emit(_) | Action::Ping { .. } | Action::Finish { .. })
                 {
-                    inputs.extend(events.record(director));
+                    inputs.extend(self.record(&mut events, director));
                 }
                 match self.perform(action, director, &mut events) {
                     Done::Yes => {}
@@ -324,6 +326,17 @@ impl Fleet {
                 }
             }
         }
+    }
+
+    /// Puts on record what waits for it. Agents elsewhere hear of us meanwhile, however slow the
+    /// record's disk is.
+    fn record(&self, events: &mut Unrecorded, director: &mut dyn Director) -> Option<Input> {
+        if events.is_empty() || self.lost_after_ns == 0 {
+            return events.record(director);
+        }
+        let (ways, branches) = (&self.comebacks.ways, &self.branches);
+        let everybody = Everybody { hosts: 0..self.names.len(), ways, branches, clock: self.clock };
+        everybody.hears_during(|| events.record(director))
     }
 
     /// What happens next; at least that time passes.
@@ -401,7 +414,7 @@ impl Fleet {
                 return Done::Then(Input::Judged { stage, is_steady: director.is_steady(&rounds) });
             }
             Action::Finish { end, left } => {
-                let end = match events.record(director) {
+                let end = match self.record(events, director) {
                     Some(Input::Unrecordable(why)) => RunEnd::Failed(why),
                     _ => end,
                 };

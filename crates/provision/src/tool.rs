@@ -1,11 +1,13 @@
 //! Programs of others that make machines: started with bounds in time and in bytes.
 
 use crate::Problem;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
@@ -66,6 +68,17 @@ pub(crate) struct Call<'a> {
     /// It changes something: where it takes too long, it is left to its end, which nobody could
     /// call off at the hypervisor. It is waited for before anything is removed.
     pub is_change: bool,
+    /// How it is known meanwhile that the hypervisor is there, where the program may take long.
+    pub alive: Option<Alive<'a>>,
+}
+
+/// A question that a hypervisor answers beside everything else that it does.
+#[derive(Clone, Copy)]
+pub(crate) struct Alive<'a> {
+    /// How often it is asked.
+    pub every: Duration,
+    /// An error is why nothing more is waited for.
+    pub ask: &'a (dyn Fn() -> Result<(), Problem> + Sync),
 }
 
 impl Call<'_> {
@@ -81,28 +94,72 @@ impl Call<'_> {
         let out = child.stdout.take().map(kept);
         let errors = child.stderr.take().map(kept);
         // Where it ends before it took all, it says why.
-        let fed = child.stdin.take().map_or(Ok(()), |mut input| feed(&mut input));
-        if matches!(fed, Err(Problem::Stopped)) {
-            ended(&mut child);
-            return Err(Problem::Stopped);
-        }
-        let deadline = Instant::now() + self.within;
-        let status = loop {
-            match child.try_wait() {
-                Ok(Some(status)) => break status,
-                Ok(None) if Instant::now() < deadline => sleep(PAUSE),
-                _ => {
-                    if !self.is_change {
-                        ended(&mut child);
-                    }
-                    return Err(self.hangs());
-                }
+        let fed = match self.feed(&mut child, feed) {
+            Err(Unfed::Given(problem)) if problem != Problem::Stopped => Err(problem),
+            Err(Unfed::Given(problem) | Unfed::Dead(problem)) => {
+                ended(&mut child);
+                return Err(problem);
             }
+            Ok(()) => Ok(()),
         };
+        let status = self.wait(&mut child).inspect_err(|_| {
+            if !self.is_change {
+                ended(&mut child);
+            }
+        })?;
         let (out, errors) = (text(out), text(errors));
         match status.success() {
             true => fed.map(|()| out),
             false => Err(Problem::Tool { call: self.words(), said: last_words(&errors) }),
+        }
+    }
+
+    /// Gives a program what it reads. Where the hypervisor is not there any more, the program would
+    /// not take the rest: it is ended then.
+    fn feed(
+        &self,
+        child: &mut Child,
+        feed: &mut dyn FnMut(&mut dyn Write) -> Result<(), Problem>,
+    ) -> Result<(), Unfed> {
+        let held = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).ok();
+        let Some(mut input) = child.stdin.take() else { return Ok(()) };
+        let (Some(alive), Some(held)) = (self.alive, held) else {
+            return feed(&mut input).map_err(Unfed::Given);
+        };
+        thread::scope(|scope| {
+            let (over, until_over) = mpsc::channel::<()>();
+            let watcher = scope.spawn(move || {
+                while until_over.recv_timeout(alive.every) == Err(RecvTimeoutError::Timeout) {
+                    if let Err(problem) = (alive.ask)() {
+                        let _ = pidfd_send_signal(&held, Signal::KILL);
+                        return Some(problem);
+                    }
+                }
+                None
+            });
+            let fed = feed(&mut input).map_err(Unfed::Given);
+            drop((input, over));
+            match watcher.join() {
+                Ok(Some(problem)) => Err(Unfed::Dead(problem)),
+                _ => fed,
+            }
+        })
+    }
+
+    /// Waits for its end, as long as it may take and its hypervisor is there.
+    fn wait(&self, child: &mut Child) -> Result<ExitStatus, Problem> {
+        let deadline = Instant::now() + self.within;
+        let mut asked = Instant::now();
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) => return Ok(status),
+                Ok(None) if Instant::now() < deadline => sleep(PAUSE),
+                _ => return Err(self.hangs()),
+            }
+            if let Some(alive) = self.alive.filter(|alive| asked.elapsed() >= alive.every) {
+                (alive.ask)()?;
+                asked = Instant::now();
+            }
         }
     }
 
@@ -132,6 +189,14 @@ impl Call<'_> {
         let all: Vec<_> = std::iter::once(self.program.into()).chain(words).collect();
         all.join(" ")
     }
+}
+
+/// Why a program was not given all that it reads.
+enum Unfed {
+    /// Whoever gives it could not, or it took no more.
+    Given(Problem),
+    /// Its hypervisor is not there any more.
+    Dead(Problem),
 }
 
 fn ended(child: &mut Child) {
@@ -166,12 +231,13 @@ fn last_words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn call(script: &str, within: Duration) -> Result<String, Problem> {
         let arguments = [OsStr::new("-c"), OsStr::new(script)];
         let is_change = false;
-        let call =
-            Call { program: "sh", package: "dash", arguments: &arguments, within, is_change };
+        let (program, package, alive) = ("sh", "dash", None);
+        let call = Call { program, package, arguments: &arguments, within, is_change, alive };
         call.fed(&mut |_| Ok(()))
     }
 
@@ -185,7 +251,8 @@ mod tests {
         assert!(matches!(hangs, Problem::Hangs { .. }));
         let (arguments, is_change) = (&[], false);
         let program = "no-such-program";
-        let none = Call { program, package: "x", arguments, within: long, is_change };
+        let (within, alive) = (long, None);
+        let none = Call { program, package: "x", arguments, within, is_change, alive };
         assert!(matches!(none.fed(&mut |_| Ok(())), Err(Problem::NoProgram { .. })));
     }
 
@@ -198,12 +265,47 @@ mod tests {
         let arguments = [OsStr::new("-c"), OsStr::new(&script)];
         let within = Duration::from_millis(50);
         let (program, package, is_change) = ("sh", "dash", true);
-        let call = Call { program, package, arguments: &arguments, within, is_change };
+        let alive = None;
+        let call = Call { program, package, arguments: &arguments, within, is_change, alive };
         assert!(matches!(call.fed(&mut |_| Ok(())), Err(Problem::Hangs { .. })));
         assert!(settle(folder.path(), Duration::ZERO).is_some(), "it still runs");
         fs::write(go_on, "").expect("written");
         assert_eq!(settle(folder.path(), Duration::from_secs(60)), None);
         assert_eq!(settle(Path::new("/no/such"), Duration::ZERO), None);
+    }
+
+    /// What comes of a program that may take an hour where its hypervisor is gone, and how often
+    /// that was asked before. It gets more than anybody takes who does not read.
+    fn abandoned(script: &str) -> (Result<String, Problem>, usize) {
+        let asked = AtomicUsize::new(0);
+        let gone = || Problem::Tool { call: "version".into(), said: "no answer".into() };
+        // It is there for a while.
+        let ask = || match asked.fetch_add(1, Ordering::SeqCst) {
+            0..2 => Ok(()),
+            _ => Err(gone()),
+        };
+        let alive = Some(Alive { every: Duration::from_millis(20), ask: &ask });
+        let arguments = [OsStr::new("-c"), OsStr::new(script)];
+        let (program, package, is_change) = ("sh", "dash", false);
+        let within = Duration::from_secs(3600);
+        let call = Call { program, package, arguments: &arguments, within, is_change, alive };
+        let told = call.fed(&mut |input| {
+            let cannot = |error| Problem::file("write", Path::new("sh"), &error);
+            (0..100).try_for_each(|_| input.write_all(&[7; 1 << 16]).map_err(cannot))
+        });
+        (told, asked.load(Ordering::SeqCst))
+    }
+
+    #[test]
+    fn a_hypervisor_that_is_gone_is_not_waited_for() {
+        let is_gone = |told: &Result<String, Problem>| matches!(told, Err(Problem::Tool { said, .. }) if said == "no answer");
+        // It takes nothing; it takes all, and never ends.
+        for script in ["exec sleep 600", "cat >/dev/null; exec sleep 600"] {
+            let (told, asked) = abandoned(script);
+            assert!(is_gone(&told) && asked >= 3, "{script}: {asked} {told:?}");
+        }
+        let (told, _) = abandoned("wc -c");
+        assert_eq!(told.as_deref().map(str::trim), Ok("6553600"));
     }
 
     #[test]
@@ -214,7 +316,8 @@ mod tests {
             let arguments = [OsStr::new("-c"), OsStr::new("wc -c")];
             let within = Duration::from_secs(30);
             let (program, package, is_change) = ("sh", "dash", false);
-            let call = Call { program, package, arguments: &arguments, within, is_change };
+            let alive = None;
+            let call = Call { program, package, arguments: &arguments, within, is_change, alive };
             call.fed(&mut |input| input.write_all(&[7; 100_000]).map_err(|_| Problem::Stopped))
         };
         assert_eq!(fed.as_deref().map(str::trim), Ok("100000"));

@@ -47,7 +47,10 @@ pub fn call_off() {
     if let Some(held) = made.take() {
         let name = held.deployment.name.clone();
         if let Err(problem) = remove(held) {
-            eprintln!("error: the machines {name} are still there: {problem}");
+            eprintln!(
+                "error: the machines {name} are still there: {problem}\nremove them with \
+                 `plimsoll vms down {name}`"
+            );
         }
     }
 }

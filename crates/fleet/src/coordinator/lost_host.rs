@@ -133,9 +133,8 @@ impl Coordinator {
         let seconds = Nanos::seconds(away_ns / 1_000_000_000);
         format!(
             "{why}. The cause is the coordinator, not this host: it stood still for {seconds} \
-             (stopped, or without a CPU). Agents end their load after {after} without it \
-             (fleet.lost_after, \
-             fleet.hold)."
+             (stopped, without a CPU, or waiting for the disk of its record). Agents end their \
+             load after {after} without it (fleet.lost_after, fleet.hold)."
         )
     }
 }

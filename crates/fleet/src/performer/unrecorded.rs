@@ -20,6 +20,11 @@ impl Unrecorded {
         self.waiting.push(event);
     }
 
+    /// Whether all that happened is on record.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// Whether there are some, and more may be heard before they are on record.
     pub(super) fn may_wait(&self) -> bool {
         !self.waiting.is_empty() && self.waiting.len() < MOST_TOGETHER

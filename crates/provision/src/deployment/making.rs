@@ -280,7 +280,11 @@ fn start(
                     let console = provider.console(deployment, machine);
                     return Err(Problem::Ended { machine: machine.name.clone(), console });
                 }
-                _ if Instant::now() > deadline => {
+                state if Instant::now() > deadline => {
+                    // Where nobody knows what it does, the provider says why.
+                    if state == State::Unknown {
+                        provider.node()?;
+                    }
                     let console = provider.console(deployment, machine);
                     let (machine, within) = (machine.name.clone(), wanted.boot);
                     return Err(Problem::Silent { machine, within, console });

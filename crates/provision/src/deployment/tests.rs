@@ -39,11 +39,16 @@ struct Noted {
     fails_at: Option<usize>,
     /// Machines never listen.
     is_deaf: bool,
+    /// It does not answer any more once machines run.
+    is_gone: bool,
     memory: u64,
 }
 
 impl Provider for Noted {
     fn node(&self) -> Result<Node, Problem> {
+        if self.is_gone && !self.running.borrow().is_empty() {
+            return Err(Problem::Tool { call: "hostname".into(), said: "refused".into() });
+        }
         Ok(Node { name: "here".into(), memory_available: Bytes(self.memory) })
     }
 
@@ -81,6 +86,7 @@ impl Provider for Noted {
     fn state(&self, _: &Deployment, machine: &Machine) -> State {
         match self.running.borrow().contains(&machine.uuid) {
             false => State::Absent,
+            true if self.is_gone => State::Unknown,
             true if self.is_deaf => State::Starting,
             true => State::Listening,
         }
@@ -232,6 +238,11 @@ fn what_fails_in_the_middle_is_taken_down() {
     let silent = setting.up(&deaf, "a", None).expect_err("deaf");
     assert!(silent.to_string().ends_with("\nthe last line"), "{silent}");
     assert!(setting.is_clean(&deaf));
+    // A provider that is not there any more is no machine that ended.
+    let gone = Noted { is_gone: true, ..provider() };
+    let told = setting.up(&gone, "a", None).expect_err("gone").to_string();
+    assert_eq!(told, "`hostname` failed: refused; try it by hand, and mend what it names");
+    assert!(setting.is_clean(&gone));
 }
 
 #[test]

@@ -73,11 +73,13 @@ pub(super) fn described(
         text.push_str("<controller type='scsi' index='0' model='virtio-scsi'/>");
     }
     for (number, source) in sources.disks.iter().enumerate() {
+        // What fails, such as a write to a pool that is full, fails in the guest, where it is
+        // counted. By default, the whole machine would stand still.
         let (bus, device) = bus(boot.bus, number);
         let _ = write!(
             text,
             "<disk type='file' device='disk'><driver name='qemu' type='{}' cache='{}' \
-             io='threads'/><source file='{}'/><target dev='{device}' bus='{bus}'/>\
+             io='threads' error_policy='report' rerror_policy='report'/><source file='{}'/><target dev='{device}' bus='{bus}'/>\
              <serial>disk{number}</serial></disk>",
             boot.disks.word(),
             boot.cache.word(),

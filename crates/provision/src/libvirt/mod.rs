@@ -13,7 +13,7 @@ use crate::record::{Deployment, Ground};
 use crate::{Problem, volume};
 use domain::{Sources, Starts, described};
 use model::Bytes;
-use model::machines::{BootReads, DiskAllocation, DiskContent, HostCpu, MachineAct};
+use model::machines::{Accelerator, BootReads, DiskAllocation, DiskContent, HostCpu, MachineAct};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use virsh::Virsh;
@@ -286,7 +286,9 @@ impl Provider for Libvirt {
             console: path(&console(deployment, machine))?,
             disks: disks.collect::<Result<_, _>>()?,
         };
-        let is_amd = self.virsh.is_amd()?;
+        // A libvirt may start each of its hypervisors to answer, which takes a minute on a busy
+        // machine; an emulated processor is of nobody.
+        let is_amd = boot.accelerator != Accelerator::Tcg && self.virsh.is_amd()?;
         let text = described(deployment, machine, boot, &sources, is_amd);
         let refused = |problem: Problem| match problem {
             Problem::Tool { said, .. } => {
@@ -300,15 +302,19 @@ impl Provider for Libvirt {
 
     fn state(&self, deployment: &Deployment, machine: &Machine) -> State {
         let virsh = self.of(deployment, machine);
-        if !is_there(&virsh, machine).unwrap_or(false) {
-            return State::Absent;
+        match is_there(&virsh, machine) {
+            Ok(true) => {}
+            Ok(false) => return State::Absent,
+            // Its machines go on without a libvirt.
+            Err(_) => return State::Unknown,
         }
         let text = virsh.described(&machine.uuid).unwrap_or_default();
         match virsh.state(&machine.uuid).as_deref() {
             Ok("running") if domain::is_connected(&text) => State::Listening,
             Ok("running") => State::Starting,
             Ok("paused") => State::Paused,
-            _ => State::Absent,
+            Ok(_) => State::Absent,
+            Err(_) => State::Unknown,
         }
     }
 

@@ -33,7 +33,7 @@ fn a_domain_has_our_mark_and_its_own_disks() {
         "<domain type='qemu'><name>a-1</name>",
         "<kernel>/p/k&amp;r</kernel>",
         "<source file='/p/it&apos;s'/>",
-        "cache='none'",
+        "cache='none' io='threads' error_policy='report' rerror_policy='report'/>",
         "<memory unit='b'>268435456</memory><vcpu>2</vcpu>",
         "--name=a-1 --disk=/dev/vda --disk=/dev/vdb</cmdline>",
     ] {

@@ -2,7 +2,7 @@
 
 use crate::Problem;
 use crate::guest::ImageFormat;
-use crate::tool::Call;
+use crate::tool::{Alive, Call};
 use model::machines::{BootReads, HostCpu};
 use model::{Bytes, Nanos};
 use std::ffi::OsStr;
@@ -56,7 +56,20 @@ impl Virsh {
         let package = "libvirt-clients";
         // Questions are short; all else would be done by libvirt after its client is gone, too.
         let is_change = within > SHORT;
-        Call { program: "virsh", package, arguments: &arguments, within, is_change }.fed(feed)
+        // What copies bytes may take hours. A libvirt that says nothing else meanwhile hangs.
+        let ask = || self.answers();
+        let alive = (within == LONG).then_some(Alive { every: SHORT, ask: &ask });
+        let program = "virsh";
+        Call { program, package, arguments: &arguments, within, is_change, alive }.fed(feed)
+    }
+
+    /// Whether it is there. A busy machine gets the patience that changes get.
+    fn answers(&self) -> Result<(), Problem> {
+        let arguments = ["-q", "-c", &self.connect, "hostname"].map(OsStr::new);
+        let (program, package) = ("virsh", "libvirt-clients");
+        let (within, is_change, alive) = (PATIENT, false, None);
+        let call = Call { program, package, arguments: &arguments, within, is_change, alive };
+        call.fed(&mut |_| Ok(())).map(|_| ())
     }
 
     fn number(&self, words: &[&str], key: &str) -> Result<u64, Problem> {

@@ -49,10 +49,13 @@ pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
         add("-device", "virtio-scsi-pci,id=scsi".to_owned());
     }
     for (number, disk) in machine.disks.iter().enumerate() {
+        // What fails, such as a write to a pool that is full, fails in the guest, where it is
+        // counted. By default, the whole machine would stand still.
         add(
             "-drive",
             format!(
-                "if=none,id=disk{number},file={},format={},cache={},aio=threads",
+                "if=none,id=disk{number},file={},format={},cache={},aio=threads,\
+                 werror=report,rerror=report",
                 escaped(disk),
                 boot.disks.word(),
                 boot.cache.word()
@@ -153,6 +156,7 @@ mod tests {
         let line = arguments(&machine, &boot).join(" ");
         assert!(line.starts_with("-name a-1,debug-threads=on -uuid 0-1 "), "{line}");
         assert!(line.contains("file=/p/x,,y.raw,format=raw,cache=none"), "{line}");
+        assert!(line.contains("aio=threads,werror=report,rerror=report "), "{line}");
         assert!(line.contains("path=/s/a,,b/a-1.agent,server=on"), "{line}");
         assert!(line.contains("--name=a-1 --disk=/dev/sda --disk=/dev/sdb"), "{line}");
         assert!(line.contains("-m 512M -smp 2 ") && !line.contains("kvm"), "{line}");

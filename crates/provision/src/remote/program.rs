@@ -58,7 +58,8 @@ impl Runs for Program {
             Takes::Long => LONG,
         };
         let (program, package, is_change) = (&*self.name, self.package, false);
-        Call { program, package, arguments: &arguments, within, is_change }.fed(feed)
+        let alive = None;
+        Call { program, package, arguments: &arguments, within, is_change, alive }.fed(feed)
     }
 }
 

@@ -3,7 +3,7 @@
 
 pub(crate) mod amounts;
 pub(crate) mod attribution;
-pub(crate) mod below_guests;
+pub mod below_guests;
 pub(crate) mod bursts;
 pub mod canary;
 pub mod ceiling;

@@ -11,11 +11,13 @@ use crate::args::{ProviderArg, VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs};
 use crate::failure::{Failure, suite_failure};
 use crate::machines::{self, Nodes, Wanted};
 use crate::suite_and_targets;
+use analysis::BootStorm;
 use model::Bytes;
-use model::machines::{BootTime, DiskBus, HostCpu, MachineAct};
+use model::machines::{BootTime, DiskBus, HostCpu, MachineAct, OnNode};
 use provision::guest::{Init, Kernel, Within};
 use provision::provider::{self, State};
 use provision::{Deployment, Ground, Places, Problem, deployment, nodes, providers};
+use report::topics::below_guests;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -62,9 +64,19 @@ fn up(args: &VmsUpArgs) -> Result<ExitCode, Failure> {
     let held = wanted.make(args.json)?;
     let name = &held.deployment.name;
     if args.json {
-        let boots: Vec<Value> = held.deployment.boots.iter().map(boot).collect();
-        print_json(&json!({ "name": name, "machines": boots }))?;
+        let deployment = &held.deployment;
+        let boots: Vec<Value> = deployment.boots.iter().map(boot).collect();
+        let all = BootStorm::of(&deployment.boots);
+        print_json(&json!({
+            "name": name,
+            "machines": boots,
+            "storm": all.map(storm),
+            "nodes": storms_of_nodes(deployment),
+        }))?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(sentence) = below_guests::boot_storm(&held.deployment.boots) {
+        print(&format!("boots         {sentence}\n"))?;
     }
     print(&format!(
         "load them     plimsoll run --hosts {}{name}\nremove them   plimsoll vms down {name}\n",
@@ -82,6 +94,30 @@ fn boot(boot: &BootTime) -> Value {
         "reads": boot.reads.map(|reads| reads.requests),
         "read_bytes": boot.reads.map(|reads| reads.bytes.0),
     })
+}
+
+/// What it took machines to come up together, and what they read until then.
+fn storm(storm: BootStorm) -> Value {
+    json!({
+        "machines": storm.machines,
+        "agent_ns": {
+            "first": storm.first.0,
+            "median": storm.median.0,
+            "last": storm.last.0,
+        },
+        "reads": storm.reads.map(|reads| reads.requests),
+        "read_bytes": storm.reads.map(|reads| reads.bytes.0),
+    })
+}
+
+/// The same of each node; none where all machines are at one.
+fn storms_of_nodes(deployment: &Deployment) -> Vec<Value> {
+    let Ground::Nodes(on) = &deployment.ground else { return Vec::new() };
+    let of = |part: &OnNode| {
+        let boots = deployment.boots.iter().filter(|boot| part.machines.contains(&boot.machine));
+        json!({ "node": part.node, "storm": BootStorm::of(boots).map(storm) })
+    };
+    on.parts.iter().map(of).collect()
 }
 
 fn list(as_json: bool) -> Result<ExitCode, Failure> {

@@ -3,8 +3,9 @@
 use crate::ground::chart::number;
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
+use analysis::BootStorm;
+use model::Nanos;
 use model::machines::BootTime;
-use model::{Bytes, Nanos};
 
 /// The drawing's own units: where bars begin, how long they are at most, and a machine's height.
 const WIDTH: f64 = 900.0;
@@ -77,22 +78,16 @@ fn told(boot: &BootTime) -> String {
 
 /// The storm as a whole: how many, the fastest, the median, the slowest, and what all of them read.
 pub(super) fn sentence(boots: &[BootTime]) -> Option<String> {
-    let mut times: Vec<Nanos> = boots.iter().map(|boot| boot.agent).collect();
-    times.sort_unstable();
-    let (first, last) = (times.first()?, times.last()?);
-    // Of an even number, the upper of both in the middle: a time that a machine had.
-    let median = times[times.len() / 2];
-    let machines = words::counted(times.len() as u64, "machine");
-    let mut text = format!("{machines}: agents after {first} to {last}, median {median}");
-    let reads = boots.iter().map(|boot| boot.reads);
-    // What one machine does not report, all together do not.
-    let reads = reads.collect::<Option<Vec<_>>>().unwrap_or_default();
-    if !reads.is_empty() {
-        let sum = |values: &mut dyn Iterator<Item = u64>| values.fold(0, u64::saturating_add);
-        let requests = sum(&mut reads.iter().map(|one| one.requests));
-        let bytes = Bytes(sum(&mut reads.iter().map(|one| one.bytes.0)));
-        let requests = words::counted(requests, "request");
-        text.push_str(&format!("; until then they read {bytes} in {requests}"));
+    let storm = BootStorm::of(boots)?;
+    let machines = words::counted(storm.machines, "machine");
+    let BootStorm { first, median, last, .. } = storm;
+    let (mut text, who) = match storm.machines {
+        1 => (format!("{machines}: its agent after {last}"), "it"),
+        _ => (format!("{machines}: agents after {first} to {last}, median {median}"), "they"),
+    };
+    if let Some(reads) = storm.reads {
+        let requests = words::counted(reads.requests, "request");
+        text.push_str(&format!("; until then {who} read {} in {requests}", reads.bytes));
     }
     text.push('.');
     Some(text)
@@ -101,6 +96,7 @@ pub(super) fn sentence(boots: &[BootTime]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Bytes;
     use model::machines::BootReads;
 
     fn boot(machine: &str, seconds: u64, reads: Option<u64>) -> BootTime {
@@ -122,6 +118,8 @@ mod tests {
         assert_eq!(told, expected);
         boots[1].reads = None;
         assert!(!sentence(&boots).expect("machines").contains("read"), "a part is no whole");
+        let told = sentence(&boots[..1]).expect("a machine");
+        assert_eq!(told, "1 machine: its agent after 4 s; until then it read 4 KiB in 1 request.");
         assert_eq!((sentence(&[]), figure(&[], 9)), (None, Markup::new()));
         let page = figure(&boots, 2).into_string();
         assert!(page.contains("4 s, 1 read of 4 KiB") && !page.contains(">a-3<"), "{page}");

@@ -78,7 +78,7 @@ pub(super) fn figure(
         let machines = on.machines.iter().take(shown);
         let machines =
             machines.map(|name| machine(record, rows, name, node, &counted)).collect::<Vec<_>>();
-        boxes.push(NodeBox { words: node_words(record, on, below, node), machines });
+        boxes.push(NodeBox { words: node_words(record, made, on, below, node), machines });
     }
     let busiest = boxes.iter().flat_map(|node| &node.machines).flat_map(|one| &one.disks);
     let busiest = busiest.filter_map(|disk| disk.bytes).max().unwrap_or(0);
@@ -166,6 +166,7 @@ fn machine<'a>(
 
 fn node_words(
     record: &Record,
+    made: &MachinesMade,
     on: &model::machines::OnNode,
     below: Option<&BelowGuests>,
     node: Option<&BelowNode>,
@@ -175,7 +176,7 @@ fn node_words(
     if let Some((busy, cpus)) = node.counts.busy.zip(node.counts.cpus).filter(|(_, c)| c.0 > 0) {
         all.push(format!("CPUs {} busy", words::share(busy.0 as f64 / cpus.0 as f64)));
     }
-    if let Some(share) = waited(record, on, below, node) {
+    if let Some(share) = analysis::guests::share_waited(record, made, node, below.length) {
         all.push(format!("virtual CPUs waited {}", words::share(share)));
     }
     if let (Some(read), Some(written)) = (node.counts.read_bytes, node.counts.written_bytes) {
@@ -183,19 +184,6 @@ fn node_words(
         all.push(format!("disks wrote {}", Bytes(written)));
     }
     all
-}
-
-/// The share of the time of a node's virtual CPUs in which they had work, and no CPU.
-fn waited(
-    record: &Record,
-    on: &model::machines::OnNode,
-    below: &BelowGuests,
-    node: &BelowNode,
-) -> Option<f64> {
-    let waited = node.guests?.waited?;
-    let cpus = analysis::guests::virtual_cpus(record, on);
-    let all = cpus.checked_mul(below.length.0).filter(|all| *all > 0)?;
-    Some(waited.0 as f64 / all as f64)
 }
 
 /// A node with its machines from `top` on, and how high it is.

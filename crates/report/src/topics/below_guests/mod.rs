@@ -7,7 +7,7 @@ use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
 use analysis::ResultRow;
 use analysis::guests;
-use model::machines::{BelowGuests, BelowNode, BelowStage, HostCpu, NodeCounts};
+use model::machines::{BelowGuests, BelowNode, BelowStage, BootTime, HostCpu, NodeCounts};
 use model::{Bytes, Nanos, Record, hostlist};
 
 /// More points than this are folded away.
@@ -36,6 +36,11 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     plain("section", content)
 }
 
+/// Machines that started together, in a sentence; `None` without any.
+pub fn boot_storm(boots: &[BootTime]) -> Option<String> {
+    boots::sentence(boots)
+}
+
 fn head(words: &[(&'static str, &'static str)]) -> Markup {
     let cells = words
         .iter()
@@ -55,7 +60,7 @@ fn points(record: &Record, rows: &[ResultRow], below: &BelowGuests) -> Markup {
         let title = title.map_or_else(|| format!("stage {}", stage.stage + 1), name_of);
         for node in &stage.nodes {
             let waited = guests::made(record)
-                .and_then(|made| guests::share_waited(record, made, stage, node));
+                .and_then(|made| guests::share_waited(record, made, node, stage.length));
             body.push(of_point(&title, stage, node, waited));
         }
     }
