@@ -37,6 +37,7 @@ pub mod objective;
 pub mod occurrences;
 pub mod plan;
 pub(crate) mod population;
+pub(crate) mod purged;
 pub(crate) mod port_traffic;
 pub mod prediction;
 pub mod published;
