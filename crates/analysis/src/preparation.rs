@@ -216,7 +216,8 @@ pub(crate) fn not_purged(record: &Record, row: &ResultRow) -> Option<Warning> {
                 && is_same_layout(record, earlier.stage, row.stage)
         })
     };
-    let writes_first = row.plans(Op::Write) && !record.plan.existing && !complete(StageKind::Prepare);
+    let writes_first =
+        row.plans(Op::Write) && !record.plan.existing && !complete(StageKind::Prepare);
     let counts_on_it =
         record.plan.rounds.most > 0 || writes_first || aged_for(record, row.stage).is_some();
     if !counts_on_it || complete(StageKind::Purge) || record.plan.backend.sends_nothing() {

@@ -29,7 +29,7 @@ pub use checked::{Damage, FoundBlock, Mismatch, NotChecked};
 pub use event_io::{CountedBy, EventIo};
 pub use hosts::{AboutHosts, HostStart, OtherRun, TakesPart, Trait};
 pub use jobs::{Imported, Lost};
-pub use purged::{PurgedBy, Purged};
+pub use purged::{Purged, PurgedBy};
 pub use words::InWords;
 
 /// Something that a reader of the results has to know.

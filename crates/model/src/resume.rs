@@ -36,7 +36,8 @@ pub fn left_over(record: &Record) -> Vec<u32> {
         (!complete).then_some(number)
     };
     let left: Vec<u32> = stages().filter_map(is_left).collect();
-    let follows_purge = |number: u32| number.checked_sub(1).filter(|before| is_purge(record, *before));
+    let follows_purge =
+        |number: u32| number.checked_sub(1).filter(|before| is_purge(record, *before));
     let purges = left.iter().filter_map(|number| follows_purge(*number));
     let mut all: Vec<u32> = purges.chain(left.iter().copied()).collect();
     all.sort_unstable();

@@ -40,8 +40,12 @@ fn every_parameter_is_read() {
     };
     assert_eq!(DeviceSpec::parse(text), Ok(expected));
     let text = "ssd,capacity=1GiB,flash=28%@400MiB/s,flash-block=4MiB";
-    let flash =
-        Flash { spare: Percent::of(28), program_bytes_per_s: 400 << 20, block: Bytes::mib(4), used: false };
+    let flash = Flash {
+        spare: Percent::of(28),
+        program_bytes_per_s: 400 << 20,
+        block: Bytes::mib(4),
+        used: false,
+    };
     assert_eq!(DeviceSpec::parse(text).map(|spec| spec.flash), Ok(Some(flash)));
 }
 

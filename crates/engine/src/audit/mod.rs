@@ -375,9 +375,10 @@ fn batches(files: &[&TargetFile], grain: u64, most_blocks: u64) -> Vec<Vec<Piece
 /// Trims after the last record are not known
 /// one by one, so it is all of their extents.
 fn given_back(record: &Record, plan: &HostPlan) -> Vec<Extent> {
-    let began = plan.stages.iter().filter(|stage| {
-        stage.kind != StageKind::Purge && record.stage(stage.stage).is_some()
-    });
+    let began = plan
+        .stages
+        .iter()
+        .filter(|stage| stage.kind != StageKind::Purge && record.stage(stage.stage).is_some());
     let trims = |stage: &HostStage, worker: &Worker| {
         let work = stage.works.get(worker.work as usize);
         work.is_some_and(|work| work.trim > Percent::ZERO)

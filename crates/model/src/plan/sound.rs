@@ -354,7 +354,8 @@ mod tests {
     fn every_number_that_does_not_fit_is_found() {
         assert_eq!(share().check(), Ok(()));
         assert_eq!(HostPlan { parts: vec![part()], ..share() }.check(), Ok(()));
-        let bad: [&dyn Fn(&mut HostPlan); 27] = [
+        let bad: [&dyn Fn(&mut HostPlan); 28] = [
+            &|plan| plan.stages[0].kind = StageKind::Purge,
             &|plan| plan.interval = Nanos(0),
             &|plan| plan.engine.contents.grain = Bytes(0),
             &|plan| plan.engine.patience = Nanos(u64::MAX),

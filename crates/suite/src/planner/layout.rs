@@ -74,7 +74,8 @@ pub(super) fn targets(
 
 /// Why a target cannot be purged: its kernel knows of no discards.
 fn purge_refusal(kind: &PlannedTarget, target: &TargetFacts) -> Option<Refusal> {
-    let takes_none = target.device.as_ref().is_some_and(|device| device.most_discard == Some(Bytes(0)));
+    let takes_none =
+        target.device.as_ref().is_some_and(|device| device.most_discard == Some(Bytes(0)));
     (*kind == PlannedTarget::Device && takes_none).then(|| {
         refuse(
             target,

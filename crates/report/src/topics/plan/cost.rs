@@ -116,7 +116,9 @@ pub(super) fn purges(plan: &Plan) -> Option<String> {
     let mut ways: Vec<&str> = targets().map(how).collect();
     ways.sort_unstable();
     ways.dedup();
-    (bytes > 0).then(|| format!("{} given back before anything is written, by {}", Bytes(bytes), ways.join(" and ")))
+    (bytes > 0).then(|| {
+        format!("{} given back before anything is written, by {}", Bytes(bytes), ways.join(" and "))
+    })
 }
 
 /// What the run writes, in words.
