@@ -11,7 +11,7 @@ pub fn sentence(purged: &Purged) -> String {
         PurgedBy::Holes => {
             "by holes in files, and reserved anew. Of the drive below, nothing follows"
         }
-        PurgedBy::Simulated => "by the simulation: its flash is as from the factory",
+        PurgedBy::Simulated => "by the simulation. Simulated flash is as from the factory",
     };
     format!("{}: {} given back {how}", purged.path, purged.bytes)
 }
