@@ -62,8 +62,8 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// As from the factory, where every block is erased, or used. A spec that is refused makes a log all the same,
-    /// with room for the cleaning.
+    /// As from the factory, where every block is erased, or used. A spec that is refused makes a
+    /// log all the same, with room for the cleaning.
     pub(crate) fn new(flash: &Flash, capacity_bytes: u64) -> Log {
         let per_block = flash.pages_of_block();
         let pages = capacity_bytes.div_ceil(PAGE_BYTES).min(u64::from(NONE) / 4) as u32;

@@ -9,8 +9,8 @@ use model::{Bytes, Op, Percent};
 /// Longer than any device that [`DeviceSpec::check`] accepts needs in practice.
 const MOST_TEXT: usize = 65_536;
 const KEYS: &str = "service, mean, read, write, fsync, servers, capacity, bandwidth, iops, \
-    credits, \
-                    flash, flash-block, flash-state, cache, cache-write, cache-line, destage, stall and error";
+                    credits, flash, flash-block, flash-state, cache, cache-write, cache-line, \
+                    destage, stall and error";
 const SERVICE_REMEDY: &str =
     "write 100us, constant:100us, exponential:50us, lognormal:80us:0.5 or empirical:10us*90:1ms*10";
 

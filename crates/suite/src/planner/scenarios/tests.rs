@@ -239,8 +239,9 @@ fn a_run_that_was_cut_short_prepares_what_is_left_and_nothing_else() {
 
 #[test]
 fn each_scenario_begins_with_its_own_purge_and_again_where_what_follows_it_is_done_anew() {
-    let suite = "name = \"t\"\n[layout]\nsize = \"8MiB\"\n[stages]\npurge = true\n[[workload]]\nname = \
-                 \"w\"\n[[scenario]]\nname = \"a\"\n[[scenario]]\nname = \"b\"\n";
+    let suite = "name = \"t\"\n[layout]\nsize = \"8MiB\"\n[stages]\npurge = \
+                 true\n[[workload]]\nname = \"w\"\n[[scenario]]\nname = \
+                 \"a\"\n[[scenario]]\nname = \"b\"\n";
     let plan = one_host(suite, Bytes::gib(1)).expect("a plan");
     assert_eq!(order(&plan), ["purge", "prepare", "a 1", "purge", "prepare", "b 1"]);
     assert_eq!(parts(&plan).len(), 2, "one layout, but each scenario begins with a fresh one");
