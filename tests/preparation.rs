@@ -1,7 +1,7 @@
 //! How a drive is prepared, on simulated flash whose write amplification is known: one pass that
 //! ages it, rounds until steady, SNIA's and JEDEC's tests, and grids as maps.
 
-use crate::common::{plimsoll, scratch};
+use crate::common::{Loop, has, plimsoll, scratch, text};
 use model::flash::amplification;
 use serde_json::Value;
 
@@ -57,6 +57,92 @@ fn a_spare_that_nobody_knows_is_asked_for() {
     let refused = plimsoll(folder.path(), &args);
     assert_eq!(refused.code, 2, "{refused:?}");
     assert!(refused.err.contains("add spare"), "{refused:?}");
+}
+
+/// First writes on flash that was used, with and without a purge before them.
+#[test]
+fn a_purge_makes_used_flash_as_from_the_factory_and_without_one_a_doubt_says_so() {
+    let used = format!("{FLASH},flash-state=used");
+    let run = |purge: &str| {
+        let folder = scratch();
+        let suite = "name = \"first\"\n[stages]\nprepare = false\nmeasure = \"200ms\"\ninterval = \
+                     \"50ms\"\n[[workload]]\nname = \"w\"\nread = 0\nblock_size = \
+                     \"4KiB\"\naccess = \"random\"\ndepth = 32\nworkers = 1\n";
+        std::fs::write(folder.path().join("first.toml"), suite).expect("a suite");
+        let args = ["run", "first.toml", "--target", &used, "--set", purge, "--json", "--quiet"];
+        plimsoll(folder.path(), &args).with_code(0).json()
+    };
+    let (with, without) = (run("stages.purge=true"), run("stages.purge=false"));
+    let iops = |json: &Value| json["results"][0]["iops"].as_f64().expect("a rate");
+    let theory = PAGES_PER_S / amplification("28%".parse().expect("a share"));
+    assert!((iops(&with) / PAGES_PER_S - 1.0).abs() < 0.02, "{} without a copy", iops(&with));
+    assert!((iops(&without) / theory - 1.0).abs() < 0.05, "{} of {theory}", iops(&without));
+    assert!(codes(&without["results"][0]).contains(&"not-purged"), "{without:#}");
+    assert!(!codes(&with["results"][0]).contains(&"not-purged"), "{with:#}");
+    let purged = |json: &Value| {
+        let notes = json["notes"].as_array().expect("notes");
+        notes.iter().filter(|note| note["code"] == "purged").cloned().collect::<Vec<_>>()
+    };
+    assert!(purged(&without).is_empty());
+    let [note] = &purged(&with)[..] else { panic!("{with:#}") };
+    assert!(note.to_string().contains("128 MiB given back"), "{note}");
+    let trims = with["issued"].as_array().expect("what was issued").iter();
+    let mut of_purge = trims.filter(|one| one["stage"] == "purge");
+    assert_eq!(of_purge.next().map(|one| one["op"].clone()), Some("trim".into()), "{with:#}");
+    assert!(of_purge.next().is_none(), "no flush, no write");
+}
+
+/// A purge that the target refuses ends the run before anything is written.
+#[test]
+fn a_purge_that_fails_ends_the_run_and_says_what_to_do() {
+    let folder = scratch();
+    let target = format!("{FLASH},error=trim:EOPNOTSUPP:100%");
+    let args =
+        ["run", "snia-write-saturation", "--target", &target, "--json", "--out", "r.plimsoll"];
+    let ended = plimsoll(folder.path(), &args);
+    assert_ne!(ended.code, 0, "{ended:?}");
+    assert!(ended.err.contains("purge: requests to the target failed"), "{ended:?}");
+    assert!(ended.err.contains("stages.purge = false"), "{ended:?}");
+    let json = plimsoll(folder.path(), &["show", "r.plimsoll", "--json"]).json();
+    let stages: Vec<&Value> =
+        json["issued"].as_array().expect("a list").iter().map(|one| &one["stage"]).collect();
+    assert_eq!(stages, ["purge"], "nothing behind it");
+}
+
+/// The whole layout on a device gets discards, and nothing behind it does.
+#[test]
+fn a_device_is_purged_by_discards_of_the_layout_alone() {
+    if !has("a purge of a device", &["losetup", "loop"]) {
+        return;
+    }
+    const MIB: usize = 1 << 20;
+    let (folder, disk) = (scratch(), Loop::new(64));
+    let device = text(&disk.device).to_owned();
+    std::fs::write(&device, vec![0xAA; 64 * MIB]).expect("data of before");
+    let suite = "name = \"p\"\n[layout]\nsize = \"32MiB\"\n[stages]\npurge = true\nprepare = \
+                 false\namount = \"1MiB\"\n[[workload]]\nname = \"w\"\nread = 0\nworkers = \
+                 1\nblock_size = \"4KiB\"\naccess = \"sequential\"\n";
+    std::fs::write(folder.path().join("p.toml"), suite).expect("a suite");
+    let run = || {
+        let args = ["run", "p.toml", "--destroy-data", &device, "--json", "--quiet"];
+        plimsoll(folder.path(), &args)
+    };
+    let discards = || {
+        let line = std::fs::read_to_string(format!("/sys/block/{}/stat", disk.name()));
+        let line = line.expect("counters");
+        let sectors: u64 =
+            line.split_whitespace().nth(13).expect("a field").parse().expect("a number");
+        sectors * 512
+    };
+    let whole = || std::fs::read(&device).expect("the device");
+    let before = discards();
+    let json = run().with_code(0).json();
+    assert_eq!(discards() - before, 32 * MIB as u64, "the kernel saw the whole layout go");
+    let now = whole();
+    assert!(now[MIB..32 * MIB].iter().all(|byte| *byte == 0), "what was purged reads as zeros");
+    assert!(now[32 * MIB..].iter().all(|byte| *byte == 0xAA), "behind the layout nothing changed");
+    let note = json["notes"].to_string();
+    assert!(note.contains("32 MiB given back by discards (BLKDISCARD)"), "{note}");
 }
 
 /// A suite of SNIA on simulated flash; its results and its page.

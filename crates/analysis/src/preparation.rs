@@ -204,6 +204,38 @@ pub(crate) fn too_short(
     })
 }
 
+/// Whether flash was to begin as from its box, and no stage made it so: rounds until steady, one
+/// pass that ages it, and first writes count on that.
+pub(crate) fn not_purged(record: &Record, row: &ResultRow) -> Option<Warning> {
+    let complete = |kind: StageKind| {
+        record.stages.iter().any(|earlier| {
+            let planned = record.plan.stages.get(earlier.stage as usize);
+            planned.is_some_and(|planned| planned.kind == kind)
+                && earlier.stage < row.stage
+                && earlier.end == Some(StageEnd::Complete)
+                && is_same_layout(record, earlier.stage, row.stage)
+        })
+    };
+    let writes_first =
+        row.plans(Op::Write) && !record.plan.existing && !complete(StageKind::Prepare);
+    let counts_on_it =
+        record.plan.rounds.most > 0 || writes_first || aged_for(record, row.stage).is_some();
+    if !counts_on_it || complete(StageKind::Purge) || record.plan.backend.sends_nothing() {
+        return None;
+    }
+    let of_host = |(number, host): (u32, &HostPlan)| {
+        let targets = host.targets.get(host.targets_of(row.stage)).unwrap_or_default();
+        let mut flash = targets.iter().filter(|target| is_flash(record, number, target));
+        let is_new = |target: &Target| {
+            target.kind == PlannedTarget::Simulated
+                && !target.files.iter().any(TargetFile::is_used_flash)
+        };
+        flash.find(|target| !is_new(target)).map(|target| target.path.clone())
+    };
+    let device = (0..).zip(&record.plan.hosts).find_map(of_host)?;
+    Some(Warning::NotPurged { device })
+}
+
 /// Random writes of the stage itself before the first interval that its figures rest on.
 fn uncounted(record: &Record, digest: &Digest, row: &ResultRow) -> f64 {
     let Some(planned) = record.plan.stages.get(row.stage as usize) else { return 0.0 };

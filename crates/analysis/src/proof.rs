@@ -297,6 +297,7 @@ fn of_run(doubt: &Warning) -> Vec<Proof> {
             proof.extend(part.map(|part| number(Plan, "part", part)));
             proof
         }
+        Warning::NotPurged { device } => vec![word(Plan, "device", device)],
         Warning::Simulated => vec![word(Plan, "target", "simulated")],
         other => vec![word(Plan, "doubt", other.code())],
     }

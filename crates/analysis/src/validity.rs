@@ -212,6 +212,7 @@ fn warnings(
     found.extend(thin_quantiles(row.ios));
     found.extend(preparation::skipped_stages(record, row));
     found.extend(preparation::too_short(record, digest, row, past));
+    found.extend(preparation::not_purged(record, row));
     found.extend(little_space(record, row.stage));
     found.extend(write_cache::doubt(record, row));
     found.extend(write_cache::of_flush(record, row));

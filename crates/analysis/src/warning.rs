@@ -406,6 +406,11 @@ pub enum Warning {
         /// The spare for which one pass aged it.
         aged_for: Option<Percent>,
     },
+    /// What was done to flash counts on a drive as from its box, and nobody made it so.
+    NotPurged {
+        /// The drive, or the first of them.
+        device: String,
+    },
     /// Blocks were read that nobody ever wrote.
     NotPrepared,
     /// Some requests failed; they are in no rate and no quantile.
@@ -503,6 +508,7 @@ impl Warning {
             Warning::ClockSource { .. } => "clock-source",
             Warning::NotPreconditioned => "not-preconditioned",
             Warning::ShortPreparation { .. } => "short-preparation",
+            Warning::NotPurged { .. } => "not-purged",
             Warning::NotPrepared => "not-prepared",
             Warning::Errors { .. } => "errors",
             Warning::Reducible { .. } => "reducible-contents",

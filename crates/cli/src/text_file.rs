@@ -29,7 +29,11 @@ pub fn of_suite(folder: &Path, name: &str) -> Result<String, String> {
     if !metadata.is_file() || metadata.len() > MOST_BYTES {
         return Err(format!("it is no text file of at most {} MiB", MOST_BYTES >> 20));
     }
-    std::fs::read(&path).map(|bytes| decoded(&bytes)).map_err(|error| error.to_string())
+    let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
+    match dialects::packing::packed(&bytes) {
+        Some((what, remedy)) => Err(format!("it is {what}: {remedy}")),
+        None => Ok(decoded(&bytes)),
+    }
 }
 
 fn decoded(bytes: &[u8]) -> String {

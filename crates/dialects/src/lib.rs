@@ -11,6 +11,7 @@ pub mod io500;
 pub mod iometer;
 pub mod iozone;
 pub mod mpi;
+pub mod packing;
 pub mod results;
 pub mod trace;
 pub mod vdbench;

@@ -67,7 +67,7 @@ pub(crate) fn is_wanted(targets: &OpenTargets, stage: &HostStage) -> bool {
     targets.plan().engine.backend == Backend::Auto
         && targets.world().is_none()
         && targets.backend() != Backend::Sync
-        && !matches!(stage.kind, StageKind::Prepare | StageKind::Verify)
+        && !matches!(stage.kind, StageKind::Purge | StageKind::Prepare | StageKind::Verify)
         && stage.works.iter().all(|work| work.metadata.is_none())
 }
 

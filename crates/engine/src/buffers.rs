@@ -16,7 +16,7 @@ const PAGE: usize = 4096;
 /// request, so that the kernel need not split it.
 const HUGE_PAGE: usize = 2 << 20;
 /// What every buffer is a multiple of.
-const SECTOR: usize = 512;
+pub(crate) const SECTOR: usize = 512;
 
 /// What a buffer for at most `size` bytes takes.
 pub(crate) fn stride(size: usize) -> usize {

@@ -28,6 +28,7 @@ mod pace;
 mod page_cache;
 mod pinning;
 mod priority;
+mod purge;
 mod real_time;
 mod recorder;
 mod replay;

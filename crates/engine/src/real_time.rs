@@ -12,6 +12,7 @@ use crate::kernel_workers::Helpers;
 use crate::outcome::StageOutcome;
 use crate::page_cache;
 use crate::pinning::Seats;
+use crate::purge;
 use crate::replay::Replays;
 use crate::shared::Shared;
 use crate::start_gate::Gate;
@@ -159,6 +160,10 @@ pub(crate) fn run_on(
     }));
     drop(files_left);
     findings.extend(before.into_iter().flat_map(|before| page_cache::after(before, plan, stage)));
+    if complete {
+        purge::reserve(plan, stage, &shared.files)?;
+        findings.extend(purge::notes(plan, stage));
+    }
     let late_ns = shared.late_ns.load(Ordering::Relaxed);
     Ok(StageOutcome {
         interrupted: control.is_stopped(),

@@ -7,8 +7,9 @@ use crate::outcome::StageOutcome;
 use crate::real_time::{When, run_on};
 use crate::targets::OpenTargets;
 use crate::virtual_time;
-use model::IntervalSample;
+use model::choices::Backend;
 use model::plan::HostStage;
+use model::{IntervalSample, StageKind};
 use std::sync::PoisonError;
 
 /// Runs `stage`, telling `sink` each interval as soon as all workers have left it. Once all workers
@@ -35,6 +36,10 @@ pub fn run_stage(
         let mut members = [virtual_time::Member { plan, stage, control, sink }];
         let outcome = virtual_time::run_stage(&mut members, &mut world).pop();
         return Ok(outcome.unwrap_or_else(StageOutcome::called_off));
+    }
+    if stage.kind == StageKind::Purge && !targets.backend().sends_nothing() {
+        // One call after the other: no ring has discards of devices everywhere.
+        return run_on(targets, Backend::Sync, stage, control, when, sink);
     }
     if !backend_trial::is_wanted(targets, stage) {
         return run_on(targets, targets.backend(), stage, control, when, sink);

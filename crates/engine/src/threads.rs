@@ -5,7 +5,7 @@
 
 use crate::amount_end::{Amount, OwnFiles};
 use crate::backend::{Aio, Backend, Nop, Null, Ring, Setup, Sim, Sync, trim_mode};
-use crate::buffers::{Buffers, stride};
+use crate::buffers::{Buffers, SECTOR, stride};
 use crate::clock::Clock;
 use crate::contents::spares;
 use crate::driver::{Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, WorkerEnd, drive};
@@ -16,6 +16,7 @@ use crate::shared::{Shared, begin_on_time, page};
 use crate::turns::Turn;
 use crate::worker::WorkerState;
 use crate::{amount_end, metadata, priority};
+use model::StageKind;
 use model::choices;
 use model::choices::Poll;
 use model::note::Degraded;
@@ -236,6 +237,7 @@ fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Setup,
         write_base,
         dsync: work.dsync,
         trim_mode: trim_mode(work.trim_as),
+        purges: shared.stage.kind == StageKind::Purge,
         ioprio: ioprio(shared, work),
         poll: shared.plan.engine.poll,
         only_moves: work.fsync_every == 0 && !work.trims() && !has_flushes(work),
@@ -257,6 +259,7 @@ fn setup_of_one(
         write_base,
         dsync: work.dsync,
         trim_mode: trim_mode(work.trim_as),
+        purges: shared.stage.kind == StageKind::Purge,
         ioprio: ioprio(shared, work),
         poll: Poll::None,
         only_moves: false,
@@ -280,8 +283,9 @@ fn buffers(
     let is_mix = work.writes() && work.reads();
     let (count, write_base) = if is_mix { (2 * depth, depth) } else { (depth, 0) };
     let mut contents = shared.contents.worker(work, depth, worker.seed);
-    let (size, smallest) =
-        (work.largest_block().0 as usize, work.write_block_size.smallest().0 as usize);
+    // A trim moves nothing.
+    let largest = if work.reads() || work.writes() { work.largest_block().0 as usize } else { 0 };
+    let (size, smallest) = (largest.max(SECTOR), work.write_block_size.smallest().0 as usize);
     let room = spares::room(shared.stage.workers.len(), count * stride(size), lockable);
     let spares = if work.writes() { contents.spares(smallest, stride(size), room) } else { 0 };
     let buffers = Buffers::new(count, spares, size, worker.seed, contents)

@@ -8,6 +8,7 @@ use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable};
 use crate::flushes::{Flushes, is_probed};
 use crate::io::Completion;
 use crate::outcome::StageOutcome;
+use crate::purge;
 use crate::recorder::{Interval, slots};
 use crate::stuck::Patience;
 use crate::targets::{Done, World};
@@ -216,6 +217,7 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
             .into_iter()
             .filter(|_| is_measured)
             .map(|fact| Note { stage, host, fact })
+            .chain(purge::notes(member.plan, member.stage).into_iter().filter(|_| complete))
             .collect();
         let interrupted = member.control.is_stopped();
         outcomes.push(StageOutcome {
@@ -237,7 +239,7 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
 /// Whether what a stage wrote is made durable behind it, as part of it.
 fn flushes_after(stage: &HostStage) -> bool {
     let is_written = stage.stop() == Stop::Amount || stage.works.iter().any(Work::writes);
-    stage.stop().time().is_none() && is_written
+    stage.kind != StageKind::Purge && stage.stop().time().is_none() && is_written
 }
 
 impl Host {

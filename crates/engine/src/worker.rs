@@ -79,7 +79,7 @@ impl WorkerState {
             outstanding: vec![Outstanding::default(); depth as usize].into(),
             free: (0..depth).rev().collect(),
             // A layout with a hole is worth nothing: the first failed write ends its stage.
-            stop_on_failure: work.stop == Stop::Amount && work.writes(),
+            stop_on_failure: work.stop == Stop::Amount && work.changes(),
             stopped: false,
         }
     }

@@ -203,6 +203,9 @@ pub struct DeviceFacts {
     /// through`; empty where nobody tells.
     #[serde(default)]
     pub write_cache: String,
+    /// Most bytes of one discard; 0 where it takes none, `None` where nobody tells.
+    #[serde(default)]
+    pub most_discard: Option<Bytes>,
     /// Its name wherever it is seen from, as sysfs has it (`naa.5000c500a1b2c3d4`), for a map
     /// `dm.` and its UUID, else `serial.` and its serial number; of a partition with `-part` and
     /// its number behind. Empty where nobody tells. Not all of them are unique: [`crate::wwid`]

@@ -17,6 +17,7 @@ mod checked;
 mod event_io;
 mod hosts;
 mod jobs;
+mod purged;
 mod words;
 
 pub use adjusted::{Adjusted, ScaledTime};
@@ -28,6 +29,7 @@ pub use checked::{Damage, FoundBlock, Mismatch, NotChecked};
 pub use event_io::{CountedBy, EventIo};
 pub use hosts::{AboutHosts, HostStart, OtherRun, TakesPart, Trait};
 pub use jobs::{Imported, Lost};
+pub use purged::{Purged, PurgedBy};
 pub use words::InWords;
 
 /// Something that a reader of the results has to know.
@@ -118,6 +120,8 @@ crate::words! {
         EventIo = "event-io",
         /// How busy the layers of a simulated cluster were in a stage.
         SimulatedLayers = "simulated-layers",
+        /// A target was purged before anything was written to it: how, and how much of it.
+        Purged = "purged",
     }
 }
 
@@ -254,6 +258,8 @@ pub enum Fact {
     OtherRun(OtherRun),
     /// What an event itself read and wrote.
     EventIo(EventIo),
+    /// What was purged.
+    Purged(Purged),
     /// How busy the layers of a simulated cluster were.
     SimulatedLayers {
         /// Each layer that there is, with its share of the time in millionths.
@@ -297,6 +303,7 @@ impl Fact {
             Fact::OtherRun(_) => NoteKind::OtherRun,
             Fact::EventIo(_) => NoteKind::EventIo,
             Fact::SimulatedLayers { .. } => NoteKind::SimulatedLayers,
+            Fact::Purged(_) => NoteKind::Purged,
             Fact::InWords(old) => old.kind,
         }
     }

@@ -16,7 +16,8 @@ use std::ops::Range;
 ///
 /// A point is begun anew: half of one cannot be joined to another half, because the storage was in
 /// another state between them. So is a round of operations on whole files, because each of them
-/// finds what the one before it left.
+/// finds what the one before it left. A purge is for the stage right behind it: where that begins
+/// anew, so does the purge.
 pub fn left_over(record: &Record) -> Vec<u32> {
     let is_complete =
         |stage: u32| record.stage(stage).is_some_and(|stage| stage.end == Some(StageEnd::Complete));
@@ -34,7 +35,18 @@ pub fn left_over(record: &Record) -> Vec<u32> {
         };
         (!complete).then_some(number)
     };
-    stages().filter_map(is_left).collect()
+    let left: Vec<u32> = stages().filter_map(is_left).collect();
+    let follows_purge =
+        |number: u32| number.checked_sub(1).filter(|before| is_purge(record, *before));
+    let purges = left.iter().filter_map(|number| follows_purge(*number));
+    let mut all: Vec<u32> = purges.chain(left.iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn is_purge(record: &Record, stage: u32) -> bool {
+    record.plan.stages.get(stage as usize).is_some_and(Stage::purges)
 }
 
 /// The stages that work on whole files, in rounds: from the first that makes something in the empty
@@ -87,7 +99,7 @@ pub fn with_prepare(record: &Record, mut stages: Vec<u32>) -> Vec<u32> {
     let parts: Vec<Option<usize>> = stages.iter().map(|stage| part_of(*stage)).collect();
     for (number, stage) in (0..).zip(&record.plan.stages) {
         let is_needed = parts.contains(&part_of(number));
-        if stage.prepares_all() && is_needed && !stages.contains(&number) {
+        if (stage.prepares_all() || stage.purges()) && is_needed && !stages.contains(&number) {
             stages.push(number);
         }
     }

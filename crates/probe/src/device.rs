@@ -28,6 +28,7 @@ pub fn facts(tree: &Tree, device: &str) -> Option<DeviceFacts> {
             .unwrap_or(512),
         scheduler: text(&queue.join("scheduler")).map(|line| chosen(&line)).unwrap_or_default(),
         numa_node: numa_node(&disk),
+        most_discard: number(&queue.join("discard_max_bytes")).map(Bytes),
         ..DeviceFacts::default()
     };
     identity::fill(&disk, &mut facts);

@@ -136,7 +136,9 @@ fn steps(name: &str, files: Files<'_>, sources: &mut Sources) -> Result<Vec<Node
         let cells: Vec<&str> =
             line.split([',', ';']).map(|cell| cell.trim().trim_matches('"')).collect();
         let [time, rate] = cells[..] else {
-            return Err(wrong(format!("{} columns instead of two", cells.len())));
+            let many = cells.len();
+            let plural = if many == 1 { "" } else { "s" };
+            return Err(wrong(format!("{many} column{plural} instead of two")));
         };
         let Some(at_ns) = instant(time) else {
             // Its first line may name the columns.

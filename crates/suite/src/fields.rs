@@ -179,6 +179,9 @@ spec_table! {
         /// Write every byte of the layout first. Without it, reads may hit blocks that were never
         /// written.
         prepare: bool = true,
+        /// Gives all bytes of the layout back before anything is written: flash begins as from its
+        /// box. Devices get discards, files are punched. [How](../method/preparation.md#purge)
+        purge: bool = false,
         /// `"sequential"`: every byte once, in order. `"aged"`: one pass that leaves a purged flash
         /// drive as a long time of random writes does; it needs `spare`.
         /// [How](../method/preparation.md)

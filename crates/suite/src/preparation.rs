@@ -51,6 +51,10 @@ pub(crate) fn check(
         let remedy = "write a multiple of 4KiB, at most 64MiB";
         problems.push(Problem::new(place(&stages.prepare_block), message, remedy));
     }
+    if stages.purge.value && layout.kind.value == LayoutKind::Tree {
+        let message = "small files come and go: there is no layout to purge";
+        problems.push(Problem::new(place(&stages.purge), message, "leave out purge"));
+    }
     if stages.prepare_order.value == PrepareOrder::Aged {
         check_aged(stages, layout, contents, problems);
     } else if let Auto::Fixed(_) = stages.spare.value {
@@ -133,6 +137,7 @@ mod tests {
                 "created, not aged",
             ),
             ("prepare_block = \"5000\"", "out of range"),
+            ("purge = true\n[layout]\nkind = \"tree\"", "no layout to purge"),
         ] {
             let said = read(stages).expect_err(stages);
             assert!(said.contains(word), "{stages}: {said}");

@@ -25,6 +25,7 @@ impl fmt::Display for DeviceSpec {
             let speed = show_bytes(flash.program_bytes_per_s);
             write!(f, ",flash={}@{speed}/s", flash.spare)?;
             write!(f, ",flash-block={}", show_bytes(flash.block.0))?;
+            f.write_str(if flash.used { ",flash-state=used" } else { "" })?;
         }
         if let Some(cache) = &self.cache {
             write!(f, ",cache={}@{}", show_bytes(cache.size.0), cache.read_service)?;

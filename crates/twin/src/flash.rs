@@ -7,6 +7,7 @@
 
 use crate::pacer::Pacer;
 use crate::spec::Flash;
+use model::rng::Rng;
 
 /// The unit of mapping. A smaller write costs a page.
 pub(crate) const PAGE_BYTES: u64 = 4096;
@@ -14,6 +15,11 @@ pub(crate) const PAGE_BYTES: u64 = 4096;
 const NONE: u32 = u32::MAX;
 /// Blocks that are erased ahead of the one that is written.
 const AHEAD: u32 = 1;
+/// Flash that is used was written at random so many times over: cleaning comes in waves at first,
+/// which die down with each turn of the circle.
+const USED_WRITES: u64 = 6;
+/// What the random writes before a run begin with.
+const USED_SEED: u64 = 0x0F1A_5400;
 
 impl Flash {
     /// Pages written to flash for each page that the host writes at random, evenly over the whole
@@ -56,15 +62,15 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// As from the factory: every block is erased. A spec that is refused makes a log all the same,
-    /// with room for the cleaning.
+    /// As from the factory, where every block is erased, or used. A spec that is refused makes a
+    /// log all the same, with room for the cleaning.
     pub(crate) fn new(flash: &Flash, capacity_bytes: u64) -> Log {
         let per_block = flash.pages_of_block();
         let pages = capacity_bytes.div_ceil(PAGE_BYTES).min(u64::from(NONE) / 4) as u32;
         let least = pages.div_ceil(per_block) + 2 * (AHEAD + 1);
         let blocks =
             u32::try_from(flash.blocks(capacity_bytes)).unwrap_or(u32::MAX / per_block).max(least);
-        Log {
+        let mut log = Log {
             place: vec![NONE; pages as usize],
             owner: vec![NONE; blocks as usize * per_block as usize],
             per_block,
@@ -75,7 +81,24 @@ impl Log {
             program: Pacer::new(flash.program_bytes_per_s),
             host_pages: 0,
             written_pages: 0,
+        };
+        if flash.used {
+            log.wear();
         }
+        log
+    }
+
+    /// Writes everything once in order, then at random, before the time of the run begins.
+    fn wear(&mut self) {
+        let pages = self.place.len() as u32;
+        (0..pages).for_each(|page| self.append(page));
+        let mut rng = Rng::new(USED_SEED);
+        for _ in 0..USED_WRITES * u64::from(pages) {
+            let page = rng.below(pages.into()) as u32;
+            self.forget(page);
+            self.append(page);
+        }
+        self.written_pages = 0;
     }
 
     /// Takes a write at `at_ns`, and says when its last page is programmed, copies included.
@@ -154,12 +177,11 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::rng::Rng;
     use model::{Bytes, Percent};
 
     fn flash(spare: &str) -> Flash {
         let spare: Percent = spare.parse().expect("a share");
-        Flash { spare, program_bytes_per_s: 4096 * 1_000, block: Bytes::kib(256) }
+        Flash { spare, program_bytes_per_s: 4096 * 1_000, block: Bytes::kib(256), used: false }
     }
 
     /// Pages written for each of the host's, while it writes once the whole device.
@@ -222,6 +244,23 @@ mod tests {
         log.trim(2048, 4096);
         assert_ne!(log.place[0], NONE);
         assert_ne!(log.place[1], NONE);
+    }
+
+    #[test]
+    fn used_flash_copies_from_the_start_what_theory_says_and_a_trim_of_all_ends_that() {
+        const PAGES: u64 = 1 << 15;
+        let flash = Flash { used: true, ..flash("28%") };
+        let mut log = Log::new(&flash, PAGES * PAGE_BYTES);
+        assert_eq!(log.pages(), [0, 0], "what was written before counts for nothing");
+        let mut rng = Rng::new(3);
+        let found = pass(&mut log, |_| rng.below(PAGES), PAGES / 4);
+        let theory = flash.amplification();
+        assert!((found / theory - 1.0).abs() < 0.05, "{found} and {theory}");
+        for piece in 0..8 {
+            log.trim(piece * PAGES / 8 * PAGE_BYTES, PAGES / 8 * PAGE_BYTES);
+        }
+        let fresh = pass(&mut log, |_| rng.below(PAGES), PAGES / 4);
+        assert!((fresh - 1.0).abs() < 1e-12, "{fresh}");
     }
 
     #[test]

@@ -9,8 +9,8 @@ use model::{Bytes, Op, Percent};
 /// Longer than any device that [`DeviceSpec::check`] accepts needs in practice.
 const MOST_TEXT: usize = 65_536;
 const KEYS: &str = "service, mean, read, write, fsync, servers, capacity, bandwidth, iops, \
-    credits, \
-                    flash, flash-block, cache, cache-write, cache-line, destage, stall and error";
+                    credits, flash, flash-block, flash-state, cache, cache-write, cache-line, \
+                    destage, stall and error";
 const SERVICE_REMEDY: &str =
     "write 100us, constant:100us, exponential:50us, lognormal:80us:0.5 or empirical:10us*90:1ms*10";
 
@@ -104,6 +104,7 @@ fn set(spec: &mut DeviceSpec, key: &str, value: &str) -> Result<(), String> {
         "credits" => spec.credits = unless_none(value, parse_credits)?,
         "flash" => spec.flash = unless_none(value, parse_flash)?,
         "flash-block" => flash_of(spec)?.block = parse_bytes(value)?,
+        "flash-state" => flash_of(spec)?.used = parse_state(value)?,
         "cache" => spec.cache = unless_none(value, parse_cache)?,
         "cache-write" => cache_of(spec)?.write_service = parse_service(value)?,
         "cache-line" => cache_of(spec)?.line = parse_bytes(value)?,
@@ -159,7 +160,16 @@ fn parse_flash(value: &str) -> Result<Flash, String> {
     let spare = spare
         .parse::<Percent>()
         .map_err(|_| format!("`{}` is not a share up to 100%; {REMEDY}", clip(spare)))?;
-    Ok(Flash { spare, program_bytes_per_s: parse_rate(speed)?, block: Bytes::mib(1) })
+    Ok(Flash { spare, program_bytes_per_s: parse_rate(speed)?, block: Bytes::mib(1), used: false })
+}
+
+/// What flash begins as.
+fn parse_state(value: &str) -> Result<bool, String> {
+    match value {
+        "new" => Ok(false),
+        "used" => Ok(true),
+        _ => Err(format!("`{}` is no state of flash; write new or used", clip(value))),
+    }
 }
 
 fn parse_service(value: &str) -> Result<Service, String> {

@@ -95,7 +95,7 @@ pub struct Credits {
 }
 
 /// Flash behind the device: a page is written to a new place each time, and before a block is
-/// erased, what is valid in it is copied. As from the factory at the start.
+/// erased, what is valid in it is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flash {
     /// What it has beyond the capacity, as a share of the capacity.
@@ -104,6 +104,8 @@ pub struct Flash {
     pub program_bytes_per_s: u64,
     /// What is erased at once.
     pub block: Bytes,
+    /// Whether it begins as a long time of random writes leaves it; else as from the factory.
+    pub used: bool,
 }
 
 /// A simulated device. Requests are served first come, first served.

@@ -40,9 +40,16 @@ fn every_parameter_is_read() {
     };
     assert_eq!(DeviceSpec::parse(text), Ok(expected));
     let text = "ssd,capacity=1GiB,flash=28%@400MiB/s,flash-block=4MiB";
-    let flash =
-        Flash { spare: Percent::of(28), program_bytes_per_s: 400 << 20, block: Bytes::mib(4) };
+    let flash = Flash {
+        spare: Percent::of(28),
+        program_bytes_per_s: 400 << 20,
+        block: Bytes::mib(4),
+        used: false,
+    };
     assert_eq!(DeviceSpec::parse(text).map(|spec| spec.flash), Ok(Some(flash)));
+    let used = DeviceSpec::parse(&format!("{text},flash-state=used")).expect("used flash");
+    assert_eq!(used.flash, Some(Flash { used: true, ..flash }));
+    assert_eq!(DeviceSpec::parse(&used.to_string()), Ok(used));
 }
 
 #[test]
@@ -78,6 +85,7 @@ fn what_makes_no_device_is_refused_with_its_place_and_a_remedy() {
         ("ssd,flash=28%", "flash=28%", "flash=28%@400MiB/s"),
         ("ssd,flash=x@1MiB/s", "`x`", "flash=28%@400MiB/s"),
         ("ssd,flash-block=1MiB", "flash-block", "flash=SPARE@SPEED"),
+        ("ssd,flash=9%@1MiB/s,flash-state=old", "`old`", "new or used"),
         ("ssd,flash=28%@400MiB/s", "flash of 1 TiB", "capacity=64GiB"),
         ("constant,flash=0%@400MiB/s", "spare of 0%", "larger spare"),
         ("constant,flash=9%@0B/s", "flash=0B/s", "1B/s"),
@@ -213,6 +221,7 @@ fn nearly_a_spec() -> impl Strategy<Value = String> {
         "credits",
         "flash",
         "flash-block",
+        "flash-state",
         "cache",
         "cache-write",
         "cache-line",

@@ -257,7 +257,9 @@ pub fn tell(path: &Path, ending: TraceEnd, used: &str) {
         );
     }
     if ending.sorted > 0 {
-        eprintln!("note: trace {path}: {} requests were sorted by their instants", ending.sorted);
+        let were = if ending.sorted == 1 { "request was" } else { "requests were" };
+        let sorted = ending.sorted;
+        eprintln!("note: trace {path}: {sorted} {were} sorted by their instants");
     }
 }
 

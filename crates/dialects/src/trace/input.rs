@@ -7,6 +7,7 @@ use super::iolog::Iolog;
 use super::names::Names;
 use super::order::Sorter;
 use super::{Place, Read, Seen, TraceDialect, TraceEnd, TraceProblem, blktrace, cachesim, vscsi};
+use crate::packing::{packed, utf16};
 use model::trace::{self, Ending, FlightCount, InFlight, MOST, MOST_LENGTH, Request};
 use std::io::{self, BufRead};
 
@@ -85,6 +86,10 @@ impl<R: BufRead> Requests<R> {
         if start.is_empty() {
             let remedy = "copy it again, or record it again while the device is loaded";
             return Err(TraceProblem::new("the file is empty", remedy));
+        }
+        let is_text = dialect.is_none_or(TraceDialect::is_text);
+        if let Some((what, remedy)) = packed(start).or(utf16(start)).filter(|_| is_text) {
+            return Err(TraceProblem::new(format!("the file is {what}"), remedy));
         }
         let dialect = dialect.or_else(|| TraceDialect::of_content(start)).ok_or_else(|| {
             let all: Vec<&str> = TraceDialect::ALL.iter().map(|one| one.word()).collect();

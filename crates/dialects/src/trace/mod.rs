@@ -94,6 +94,12 @@ impl TraceDialect {
         }
     }
 
+    /// Whether its records are lines.
+    fn is_text(self) -> bool {
+        use TraceDialect::{Blktrace, OracleGeneral, Plimsoll, Vscsi};
+        !matches!(self, Plimsoll | Blktrace | Vscsi | OracleGeneral)
+    }
+
     /// The dialect that the first bytes of a file tell; `None` where they tell none.
     pub fn of_content(start: &[u8]) -> Option<TraceDialect> {
         if start.starts_with(&model::trace::MAGIC) {

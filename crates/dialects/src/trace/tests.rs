@@ -228,6 +228,8 @@ fn what_is_wrong_is_told_with_its_line() {
     for (text, what) in [
         ("", "is empty"),
         ("hello\nworld\n", "tells no form"),
+        ("BZh91AY&SY", "compressed (bzip2); unpack it"),
+        ("PK\u{3}\u{4}rest", "an archive (zip)"),
         ("fio version 3 iolog\n1 f read 0 512\n2 f read x 512\n3 f read 0 512\n", "line 3: `x`"),
         ("0,1,512,R,0.5\n0,1,512,Q,0.5\n\n", "line 2: `Q` is neither"),
         ("0,1,9999999999,R,0.5\n", "line 1: a request of 9999999999"),

@@ -20,7 +20,7 @@ use crate::targets::{Doing, Haste, Progress, patiently};
 use acknowledged::Known;
 use model::audit::{Audit, Basis, Finding};
 use model::choices::Access;
-use model::plan::{Extent, HostPlan, HostStage, Stop, TargetFile, Worker};
+use model::plan::{Extent, HostPlan, HostStage, StageKind, Stop, TargetFile, Worker};
 use model::{Nanos, Percent, Record, StageEnd, WriteMark};
 use places::Place;
 use replay::{Map, Region, Writer};
@@ -371,10 +371,14 @@ fn batches(files: &[&TargetFile], grain: u64, most_blocks: u64) -> Vec<Vec<Piece
     pieces
 }
 
-/// Where workers of stages that began gave blocks back. Trims after the last record are not known
+/// Where workers of stages that began gave blocks back; a purge did so before anything was written.
+/// Trims after the last record are not known
 /// one by one, so it is all of their extents.
 fn given_back(record: &Record, plan: &HostPlan) -> Vec<Extent> {
-    let began = plan.stages.iter().filter(|stage| record.stage(stage.stage).is_some());
+    let began = plan
+        .stages
+        .iter()
+        .filter(|stage| stage.kind != StageKind::Purge && record.stage(stage.stage).is_some());
     let trims = |stage: &HostStage, worker: &Worker| {
         let work = stage.works.get(worker.work as usize);
         work.is_some_and(|work| work.trim > Percent::ZERO)

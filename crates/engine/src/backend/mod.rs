@@ -49,6 +49,8 @@ pub(crate) struct Setup {
     pub(crate) dsync: bool,
     /// The mode of each trim, as `fallocate` takes it.
     pub(crate) trim_mode: libc::c_int,
+    /// Whether trims are those of a purge: a device gets discards.
+    pub(crate) purges: bool,
     /// The kernel's word for the priority of each read and write; 0 for that of the thread.
     pub(crate) ioprio: u16,
     /// Who is to look for requests and completions of a ring.

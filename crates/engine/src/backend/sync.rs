@@ -4,6 +4,7 @@ use super::{Backend, Setup};
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use crate::io::{Completion, Io};
+use crate::purge;
 use model::{Op, WriteMark};
 use std::io;
 use std::os::fd::RawFd;
@@ -18,6 +19,8 @@ pub(crate) struct Sync {
     write_flags: i32,
     /// The mode of each trim.
     trim_mode: i32,
+    /// Whether trims are those of a purge.
+    purges: bool,
     /// The request that is ready; the depth is 1.
     ready: Option<Io>,
     done: Option<Completion>,
@@ -33,6 +36,7 @@ impl Sync {
             write_base: setup.write_base,
             write_flags,
             trim_mode: setup.trim_mode,
+            purges: setup.purges,
             ready: None,
             done: None,
         }
@@ -59,6 +63,7 @@ impl Sync {
             }
             // SAFETY: the file is open as long as this backend lives.
             Op::Fsync => unsafe { libc::fdatasync(file) as isize },
+            Op::Trim if self.purges && purge::is_device(file) => purge::discard(file, io),
             // SAFETY: the same.
             Op::Trim => unsafe {
                 libc::fallocate(file, self.trim_mode, offset, io.length.into()) as isize

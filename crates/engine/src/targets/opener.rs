@@ -101,7 +101,9 @@ impl Opener<'_> {
     }
 
     pub(super) fn choose_backend(&mut self) -> Backend {
-        let trims = self.plan.stages.iter().flat_map(|stage| &stage.works).any(Work::trims);
+        // A purge has a backend of its own.
+        let loads = self.plan.stages.iter().filter(|stage| stage.kind != StageKind::Purge);
+        let trims = loads.flat_map(|stage| &stage.works).any(Work::trims);
         let (ring, aio) = (backend::ring_is_allowed, backend::aio_is_allowed);
         let (backend, why) =
             fallback(self.plan.engine.backend, ring, aio, self.plan.engine.direct, trims);

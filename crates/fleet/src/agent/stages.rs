@@ -8,7 +8,7 @@ use crate::wire::{FromAgent, ToAgent};
 use engine::{Clock, EngineError, Stuck};
 use model::event::HostEnd;
 use model::plan::HostStage;
-use model::{Fact, IntervalSample, Note, StageEnd};
+use model::{Fact, IntervalSample, Note, StageEnd, StageKind};
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 
@@ -134,11 +134,13 @@ fn failure(stage: &HostStage, errors: &BTreeMap<i32, u64>) -> String {
             errno => format!("{count} × {}", std::io::Error::from_raw_os_error(*errno)),
         })
         .collect();
-    format!(
-        "{}: requests to the target failed ({}); mend the target or give a smaller layout.size",
-        stage.kind,
-        kinds.join(", ")
-    )
+    let remedy = match stage.kind {
+        StageKind::Purge => {
+            "purge the target by a command of its own, and write stages.purge = false"
+        }
+        _ => "mend the target or give a smaller layout.size",
+    };
+    format!("{}: requests to the target failed ({}); {remedy}", stage.kind, kinds.join(", "))
 }
 
 #[cfg(test)]
@@ -151,7 +153,7 @@ mod tests {
         EngineSettings, Extent, HostPlan, PlannedTarget, Stop, Target, TargetFile, Work, Worker,
     };
     use model::sample::Phase;
-    use model::{Bytes, Nanos, Percent, StageKind};
+    use model::{Bytes, Nanos, Percent};
     use std::thread::{self, JoinHandle};
     use std::time::Duration;
 

@@ -121,7 +121,9 @@ impl Work {
             metadata.size.0.max(append)
         };
         let file = self.metadata.map_or(0, of_files);
-        Bytes(self.largest_block().0.saturating_mul(buffers).saturating_add(file))
+        // A trim moves nothing.
+        let block = if self.reads() || self.writes() { self.largest_block().0 } else { 0 };
+        Bytes(block.saturating_mul(buffers).saturating_add(file))
     }
 }
 

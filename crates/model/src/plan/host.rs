@@ -222,6 +222,12 @@ impl TargetFile {
         self.path.starts_with("sim:") && self.path.split(',').any(has_flash)
     }
 
+    /// Whether it is simulated flash that begins as a long time of random writes leaves it.
+    pub fn is_used_flash(&self) -> bool {
+        let says_used = |parameter: &str| parameter.trim() == "flash-state=used";
+        self.is_simulated_flash() && self.path.split(',').any(says_used)
+    }
+
     /// Whether it is one file of a simulated cluster that all hosts share.
     pub fn is_shared_in_simulation(&self) -> bool {
         self.path.starts_with(SIMULATED_CLUSTER)

@@ -2,8 +2,8 @@
 //! message of anybody: what passes here indexes nothing that is not there, divides by no zero,
 //! overflows nowhere, and asks for no more than a suite may ask for.
 
-use super::{EngineSettings, Extent, HostPlan, HostStage, Part, Stop, Work, Worker};
-use crate::choices::Access;
+use super::{EngineSettings, Extent, HostPlan, HostStage, Part, StageKind, Stop, Work, Worker};
+use crate::choices::{Access, TrimAs};
 use crate::load::{Pace, Rate, SizeMix};
 use crate::metadata::{FileShare, MOST_DEPTH, MOST_FILES, MOST_SIZE, Tree};
 use crate::population::{LEAST_FILL, LEAST_NAMES, MOST_APPEND, MOST_FILL, MOST_GROWTH};
@@ -158,6 +158,13 @@ fn stage(stage: &HostStage, files: &[Bytes], trees: &[Tree]) -> Result<(), Unsou
         "a stage has workers and nothing to do",
     )?;
     stage.works.iter().try_for_each(work)?;
+    let gives_back = |work: &Work| {
+        work.trim == Percent::ALL && work.trim_as == TrimAs::Hole && work.stop == Stop::Amount
+    };
+    ensure(
+        stage.kind != StageKind::Purge || stage.works.iter().all(gives_back),
+        "a purge does something else than to give blocks back",
+    )?;
     let shares = stage.works.iter().map(|work| u64::from(work.share)).sum::<u64>();
     ensure(shares <= MOST_SHARES, "shares add up to more than there can be")?;
     for worker in &stage.workers {
@@ -347,7 +354,8 @@ mod tests {
     fn every_number_that_does_not_fit_is_found() {
         assert_eq!(share().check(), Ok(()));
         assert_eq!(HostPlan { parts: vec![part()], ..share() }.check(), Ok(()));
-        let bad: [&dyn Fn(&mut HostPlan); 27] = [
+        let bad: [&dyn Fn(&mut HostPlan); 28] = [
+            &|plan| plan.stages[0].kind = StageKind::Purge,
             &|plan| plan.interval = Nanos(0),
             &|plan| plan.engine.contents.grain = Bytes(0),
             &|plan| plan.engine.patience = Nanos(u64::MAX),

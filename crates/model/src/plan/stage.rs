@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 crate::words! {
     /// What a stage is for.
     pub enum StageKind {
+        /// Gives every byte of the layout back, so that flash begins as from its box.
+        Purge = "purge",
         /// Writes every byte of the layout.
         Prepare = "prepare",
         /// Runs the workload without counting it.
@@ -85,6 +87,11 @@ impl Stage {
     /// Whether it lays out what all points of its part work on.
     pub fn prepares_all(&self) -> bool {
         self.kind == StageKind::Prepare && self.point.is_none()
+    }
+
+    /// Whether it gives the layout back before anything is written to it.
+    pub fn purges(&self) -> bool {
+        self.kind == StageKind::Purge
     }
 
     /// Whether whole files are what it works on.

@@ -477,6 +477,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::EventIo => "I/O of an event",
         NoteKind::SimulatedLayers => "simulated layers",
         NoteKind::Imported => "imported",
+        NoteKind::Purged => "purged",
     }
 }
 

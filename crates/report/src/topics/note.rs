@@ -122,6 +122,7 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::BelowGuests(below) => super::below_guests::sentence(below),
         Fact::EventIo(io) => super::event_io::sentence(io),
         Fact::SimulatedLayers { busy_ppm } => super::simulated_layers::sentence(busy_ppm),
+        Fact::Purged(purged) => super::purged::sentence(purged),
         Fact::Imported(imported) => super::imported::sentence(imported),
         Fact::InWords(old) => old.words.clone(),
     }

@@ -40,6 +40,9 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
     if plan.has_parts() {
         put("layouts", &place::layouts(plan));
     }
+    if let Some(line) = cost::purges(plan) {
+        put("purge", &line);
+    }
     put("writes", &cost::writes(plan));
     put("time", &time(plan));
     for note in &plan.notes {

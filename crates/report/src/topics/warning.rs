@@ -387,6 +387,11 @@ pub fn told(warning: &Warning) -> Sentence {
         Warning::ShortPreparation { device, overwritten, needs, part, aged_for } => {
             preparation(device, [*overwritten, *needs], *part, *aged_for)
         }
+        Warning::NotPurged { device } => sentence![
+            device.as_str(),
+            " was not purged. Rounds, an aged pass and first writes count on a drive as from its \
+             box. Write purge = true.",
+        ],
         Warning::NotPrepared => "Nothing was written first. Reading a block that was never \
                                  written costs almost nothing."
             .into(),

@@ -134,6 +134,7 @@ fn every_doubt_is_a_sentence_with_its_figure() {
             part: Some(0.1),
             aged_for: None,
         },
+        Warning::NotPurged { device: "/dev/nvme0n1".into() },
         Warning::NotPrepared,
         Warning::Errors { by_errno: BTreeMap::from([(0, 1), (5, 12_000)]), unsupported: None },
         Warning::Errors { by_errno: BTreeMap::from([(1, 600)]), unsupported: Some(Op::Link) },

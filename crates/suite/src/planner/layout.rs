@@ -29,6 +29,8 @@ pub(super) fn targets(
             Ok(kind) => match files_of(request, target, &kind, &sizes, notes) {
                 Ok(files) => {
                     refusals.extend(trims::refusal(request.scenario, &kind, target));
+                    let purges = request.scenario.stages.purge.value && !is_null(request);
+                    refusals.extend(purge_refusal(&kind, target).filter(|_| purges));
                     if request.scenario.layout.kind.value != LayoutKind::Tree {
                         refusals.extend(misaligned(request, target, points));
                     }
@@ -68,6 +70,20 @@ pub(super) fn targets(
         ));
     }
     if refusals.is_empty() { Ok(targets) } else { Err(refusals) }
+}
+
+/// Why a target cannot be purged: its kernel knows of no discards.
+fn purge_refusal(kind: &PlannedTarget, target: &TargetFacts) -> Option<Refusal> {
+    let takes_none =
+        target.device.as_ref().is_some_and(|device| device.most_discard == Some(Bytes(0)));
+    (*kind == PlannedTarget::Device && takes_none).then(|| {
+        refuse(
+            target,
+            "cannot be purged: it takes no discards (its queue/discard_max_bytes is 0)",
+            "purge it by a command of its own, such as `nvme format` or `hdparm`, then run with \
+             --set stages.purge=false",
+        )
+    })
 }
 
 fn refuse(target: &TargetFacts, what: &str, remedy: &str) -> Refusal {

@@ -32,6 +32,9 @@ use model::units::{Bytes, Nanos, Percent};
 const PREPARE_DEPTH: u32 = 8;
 /// A pass that ages flash writes small blocks, one worker for each device.
 const AGED_DEPTH: u32 = 32;
+/// What a purge gives back at a time: enough for a drive to take in one command, and little enough
+/// to stop in between.
+const PURGED_AT_A_TIME: Bytes = Bytes::mib(256);
 
 /// All stages, in order.
 pub(super) fn stages(
@@ -44,8 +47,11 @@ pub(super) fn stages(
     let depth = |wanted: u32| if one_at_a_time { 1 } else { wanted };
     let mut stages = Vec::new();
     let has_files = request.scenario.layout.kind.value != LayoutKind::Tree;
-    if request.scenario.stages.prepare.value && has_files && !request.existing && !is_null(request)
-    {
+    let is_ours = has_files && !request.existing && !is_null(request);
+    if request.scenario.stages.purge.value && is_ours {
+        stages.push(Stage { kind: StageKind::Purge, point: None, works: vec![purging()] });
+    }
+    if request.scenario.stages.prepare.value && is_ours {
         let work = preparing(&request.scenario.stages, depth);
         stages.push(Stage { kind: StageKind::Prepare, point: None, works: vec![work] });
     }
@@ -111,6 +117,13 @@ pub(super) fn stages(
         }
     }
     stages
+}
+
+/// What a purge gives back: everything, in order and one after the other.
+fn purging() -> Work {
+    let none = Percent::ZERO;
+    let work = Work::simple(PURGED_AT_A_TIME, none, Access::Sequential, 1, Stop::Amount);
+    Work { trim: Percent::ALL, ..work }
 }
 
 /// What `prepare` writes.

@@ -363,6 +363,30 @@ fn device(numa_node: Option<u32>) -> DeviceFacts {
 }
 
 #[test]
+fn what_is_purged_takes_discards_and_is_ours_to_write() {
+    let destroy = || vec![GivenUp { host: None, device: "/dev/x".into() }];
+    let sets = vec!["stages.purge=true"];
+    let kind = TargetKind::Device { size: Bytes::gib(200), in_use: None };
+    let facts = |most_discard: Option<Bytes>| TargetFacts {
+        device: Some(DeviceFacts { most_discard, ..device(None) }),
+        ..target("/dev/x", kind.clone())
+    };
+    let case = || Case { sets: sets.clone(), destroy: destroy(), ..Case::default() };
+    let kinds = |plan: Plan| plan.stages.iter().map(|stage| stage.kind).collect::<Vec<_>>();
+    for most in [None, Some(Bytes::gib(2))] {
+        let plan = case().plan(facts(most)).expect("a plan");
+        assert_eq!(kinds(plan)[..2], [StageKind::Purge, StageKind::Prepare]);
+    }
+    let refused = case().plan(facts(Some(Bytes(0)))).expect_err("no discards");
+    assert!(refused[0].message.contains("takes no discards"), "{refused:?}");
+    let refused = Case { destroy: vec![], ..case() }.plan(facts(None)).expect_err("not given up");
+    assert!(refused[0].message.contains("would overwrite it"), "{refused:?}");
+    let read = Case { sets: vec!["stages.purge=true", "read=100%"], existing: true, ..case() };
+    let plan = read.plan(facts(Some(Bytes(0)))).expect("nothing is purged with --existing");
+    assert!(!kinds(plan).contains(&StageKind::Purge));
+}
+
+#[test]
 fn workers_run_where_the_devices_hang() {
     let cpus = |pin: &str, nodes: &[Option<u32>]| {
         let on = |node: &Option<u32>| {

@@ -61,11 +61,13 @@ fn is_poisson(stage: &Stage) -> bool {
     stage.works.iter().any(|work| matches!(work.pace, Pace::Open { poisson: true, .. }))
 }
 
-/// The stages of a segment: without `prepare`, where the layout of an earlier one still stands.
+/// The stages of a segment: without what lays it out, where the layout of an earlier one still
+/// stands.
 fn stages(plan: &Plan, facts: &[HostFacts]) -> Vec<u32> {
     let hosts = || plan.hosts.iter().zip(facts);
     let stands = hosts().all(|(host, facts)| resume::layout_is_there(host, facts));
-    let is_left = |kind: StageKind| !(stands && kind == StageKind::Prepare);
+    let lays_out = |kind: StageKind| matches!(kind, StageKind::Purge | StageKind::Prepare);
+    let is_left = |kind: StageKind| !(stands && lays_out(kind));
     (0..).zip(&plan.stages).filter(|(_, stage)| is_left(stage.kind)).map(|(n, _)| n).collect()
 }
 

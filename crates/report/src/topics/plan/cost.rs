@@ -1,6 +1,6 @@
 //! What a run writes, and how long it takes.
 
-use model::plan::Work;
+use model::plan::{PlannedTarget, Target, Work};
 use model::{Bytes, Nanos, Op, Plan};
 
 /// What `prepare` is taken to write in a second, for the estimate of its time. A disk of today does
@@ -101,6 +101,24 @@ fn amounts(plan: &Plan) -> Bytes {
 /// An estimate needs no fractions of a second.
 fn whole_seconds(time: Nanos) -> Nanos {
     if time < Nanos::seconds(10) { time } else { Nanos(time.0 / 1_000_000_000 * 1_000_000_000) }
+}
+
+/// What is given back before anything is written, in words; `None` for nothing.
+pub(super) fn purges(plan: &Plan) -> Option<String> {
+    let purges = (0..).zip(&plan.stages).filter(|(_, stage)| stage.purges());
+    let bytes = purges.map(|(number, _)| plan.stage_bytes(number).0).fold(0, u64::saturating_add);
+    let targets = || plan.hosts.iter().flat_map(|host| &host.targets);
+    let how = |target: &Target| match target.kind {
+        PlannedTarget::Device => "discards on devices",
+        PlannedTarget::Simulated => "trims of simulated devices",
+        _ => "holes in files",
+    };
+    let mut ways: Vec<&str> = targets().map(how).collect();
+    ways.sort_unstable();
+    ways.dedup();
+    (bytes > 0).then(|| {
+        format!("{} given back before anything is written, by {}", Bytes(bytes), ways.join(" and "))
+    })
 }
 
 /// What the run writes, in words.

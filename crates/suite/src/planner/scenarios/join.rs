@@ -84,8 +84,12 @@ fn groups(plans: &[Plan], in_turns: bool) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Whether two plans differ in nothing but their stages.
+/// Whether two plans differ in nothing but their stages, and neither begins with a purge: that is
+/// of a scenario's own, so that each begins with a fresh drive.
 fn is_same_layout(one: &Plan, other: &Plan) -> bool {
+    if [one, other].iter().any(|plan| plan.stages.iter().any(Stage::purges)) {
+        return false;
+    }
     let same = |(one, other): (&HostPlan, &HostPlan)| {
         (&one.targets, &one.trees) == (&other.targets, &other.trees) && one.engine == other.engine
     };

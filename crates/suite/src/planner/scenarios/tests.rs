@@ -238,6 +238,32 @@ fn a_run_that_was_cut_short_prepares_what_is_left_and_nothing_else() {
 }
 
 #[test]
+fn each_scenario_begins_with_its_own_purge_and_again_where_what_follows_it_is_done_anew() {
+    let suite = "name = \"t\"\n[layout]\nsize = \"8MiB\"\n[stages]\npurge = \
+                 true\n[[workload]]\nname = \"w\"\n[[scenario]]\nname = \
+                 \"a\"\n[[scenario]]\nname = \"b\"\n";
+    let plan = one_host(suite, Bytes::gib(1)).expect("a plan");
+    assert_eq!(order(&plan), ["purge", "prepare", "a 1", "purge", "prepare", "b 1"]);
+    assert_eq!(parts(&plan).len(), 2, "one layout, but each scenario begins with a fresh one");
+    let without = one_host(&suite.replace("purge = true", ""), Bytes::gib(1)).expect("a plan");
+    assert_eq!(order(&without), ["prepare", "a 1", "b 1"]);
+    let work = &plan.stages[0].works[0];
+    assert!(work.trims() && !work.reads() && !work.writes() && work.buffers() == Bytes(0));
+    assert_eq!((plan.stage_bytes(0), plan.prepare_bytes()), (Bytes::mib(8), Bytes::mib(16)));
+    assert!(plan.hosts[0].check().is_ok());
+    let mut record = model::Record::new(plan, Vec::new(), "0".into(), 0);
+    let mut done = |stage| {
+        record.apply(model::Event::StageStarted { stage, unix_ns: 0 });
+        record.apply(model::Event::StageEnded { stage, end: model::StageEnd::Complete });
+        resume::left_over(&record)
+    };
+    assert_eq!(done(0), [0, 1, 2, 3, 4, 5], "a purge alone is worth nothing");
+    assert_eq!(done(1), [2, 3, 4, 5]);
+    assert_eq!(done(2), [3, 4, 5]);
+    assert_eq!(done(3), [3, 4, 5]);
+}
+
+#[test]
 fn a_tree_among_scenarios_that_are_checked_is_left_unchecked_and_says_so() {
     let text = format!("{THREE}[contents]\nverify = \"after\"\n");
     let plan = one_host(&text, Bytes(1 << 30)).expect("a plan");
