@@ -1,5 +1,6 @@
 //! Jobs of fio that run at the same time, as workloads of one group with their layout.
 
+use super::classes::{self, Class};
 use super::job::{Engine, Got, Job};
 use super::place::{
     Bytes, Place, around, bytes, files, has_characters, place, rounded, target, workers,
@@ -293,56 +294,42 @@ fn layouts(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &m
         group.works = layout(&all, losses, group, taken);
         return;
     }
-    let mut classes: Vec<(&[String], Vec<usize>)> = Vec::new();
+    let mut numbers: Vec<Vec<usize>> = Vec::new();
     for (number, unit) in units.iter().enumerate() {
-        match classes.iter_mut().find(|(targets, _)| *targets == unit.targets.as_slice()) {
-            Some((_, all)) => all.push(number),
-            None => classes.push((&unit.targets, vec![number])),
+        let is_twin = |all: &&mut Vec<usize>| units[all[0]].targets == unit.targets;
+        match numbers.iter_mut().find(is_twin) {
+            Some(all) => all.push(number),
+            None => numbers.push(vec![number]),
         }
     }
-    let mut works: Vec<(usize, Work)> = Vec::new();
-    let mut layouts: Vec<Fields> = Vec::new();
-    for (targets, numbers) in classes {
-        let mut own = Group { targets: targets.to_vec(), ..group.clone() };
+    let mut classes: Vec<Class> = Vec::new();
+    for numbers in numbers {
+        let targets = &units[numbers[0]].targets;
+        let mut own = Group { targets: targets.clone(), ..group.clone() };
         let class: Vec<&Unit<'_>> = numbers.iter().map(|number| &units[*number]).collect();
+        let mut works = layout(&class, losses, &mut own, taken);
         let places: Vec<usize> =
             (0..group.targets.len()).filter(|at| targets.contains(&group.targets[*at])).collect();
-        for (number, mut work) in numbers.into_iter().zip(layout(&class, losses, &mut own, taken)) {
+        for (unit, work) in class.iter().zip(&mut works) {
             if let Some(value) = selected(&places, group.targets.len()) {
-                let id = units[number].id();
-                let source = id.map(|id| losses.source(id)).unwrap_or_default();
+                let source = unit.id().map(|id| losses.source(id)).unwrap_or_default();
                 work.fields.set("targets", value, source);
             }
-            works.push((number, work));
         }
-        layouts.push(own.layout);
+        let is_device = matches!(class[0].place, Place::Devices(_));
+        classes.push(Class { numbers, works, layout: own.layout, is_device });
     }
+    for number in classes::one_layout(&mut classes, group) {
+        for got in [&units[number].jobs[0].filename, &units[number].jobs[0].directory] {
+            if let Some(got) = got {
+                losses.worsen(got.id, Verdict::near(classes::NOT_ALL));
+            }
+        }
+    }
+    let mut works: Vec<(usize, Work)> =
+        classes.into_iter().flat_map(|class| class.numbers.into_iter().zip(class.works)).collect();
     works.sort_by_key(|(number, _)| *number);
     group.works = works.into_iter().map(|(_, work)| work).collect();
-    group.layout = of_all(&layouts, units, losses);
-}
-
-/// One layout for all classes: that of the files, where there are some; of several, the largest.
-fn of_all(layouts: &[Fields], units: &[Unit<'_>], losses: &mut Losses) -> Fields {
-    let number = |fields: &Fields, key: &str| {
-        let text = fields.get(key)?.trim_matches('"');
-        text.parse::<model::units::Bytes>().ok().map(|bytes| bytes.0)
-    };
-    let has_files = |fields: &&Fields| fields.get("files").is_some();
-    let of_files: Vec<&Fields> = layouts.iter().filter(has_files).collect();
-    let all = if of_files.is_empty() { layouts.iter().collect() } else { of_files };
-    let weight = |fields: &&&Fields| {
-        let count = number(fields, "files").unwrap_or(u64::MAX);
-        (number(fields, "size").unwrap_or(u64::MAX), count)
-    };
-    let Some(most) = all.iter().max_by_key(weight) else { return Fields::default() };
-    if all.iter().any(|other| !other.agrees(most)) {
-        let why = "the files of each target are as those of the target with the largest ones";
-        for got in units.iter().filter_map(|unit| unit.jobs[0].size.as_ref()) {
-            losses.worsen(got.id, Verdict::near(why));
-        }
-    }
-    (*most).clone()
 }
 
 fn layout(

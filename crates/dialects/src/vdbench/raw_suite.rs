@@ -309,16 +309,25 @@ fn files(of: &[usize], storages: &[Storage]) -> u64 {
 
 fn targets(used: &[usize], storages: &[Storage], losses: &mut Losses, group: &mut Group) {
     let mut places: Vec<(String, u64)> = Vec::new();
-    let (mut largest, mut has_files) = (None, false);
+    let mut largest = None;
+    let has_files = used.iter().any(|number| !is_device(&storages[*number]));
+    if !has_files {
+        device_size(used, storages, losses, group);
+    }
     for number in used {
         let storage = &storages[*number];
-        has_files |= !is_device(storage);
+        if is_device(storage) && has_files {
+            let why = "as many of its first bytes as the files beside it have";
+            for id in [storage.lun.as_ref().map(|got| got.id), storage.size.as_ref().map(|got| got.id)]
+                .into_iter()
+                .flatten()
+            {
+                losses.worsen(id, Verdict::near(why));
+            }
+        }
         if let Some(got) = storage.size.as_ref() {
             match is_device(storage) {
-                true => {
-                    let why = "the whole device is loaded, not its first bytes: seeks are longer";
-                    losses.worsen(got.id, Verdict::near(why));
-                }
+                true => {}
                 false => {
                     let old = largest.as_ref().map_or(0, |got: &Got<u64>| got.value);
                     if old != 0 && old != got.value {
@@ -355,6 +364,30 @@ fn targets(used: &[usize], storages: &[Storage], losses: &mut Losses, group: &mu
         }
     }
     group.targets = places.into_iter().map(|(place, _)| place).collect();
+}
+
+/// Devices are loaded as a whole, or as far as their `size` says.
+fn device_size(used: &[usize], storages: &[Storage], losses: &mut Losses, group: &mut Group) {
+    let sizes: Vec<Option<&Got<u64>>> =
+        used.iter().map(|number| storages[*number].size.as_ref()).collect();
+    let given = || sizes.iter().flatten().filter(|got| got.value > 0);
+    let least = given().min_by_key(|got| got.value);
+    match least {
+        Some(least) if given().count() == sizes.len() => {
+            if given().any(|got| got.value != least.value) {
+                let why = "all devices are loaded as far as the smallest of these sizes";
+                given().for_each(|got| losses.worsen(got.id, Verdict::near(why)));
+            }
+            group.layout.set("size", size(least.value), losses.source(least.id));
+        }
+        _ => {
+            for got in given() {
+                let why = "the whole device is loaded, not its first bytes: seeks are longer";
+                losses.worsen(got.id, Verdict::near(why));
+            }
+            group.layout.set("size", "\"free\"", "that of the smallest device");
+        }
+    }
 }
 
 /// Gives each storage a target of its own; the place of each of `used` among them.
