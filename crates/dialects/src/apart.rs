@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn each_path_has_a_target_of_its_own() {
-        let paths = [Some("/dev/sdb"), Some("/m/a"), Some("/m/b"), Some("/n/a"), Some("/m/a"), None];
+        let paths =
+            [Some("/dev/sdb"), Some("/m/a"), Some("/m/b"), Some("/n/a"), Some("/m/a"), None];
         let names = ["x", "x", "x", "x", "x", "C:\\a"];
         let found = apart(&paths, &names);
         assert_eq!(

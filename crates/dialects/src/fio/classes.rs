@@ -73,10 +73,12 @@ pub fn one_layout(classes: &mut [Class], group: &mut Group) -> Vec<usize> {
         classes.iter().filter(|class| !has_files || !class.is_device).collect();
     let sizes: Vec<Option<u64>> = classes.iter().map(|class| class.each(count)).collect();
     let known: Option<u64> =
-        decide.iter().map(|class| class.each(count)).collect::<Option<Vec<u64>>>().and_then(|all| {
-            let of_devices = sizes.iter().flatten().copied().max();
-            all.into_iter().chain(of_devices).max()
-        });
+        decide.iter().map(|class| class.each(count)).collect::<Option<Vec<u64>>>().and_then(
+            |all| {
+                let of_devices = sizes.iter().flatten().copied().max();
+                all.into_iter().chain(of_devices).max()
+            },
+        );
     let Some(layout) = decide
         .iter()
         .max_by_key(|class| class.each(count).unwrap_or(u64::MAX))
@@ -132,8 +134,7 @@ mod tests {
         let others = one_layout(classes, &mut group);
         let value = |fields: &Fields, key: &str| fields.get(key).unwrap_or("-").to_owned();
         let ranges = classes.iter().map(|class| value(&class.works[0].fields, "range")).collect();
-        let layout =
-            format!("{} {}", value(&group.layout, "files"), value(&group.layout, "size"));
+        let layout = format!("{} {}", value(&group.layout, "files"), value(&group.layout, "size"));
         (layout, ranges, others)
     }
 

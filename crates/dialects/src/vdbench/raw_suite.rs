@@ -318,9 +318,10 @@ fn targets(used: &[usize], storages: &[Storage], losses: &mut Losses, group: &mu
         let storage = &storages[*number];
         if is_device(storage) && has_files {
             let why = "as many of its first bytes as the files beside it have";
-            for id in [storage.lun.as_ref().map(|got| got.id), storage.size.as_ref().map(|got| got.id)]
-                .into_iter()
-                .flatten()
+            for id in
+                [storage.lun.as_ref().map(|got| got.id), storage.size.as_ref().map(|got| got.id)]
+                    .into_iter()
+                    .flatten()
             {
                 losses.worsen(id, Verdict::near(why));
             }

@@ -79,7 +79,8 @@ mod tests {
     fn loaded(host: &HostPlan, work: u32) -> BTreeSet<String> {
         let measured = host.stages.iter().filter(|stage| stage.kind == StageKind::Measure);
         let workers = measured.flat_map(|stage| &stage.workers).filter(|one| one.work == work);
-        let files = |target: usize| host.targets[..target].iter().map(|one| one.files.len()).sum::<usize>();
+        let files =
+            |target: usize| host.targets[..target].iter().map(|one| one.files.len()).sum::<usize>();
         let of_file = |file: u32| {
             let at = (0..host.targets.len()).rfind(|at| files(*at) <= file as usize);
             host.targets[at.expect("a target")].path.clone()
@@ -133,7 +134,10 @@ mod tests {
     fn a_target_that_is_not_there_is_refused_in_words() {
         let suite = "name = \"t\"\n[[workload]]\nname = \"a\"\ntargets = \"1,3\"\n";
         let told = planned(suite, &[3, 2]).expect_err("refused").join("\n");
-        assert!(told.contains("workload `a`: it loads target 3, and host h2 has 2 targets"), "{told}");
+        assert!(
+            told.contains("workload `a`: it loads target 3, and host h2 has 2 targets"),
+            "{told}"
+        );
         assert!(told.contains("name 3 targets") && !told.contains("h1"), "{told}");
     }
 }

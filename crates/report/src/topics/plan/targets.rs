@@ -31,7 +31,9 @@ pub(super) fn lines(plan: &Plan) -> Vec<String> {
                 [alike] => vec![one(alike)],
                 all => all
                     .iter()
-                    .map(|one_of| format!("on {} {}", hostlist::compress(&one_of.hosts), one(one_of)))
+                    .map(|one_of| {
+                        format!("on {} {}", hostlist::compress(&one_of.hosts), one(one_of))
+                    })
                     .collect(),
             };
             let line = format!("{}: {}", told.workload, words.join("; "));
