@@ -72,6 +72,54 @@ fn a_device_that_was_given_up_saw_every_request_and_no_other() {
     }
 }
 
+/// The requests of a device that a run claims in one stage, by workload.
+fn issued(json: &Value, stage: &str, workload: &str, op: &str) -> u64 {
+    let all = json["issued"].as_array().expect("a list").iter();
+    let mine = all
+        .filter(|one| one["stage"] == stage && one["workload"] == workload && one["op"] == op)
+        .map(|one| one["ios"].as_u64().expect("a number"));
+    mine.sum()
+}
+
+#[test]
+fn a_workload_with_targets_of_its_own_sends_nothing_elsewhere() {
+    if !has("kernel truth of targets of one workload", &["losetup", "loop"]) {
+        return;
+    }
+    let suite = "name = \"apart\"\n[stages]\nprepare = false\nmeasure = \"1s\"\nflush = \
+                 \"none\"\n[engine]\ntime = \"real\"\n[[workload]]\nname = \"reads\"\ngroup = \
+                 \"g\"\ntargets = \"1,3\"\nworkers = 2\ndepth = 4\n[[workload]]\nname = \
+                 \"writes\"\ngroup = \"g\"\ntargets = 2\nread = \"0%\"\nworkers = 1\ndepth = 4\n";
+    let folder = scratch();
+    std::fs::write(folder.path().join("apart.toml"), suite).expect("a suite");
+    let devices = [Loop::new(64), Loop::new(64), Loop::new(64), Loop::new(64)];
+    let mut args = vec!["apart.toml"];
+    for device in &devices {
+        args.extend(["--destroy-data", text(&device.device)]);
+    }
+    let plan = plimsoll(folder.path(), &[&["plan"], &args[..]].concat()).with_code(0).out;
+    let [first, second, third, _] = [0, 1, 2, 3].map(|at: usize| text(&devices[at].device));
+    assert!(plan.contains(&format!("reads: {first}, {third} of 4 targets")), "{plan}");
+    assert!(plan.contains(&format!("writes: {second} of 4 targets")), "{plan}");
+    // The kernel looks at a device that is opened; what a run sends is more by far.
+    let before: Vec<Counters> = devices.iter().map(Loop::counters).collect();
+    let json = plimsoll(folder.path(), &[&["run", "--json", "--quiet"], &args[..]].concat())
+        .with_code(0)
+        .json();
+    let seen: Vec<Counters> =
+        devices.iter().zip(before).map(|(one, before)| one.counters().since(before)).collect();
+    let (reads, writes) =
+        (issued(&json, "measure", "reads", "read"), issued(&json, "measure", "writes", "write"));
+    assert!(reads > 100 && writes > 100, "{json}");
+    assert_eq!([seen[0].reads + seen[2].reads, seen[1].writes], [reads, writes], "{seen:?}");
+    assert!(seen[0].reads > 0 && seen[2].reads > 0, "a worker for each: {seen:?}");
+    let none = [seen[0].writes, seen[1].reads, seen[2].writes, seen[3].reads, seen[3].writes];
+    assert_eq!(none, [0; 5], "{seen:?}");
+    let refused = plimsoll(folder.path(), &["plan", "apart.toml", "--destroy-data", first]);
+    let told = refused.with_code(2).err;
+    assert!(told.contains("it loads target 3") || told.contains("it loads target 2"), "{told}");
+}
+
 #[test]
 fn a_device_saw_every_trim() {
     if !has("kernel truth of trims", &["losetup", "loop"]) {

@@ -10,7 +10,7 @@ use model::note::{Adjusted, Fact};
 use model::plan::PlanNote;
 use model::testbed::{HostFacts, SIMULATED_CLUSTER as CLUSTER, TargetKind};
 use model::{Bytes, EventTime, Fraction, Percent, Plan, Scale, ScaleArg};
-use suite::{Scenario, Spec};
+use suite::{Scenario, Spec, TargetSet};
 
 /// Logical CPUs of a core, on the servers of today.
 const THREADS: u64 = 2;
@@ -167,6 +167,18 @@ pub fn leave_out(spec: &mut Spec) -> Vec<Adjusted> {
     let any_stays = spec.retain_scenarios(|scenario| !scenario.too_long_to_simulate);
     let names = if any_stays { names } else { Vec::new() };
     names.into_iter().map(|name| Adjusted::ScenarioLeftOut { name }).collect()
+}
+
+/// Has every workload load all targets, as a simulated cluster is one; what to say of it.
+pub fn join_targets(spec: &mut Spec) -> Option<Adjusted> {
+    let scenarios = spec.scenarios_mut().iter_mut();
+    let workloads = scenarios.flat_map(|one| &mut one.points).flat_map(|one| &mut one.workloads);
+    let mut is_joined = false;
+    for workload in workloads.filter(|workload| !workload.targets.value.is_all()) {
+        workload.targets.value = TargetSet::all();
+        is_joined = true;
+    }
+    is_joined.then_some(Adjusted::TargetsJoined)
 }
 
 /// A cluster that is loaded by simulated hosts.

@@ -170,6 +170,7 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
     let mut left_out = Vec::new();
     if let Some(cluster) = &cluster {
         left_out = simulate::leave_out(&mut spec);
+        left_out.extend(simulate::join_targets(&mut spec));
         let clusters =
             spec.scenarios().iter().map(|one| simulate::of_scenario(cluster, &spec, one));
         let clusters = clusters.collect::<Result<Vec<String>, Failure>>()?;

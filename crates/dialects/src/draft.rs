@@ -50,7 +50,7 @@ impl Fields {
 }
 
 /// The order in which people write the fields of a workload.
-const ORDER: [&str; 27] = [
+const ORDER: [&str; 28] = [
     "kind",
     "operations",
     "block_size",
@@ -67,6 +67,7 @@ const ORDER: [&str; 27] = [
     "trim_as",
     "read",
     "range",
+    "targets",
     "sharing",
     "segments",
     "streams",

@@ -16,6 +16,7 @@ pub mod results;
 pub mod trace;
 pub mod vdbench;
 
+mod apart;
 mod draft;
 mod import;
 mod loss;

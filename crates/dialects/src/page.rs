@@ -279,8 +279,10 @@ workloads make points of their own |
 | `iorate=curve` | the maximum alone; `plimsoll loadline` measures the curve |
 | arrivals at a fixed rate are exponential | `arrivals = \"poisson\"`; an open loop |
 | `skew` in percent of the rate | a `rate` for each workload; at full speed a `share` |
-| workloads on storage of their own | refused where they run together: each loads all targets |
-| `size` of a device is a part of it | the whole device is loaded |
+| workloads on storage of their own | `targets` of a workload, by number; where one leaves a file \
+out, each file has a folder of its own |
+| `size` of a device is a part of it | `layout.size`; of several sizes the smallest, and all of the \
+smallest device where one has none |
 | files in directories, opened one by one | files of a layout; up to 65,536 of them |
 | operations on files run for `elapsed` | each operation goes to all files once |
 | direct I/O where `openflags` says so | the same; devices are always loaded with direct I/O |
@@ -333,7 +335,7 @@ is there |
 | threads of a file begin at the same place | `sharing = \"whole\"` |
 | buffers hold one pattern again and again | no two blocks are alike |
 | 64 KiB, 2 requests, 1 thread, 5 s of warm-up, 10 s | the same, written down in the suite |
-| a target of a profile is a path | `*1` is named with `--target`; several paths that run \
-together are refused |
+| a target of a profile is a path | `targets` of a workload, by number; `*1` and paths of Windows \
+are named with `--target`, in their order |
 | `-g` holds a rate back | an open loop; latency counts from the time at which a request is due |
 ";

@@ -2,12 +2,15 @@
 //! of such lines alone: each line is imported by itself, once for each turn of a loop.
 
 mod commands;
+mod here;
 mod lines;
 
 use crate::import::{Import, ImportError, SuiteText, World};
 use crate::loss::{Class, ReportedOption};
 use crate::{Dialect, import_command, shell};
 use commands::{Command, commands};
+use here::Here;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// No script has more lines of tools.
@@ -38,13 +41,21 @@ const BEFORE: [&str; 16] = [
 
 /// Whether a text is a script with lines of the tools.
 pub fn detect(text: &str) -> bool {
-    text.starts_with("#!") && commands(text, &|_| None).iter().any(|one| tool(&one.text).is_some())
+    let holds = |one: &Command| tool(&one.text).is_some() || one.here.as_ref().is_some_and(is_job);
+    (text.starts_with("#!") && commands(text, &|_| None).iter().any(holds))
+        || here::of_manifest(text).iter().any(|(_, here)| is_job(here))
+}
+
+/// Whether a text in a script is a job file.
+fn is_job(here: &Here) -> bool {
+    crate::detect(&here.text).is_some()
 }
 
 /// Whether a text that is nothing else holds lines of the tools with options: a script without its
 /// first line, one of Windows, or a list of commands.
 pub fn detect_lines(text: &str) -> bool {
-    !text.contains('\0') && commands(text, &|_| None).iter().any(|one| is_line(text, &one.text))
+    let holds = |one: &Command| is_line(text, &one.text) || one.here.as_ref().is_some_and(is_job);
+    !text.contains('\0') && commands(text, &|_| None).iter().any(holds)
 }
 
 /// Whether a command is a line of a tool. In a script of a shell it begins with one; in other texts
@@ -66,42 +77,130 @@ fn is_line(text: &str, command: &str) -> bool {
 /// # Errors
 /// There is none, or too many.
 pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportError> {
+    let texts = here::of_manifest(text);
+    if !texts.is_empty() {
+        let mut reader = Reader::new(name, world);
+        texts.iter().filter(|(_, here)| is_job(here)).for_each(|(key, here)| reader.job(key, here));
+        return Ok(reader.done());
+    }
     let all = commands(text, world.variable);
-    let lines: Vec<&Command> = all.iter().filter(|one| is_line(text, &one.text)).collect();
+    let holds = |one: &&Command| is_line(text, &one.text) || one.here.as_ref().is_some_and(is_job);
+    let lines: Vec<&Command> = all.iter().filter(holds).collect();
     if lines.is_empty() || lines.len() > MOST_LINES {
         let what = format!("it has {} lines of tools that are understood", lines.len());
         let remedy = format!("name a script with 1 to {MOST_LINES} of them");
         return Err(ImportError::new(name, what, remedy));
     }
-    let mut options: Vec<ReportedOption> = Vec::new();
-    let mut suites = Vec::new();
-    // How often each line was run: loops run some again and again.
-    let mut turns: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut reader = Reader::new(name, world);
     for command in lines {
-        let turn = turns.entry(command.line).and_modify(|turn| *turn += 1).or_insert(1);
-        let place = format!("{name}:{}", command.line);
+        match &command.here {
+            Some(here) if is_job(here) && !is_line(text, &command.text) => reader.keep(here),
+            _ => reader.line(command),
+        }
+    }
+    // What no line of a tool takes is imported by itself.
+    for kept in std::mem::take(&mut reader.kept) {
+        if !kept.is_taken {
+            let name = kept.here.path.clone().unwrap_or_else(|| format!("line-{}", kept.here.line));
+            reader.job(&name, &kept.here);
+        }
+    }
+    Ok(reader.done())
+}
+
+/// A job file that a script writes, and whether a line of a tool takes it.
+struct Kept {
+    here: Here,
+    is_taken: bool,
+}
+
+/// A script while it is read.
+struct Reader<'a> {
+    name: &'a str,
+    world: &'a World<'a>,
+    kept: Vec<Kept>,
+    options: Vec<ReportedOption>,
+    suites: Vec<SuiteText>,
+    /// How often each line was run: loops run some again and again.
+    turns: BTreeMap<usize, usize>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(name: &'a str, world: &'a World<'a>) -> Reader<'a> {
+        let (options, suites) = (Vec::new(), Vec::new());
+        Reader { name, world, kept: Vec::new(), options, suites, turns: BTreeMap::new() }
+    }
+
+    fn done(self) -> Import {
+        Import { dialect: "script", options: self.options, suites: self.suites }
+    }
+
+    /// Keeps a job file that is written. A file that is written again is a new one.
+    fn keep(&mut self, here: &Here) {
+        if self.kept.len() < MOST_LINES {
+            self.kept.push(Kept { here: here.clone(), is_taken: false });
+        }
+    }
+
+    fn line(&mut self, command: &Command) {
+        let place = format!("{}:{}", self.name, command.line);
         let found = tool(&command.text).unwrap_or_default();
-        match import_command(&command.text, None, world) {
-            Ok(import) => {
-                let told = import.options.into_iter();
-                options.extend(told.map(|told| placed(told, &place)));
-                let name = match *turn {
-                    1 => format!("{found}-line-{}", command.line),
-                    turn => format!("{found}-line-{}-{turn}", command.line),
-                };
-                let named = |suite: SuiteText| named(&suite, &name, &place);
-                suites.extend(import.suites.into_iter().map(named));
+        let taken: RefCell<Option<usize>> = RefCell::new(None);
+        let kept = &self.kept;
+        let file = |path: &str| {
+            let is_it = |one: &Kept| one.here.path.as_deref() == Some(path);
+            match kept.iter().rposition(is_it) {
+                Some(at) => {
+                    *taken.borrow_mut() = Some(at);
+                    Ok(kept[at].here.text.clone())
+                }
+                None => (self.world.file)(path),
             }
-            Err(error) => options.push(ReportedOption {
+        };
+        let world = World { file: &file, variable: self.world.variable };
+        let import = import_command(&command.text, None, &world);
+        if let Some(at) = taken.into_inner() {
+            self.kept[at].is_taken = true;
+        }
+        self.take(import, found, command.line, &place);
+    }
+
+    /// A job file within the script.
+    fn job(&mut self, name: &str, here: &Here) {
+        let place = format!("{}:{}", self.name, here.line);
+        let dialect = crate::detect(&here.text);
+        let found = dialect.map_or("job", Dialect::word).to_owned();
+        let import = crate::import(name, &here.text, dialect, self.world);
+        self.take(import, found, here.line, &place);
+    }
+
+    fn take(
+        &mut self,
+        import: Result<Import, ImportError>,
+        found: String,
+        line: usize,
+        place: &str,
+    ) {
+        let turn = self.turns.entry(line).and_modify(|turn| *turn += 1).or_insert(1);
+        match import {
+            Ok(import) => {
+                let name = match *turn {
+                    1 => format!("{found}-line-{line}"),
+                    turn => format!("{found}-line-{line}-{turn}"),
+                };
+                self.options.extend(import.options.into_iter().map(|told| placed(told, place)));
+                let named = |suite: SuiteText| named(&suite, &name, place);
+                self.suites.extend(import.suites.into_iter().map(named));
+            }
+            Err(error) => self.options.push(ReportedOption {
                 name: found,
                 value: String::new(),
-                place,
+                place: place.to_owned(),
                 class: Class::Refused,
                 why: format!("{}; {}", error.what, error.remedy),
             }),
         }
     }
-    Ok(Import { dialect: "script", options, suites })
 }
 
 fn placed(told: ReportedOption, place: &str) -> ReportedOption {
@@ -173,6 +272,37 @@ mod tests {
         assert!(file("a.sh", "#!/bin/sh\necho\n", &World::NOTHING).is_err());
     }
 
+    #[test]
+    fn job_files_that_a_script_writes_are_imported() {
+        let text = "#!/bin/sh\nBS=8k\nsudo cat << EOF > /tmp/a.vdb\nsd=s1,lun=/dev/sdb\n\
+            wd=w,sd=s1,xfersize=$BS\nrd=r,wd=w,iorate=max,elapsed=10\nEOF\n./vdbench -f \
+            /tmp/a.vdb\nfor d in 1 4; do\ncat <<E2 > j.fio\n[global]\nbs=${BS}\nrw=randread\n\
+            filename=/dev/sdc\n[a]\niodepth=$d\nE2\nsudo fio --runtime=5 --time_based j.fio\n\
+            done\n";
+        assert!(detect(text));
+        let import = file("x.sh", text, &World::NOTHING).expect("a script");
+        let refused: Vec<&ReportedOption> = import.refused().collect();
+        assert!(refused.is_empty(), "{refused:?}");
+        let names: Vec<&str> = import.suites.iter().map(|suite| suite.name.as_str()).collect();
+        assert_eq!(names, ["fio-line-18", "fio-line-18-2", "vdbench-line-4"]);
+        for (suite, word) in import.suites.iter().zip(["depth = 1", "depth = 4", "\"8KiB\""]) {
+            assert!(suite.text.contains(word), "{}", suite.text);
+        }
+        assert!(import.suites[1].text.contains("\"8KiB\"") && import.suites[1].text.contains("5s"));
+    }
+
+    #[test]
+    fn job_files_in_a_manifest_are_imported() {
+        let text = "apiVersion: v1\nkind: ConfigMap\ndata:\n  a.fio: |\n    [global]\n    \
+            rw=read\n    [a]\n    filename=/dev/sdb\n  vd: |\n    *c\n    sd=s,lun=/dev/sdc\n    \
+            wd=w,sd=s\n    rd=r,wd=w,iorate=max\n";
+        assert!(crate::is_job(text));
+        let import = crate::import("m.yaml", text, None, &World::NOTHING).expect("a manifest");
+        let names: Vec<&str> = import.suites.iter().map(|suite| suite.name.as_str()).collect();
+        assert_eq!(names, ["fio-line-5", "vdbench-line-10"]);
+        assert_eq!(import.refused().count(), 0);
+    }
+
     fn tools(text: &str) -> Vec<(String, Vec<String>)> {
         let import = file("x", text, &World::NOTHING).expect("a script");
         let refused: Vec<String> = import.refused().map(|told| told.why.clone()).collect();
@@ -217,6 +347,19 @@ mod tests {
         let all = tools(power);
         assert_eq!(all.len(), 2, "{all:?}");
         assert_eq!(all[0].1, Vec::<String>::new());
+    }
+
+    #[test]
+    fn parameters_of_powershell_have_their_defaults() {
+        let text = "<#\n.Synopsis\n diskspd -x\n#>\nparam (\n[Parameter(mandatory = \
+            $false)]$Tpath = \"c:\\vol\\io.dat\",\n[int]$Tsec = 30,\n[int]$TThread = 18\n)\n\
+            Invoke-Expression \"C:\\diskspd\\diskspd.exe -b8K -d$Tsec -h -o2 -t$TThread -c100M \
+            $Tpath\"\n";
+        assert!(detect_lines(text));
+        let import = file("x.ps1", text, &World::NOTHING).expect("a script");
+        assert_eq!(import.refused().count(), 0, "{:?}", import.refused().collect::<Vec<_>>());
+        let suite = &import.suites[0].text;
+        assert!(suite.contains("measure = \"30s\"") && suite.contains("workers = 18"), "{suite}");
     }
 
     #[test]

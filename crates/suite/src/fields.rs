@@ -8,6 +8,7 @@ use crate::choices::{
 use crate::names::Names;
 use crate::operations::Operations;
 use crate::placement::HostSet;
+use crate::target_set::TargetSet;
 use form::{Amount, Auto, Count, Depth, Whole, spec_table};
 use model::choices::{
     Access, Backend, CloseTime, CountersKept, DuplicateScope, FileFsync, OnLostHost, Poll, TrimAs,
@@ -410,6 +411,9 @@ spec_table! {
         /// several of these with commas, or `"all"`. Every host creates the files, whoever loads
         /// them.
         hosts: HostSet = HostSet::all(),
+        /// The targets that it loads on each host, by their numbers from 1 in the order in which
+        /// they are given: `2`, `"1,3-4"`. The layout is on all targets, whoever loads them.
+        targets: TargetSet = TargetSet::all(),
         /// Each host loads the files of the host so many places further, so that none reads what it
         /// wrote; 0: its own. It needs one file system at the same path on all hosts, and no
         /// `verify`.

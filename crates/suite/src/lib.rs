@@ -30,6 +30,7 @@ mod sections;
 mod sharing;
 mod spec;
 mod sweep;
+mod target_set;
 
 pub use choices::{
     Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, PreconditionUntil,
@@ -49,6 +50,7 @@ pub use reference::reference;
 pub use rounds::RoundsSpec;
 pub use sections::flag;
 pub use spec::{Scenario, Spec};
+pub use target_set::TargetSet;
 
 pub(crate) use check::check_workload;
 pub(crate) use metadata::check_tree;

@@ -98,6 +98,8 @@ pub fn of_scenario(scenario: &Scenario, job: &mut FioJob) {
     lose(shares, refused, "sharing", "fio's jobs do not take blocks in turn");
     let places = works().any(|work| work.rotate.value > 0 || work.spread.value != Spread::EachHost);
     lose(places, refused, "rotate", "fio's jobs do not know of each other's hosts");
+    let some = works().any(|work| !work.targets.value.is_all());
+    lose(some, refused, "targets", "fio's jobs name paths, and these are given with `--target`");
     let computed = works().any(|work| {
         work.depth.formula.is_some()
             || work.workers.formula.is_some()

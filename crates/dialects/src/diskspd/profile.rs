@@ -3,6 +3,7 @@
 use super::elements::{PROFILE, SPAN, TARGET};
 use super::options::DiskSpd;
 use super::{requests, rest, sharing, target, window};
+use crate::apart::{Apart, apart, selected};
 use crate::draft::{Draft, Group, Taken, Work, plain_name, quoted, share, size, time, unique};
 use crate::import::{Import, ImportError, MOST_OPTIONS};
 use crate::loss::{Losses, OptionId, Verdict};
@@ -22,7 +23,16 @@ pub fn detect(text: &str) -> bool {
 /// A target of a time span.
 struct Target {
     job: DiskSpd,
-    path: Option<(String, OptionId)>,
+    place: Option<Place>,
+}
+
+/// Where a target is.
+struct Place {
+    /// As it is written.
+    text: String,
+    /// The target that stands for it, where it has a path here.
+    path: Option<String>,
+    id: OptionId,
 }
 
 /// A profile as a suite.
@@ -86,30 +96,30 @@ fn read_span(span: &Element, name: &str, losses: &mut Losses) -> (DiskSpd, Vec<T
     let mut targets = Vec::new();
     for element in all.flat_map(|all| &all.children) {
         let mut one = job.clone();
-        let mut path = None;
+        let mut place = None;
         for child in &element.children {
             match child.name.as_str() {
-                "Path" => path = target_of(child, name, losses),
+                "Path" => place = target_of(child, name, losses),
                 _ => apply(TARGET, &mut one, child, name, losses),
             }
         }
-        targets.push(Target { job: one, path });
+        targets.push(Target { job: one, place });
     }
     (job, targets)
 }
 
-fn target_of(element: &Element, name: &str, losses: &mut Losses) -> Option<(String, OptionId)> {
+fn target_of(element: &Element, name: &str, losses: &mut Losses) -> Option<Place> {
     let place = format!("{name}:{}", element.line);
     let id = losses.tell("Path", &element.text, &place, Verdict::harmless(""));
     if element.text.starts_with('*') {
         let why = "a target that the command line names; name it with `--target`";
         losses.replace(id, Verdict::near(why));
-        return None;
+        return Some(Place { text: element.text.clone(), path: None, id });
     }
     match target(&element.text) {
         Ok((path, verdict)) => {
             losses.replace(id, verdict);
-            path.map(|path| (path, id))
+            Some(Place { text: element.text.clone(), path, id })
         }
         Err(why) => {
             losses.replace(id, Verdict::refused(why));
@@ -172,20 +182,36 @@ fn largest(targets: &[Target], losses: &mut Losses) -> Option<Got<u64>> {
     largest
 }
 
+/// The targets of a span, and the place of each among those of the group.
+fn places(targets: &[Target], losses: &mut Losses, group: &mut Group) -> Vec<usize> {
+    let all = || targets.iter().filter_map(|target| target.place.as_ref());
+    if let Some(first) = all().find(|place| place.path.is_some()) {
+        group.targets_from = losses.source(first.id);
+    }
+    let text = |target: &'_ Target| target.place.as_ref().map_or(String::new(), |p| p.text.clone());
+    let texts: Vec<String> = targets.iter().map(text).collect();
+    if texts.iter().all(|text| *text == texts[0]) {
+        group.targets.extend(all().find_map(|place| place.path.clone()));
+        return vec![0; targets.len()];
+    }
+    let names: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let here = |target: &Target| target.place.as_ref().is_some_and(|place| place.path.is_some());
+    let paths: Vec<Option<&str>> =
+        targets.iter().zip(&names).map(|(target, name)| here(target).then_some(*name)).collect();
+    for place in all().filter(|place| place.path.is_none()) {
+        losses.worsen(place.id, Verdict::near(ELSEWHERE));
+    }
+    let Apart { targets, of } = apart(&paths, &names);
+    group.targets = targets;
+    of
+}
+
+const ELSEWHERE: &str = "no path of this system; a folder stands for it, and `--target` names \
+others, in the order of `[targets]`";
+
 fn group(span: &DiskSpd, targets: &[Target], losses: &mut Losses, taken: &mut Taken) -> Group {
     let mut group = Group { name: "diskspd".to_owned(), ..Group::default() };
-    for (path, id) in targets.iter().filter_map(|target| target.path.as_ref()) {
-        if !group.targets.contains(path) {
-            group.targets.push(path.clone());
-            group.targets_from = losses.source(*id);
-        }
-    }
-    if group.targets.len() > 1 {
-        let needs = "targets of one workload among several that run together: here, each loads all";
-        for (_, id) in targets.iter().skip(1).filter_map(|target| target.path.as_ref()) {
-            losses.worsen(*id, Verdict::refused(needs));
-        }
-    }
+    let places = places(targets, losses, &mut group);
     let largest = largest(targets, losses);
     group.layout.set("files", "1", "");
     if let Some(got) = &largest {
@@ -204,7 +230,7 @@ fn group(span: &DiskSpd, targets: &[Target], losses: &mut Losses, taken: &mut Ta
     if let Some(got) = targets.iter().find_map(|target| target.job.compressible.as_ref()) {
         group.contents.set("compressible", quoted(&share(got.value)), losses.source(got.id));
     }
-    for target in targets {
+    for (target, place) in targets.iter().zip(places) {
         let mut job = target.job.clone();
         job.create = largest.clone();
         let mut fields = requests(&job, losses);
@@ -217,6 +243,10 @@ fn group(span: &DiskSpd, targets: &[Target], losses: &mut Losses, taken: &mut Ta
             sharing(&job, workers, losses, &mut fields);
         }
         window(&job, losses, &mut fields);
+        if let Some(value) = selected(&[place], group.targets.len()) {
+            let source = target.place.as_ref().map(|place| losses.source(place.id));
+            fields.set("targets", value, source.unwrap_or_default());
+        }
         let name = unique("diskspd", taken);
         group.works.push(Work { name, note: String::new(), fields });
     }

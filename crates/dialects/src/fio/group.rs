@@ -1,5 +1,6 @@
 //! Jobs of fio that run at the same time, as workloads of one group with their layout.
 
+use super::classes::{self, Class};
 use super::job::{Engine, Got, Job};
 use super::place::{
     Bytes, Place, around, bytes, files, has_characters, place, rounded, target, workers,
@@ -8,6 +9,7 @@ use super::priorities;
 use super::together::{self, Flow};
 use super::values::Extent;
 use super::work::{fields, of};
+use crate::apart::selected;
 use crate::draft::{Fields, Group, Taken, Work, plain_name, quoted, share, size, unique};
 use crate::loss::{Losses, OptionId, Verdict};
 
@@ -19,6 +21,8 @@ struct Unit<'a> {
     /// How many files each worker has, or all of them share.
     files: u64,
     bytes: Bytes,
+    /// The targets that it loads.
+    targets: Vec<String>,
     /// Workers of all jobs; `None` is as many as there are CPUs.
     workers: Option<u64>,
 }
@@ -39,7 +43,7 @@ pub fn group(jobs: &[Job], losses: &mut Losses, taken: &mut Taken) -> Group {
     }
     super::tables::stages(jobs, losses, &mut group);
     together::delays(jobs, losses, &mut group);
-    layout(&units, losses, &mut group, taken);
+    layouts(&units, losses, &mut group, taken);
     let flows: Vec<Flow<'_>> =
         units.iter().map(|unit| Flow { jobs: &unit.jobs, workers: unit.count() }).collect();
     together::flows(&flows, losses, &mut group);
@@ -63,6 +67,7 @@ fn units<'a>(jobs: &'a [Job], losses: &mut Losses) -> Vec<Unit<'a>> {
             place: place(job),
             files: files(job),
             bytes: bytes(job),
+            targets: target(job),
             workers: workers(job),
         };
         match units.iter_mut().find(|other| can_join(other, &unit)) {
@@ -75,7 +80,7 @@ fn units<'a>(jobs: &'a [Job], losses: &mut Losses) -> Vec<Unit<'a>> {
 
 fn can_join(one: &Unit<'_>, other: &Unit<'_>) -> bool {
     let same_kind = match (&one.place, &other.place) {
-        (Place::Own, Place::Own) => one.files == other.files,
+        (Place::Own, Place::Own) => one.files == other.files && one.targets == other.targets,
         (Place::Devices(a), Place::Devices(b)) => a == b || !a.iter().any(|name| b.contains(name)),
         (a, b) => a == b,
     };
@@ -97,6 +102,9 @@ impl<'a> Unit<'a> {
         if let (Place::Devices(all), Place::Devices(more)) = (&mut self.place, other.place) {
             let new: Vec<String> = more.into_iter().filter(|name| !all.contains(name)).collect();
             all.extend(new);
+            let new: Vec<String> =
+                other.targets.into_iter().filter(|path| !self.targets.contains(path)).collect();
+            self.targets.extend(new);
         }
     }
 
@@ -133,14 +141,18 @@ fn targets(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group) {
             losses.decide(got.id, of_names(job));
         }
     }
+    group.targets = all;
     let devices = units.iter().filter(|unit| matches!(unit.place, Place::Devices(_))).count();
-    if devices > 0 && units.iter().any(|unit| unit.place != units[0].place) {
-        let needs = "targets of one workload among several that run together: here, each loads all";
+    if devices > 0
+        && units.iter().any(|unit| unit.place != units[0].place)
+        && !are_apart(units, group)
+    {
+        let needs = "targets of one workload among several that run together, of which some have \
+                     no path here";
         for id in units.iter().skip(1).filter_map(Unit::id) {
             losses.worsen(id, Verdict::refused(needs));
         }
     }
-    group.targets = all;
     group.targets_from = units
         .first()
         .map(|unit| match &unit.jobs[0].filename {
@@ -148,6 +160,21 @@ fn targets(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group) {
             None => of(&unit.jobs[0].directory, losses),
         })
         .unwrap_or_default();
+}
+
+/// Whether each unit loads targets of its own, so that one leaves out what another has. Files that
+/// are shared by some have one layout for all; devices are loaded as they are.
+fn are_apart(units: &[Unit<'_>], group: &Group) -> bool {
+    let differs = units.iter().any(|unit| unit.targets.len() != group.targets.len());
+    let is_device = |unit: &Unit<'_>| matches!(unit.place, Place::Devices(_));
+    let meets = |one: &Unit<'_>, other: &Unit<'_>| {
+        one.targets != other.targets && one.targets.iter().any(|path| other.targets.contains(path))
+    };
+    differs
+        && units.iter().all(|unit| !unit.targets.is_empty())
+        && units.iter().enumerate().all(|(number, unit)| {
+            units[..number].iter().all(|other| is_device(unit) || !meets(unit, other))
+        })
 }
 
 fn of_names(job: &Job) -> Verdict {
@@ -192,8 +219,13 @@ fn shared_writers(units: &[Unit<'_>]) -> bool {
         || named.iter().any(splits)
         || named.iter().any(|unit| changes(unit) && !alone(unit) && !verifies(unit))
         || named.iter().enumerate().any(|(number, unit)| {
-            let meets =
-                |other: &&&Unit<'_>| other.place == unit.place && (changes(other) || changes(unit));
+            let meets = |other: &&&Unit<'_>| {
+                let is_same = match (&other.place, &unit.place) {
+                    (Place::Devices(a), Place::Devices(b)) => a.iter().any(|name| b.contains(name)),
+                    (a, b) => a == b,
+                };
+                is_same && (changes(other) || changes(unit))
+            };
             named[..number].iter().any(|other| meets(&other))
         })
 }
@@ -209,7 +241,7 @@ struct Region {
     to: f64,
 }
 
-fn regions(units: &[Unit<'_>]) -> (Vec<Region>, Vec<usize>) {
+fn regions(units: &[&Unit<'_>]) -> (Vec<Region>, Vec<usize>) {
     let mut regions: Vec<Region> = Vec::new();
     let mut of_unit = Vec::new();
     for unit in units {
@@ -254,7 +286,59 @@ fn cut(regions: &mut [Region]) {
     }
 }
 
-fn layout(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mut Taken) {
+/// The layout, and the workloads on it: of those that have targets of their own, each class by
+/// itself.
+fn layouts(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mut Taken) {
+    if !are_apart(units, group) {
+        let all: Vec<&Unit<'_>> = units.iter().collect();
+        group.works = layout(&all, losses, group, taken);
+        return;
+    }
+    let mut numbers: Vec<Vec<usize>> = Vec::new();
+    for (number, unit) in units.iter().enumerate() {
+        let is_twin = |all: &&mut Vec<usize>| units[all[0]].targets == unit.targets;
+        match numbers.iter_mut().find(is_twin) {
+            Some(all) => all.push(number),
+            None => numbers.push(vec![number]),
+        }
+    }
+    let mut classes: Vec<Class> = Vec::new();
+    for numbers in numbers {
+        let targets = &units[numbers[0]].targets;
+        let mut own = Group { targets: targets.clone(), ..group.clone() };
+        let class: Vec<&Unit<'_>> = numbers.iter().map(|number| &units[*number]).collect();
+        let mut works = layout(&class, losses, &mut own, taken);
+        let places: Vec<usize> =
+            (0..group.targets.len()).filter(|at| targets.contains(&group.targets[*at])).collect();
+        for (unit, work) in class.iter().zip(&mut works) {
+            if let Some(value) = selected(&places, group.targets.len()) {
+                let source = unit.id().map(|id| losses.source(id)).unwrap_or_default();
+                work.fields.set("targets", value, source);
+            }
+        }
+        let is_device = matches!(class[0].place, Place::Devices(_));
+        classes.push(Class { numbers, works, layout: own.layout, is_device });
+    }
+    for number in classes::one_layout(&mut classes, group) {
+        for got in [&units[number].jobs[0].filename, &units[number].jobs[0].directory] {
+            if let Some(got) = got {
+                losses.worsen(got.id, Verdict::near(classes::NOT_ALL));
+            }
+        }
+    }
+    let mut works: Vec<(usize, Work)> =
+        classes.into_iter().flat_map(|class| class.numbers.into_iter().zip(class.works)).collect();
+    works.sort_by_key(|(number, _)| *number);
+    group.works = works.into_iter().map(|(_, work)| work).collect();
+}
+
+fn layout(
+    units: &[&Unit<'_>],
+    losses: &mut Losses,
+    group: &mut Group,
+    taken: &mut Taken,
+) -> Vec<Work> {
+    let mut works = Vec::new();
     let (regions, of_unit) = regions(units);
     let is_device = units.iter().all(|unit| matches!(unit.place, Place::Devices(_)));
     let mut files = regions.iter().map(|region| region.files).max().unwrap_or(1).min(65_536);
@@ -289,18 +373,19 @@ fn layout(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mu
         if unit.count() > 1 && unit.place != Place::Own {
             sharing(unit, losses, &mut work.fields);
         }
-        group.works.push(work);
+        works.push(work);
     }
+    works
 }
 
 /// Whether a region has less than a block of any of `files` files: it is a part of each.
 fn several_blocks_short(
-    units: &[Unit<'_>],
+    units: &[&Unit<'_>],
     regions: &[Region],
     of_unit: &[usize],
     files: u64,
 ) -> bool {
-    let is_short = |(unit, number): (&Unit<'_>, &usize)| {
+    let is_short = |(unit, number): (&&Unit<'_>, &usize)| {
         let block = unit.jobs[0].one_size();
         block.zip(regions[*number].all).is_some_and(|(block, all)| all / files < block)
     };
@@ -312,7 +397,7 @@ fn workers_text(unit: &Unit<'_>) -> String {
 }
 
 fn layout_size(
-    units: &[Unit<'_>],
+    units: &[&Unit<'_>],
     regions: &[Region],
     files: u64,
     losses: &Losses,

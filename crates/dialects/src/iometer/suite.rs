@@ -2,6 +2,7 @@
 //! time, then their second, and so on.
 
 use super::{Configuration, Cycle, Cycled, Line, Setup, Specification, Worker};
+use crate::apart::selected;
 use crate::draft::{
     Draft, Fields, Group, Taken, Work, plain_name, quoted, share, size, time, unique,
 };
@@ -181,7 +182,7 @@ fn group(
     let first = units.first();
     let name = first.map(|unit| plain_name(&unit.spec.name)).unwrap_or_default();
     let mut group = Group { name, in_turn, ..Group::default() };
-    targets(units, in_turn, losses, &mut group);
+    let places = targets(units, losses, &mut group);
     layout(units, losses, &mut group);
     let warm = all.setup.ramp.as_ref().filter(|got| got.value > 0);
     if let Some(got) = warm {
@@ -200,15 +201,21 @@ fn group(
         group.contents.text("compressible", "100%", losses.source(got.id));
     }
     sweep(&all.setup, losses, &mut group);
-    for unit in units {
-        let fields = fields(unit, &all.setup, losses, &group);
+    for (unit, places) in units.iter_mut().zip(places) {
+        let mut fields = fields(unit, &all.setup, losses, &group);
+        if let Some(value) = selected(&places, group.targets.len()) {
+            let own = unit.workers.iter().flat_map(|worker| &worker.targets).next();
+            let source = own.map(|got| losses.source(got.id)).unwrap_or_default();
+            fields.set("targets", value, source);
+        }
         let name = unique(&plain_name(&unit.spec.name), taken);
         group.works.push(Work { name, note: String::new(), fields });
     }
     group
 }
 
-fn targets(units: &[Unit<'_>], in_turn: bool, losses: &mut Losses, group: &mut Group) {
+/// The targets of a group; the places of those of each unit among them.
+fn targets(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group) -> Vec<Vec<usize>> {
     let of = |unit: &Unit<'_>| -> Vec<String> {
         let all = unit.workers.iter().flat_map(|worker| names(worker));
         let mut all: Vec<String> = all.map(str::to_owned).collect();
@@ -216,23 +223,41 @@ fn targets(units: &[Unit<'_>], in_turn: bool, losses: &mut Losses, group: &mut G
         all.dedup();
         all
     };
-    for (number, unit) in units.iter().enumerate() {
-        for got in unit.workers.iter().flat_map(|worker| &worker.targets) {
-            if let Some(path) = got.value.path.clone().filter(|path| !group.targets.contains(path))
-            {
-                group.targets_from = losses.source(got.id);
-                group.targets.push(path);
-            }
-            if number > 0 && of(unit) != of(&units[0]) {
-                let needs = match in_turn {
-                    true => "targets of one workload among several: here, each loads all",
-                    false => "targets of one workload among several that run together",
-                };
-                losses.worsen(got.id, Verdict::refused(needs));
+    let all = || units.iter().flat_map(|unit| &unit.workers).flat_map(|worker| &worker.targets);
+    let from = all().find(|got| got.value.path.is_some());
+    group.targets_from = from.map(|got| losses.source(got.id)).unwrap_or_default();
+    if units.iter().all(|unit| of(unit) == of(&units[0])) {
+        for path in all().filter_map(|got| got.value.path.as_ref()) {
+            if !group.targets.contains(path) {
+                group.targets.push(path.clone());
             }
         }
+        return vec![Vec::new(); units.len()];
     }
+    // Where one leaves targets out, each has one of its own.
+    let mut known: Vec<&str> = Vec::new();
+    for got in all() {
+        if known.contains(&got.value.name.as_str()) {
+            continue;
+        }
+        known.push(&got.value.name);
+        group.targets.push(got.value.path.clone().unwrap_or_else(|| {
+            let numbered = (1..).map(|number| format!("plimsoll-data-{number}"));
+            numbered.into_iter().find(|one| !group.targets.contains(one)).unwrap_or_default()
+        }));
+        if got.value.path.is_none() {
+            losses.worsen(got.id, Verdict::near(ELSEWHERE));
+        }
+    }
+    let places = |unit: &Unit<'_>| {
+        let of = of(unit);
+        (0..known.len()).filter(|at| of.iter().any(|name| name == known[*at])).collect()
+    };
+    units.iter().map(places).collect()
 }
+
+const ELSEWHERE: &str = "no path of this system; a folder stands for it, and `--target` names \
+others, in the order of `[targets]`";
 
 /// The bytes of a target that are loaded, and those before them.
 fn layout(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group) {

@@ -85,6 +85,10 @@ fn output(
         for row in reader.rows(number, object) {
             results.push(name, GivenRow { group, ..row })?;
         }
+        for (said, computed) in impossible_rates(object) {
+            let numbers = Some((said, computed));
+            doubt(results, DoubtKind::AmountOverTime, &job_name(object), numbers);
+        }
         if let Some(errno) = self::number(object, "error").filter(|errno| *errno != 0.0) {
             doubt(results, DoubtKind::Errors, &job_name(object), Some((errno, 0.0)));
         }
@@ -92,6 +96,17 @@ fn output(
     }
     unequal(jobs, results);
     Ok(group)
+}
+
+/// Rates of a job that no storage has, each with what follows from its requests and its time.
+fn impossible_rates(job: &Object) -> Vec<(f64, f64)> {
+    let of = |(direction, _): &(&str, Option<Op>)| {
+        let data = job.get(*direction)?.as_object()?;
+        let said = number(data, "iops").filter(|rate| !model::foreign::is_value(*rate))?;
+        let (count, ms) = (number(data, "total_ios")?, number(data, "runtime")?);
+        (ms > 0.0).then(|| (said, count / ms * 1e3))
+    };
+    DIRECTIONS.iter().filter_map(of).collect()
 }
 
 /// With `--status-interval`, fio prints what it has so far again and again. The last of a run

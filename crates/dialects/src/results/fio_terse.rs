@@ -1,7 +1,7 @@
 //! fio's terse output (`--output-format=terse`, `--minimal`; fio's HOWTO, *Terse output*): a line
 //! for each job, fields between semicolons. Versions 2 to 5.
 
-use super::{Results, numbers};
+use super::{Results, left_out, numbers};
 use crate::import::ImportError;
 use model::Op;
 use model::foreign::{Form, GivenRow, Measured, Quantity, Span, Statistic, short};
@@ -58,11 +58,24 @@ fn fields(line: &str) -> Vec<&str> {
     line.trim().split(';').take(MOST_FIELDS).collect()
 }
 
+/// Whether a line begins as that of a job does.
+fn is_begun(line: &str) -> bool {
+    let begins = ["2;", "3;fio-", "4;fio-", "5;fio-"];
+    begins.iter().any(|begin| line.trim_start().starts_with(begin))
+}
+
 /// Whether a line is one of a job.
 fn is_line(line: &str) -> bool {
-    let begins = ["2;", "3;fio-", "4;fio-", "5;fio-"];
-    let is_begun = begins.iter().any(|begin| line.trim_start().starts_with(begin));
-    is_begun && fields(line).len() >= 80
+    is_begun(line) && fields(line).len() >= 80
+}
+
+/// Whether a line has numbers that fio does not print: what they stand for is left out.
+fn has_impossible(line: &str) -> bool {
+    fields(line).iter().skip(3).any(|field| {
+        let text = field.trim_end_matches('%');
+        let value: Option<f64> = text.parse().ok();
+        value.is_some_and(|value| !model::foreign::is_value(value))
+    })
 }
 
 /// Whether a text has lines of jobs.
@@ -77,7 +90,14 @@ pub fn is_output(text: &str) -> bool {
 pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
     let mut results = Results::new(Form::FioTerse);
     let mut group = 0;
-    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| is_line(line)) {
+    let (mut begun, mut left) = (0, 0);
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| is_begun(line)) {
+        begun += 1;
+        // Cut off, or with numbers that no job has.
+        left += usize::from(!is_line(line) || has_impossible(line));
+        if !is_line(line) {
+            continue;
+        }
         let fields = fields(line);
         let Some(version) = Version::of(&fields) else { continue };
         if version != Version::Two && results.tool_version.is_empty() {
@@ -88,6 +108,7 @@ pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
         }
         group += 1;
     }
+    left_out(&mut results, name, begun, left);
     if results.rows.is_empty() {
         let remedy = "name what `fio --output-format=terse` wrote, to its end";
         return Err(ImportError::new(name, "no job of it did a request", remedy));

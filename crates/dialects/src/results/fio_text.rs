@@ -1,7 +1,7 @@
 //! What fio prints without `--output-format` (its HOWTO, *Interpreting the output*), of versions
 //! 2 and 3. Figures are rounded there: to four digits, latencies to 10 ns in their unit.
 
-use super::{Results, doubt, numbers};
+use super::{Results, doubt, left_out, numbers};
 use crate::import::ImportError;
 use model::Op;
 use model::foreign::{
@@ -72,7 +72,14 @@ struct Reader {
 pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
     let mut results = Results::new(Form::FioText);
     let mut reader = Reader { is_over: true, ..Reader::default() };
+    let (lines, mut left) = (text.lines().count(), 0);
     for (number, line) in (1..).zip(text.lines()) {
+        // Half a line at the end of what was cut off has half a number in it.
+        if number == lines && !text.ends_with('\n') && !reader.is_over {
+            left += 1;
+            break;
+        }
+        left += usize::from(!reader.is_over && has_impossible(line));
         let line = line.get(..MOST_LINE.min(line.len())).unwrap_or_default();
         if results.tool_version.is_empty() && line.starts_with("fio-") {
             results.tool_version = short(line.trim());
@@ -92,11 +99,22 @@ pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
         }
     }
     reader.taken(name, &mut results)?;
+    left_out(&mut results, name, lines, left);
     if results.rows.is_empty() {
         let remedy = "name what `fio` printed, to its end";
         return Err(ImportError::new(name, "no job of it did a request", remedy));
     }
     Ok(results)
+}
+
+/// Whether a line assigns what is no number to a figure: it is left out.
+fn has_impossible(line: &str) -> bool {
+    ["IOPS", "iops", "avg", "min", "max", "stdev"].iter().any(|key| {
+        let value = assigned(line, key).and_then(|value| value.split(' ').next());
+        value.is_some_and(|value| {
+            !value.is_empty() && !scaled(value).is_some_and(model::foreign::is_value)
+        })
+    })
 }
 
 impl Reader {

@@ -1,7 +1,7 @@
 //! Whatever stands in a text: results or an error, never a panic, and bounded.
 
 use super::{detect, kind_of_log, read};
-use model::foreign::{Form, MOST_TEXT};
+use model::foreign::{DoubtKind, Form, MOST_TEXT};
 use proptest::prelude::*;
 
 /// Pieces that the readers look for, so that random texts reach into them.
@@ -109,4 +109,42 @@ fn what_is_deep_or_large_is_refused() {
     is_bounded("a", &"<Results>".repeat(100_000), Form::DiskSpdXml);
     let large = " ".repeat(super::MOST_BYTES + 1);
     assert!(read("a", &large, Form::Ior).is_err());
+}
+
+/// The doubts of a text, and its rows.
+fn doubts(text: &str, form: Form) -> (Vec<DoubtKind>, usize) {
+    let results = read("a", text, form).expect("results");
+    (results.doubts.iter().map(|doubt| doubt.kind).collect(), results.rows.len())
+}
+
+#[test]
+fn what_is_cut_off_or_impossible_is_said() {
+    let job = "a: (groupid=0, jobs=1): err= 0: pid=1: x\n  read: IOPS=2708, BW=10.6MiB/s \
+               (11.1MB/s)(21.2MiB/2001msec)\n    clat (usec): min=3, max=67677, avg=547.08, \
+               stdev=2454.88\n    clat percentiles (usec):\n     | 50.00th=[  139], 99.00th=[ \
+               6718]\n";
+    let whole = format!("{job}\nRun status group 0 (all jobs):\n");
+    let lines = vec![DoubtKind::LinesLeftOut];
+    assert_eq!(doubts(&whole, Form::FioText).0, []);
+    assert_eq!(doubts(&job[..job.len() - 4], Form::FioText), (lines.clone(), 1));
+    for (figure, other) in [("2708", "-2708"), ("2708", "9e99"), ("547.08", "nan")] {
+        assert_eq!(doubts(&whole.replace(figure, other), Form::FioText), (lines.clone(), 1));
+    }
+    let terse = |kib: &str| {
+        let zeros = |count: usize| vec!["0"; count].join(";");
+        format!("3;fio-3.33;a;0;0;{kib};10;3;1000;{};{}\n", zeros(37), zeros(60))
+    };
+    assert_eq!(doubts(&terse("100"), Form::FioTerse).0, []);
+    let two = format!("{}{}", terse("100"), &terse("100")[..40]);
+    assert_eq!(doubts(&two, Form::FioTerse), (lines.clone(), 1));
+    let two = format!("{}{}", terse("100"), terse("-100"));
+    assert_eq!(doubts(&two, Form::FioTerse), (lines.clone(), 1));
+    let csv = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB)\nwrite,-5,5,0.1,1,1\nread,5,5,0.1,\
+               1,1\n";
+    assert!(doubts(csv, Form::Ior).0.contains(&DoubtKind::LinesLeftOut));
+    let json = "{\"fio version\": \"fio-3.33\", \"jobs\": [{\"jobname\": \"a\", \"read\": \
+                {\"total_ios\": 5000, \"runtime\": 2000, \"iops\": 1e308}}]}";
+    let results = read("a", json, Form::FioJson).expect("results");
+    let doubt = results.doubts.iter().find(|one| one.kind == DoubtKind::AmountOverTime);
+    assert_eq!(doubt.map(|one| (one.said, one.computed)), Some((Some(1e308), Some(2500.0))));
 }

@@ -1,7 +1,7 @@
 //! What IOR prints (its documentation, *First Steps* and `summarize.c`): a line for each operation
 //! of each repetition, and a summary over the repetitions.
 
-use super::{Results, numbers};
+use super::{Results, left_out, numbers};
 use crate::import::ImportError;
 use model::Op;
 use model::foreign::{Form, GivenOption, GivenRow, Measured, Quantity, Span, Statistic, short};
@@ -23,6 +23,8 @@ struct Reader {
     single: Vec<GivenRow>,
     /// Rows over all repetitions.
     summed: Vec<GivenRow>,
+    /// Lines of operations that say nothing of them.
+    left: usize,
 }
 
 /// Whether a text is IOR's JSON (`-O summaryFormat=JSON`).
@@ -52,6 +54,7 @@ pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
             return Err(ImportError::new(name, what, "name the results of one run"));
         }
     }
+    left_out(&mut results, name, text.lines().count(), reader.left);
     // A summary says the same of one repetition and more of several; without it, IOR did not end.
     let rows = if reader.summed.is_empty() { reader.single } else { reader.summed };
     for row in rows {
@@ -97,7 +100,10 @@ impl Reader {
                 let is_summary = self.columns[0] == "Operation";
                 let cells = Cells { columns: &self.columns, cells: &words };
                 let row = if is_summary { cells.summed(place) } else { cells.single(place) };
-                let Some(mut row) = row else { return };
+                let Some(mut row) = row else {
+                    self.left += 1;
+                    return;
+                };
                 row.options.clone_from(&self.options);
                 if is_summary { self.summed.push(row) } else { self.single.push(row) }
             }

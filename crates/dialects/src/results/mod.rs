@@ -82,6 +82,14 @@ fn doubt(results: &mut Results, kind: DoubtKind, name: &str, numbers: Option<(f6
     }
 }
 
+/// Says that so many of all lines were left out, where there are any.
+fn left_out(results: &mut Results, name: &str, lines: usize, left: usize) {
+    if left > 0 {
+        let numbers = Some((lines as f64, left as f64));
+        doubt(results, DoubtKind::LinesLeftOut, name, numbers);
+    }
+}
+
 /// The form of the results that a text holds, where it holds any. Logs of fio are told by their
 /// names alone ([`kind_of_log`]).
 pub fn detect(text: &str) -> Option<Form> {

@@ -1,6 +1,7 @@
 //! The commands of a script, with what it sets put in: variables, lists, and loops over words that
 //! are known.
 
+use super::here::Here;
 use super::lines::{self, Kind, Line, Loop};
 use crate::shell;
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ pub struct Command {
     pub line: usize,
     /// Its words.
     pub text: String,
+    /// The text that it is given, with variables put in, and its file.
+    pub here: Option<Here>,
 }
 
 /// The commands of a script.
@@ -104,7 +107,7 @@ impl Reader<'_> {
         if let Some((variable, words, command)) = self.batch_loop(&line.text) {
             for word in words {
                 let text = command.replace(&format!("%%{variable}"), &word);
-                self.line(&Line { number: line.number, text });
+                self.line(&Line { number: line.number, text, here: None });
             }
             return;
         }
@@ -112,8 +115,21 @@ impl Reader<'_> {
         let text = begun(&whole);
         let text = begun(shell::first_command(text, self.kind == Kind::Shell).0).to_owned();
         if !text.is_empty() && self.all.len() < MOST_COMMANDS {
-            self.all.push(Command { line: line.number, text });
+            let here = line.here.as_ref().map(|here| self.given(here));
+            self.all.push(Command { line: line.number, text, here });
         }
+    }
+
+    /// A text as the shell gives it.
+    fn given(&self, here: &Here) -> Here {
+        let text = match here.expands {
+            true => {
+                here.text.split('\n').map(|line| self.put_in(line)).collect::<Vec<_>>().join("\n")
+            }
+            false => here.text.clone(),
+        };
+        let path = here.path.as_ref().map(|path| self.put_in(path));
+        Here { text, path, ..here.clone() }
     }
 
     /// What sets a variable, alone in its line.
@@ -139,9 +155,14 @@ impl Reader<'_> {
                     .then(|| (name.to_owned(), value));
             }
             Kind::PowerShell => {
+                // Parameters have attributes and types before them: `[int]$Threads = 4,`.
+                let mut line = line;
+                while let Some(rest) = line.strip_prefix('[') {
+                    line = rest.split_once(']')?.1.trim_start();
+                }
                 let (name, value) = line.strip_prefix('$')?.split_once('=')?;
                 let value = value.split(" #").next().unwrap_or(value).trim();
-                (name.trim(), value.trim_end_matches(';'))
+                (name.trim(), value.trim_end_matches([';', ',']))
             }
             Kind::Batch => {
                 let head = line.get(..4).filter(|head| head.eq_ignore_ascii_case("set "))?;
@@ -289,5 +310,16 @@ fn begun(line: &str) -> &str {
         }
         rest = behind.trim_start();
     }
-    rest
+    evaluated(rest)
+}
+
+/// The command in the text that PowerShell's `Invoke-Expression` runs.
+fn evaluated(command: &str) -> &str {
+    let Some((word, text)) = command.split_once(char::is_whitespace) else { return command };
+    let is_call = ["invoke-expression", "iex"].contains(&word.to_ascii_lowercase().as_str());
+    let text = text.trim();
+    let inner = ['"', '\''].iter().find_map(|quote| {
+        text.strip_prefix(*quote)?.strip_suffix(*quote).filter(|inner| !inner.contains(*quote))
+    });
+    inner.filter(|_| is_call).unwrap_or(command)
 }

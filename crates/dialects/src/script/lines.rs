@@ -1,5 +1,6 @@
 //! The text of a script as logical lines: those that go on are joined, loops are taken apart.
 
+use super::here::{self, Here};
 use crate::import::MOST_BYTES;
 
 /// No script has more lines that count.
@@ -71,13 +72,20 @@ pub struct Line {
     pub number: usize,
     /// Without blanks around it.
     pub text: String,
+    /// The text that it is given (`<<`).
+    pub here: Option<Here>,
 }
 
 /// The lines of a script without comments.
 pub fn logical(text: &str, kind: Kind) -> Vec<Line> {
-    let mut all = Vec::new();
+    let mut all: Vec<Line> = Vec::new();
+    let every: Vec<&str> = text.lines().collect();
+    let mut until = 0;
     let mut lines = text.lines().enumerate();
     while let Some((number, line)) = lines.next() {
+        if number < until {
+            continue;
+        }
         // `<#` to `#>` is a comment.
         if kind == Kind::PowerShell && line.trim_start().starts_with("<#") {
             let is_end = |line: &str| line.contains("#>");
@@ -99,9 +107,22 @@ pub fn logical(text: &str, kind: Kind) -> Vec<Line> {
         if all.len() >= MOST_LINES {
             break;
         }
-        all.extend(parts(&whole, kind).into_iter().map(|text| Line { number: number + 1, text }));
+        let of = |text| Line { number: number + 1, text, here: None };
+        all.extend(parts(&whole, kind).into_iter().map(of));
+        // Its end may be on a further line than its beginning.
+        let last = number + whole_lines(&every[number..], kind);
+        let given = here::behind(&every, last).filter(|_| kind == Kind::Shell);
+        if let (Some((here, next)), Some(line)) = (given, all.last_mut()) {
+            line.here = Some(here);
+            until = next;
+        }
     }
     all
+}
+
+/// How many lines a command goes on behind its first one.
+fn whole_lines(lines: &[&str], kind: Kind) -> usize {
+    lines.iter().take_while(|line| line.trim().ends_with(kind.goes_on())).count()
 }
 
 /// `for x in a b; do fio …; done` in parts, each of which begins with its word. Other lines stay.

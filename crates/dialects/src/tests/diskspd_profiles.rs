@@ -45,6 +45,22 @@ fn profiles_become_suites() {
 }
 
 #[test]
+fn each_target_of_a_span_has_its_own_workload() {
+    let text = profile(
+        "<Duration>10</Duration>",
+        &[
+            "<Path>c:\\a.dat</Path><BlockSize>8192</BlockSize><MaxFileSize>1073741824</MaxFileSize>",
+            "<Path>/x/b.dat</Path><BlockSize>65536</BlockSize><MaxFileSize>1073741824</MaxFileSize>",
+            "<Path>/x/c.dat</Path><BlockSize>4096</BlockSize><MaxFileSize>1073741824</MaxFileSize>",
+        ],
+    );
+    let import = imported(&text);
+    assert_eq!(import.refused().count(), 0, "{}", losses_and_suites(&import));
+    planned(&import.suites[0].text).expect("a plan");
+    insta::assert_snapshot!("diskspd_targets_apart", losses_and_suites(&import));
+}
+
+#[test]
 fn what_is_not_understood_is_refused_by_name() {
     let told = |inner: &str, name: &str| {
         let import = imported(&profile("", &[inner]));

@@ -37,6 +37,45 @@ fn parameters_of_storage_become_suites() {
 }
 
 #[test]
+fn a_workload_loads_the_storage_that_it_names() {
+    whole(
+        "vdbench_storage_apart",
+        "sd=default,openflags=o_direct\nsd=sd1,lun=/dev/sdb\nsd=sd2,lun=/dev/sdc\n\
+         sd=sd3,lun=/dev/sdd\nwd=log,sd=sd2,xfersize=64k,rdpct=0,seekpct=0\n\
+         wd=data,sd=(sd1,sd3),xfersize=8k,rdpct=70\nrd=both,wd=*,iorate=max,elapsed=60\n\
+         rd=rate,wd=*,iorate=300,elapsed=60\n",
+    );
+    whole(
+        "vdbench_files_apart",
+        "sd=sd1,lun=/x/one,size=1g\nsd=sd2,lun=/x/two,size=1g\nsd=sd3,lun=d:\\three,size=1g\n\
+         wd=a,sd=sd1\nwd=b,sd=sd2,xfersize=8k\nwd=c,sd=sd3,xfersize=16k\n\
+         rd=r,wd=*,iorate=max,elapsed=60\n",
+    );
+}
+
+#[test]
+fn a_rate_goes_in_equal_parts_to_workloads_that_are_alike() {
+    let text = "sd=s1,lun=/dev/a\nsd=s2,lun=/dev/b\nsd=s3,lun=/dev/c\nwd=a,sd=s1\nwd=b,sd=s2\n\
+                wd=c,sd=s3,xfersize=8k\nrd=r,wd=*,iorate=900\n";
+    let import = imported(text);
+    let rates: Vec<&str> =
+        import.suites[0].text.lines().filter(|line| line.starts_with("rate = ")).collect();
+    assert_eq!(rates.len(), 3, "{}", import.suites[0].text);
+    assert!(rates.iter().all(|line| line.starts_with("rate = 300 ")), "{rates:?}");
+    // All of them alike are one workload, with all of the rate.
+    let alike = imported(&text.replace(",xfersize=8k", ""));
+    let rates: Vec<&str> =
+        alike.suites[0].text.lines().filter(|line| line.starts_with("rate = ")).collect();
+    assert!(rates.len() == 1 && rates[0].starts_with("rate = 900 "), "{rates:?}");
+    // Rates of their own add up.
+    let own = imported(
+        "sd=s1,lun=/dev/a\nsd=s2,lun=/dev/b\nwd=a,sd=s1,iorate=100\nwd=b,sd=s2,iorate=100\n\
+         rd=r,wd=*,iorate=max\n",
+    );
+    assert_eq!(own.suites[0].text.matches("rate = 100 ").count(), 2, "{}", own.suites[0].text);
+}
+
+#[test]
 fn parameters_of_files_become_suites() {
     whole(
         "vdbench_requests_to_files",
@@ -94,9 +133,6 @@ fn what_is_not_understood_is_refused_by_name() {
     assert!(told(&text, "sise").why.contains("`size`"));
     let text = "sd=s,lun=/dev/a\nwd=a,sd=s,skew=20\nwd=b,sd=s,xfersize=8k\nrd=r,wd=*,iorate=max\n";
     assert_eq!(told(text, "skew").class, Class::Same, "a share at full speed");
-    let text = "sd=s,lun=/dev/a\nsd=t,lun=/dev/b\nwd=a,sd=s\nwd=b,sd=t,xfersize=8k\n\
-                rd=r,wd=*,iorate=max\n";
-    assert_eq!(imported(text).refused().count(), 2, "a target for each of two workloads");
     let text = "fsd=f,anchor=/a,files=3,size=4k\nfwd=w,fsd=f,operation=copy\nrd=r,fwd=w\n";
     assert!(told(text, "operation").why.contains("copy"));
     assert!(import("a", "sd=s,lun=/x\n", Some(Dialect::Vdbench), &World::NOTHING).is_err());

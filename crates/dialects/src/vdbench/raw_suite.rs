@@ -4,6 +4,7 @@ use super::loops::{Point, points};
 use super::run::{Rate, Run};
 use super::storage::{Open, Seek, Storage, Workload};
 use super::values::is_asked;
+use crate::apart::{Apart, apart, selected};
 use crate::draft::{Fields, Group, Taken, Work, plain_name, share, size, time, unique};
 use crate::loss::{Losses, Verdict};
 use crate::mpi::job::{Got, inside};
@@ -54,29 +55,42 @@ pub fn groups(
                 Unit { workload, storages: of, fields }
             })
             .collect();
-        let mut units = joined(all);
+        let is_fixed = point.rate.as_ref().is_some_and(|got| got.value != Rate::Max);
+        let mut units = joined(all, is_fixed);
         rates(&mut units, point, losses);
         groups.push(group(run, point, &sweep, storages, units, losses, taken));
     }
     groups
 }
 
-/// Workloads that are alike but for their storage are one.
-fn joined(all: Vec<Unit<'_>>) -> Vec<Unit<'_>> {
-    let mut units: Vec<Unit<'_>> = Vec::new();
-    for unit in all {
-        let is_twin = |other: &&mut Unit<'_>| {
+/// Workloads that are alike but for their storage are one. A rate of their run goes in equal parts
+/// to each: then all of them are alike, or each stays as it is.
+fn joined<'a>(all: Vec<Unit<'a>>, is_fixed: bool) -> Vec<Unit<'a>> {
+    let mut of: Vec<Vec<usize>> = Vec::new();
+    for (number, unit) in all.iter().enumerate() {
+        let alike = |other: &usize| {
+            let other = &all[*other];
             other.workload.skew.is_none()
                 && unit.workload.skew.is_none()
+                && other.workload.rate.is_none()
                 && !other.storages.iter().any(|number| unit.storages.contains(number))
                 && other.fields.agrees(&unit.fields)
         };
-        match units.iter_mut().find(is_twin) {
-            Some(twin) => twin.storages.extend(unit.storages),
-            None => units.push(unit),
+        match of.iter_mut().find(|twins| twins.iter().all(alike)) {
+            Some(twins) => twins.push(number),
+            None => of.push(vec![number]),
         }
     }
-    units
+    if is_fixed && of.len() > 1 {
+        return all;
+    }
+    let storages: Vec<Vec<usize>> = of
+        .iter()
+        .map(|twins| twins.iter().flat_map(|number| all[*number].storages.clone()).collect())
+        .collect();
+    let firsts = all.into_iter().enumerate();
+    let firsts = firsts.filter(|(number, _)| of.iter().any(|twins| twins[0] == *number));
+    firsts.zip(storages).map(|((_, unit), storages)| Unit { storages, ..unit }).collect()
 }
 
 fn fields(
@@ -236,14 +250,9 @@ fn group(
     used.sort_unstable();
     used.dedup();
     targets(&used, storages, losses, &mut group);
-    for unit in &units {
-        let differs = unit.storages.len() != used.len();
-        if let Some(got) = unit.workload.storages.as_ref().filter(|_| differs) {
-            let needs =
-                "targets of one workload among several that run together: here, each loads all";
-            losses.worsen(got.id, Verdict::refused(needs));
-        }
-    }
+    // A workload that leaves storage out wants a target for each.
+    let differs = units.iter().any(|unit| unit.storages.len() != used.len());
+    let places = differs.then(|| apart_targets(&used, storages, losses, &mut group));
     stages(run, &units, &used, storages, losses, &mut group);
     let is_device = |number: &usize| is_device(&storages[*number]);
     let all_devices = !used.is_empty() && used.iter().all(is_device);
@@ -264,6 +273,14 @@ fn group(
         let mut fields = unit.fields;
         let workers = files(&unit.storages, storages).max(1).to_string();
         fields.set("workers", workers, "one for each target");
+        if let Some(places) = &places {
+            let own = used.iter().zip(places).filter(|(number, _)| unit.storages.contains(number));
+            let own: Vec<usize> = own.map(|(_, place)| *place).collect();
+            if let Some(value) = selected(&own, group.targets.len()) {
+                let source = unit.workload.storages.as_ref().map(|got| losses.source(got.id));
+                fields.set("targets", value, source.unwrap_or_default());
+            }
+        }
         if let (Some(rate), Some(part)) = (&point.rate, parts.get(number))
             && unit.workload.rate.is_none()
         {
@@ -292,16 +309,26 @@ fn files(of: &[usize], storages: &[Storage]) -> u64 {
 
 fn targets(used: &[usize], storages: &[Storage], losses: &mut Losses, group: &mut Group) {
     let mut places: Vec<(String, u64)> = Vec::new();
-    let (mut largest, mut has_files) = (None, false);
+    let mut largest = None;
+    let has_files = used.iter().any(|number| !is_device(&storages[*number]));
+    if !has_files {
+        device_size(used, storages, losses, group);
+    }
     for number in used {
         let storage = &storages[*number];
-        has_files |= !is_device(storage);
+        if is_device(storage) && has_files {
+            let why = "as many of its first bytes as the files beside it have";
+            for id in
+                [storage.lun.as_ref().map(|got| got.id), storage.size.as_ref().map(|got| got.id)]
+                    .into_iter()
+                    .flatten()
+            {
+                losses.worsen(id, Verdict::near(why));
+            }
+        }
         if let Some(got) = storage.size.as_ref() {
             match is_device(storage) {
-                true => {
-                    let why = "the whole device is loaded, not its first bytes: seeks are longer";
-                    losses.worsen(got.id, Verdict::near(why));
-                }
+                true => {}
                 false => {
                     let old = largest.as_ref().map_or(0, |got: &Got<u64>| got.value);
                     if old != 0 && old != got.value {
@@ -339,6 +366,66 @@ fn targets(used: &[usize], storages: &[Storage], losses: &mut Losses, group: &mu
     }
     group.targets = places.into_iter().map(|(place, _)| place).collect();
 }
+
+/// Devices are loaded as a whole, or as far as their `size` says.
+fn device_size(used: &[usize], storages: &[Storage], losses: &mut Losses, group: &mut Group) {
+    let sizes: Vec<Option<&Got<u64>>> =
+        used.iter().map(|number| storages[*number].size.as_ref()).collect();
+    let given = || sizes.iter().flatten().filter(|got| got.value > 0);
+    let least = given().min_by_key(|got| got.value);
+    match least {
+        Some(least) if given().count() == sizes.len() => {
+            if given().any(|got| got.value != least.value) {
+                let why = "all devices are loaded as far as the smallest of these sizes";
+                given().for_each(|got| losses.worsen(got.id, Verdict::near(why)));
+            }
+            group.layout.set("size", size(least.value), losses.source(least.id));
+        }
+        _ => {
+            for got in given() {
+                let why = "the whole device is loaded, not its first bytes: seeks are longer";
+                losses.worsen(got.id, Verdict::near(why));
+            }
+            group.layout.set("size", "\"free\"", "that of the smallest device");
+        }
+    }
+}
+
+/// Gives each storage a target of its own; the place of each of `used` among them.
+fn apart_targets(
+    used: &[usize],
+    storages: &[Storage],
+    losses: &mut Losses,
+    group: &mut Group,
+) -> Vec<usize> {
+    let lun = |number: &usize| storages[*number].lun.as_ref();
+    let is_windows = |lun: &str| lun.contains('\\') || lun.contains(':');
+    let path = |number: &usize| lun(number).map(|got| got.value.as_str());
+    let paths: Vec<Option<&str>> =
+        used.iter().map(|number| path(number).filter(|lun| !is_windows(lun))).collect();
+    let names: Vec<&str> =
+        used.iter().map(|number| path(number).unwrap_or(&storages[*number].name)).collect();
+    let Apart { targets, of } = apart(&paths, &names);
+    for got in used.iter().filter_map(lun).filter(|got| is_windows(&got.value)) {
+        losses.worsen(got.id, Verdict::near(WINDOWS));
+    }
+    group.targets = targets;
+    if group.layout.get("files").is_some() {
+        let counts = used.iter().map(|number| files(&[*number], storages));
+        let most = counts.clone().max().unwrap_or(1);
+        if counts.clone().any(|count| count != most) {
+            let why = "each storage has as many files as the one with most";
+            for got in used.iter().filter_map(|number| storages[*number].count.as_ref()) {
+                losses.worsen(got.id, Verdict::near(why));
+            }
+        }
+        group.layout.set("files", most.to_string(), "");
+    }
+    of
+}
+
+const WINDOWS: &str = "a path of Windows; a folder stands for it, and `--target` names others, in \
+the order of `[targets]`";
 
 fn stages(
     run: &Run,

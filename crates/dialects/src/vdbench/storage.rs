@@ -130,7 +130,7 @@ pub const STORAGE: &[Opt<Storage>] = &[
         takes: Takes::Size,
         rule: Rule::Read(
             Class::Same,
-            "`layout.size`; devices are loaded as a whole",
+            "`layout.size`; of a device, its first bytes",
             |job, given| same(&mut job.size, given, count(&given.value)?, "`layout.size`"),
         ),
     },

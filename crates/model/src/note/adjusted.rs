@@ -52,6 +52,8 @@ pub enum Adjusted {
     },
     /// What a simulated migration does is assumed.
     MigrationAssumed,
+    /// Workloads that load some of the targets load a simulated cluster, which is one.
+    TargetsJoined,
 }
 
 /// A time that a scale shrinks.

@@ -294,6 +294,9 @@ fn otherwise(adjusted: &Adjusted) -> String {
                                        that a simulated migration takes. It starves the second \
                                        machine of each node."
             .to_owned(),
+        Adjusted::TargetsJoined => "targets: a simulated cluster is one target, so that workloads \
+                                    with targets of their own load all of it."
+            .to_owned(),
     }
 }
 

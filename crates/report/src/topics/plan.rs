@@ -4,6 +4,7 @@ mod cost;
 mod hosts;
 mod place;
 mod points;
+mod targets;
 
 use crate::ground::folding::hung;
 use crate::ground::words;
@@ -62,6 +63,9 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
     }
     for line in rate_lines(plan) {
         put("rate", &line);
+    }
+    for line in targets::lines(plan) {
+        put("targets", &line);
     }
     format!("{text}\n{}", points::points(plan, room))
 }

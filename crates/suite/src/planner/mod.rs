@@ -14,6 +14,7 @@ mod refusal;
 mod room;
 mod rotation;
 mod scenarios;
+mod selection;
 mod share;
 mod shared_trees;
 mod shares;

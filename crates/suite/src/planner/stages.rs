@@ -2,6 +2,7 @@
 
 use super::clients::are_imagined;
 use super::rotation::Groups;
+use super::selection;
 use super::share::{Share, too_much_memory};
 use super::sizes::{Sizes, workers};
 use super::trees::Forest;
@@ -337,6 +338,11 @@ pub(super) fn host_plan(
                 extents: Vec::new(),
                 files: None,
             };
+            let wants = workload.filter(|workload| self::workers(workload, host.facts) > 0);
+            if let Some(refusal) = wants.and_then(|wants| selection::missing(wants, host.facts)) {
+                refusals.push(refusal);
+                continue;
+            }
             if let (Some(metadata), Some(workload), Some(tree)) = (work.metadata, workload, tree) {
                 match forest.shares(tree, workload, &metadata, self::workers(workload, host.facts))
                 {
@@ -355,7 +361,10 @@ pub(super) fn host_plan(
             let (first, targets) = host.groups.of(rotate, request.hosts.len(), &host.targets);
             let of_point =
                 point.and_then(|point| wanted.of_point(request, host.facts, point, targets));
-            let sizes = of_point.unwrap_or_else(|| sizes(targets));
+            let mut sizes = of_point.unwrap_or_else(|| sizes(targets));
+            if let Some(workload) = workload {
+                selection::keep(&workload.targets.value, targets, &mut sizes);
+            }
             let asked = point.and_then(|point| match point.layout.size.value {
                 Auto::Fixed(size) => Some(size),
                 Auto::Auto => None,

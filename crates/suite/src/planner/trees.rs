@@ -22,6 +22,8 @@ struct Key {
     workers: u64,
     /// Which of the trees of that sharing it is.
     number: u64,
+    /// The place of the target that it is on.
+    target: u32,
     files: u64,
     size: Bytes,
     depth: u32,
@@ -36,6 +38,7 @@ struct Key {
 struct Among {
     workers: u64,
     number: u64,
+    target: u32,
     files: u64,
 }
 
@@ -89,22 +92,28 @@ impl<'a> Forest<'a> {
             ));
         }
         let workers = u64::from(workers);
+        let places = workload.targets.value.places(self.targets.len());
+        let target = |number: u64| {
+            places.get((number % places.len().max(1) as u64) as usize).map_or(0, |at| *at as u32)
+        };
         let mut shares = Vec::new();
         if spec.unique.value {
             for worker in 0..workers {
                 let own = part(files, worker, workers);
-                let tree = self.tree(spec, fill, Among { workers, number: worker, files: own });
+                let among = Among { workers, number: worker, target: target(worker), files: own };
+                let tree = self.tree(spec, fill, among);
                 shares.push(self.share(op, tree, own, 0, 1));
             }
         } else {
             // Where several targets are loaded, each has a tree, and workers take turns with the
             // trees.
-            let trees = (self.targets.len() as u64).clamp(1, workers);
+            let trees = (places.len() as u64).clamp(1, workers);
             for worker in 0..workers {
                 let (number, place) = (worker % trees, worker / trees);
                 let sharing = (workers - number).div_ceil(trees);
                 let all = part(files, number, trees).max(sharing);
-                let tree = self.tree(spec, fill, Among { workers, number, files: all });
+                let among = Among { workers, number, target: target(number), files: all };
+                let tree = self.tree(spec, fill, among);
                 shares.push(self.share(op, tree, all, place, sharing));
             }
         }
@@ -136,10 +145,11 @@ impl<'a> Forest<'a> {
     /// The place of the tree that is this one of those for so many workers; of a population that
     /// has files under `fill` of its names.
     fn tree(&mut self, spec: &TreeSpec, fill: Option<Percent>, among: Among) -> u32 {
-        let Among { workers, number, files } = among;
+        let Among { workers, number, target, files } = among;
         let key = Key {
             workers,
             number,
+            target,
             files,
             size: spec.largest(),
             depth: spec.depth.value.0 as u32,
@@ -148,7 +158,6 @@ impl<'a> Forest<'a> {
             fill,
         };
         let index = self.keys.iter().position(|known| *known == key).unwrap_or_else(|| {
-            let target = (number % self.targets.len().max(1) as u64) as u32;
             let root = match self.targets.get(target as usize).map(|target| &target.kind) {
                 Some(PlannedTarget::Directory { root }) => root.as_str(),
                 Some(PlannedTarget::Simulated) => self.targets[target as usize].path.as_str(),

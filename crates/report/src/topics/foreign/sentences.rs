@@ -23,7 +23,8 @@ pub fn doubt(doubt: &Doubt) -> String {
              {computed:.0}"
         ),
         DoubtKind::AmountOverTime => format!(
-            "{name}: {said:.1}/s are reported; requests divided by the time are {computed:.1}/s"
+            "{name}: {}/s are reported; requests divided by the time are {computed:.1}/s",
+            plain(said)
         ),
         DoubtKind::LittlesLaw => format!(
             "{name}: rate times latency is {computed:.1} requests in flight; the job allows {said}"
@@ -98,4 +99,9 @@ pub fn lack(lack: &Lack, rows: usize) -> String {
         Missing::Time => "no time for which it was measured",
     };
     format!("{what}{of}")
+}
+
+/// A figure that may be one that no tool prints.
+fn plain(value: f64) -> String {
+    if value.abs() < 1e15 { format!("{value:.1}") } else { format!("{value:.1e}") }
 }
