@@ -79,7 +79,8 @@ pub(super) fn described(
         let _ = write!(
             text,
             "<disk type='file' device='disk'><driver name='qemu' type='{}' cache='{}' \
-             io='threads' error_policy='report' rerror_policy='report'/><source file='{}'/><target dev='{device}' bus='{bus}'/>\
+             io='threads' error_policy='report' rerror_policy='report'/><source file='{}'/>\
+             <target dev='{device}' bus='{bus}'/>\
              <serial>disk{number}</serial></disk>",
             boot.disks.word(),
             boot.cache.word(),
