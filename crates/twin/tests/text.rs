@@ -208,7 +208,7 @@ fn any_spec() -> impl Strategy<Value = DeviceSpec> {
 
 /// Texts that come close to the grammar, where faults hide that noise does not find.
 fn nearly_a_spec() -> impl Strategy<Value = String> {
-    const KEYS: [&str; 19] = [
+    const KEYS: [&str; 20] = [
         "service",
         "mean",
         "read",
