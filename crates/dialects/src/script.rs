@@ -299,7 +299,7 @@ mod tests {
         let ends: String = (0..2_000).rev().map(|number| format!("E{number}\n")).collect();
         let open = format!("#!/bin/sh\n{}", "cat <<EOF\n".repeat(5_000));
         let wide = format!(
-            "#!/bin/sh\nX={}\nfor a in {{1..200}}; do\nfor b in {{1..200}}; do\ncat <<E\n{}E\ndone\n\
+            "#!/bin/sh\nX={}\nfor a in {{1..30}}; do\nfor b in {{1..30}}; do\ncat <<E\n{}E\ndone\n\
              done\n",
             "x".repeat(4_000),
             "$X\n".repeat(100)
