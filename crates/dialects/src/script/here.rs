@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_manifest_has_its_texts_by_key() {
-        let text = "apiVersion: v1\nkind: ConfigMap\ndata:\n  a.fio: |\n    [a]\n\n    rw=read\n  b: \
-                    c\n  \"d\": |-\n    x\n";
+        let text = "apiVersion: v1\nkind: ConfigMap\ndata:\n  a.fio: |\n    [a]\n\n    rw=read\n  \
+                    b: c\n  \"d\": |-\n    x\n";
         let all = of_manifest(text);
         assert_eq!(all.len(), 2);
         assert_eq!((all[0].0.as_str(), all[0].1.text.as_str()), ("a.fio", "[a]\n\nrw=read\n"));
