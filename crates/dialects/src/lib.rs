@@ -224,8 +224,8 @@ fn is_list_of_commands(text: &str) -> bool {
 
 /// The dialect that a text is written in, where its content tells.
 pub fn detect(text: &str) -> Option<Dialect> {
-    // A script is none of them; `script` has its lines.
-    if text.starts_with("#!") && script::detect(text) {
+    // A script is none of them, nor is a manifest; `script` has what they hold.
+    if script::detect(text) {
         return None;
     }
     let mut lines = text.lines().map(str::trim);

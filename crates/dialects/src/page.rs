@@ -281,8 +281,8 @@ workloads make points of their own |
 | `skew` in percent of the rate | a `rate` for each workload; at full speed a `share` |
 | workloads on storage of their own | `targets` of a workload, by number; where one leaves a file \
 out, each file has a folder of its own |
-| `size` of a device is a part of it | `layout.size`; of several sizes the smallest, and all of the \
-smallest device where one has none |
+| `size` of a device is a part of it | `layout.size`; of several sizes the smallest, and all of \
+the smallest device where one has none |
 | files in directories, opened one by one | files of a layout; up to 65,536 of them |
 | operations on files run for `elapsed` | each operation goes to all files once |
 | direct I/O where `openflags` says so | the same; devices are always loaded with direct I/O |

@@ -46,9 +46,11 @@ pub fn detect(text: &str) -> bool {
         || here::of_manifest(text).iter().any(|(_, here)| is_job(here))
 }
 
-/// Whether a text in a script is a job file.
+/// Whether a text in a script is a job file. A script in a script is none.
 fn is_job(here: &Here) -> bool {
-    crate::detect(&here.text).is_some()
+    !here.text.starts_with("#!")
+        && here::of_manifest(&here.text).is_empty()
+        && crate::detect(&here.text).is_some()
 }
 
 /// Whether a text that is nothing else holds lines of the tools with options: a script without its
@@ -277,7 +279,7 @@ mod tests {
         let text = "#!/bin/sh\nBS=8k\nsudo cat << EOF > /tmp/a.vdb\nsd=s1,lun=/dev/sdb\n\
             wd=w,sd=s1,xfersize=$BS\nrd=r,wd=w,iorate=max,elapsed=10\nEOF\n./vdbench -f \
             /tmp/a.vdb\nfor d in 1 4; do\ncat <<E2 > j.fio\n[global]\nbs=${BS}\nrw=randread\n\
-            filename=/dev/sdc\n[a]\niodepth=$d\nE2\nsudo fio --runtime=5 --time_based j.fio\n\
+            filename=/dev/sdc\n[a]\nnumjobs=$d\nE2\nsudo fio --runtime=5 --time_based j.fio\n\
             done\n";
         assert!(detect(text));
         let import = file("x.sh", text, &World::NOTHING).expect("a script");
@@ -285,10 +287,27 @@ mod tests {
         assert!(refused.is_empty(), "{refused:?}");
         let names: Vec<&str> = import.suites.iter().map(|suite| suite.name.as_str()).collect();
         assert_eq!(names, ["fio-line-18", "fio-line-18-2", "vdbench-line-4"]);
-        for (suite, word) in import.suites.iter().zip(["depth = 1", "depth = 4", "\"8KiB\""]) {
+        for (suite, word) in import.suites.iter().zip(["workers = 1", "workers = 4", "\"8KiB\""]) {
             assert!(suite.text.contains(word), "{}", suite.text);
         }
         assert!(import.suites[1].text.contains("\"8KiB\"") && import.suites[1].text.contains("5s"));
+    }
+
+    #[test]
+    fn texts_in_texts_and_without_an_end_take_no_long_time() {
+        let deep: String = (0..2_000).map(|number| format!("#!\ncat <<E{number}\n")).collect();
+        let ends: String = (0..2_000).rev().map(|number| format!("E{number}\n")).collect();
+        let open = format!("#!/bin/sh\n{}", "cat <<EOF\n".repeat(5_000));
+        let wide = format!(
+            "#!/bin/sh\nX={}\nfor a in {{1..30}}; do\nfor b in {{1..30}}; do\ncat <<E\n{}E\ndone\n\
+             done\n",
+            "x".repeat(4_000),
+            "$X\n".repeat(100)
+        );
+        for text in [deep + &ends, open, wide] {
+            assert!(!detect(&text) && !detect_lines(&text));
+            assert!(file("x.sh", &text, &World::NOTHING).is_err());
+        }
     }
 
     #[test]

@@ -320,10 +320,11 @@ fn layouts(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &m
         classes.push(Class { numbers, works, layout: own.layout, is_device });
     }
     for number in classes::one_layout(&mut classes, group) {
-        for got in [&units[number].jobs[0].filename, &units[number].jobs[0].directory] {
-            if let Some(got) = got {
-                losses.worsen(got.id, Verdict::near(classes::NOT_ALL));
-            }
+        for got in [&units[number].jobs[0].filename, &units[number].jobs[0].directory]
+            .into_iter()
+            .flatten()
+        {
+            losses.worsen(got.id, Verdict::near(classes::NOT_ALL));
         }
     }
     let mut works: Vec<(usize, Work)> =

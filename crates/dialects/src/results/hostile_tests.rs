@@ -139,8 +139,8 @@ fn what_is_cut_off_or_impossible_is_said() {
     assert_eq!(doubts(&two, Form::FioTerse), (lines.clone(), 1));
     let two = format!("{}{}", terse("100"), terse("-100"));
     assert_eq!(doubts(&two, Form::FioTerse), (lines.clone(), 1));
-    let csv = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB)\nwrite,-5,5,0.1,1,1\nread,5,5,0.1,\
-               1,1\n";
+    let csv = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB)\nwrite,-5,5,0.1,1,1\nread,5,5,\
+               0.1,1,1\n";
     assert!(doubts(csv, Form::Ior).0.contains(&DoubtKind::LinesLeftOut));
     let json = "{\"fio version\": \"fio-3.33\", \"jobs\": [{\"jobname\": \"a\", \"read\": \
                 {\"total_ios\": 5000, \"runtime\": 2000, \"iops\": 1e308}}]}";

@@ -3,6 +3,7 @@
 
 use super::here::Here;
 use super::lines::{self, Kind, Line, Loop};
+use crate::import::MOST_BYTES;
 use crate::shell;
 use std::collections::BTreeMap;
 
@@ -11,6 +12,8 @@ const MOST_COMMANDS: usize = 20_000;
 /// No loop has more turns, and no loops lie deeper in each other.
 const MOST_TURNS: usize = 256;
 const MOST_DEPTH: usize = 8;
+/// No texts of a script are longer in all, its loops taken apart.
+const MOST_TEXTS: usize = 8 << 20;
 /// No value is longer.
 const MOST_VALUE: usize = 4_096;
 
@@ -28,7 +31,7 @@ pub struct Command {
 pub fn commands(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Vec<Command> {
     let kind = Kind::of(text);
     let lines = lines::logical(text, kind);
-    let mut reader = Reader { kind, variable, known: BTreeMap::new(), all: Vec::new() };
+    let mut reader = Reader { kind, variable, known: BTreeMap::new(), all: Vec::new(), bytes: 0 };
     reader.lines(&lines, 0);
     reader.all
 }
@@ -39,6 +42,8 @@ struct Reader<'a> {
     /// Variables; a list has its words with blanks between them.
     known: BTreeMap<String, String>,
     all: Vec<Command>,
+    /// Bytes of the texts that commands are given.
+    bytes: usize,
 }
 
 impl Reader<'_> {
@@ -115,21 +120,27 @@ impl Reader<'_> {
         let text = begun(&whole);
         let text = begun(shell::first_command(text, self.kind == Kind::Shell).0).to_owned();
         if !text.is_empty() && self.all.len() < MOST_COMMANDS {
-            let here = line.here.as_ref().map(|here| self.given(here));
+            let here = line.here.as_ref().and_then(|here| self.given(here));
             self.all.push(Command { line: line.number, text, here });
         }
     }
 
-    /// A text as the shell gives it.
-    fn given(&self, here: &Here) -> Here {
-        let text = match here.expands {
-            true => {
-                here.text.split('\n').map(|line| self.put_in(line)).collect::<Vec<_>>().join("\n")
+    /// A text as the shell gives it; `None` once there is too much of it.
+    fn given(&mut self, here: &Here) -> Option<Here> {
+        let mut text = String::new();
+        for line in here.text.lines() {
+            match here.expands {
+                true => text.push_str(&self.put_in(line)),
+                false => text.push_str(line),
             }
-            false => here.text.clone(),
-        };
+            text.push('\n');
+            if self.bytes.saturating_add(text.len()) > MOST_TEXTS {
+                return None;
+            }
+        }
+        self.bytes += text.len();
         let path = here.path.as_ref().map(|path| self.put_in(path));
-        Here { text, path, ..here.clone() }
+        (text.len() <= MOST_BYTES).then(|| Here { text, path, ..here.clone() })
     }
 
     /// What sets a variable, alone in its line.

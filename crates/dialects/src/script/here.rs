@@ -2,6 +2,7 @@
 //! manifest.
 
 use crate::import::MOST_BYTES;
+use std::collections::HashMap;
 
 /// No text holds more job files.
 const MOST_TEXTS: usize = 256;
@@ -26,16 +27,57 @@ struct Opening {
     strips: bool,
 }
 
-/// The here-document that begins behind a line of a shell, which is line `number` of `lines` (from
-/// 0), and the first line behind it.
-pub fn behind(lines: &[&str], number: usize) -> Option<(Here, usize)> {
-    let line = lines.get(number)?;
+/// The lines of a script, and where each text of a line stands: a word that ends no text is looked
+/// for once, however many begin with it.
+pub struct Lines<'a> {
+    all: Vec<&'a str>,
+    /// The places of each line, in rising order.
+    places: HashMap<&'a str, Vec<usize>>,
+    /// The same without the tabs before it, where it has some.
+    tabbed: HashMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of a text.
+    pub fn of(text: &'a str) -> Lines<'a> {
+        let all: Vec<&str> = text.lines().collect();
+        let mut lines = Lines { all, places: HashMap::new(), tabbed: HashMap::new() };
+        if text.contains("<<") {
+            for (at, line) in lines.all.iter().enumerate() {
+                let line = line.trim_end_matches('\r');
+                lines.places.entry(line).or_default().push(at);
+                let bare = line.trim_start_matches('\t');
+                if bare.len() < line.len() {
+                    lines.tabbed.entry(bare).or_default().push(at);
+                }
+            }
+        }
+        lines
+    }
+
+    /// All lines from a place on.
+    pub fn from(&self, at: usize) -> &[&'a str] {
+        self.all.get(at..).unwrap_or_default()
+    }
+
+    /// The first line from `from` on that ends a text.
+    fn end(&self, opening: &Opening, from: usize) -> Option<usize> {
+        let first = |places: &HashMap<&str, Vec<usize>>| {
+            let places = places.get(opening.word.as_str())?;
+            places.get(places.partition_point(|place| *place < from)).copied()
+        };
+        let tabbed = if opening.strips { first(&self.tabbed) } else { None };
+        first(&self.places).into_iter().chain(tabbed).min()
+    }
+}
+
+/// The here-document that begins behind a line of a shell, which is line `number` (from 0), and the
+/// first line behind it.
+pub fn behind(lines: &Lines<'_>, number: usize) -> Option<(Here, usize)> {
+    let line = lines.all.get(number)?;
     let opening = opening(line)?;
-    let is_end = |line: &&str| {
-        let line = if opening.strips { line.trim_start_matches('\t') } else { line };
-        line.trim_end_matches('\r') == opening.word
-    };
-    let length = lines[number + 1..].iter().position(|line| is_end(&line))?;
+    let length = lines.end(&opening, number + 1)?.checked_sub(number + 1)?;
+    let lines = &lines.all;
     let mut text = String::new();
     for line in &lines[number + 1..number + 1 + length] {
         text.push_str(if opening.strips { line.trim_start_matches('\t') } else { line });
@@ -118,7 +160,7 @@ mod tests {
     use super::*;
 
     fn first(text: &str) -> Option<(Here, usize)> {
-        behind(&text.lines().collect::<Vec<_>>(), 0)
+        behind(&Lines::of(text), 0)
     }
 
     #[test]
@@ -142,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_manifest_has_its_texts_by_key() {
-        let text = "apiVersion: v1\nkind: ConfigMap\ndata:\n  a.fio: |\n    [a]\n\n    rw=read\n  b: \
-                    c\n  \"d\": |-\n    x\n";
+        let text = "apiVersion: v1\nkind: ConfigMap\ndata:\n  a.fio: |\n    [a]\n\n    rw=read\n  \
+                    b: c\n  \"d\": |-\n    x\n";
         let all = of_manifest(text);
         assert_eq!(all.len(), 2);
         assert_eq!((all[0].0.as_str(), all[0].1.text.as_str()), ("a.fio", "[a]\n\nrw=read\n"));

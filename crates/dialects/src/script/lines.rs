@@ -79,7 +79,7 @@ pub struct Line {
 /// The lines of a script without comments.
 pub fn logical(text: &str, kind: Kind) -> Vec<Line> {
     let mut all: Vec<Line> = Vec::new();
-    let every: Vec<&str> = text.lines().collect();
+    let every = here::Lines::of(text);
     let mut until = 0;
     let mut lines = text.lines().enumerate();
     while let Some((number, line)) = lines.next() {
@@ -110,7 +110,7 @@ pub fn logical(text: &str, kind: Kind) -> Vec<Line> {
         let of = |text| Line { number: number + 1, text, here: None };
         all.extend(parts(&whole, kind).into_iter().map(of));
         // Its end may be on a further line than its beginning.
-        let last = number + whole_lines(&every[number..], kind);
+        let last = number + whole_lines(every.from(number), kind);
         let given = here::behind(&every, last).filter(|_| kind == Kind::Shell);
         if let (Some((here, next)), Some(line)) = (given, all.last_mut()) {
             line.here = Some(here);

@@ -49,9 +49,12 @@ fn each_target_of_a_span_has_its_own_workload() {
     let text = profile(
         "<Duration>10</Duration>",
         &[
-            "<Path>c:\\a.dat</Path><BlockSize>8192</BlockSize><MaxFileSize>1073741824</MaxFileSize>",
-            "<Path>/x/b.dat</Path><BlockSize>65536</BlockSize><MaxFileSize>1073741824</MaxFileSize>",
-            "<Path>/x/c.dat</Path><BlockSize>4096</BlockSize><MaxFileSize>1073741824</MaxFileSize>",
+            "<Path>c:\\a.dat</Path><BlockSize>8192</BlockSize>\
+             <MaxFileSize>1073741824</MaxFileSize>",
+            "<Path>/x/b.dat</Path><BlockSize>65536</BlockSize>\
+             <MaxFileSize>1073741824</MaxFileSize>",
+            "<Path>/x/c.dat</Path><BlockSize>4096</BlockSize>\
+             <MaxFileSize>1073741824</MaxFileSize>",
         ],
     );
     let import = imported(&text);
