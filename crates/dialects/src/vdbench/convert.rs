@@ -146,6 +146,12 @@ fn general(general: &General, losses: &Losses, groups: &mut [Group]) {
             group.sweep.set("repetitions", got.value.to_string(), losses.source(got.id));
             group.works.iter_mut().for_each(|work| removed_again(&mut work.fields));
         }
+        if is_tree {
+            // What runs before another run of the same files leaves none of its own.
+            let is_swept = !group.sweep.0.is_empty();
+            let last = group.works.len().saturating_sub(usize::from(!is_swept));
+            group.works.iter_mut().take(last).for_each(|work| removed_again(&mut work.fields));
+        }
     }
 }
 
