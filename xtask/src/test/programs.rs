@@ -173,9 +173,23 @@ mod tests {
 
     #[test]
     fn what_failed_is_repeated_without_its_backtrace() {
-        let output = "test a ... FAILED\n\nfailures:\n\n---- a stdout ----\n\nthread 'a' panicked at \
-                      x.rs:1:2:\nno\nstack backtrace:\n   0: main\n             at ./x.rs:1\n\n\nfailures:\n    \
-                      a\n";
+        let output = [
+            "test a ... FAILED",
+            "",
+            "failures:",
+            "",
+            "---- a stdout ----",
+            "",
+            "thread 'a' panicked at x.rs:1:2:",
+            "no",
+            "stack backtrace:",
+            "   0: main",
+            "             at ./x.rs:1",
+            "",
+            "failures:",
+            "    a",
+        ];
+        let output = &output.join("\n");
         assert_eq!(what_failed(output), "---- a stdout ----\nthread 'a' panicked at x.rs:1:2:\nno");
         assert_eq!(what_failed("test result: ok"), "");
     }

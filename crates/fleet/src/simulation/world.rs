@@ -5,7 +5,7 @@ mod lives;
 mod relays;
 mod taking;
 
-use super::agent::{Effect, SimAgent};
+use super::agent::{Effect, LOAD_AFTER_NS, SimAgent};
 use super::clock::awake_ns;
 use super::layouts::{Deed, Deeds};
 use super::load::Tally;
@@ -771,10 +771,11 @@ impl Side {
             allowed_ns = silent_ns.min(self.closed_ns.unwrap_or(u64::MAX));
         }
         if let Some(Mishap::Stalls { from_ns, until_ns }) = self.mishap
-            && (from_ns..until_ns).contains(&allowed_ns)
+            && (from_ns..until_ns.saturating_add(LOAD_AFTER_NS))
+                .contains(&allowed_ns.saturating_add(LOAD_AFTER_NS))
         {
-            // It stood still, and its load with it.
-            allowed_ns = until_ns;
+            // It stood still, and its load with it, perhaps before it saw that it was alone.
+            allowed_ns = allowed_ns.max(until_ns);
         }
         span.allowed_until_ns = allowed_ns;
     }
