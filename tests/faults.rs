@@ -7,7 +7,6 @@ use crate::common::{
 };
 use model::RunEnd;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -319,11 +318,10 @@ fn without_io_uring_another_backend_takes_over_and_says_so() {
     if !has("io_uring forbidden by the kernel", &["setpriv", "loop"]) {
         return;
     }
+    let rule = crate::common::IO_URING_RULE.write();
     let forbidden = Forbidden::io_uring();
     let folder = scratch();
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("open to all");
-    let program = folder.path().join("plimsoll");
-    fs::copy(crate::common::PLIMSOLL, &program).expect("a copy that everybody may run");
+    let program = crate::common::program_for_all(folder.path());
     let mut nobody = Command::new("setpriv");
     nobody
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
@@ -332,6 +330,7 @@ fn without_io_uring_another_backend_takes_over_and_says_so() {
     nobody.args(["run", "smoke", "--json", "--out", "run.plimsoll"]);
     let ended = Ended::from(nobody.output().expect("setpriv starts"));
     drop(forbidden);
+    drop(rule);
     let json = ended.with_code(0).json();
     for row in json["results"].as_array().expect("rows") {
         let codes: Vec<&str> = row["warnings"]

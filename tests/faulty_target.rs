@@ -7,7 +7,6 @@ use crate::common::{
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -455,10 +454,9 @@ fn a_device_that_loses_its_ground_is_counted_by_errno() {
 
 /// Runs the program as a user without privileges, in a folder of its own, under a limit.
 fn as_nobody(limit: &str, args: &[&str]) -> (Ended, tempfile::TempDir) {
+    let _io_uring = crate::common::IO_URING_RULE.read();
     let folder = scratch();
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("open to all");
-    let program = folder.path().join("plimsoll");
-    fs::copy(crate::common::PLIMSOLL, &program).expect("a copy that everybody may run");
+    let program = crate::common::program_for_all(folder.path());
     let mut nobody = Command::new("prlimit");
     nobody
         .args([limit, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])

@@ -142,6 +142,23 @@ pub fn said(child: &mut Child, word: &str) -> String {
     all
 }
 
+/// Held by whoever forbids `io_uring` to all users but root, and shared by whoever runs the program
+/// as one and wants it: the kernel has one rule for all.
+pub static IO_URING_RULE: std::sync::RwLock<()> = std::sync::RwLock::new(());
+
+/// The program in a folder that is open to all, which every user may run. A file that was written
+/// cannot be run while a child of another test has it open, so that it is a link where there can be
+/// one.
+pub fn program_for_all(folder: &Path) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).expect("open to all");
+    let program = folder.join("plimsoll");
+    if fs::hard_link(PLIMSOLL, &program).is_err() {
+        fs::copy(PLIMSOLL, &program).expect("a copy that everybody may run");
+    }
+    program
+}
+
 /// Waits until so many hosts have told of requests in a measured stage of `run.plimsoll`, in its
 /// third interval at least.
 pub fn wait_for_samples(folder: &Path, hosts: usize) {

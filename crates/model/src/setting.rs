@@ -98,7 +98,7 @@ enum Reading {
 }
 
 /// How each axis that a suite may sweep is read, and that of a search.
-const READINGS: [(&str, Reading); 39] = [
+const READINGS: [(&str, Reading); 40] = [
     ("share", Reading::Number),
     ("kind", Reading::Word),
     ("operations", Reading::Word),
@@ -121,6 +121,7 @@ const READINGS: [(&str, Reading); 39] = [
     ("stride", Reading::Size),
     ("run", Reading::Size),
     ("backward", Reading::Word),
+    ("targets", Reading::Word),
     ("sharing", Reading::Word),
     ("segments", Reading::Number),
     ("streams", Reading::Number),

@@ -155,10 +155,10 @@ fn mistakes_come_all_at_once_with_place_and_remedy() {
              pareto, hot-spot | did you mean \"random\"?",
             "test.toml:10:1 `bogus` is not an axis | an axis is a field of a workload, or files \
              or size: share, kind, operations, fill, append, file_order, other, fsync, close, \
-              block_size, \
-             write_block_size, trim, trim_as, read, access, random, skew, hot_spots, align, \
-             stride, run, backward, sharing, segments, streams, range, depth, workers, spread, \
-             hosts, rotate, rate, rate_of, arrivals, think, burst, fsync_every, dsync, priority, \
+             block_size, write_block_size, trim, trim_as, read, access, random, skew, \
+             hot_spots, align, stride, run, backward, sharing, segments, streams, range, depth, \
+             workers, spread, hosts, targets, rotate, rate, rate_of, arrivals, think, burst, \
+             fsync_every, dsync, priority, \
              files, size",
         ]
     );
