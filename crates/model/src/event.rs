@@ -60,8 +60,8 @@ pub struct HostStart {
     pub host: u32,
     /// How much later than agreed its last worker began, in ns on its own clock.
     pub late_ns: u64,
-    /// By how much its clock may have been judged wrong, in ns: the agreed instant was that far
-    /// off at most.
+    /// By how much the instant that it took for the agreed one may be off, in ns, on the
+    /// coordinator's clock: by what was known of its clock before and by what it showed after.
     pub error_ns: u64,
 }
 

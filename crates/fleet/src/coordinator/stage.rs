@@ -1,6 +1,5 @@
 //! A stage over all hosts: it is set up, begins at one instant, and its intervals and ends are
-//! taken
-//! in.
+//! taken in.
 
 use super::start_bound::Told;
 use super::step::{Arming, Running};
