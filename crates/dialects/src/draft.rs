@@ -50,7 +50,7 @@ impl Fields {
 }
 
 /// The order in which people write the fields of a workload.
-const ORDER: [&str; 28] = [
+const ORDER: [&str; 35] = [
     "kind",
     "operations",
     "block_size",
@@ -66,6 +66,13 @@ const ORDER: [&str; 28] = [
     "trim",
     "trim_as",
     "read",
+    "zones",
+    "zone_size",
+    "open_zones",
+    "worker_open_zones",
+    "zone_reset_threshold",
+    "zone_reset_frequency",
+    "unwritten_reads",
     "range",
     "targets",
     "sharing",

@@ -43,6 +43,7 @@ mod turns;
 mod virtual_time;
 mod virtual_worker;
 mod worker;
+mod zones;
 
 pub use audit::{AuditError, AuditOptions, AuditStep, audit};
 pub use clock::{Clock, Monotonic};

@@ -20,6 +20,7 @@ use crate::stuck::{Patience, Stuck, targets_of};
 use crate::targets::OpenTargets;
 use crate::threads::{self, Member};
 use crate::turns::Turns;
+use crate::zones;
 use model::choices::Backend;
 use model::event::{Flush, MOST_FLUSHES, MOST_PAUSES, Pause};
 use model::plan::{HostPlan, HostStage, Stop, Target, Work, Worker};
@@ -85,6 +86,13 @@ pub(crate) fn run_on(
         bounds: targets.bounds().clone(),
         seats: Seats::of(plan),
         turns: Turns::of(stage, true),
+        zones: zones::of_stage(
+            plan,
+            stage,
+            &targets.files(),
+            targets.world().is_some(),
+            targets.zones(),
+        )?,
         replays: Mutex::new(Replays::default()),
     });
     let mut before = None;

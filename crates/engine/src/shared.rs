@@ -11,6 +11,7 @@ use crate::replay::Replays;
 use crate::start_gate::Gate;
 use crate::targets::{Bounds, World};
 use crate::turns::Turns;
+use crate::zones::Zones;
 use model::choices;
 use model::note::Degraded;
 use model::plan::{HostPlan, HostStage, Worker};
@@ -45,6 +46,8 @@ pub(crate) struct Shared {
     pub(crate) seats: Seats,
     /// The order of requests that are bound to each other by ratio.
     pub(crate) turns: Option<Arc<Turns>>,
+    /// Of each file that is loaded by zones, its zones; empty where none is.
+    pub(crate) zones: Arc<[Option<Zones>]>,
     /// What was sent of traces.
     pub(crate) replays: Mutex<Replays>,
 }

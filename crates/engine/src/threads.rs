@@ -15,6 +15,7 @@ use crate::replay::Replay;
 use crate::shared::{Shared, begin_on_time, page};
 use crate::turns::Turn;
 use crate::worker::WorkerState;
+use crate::zones::{Zoned, Zones, whole_zones};
 use crate::{amount_end, metadata, priority};
 use model::StageKind;
 use model::choices;
@@ -238,6 +239,7 @@ fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Setup,
         dsync: work.dsync,
         trim_mode: trim_mode(work.trim_as),
         purges: shared.stage.kind == StageKind::Purge,
+        zoned: zoned(shared, work),
         ioprio: ioprio(shared, work),
         poll: shared.plan.engine.poll,
         only_moves: work.fsync_every == 0 && !work.trims() && !has_flushes(work),
@@ -260,6 +262,7 @@ fn setup_of_one(
         dsync: work.dsync,
         trim_mode: trim_mode(work.trim_as),
         purges: shared.stage.kind == StageKind::Purge,
+        zoned: zoned(shared, work),
         ioprio: ioprio(shared, work),
         poll: Poll::None,
         only_moves: false,
@@ -293,6 +296,12 @@ fn buffers(
     Ok((buffers, write_base))
 }
 
+/// Of each file, whether a trim resets a zone of a device; `None` where trims are no resets.
+fn zoned(shared: &Shared, work: &Work) -> Option<Box<[bool]>> {
+    work.zones?;
+    Some(shared.zones.iter().map(|zones| zones.as_ref().is_some_and(Zones::are_real)).collect())
+}
+
 /// Whether a trace has some.
 fn has_flushes(work: &Work) -> bool {
     work.trace.as_ref().is_some_and(|trace| trace.flushes)
@@ -321,6 +330,11 @@ fn run_on<B: Backend>(
     };
     let turn = Turn::of(shared.turns.as_ref(), worker.work);
     let mut state = match Replay::of(work, worker) {
+        Ok(None) if work.zones.is_some() => {
+            let zoned = Zoned::new(work, worker, line.worker, depth, &shared.zones);
+            let whole = whole_zones(worker, &shared.zones);
+            WorkerState::new(work, &whole, depth).in_turn(turn).on_zones(zoned)
+        }
         Ok(None) => WorkerState::new(work, worker, depth).in_turn(turn),
         Ok(Some(replay)) => WorkerState::of_trace(work, worker, depth, replay),
         Err(error) => return WorkerEnd::Broken(error),
@@ -345,6 +359,7 @@ fn run_on<B: Backend>(
         replay.count_into(&mut replays);
         unread = replay.take_failure();
     }
+    unread = unread.or(state.take_zone_failure());
     match end {
         Ok(Drained::Whole) => {
             let mut mark = backend.mark();

@@ -2,11 +2,13 @@
 //!
 //! It knows neither kernel nor clock; a driver tells it the time and carries its requests.
 
+use crate::error::EngineError;
 use crate::generator::Generator;
 use crate::io::{Completion, Io};
 use crate::pace::Pacer;
 use crate::replay::Replay;
 use crate::turns::Turn;
+use crate::zones::{Placed, Zoned};
 use model::Op;
 use model::plan::{Stop, Work, Worker};
 
@@ -56,6 +58,8 @@ pub(crate) struct WorkerState {
     turn: Option<Turn>,
     /// The trace that its requests and their instants come from, in place of the two above.
     replay: Option<Box<Replay>>,
+    /// The zones that its requests find their places in.
+    zones: Option<Box<Zoned>>,
     start_ns: u64,
     is_open: bool,
     outstanding: Box<[Outstanding]>,
@@ -74,6 +78,7 @@ impl WorkerState {
             is_apart: false,
             turn: None,
             replay: None,
+            zones: None,
             start_ns: 0,
             is_open: work.pace.is_open(),
             outstanding: vec![Outstanding::default(); depth as usize].into(),
@@ -87,6 +92,17 @@ impl WorkerState {
     /// The same, with its requests in the order of the works that it is bound to.
     pub(crate) fn in_turn(self, turn: Option<Turn>) -> WorkerState {
         WorkerState { is_apart: self.is_apart || turn.is_some(), turn, ..self }
+    }
+
+    /// The same, with the places of its requests in zones.
+    pub(crate) fn on_zones(self, zones: Option<Zoned>) -> WorkerState {
+        let zones = zones.map(Box::new);
+        WorkerState { is_apart: self.is_apart || zones.is_some(), zones, ..self }
+    }
+
+    /// Why its zones ended it.
+    pub(crate) fn take_zone_failure(&mut self) -> Option<EngineError> {
+        self.zones.as_mut().and_then(|zones| zones.take_failure())
     }
 
     /// Whether it has a request that waits for its turn alone.
@@ -124,6 +140,10 @@ impl WorkerState {
     #[cold]
     #[inline(never)]
     fn is_exhausted(&self) -> bool {
+        if let Some(zones) = &self.zones {
+            let is_drawn = self.generator.is_exhausted() && !zones.has_pending();
+            return is_drawn || zones.is_over();
+        }
         self.replay
             .as_ref()
             .map_or_else(|| self.generator.is_exhausted(), |replay| replay.is_over())
@@ -172,6 +192,9 @@ impl WorkerState {
         if let Some(replay) = &self.replay {
             return self.start_ns.saturating_add(replay.due_ns()).saturating_sub(now_ns);
         }
+        if let Some(zones) = self.zones.as_ref().filter(|zones| zones.has_pending()) {
+            return zones.quiet_ns(now_ns);
+        }
         match &self.turn {
             Some(turn) if turn.is_held() => turn.quiet_ns(now_ns),
             _ => self.until_due_ns(now_ns),
@@ -185,6 +208,11 @@ impl WorkerState {
         // What is left of a trace is told by its own count.
         let is_drawn = self.replay.is_none();
         if self.halt() && self.is_open && is_drawn {
+            // Drawn, and without a place in its zone.
+            let held = self.zones.as_ref().and_then(|zones| zones.pending());
+            if let Some((op, due_ns)) = held {
+                never(op.index(), end_ns.saturating_sub(due_ns), 1);
+            }
             self.tell_unsent(end_ns.saturating_sub(self.start_ns), never);
         }
     }
@@ -313,10 +341,49 @@ impl WorkerState {
         if self.replay.is_some() {
             return self.next_of_trace(slot, now_ns);
         }
+        if self.zones.is_some() {
+            return self.next_on_zones(slot, now_ns);
+        }
         let due_ns = self.due_by(now_ns)?;
         let is_first = self.generator.flushes_next()
             || self.turn.as_mut().is_none_or(|turn| turn.take(now_ns));
         if is_first { self.send(slot, due_ns, now_ns) } else { None }
+    }
+
+    /// The next request that is due now, once it has its place in a zone.
+    fn next_on_zones(&mut self, slot: u32, now_ns: u64) -> Option<Io> {
+        let due_ns = self.due_by(now_ns);
+        let zones = self.zones.as_mut()?;
+        if zones.is_over() {
+            return None;
+        }
+        if !zones.has_pending() {
+            let due_ns = due_ns?;
+            if self.generator.flushes_next() {
+                return self.send(slot, due_ns, now_ns);
+            }
+            if self.turn.as_mut().is_some_and(|turn| !turn.take(now_ns)) {
+                return None;
+            }
+            let request = self.generator.next_request()?;
+            self.pacer.took(request.length);
+            zones.take(&request, due_ns);
+        }
+        let placed = zones.place(slot, now_ns)?;
+        self.free.pop();
+        let since_ns = if self.is_open { placed.due_ns } else { now_ns };
+        let Placed { op, file, offset, length, .. } = placed;
+        self.outstanding[slot as usize] = Outstanding { since_ns, length, op: op.index() as u8 };
+        Some(Io { slot, op, file, offset, length })
+    }
+
+    /// Gives a zone back that a request had.
+    #[cold]
+    #[inline(never)]
+    fn leave_zone(&mut self, slot: u32, outcome: Outcome) {
+        if let Some(zones) = &mut self.zones {
+            zones.came_back(slot, matches!(outcome, Outcome::Success { .. }));
+        }
     }
 
     /// The next request of the trace that is due now.
@@ -361,6 +428,9 @@ impl WorkerState {
         };
         if self.stop_on_failure && matches!(outcome, Outcome::Failure { .. }) {
             self.halt();
+        }
+        if self.is_apart {
+            self.leave_zone(completion.slot, outcome);
         }
         let latency_ns = now_ns.saturating_sub(outstanding.since_ns);
         Finished { op: usize::from(outstanding.op), latency_ns, outcome }

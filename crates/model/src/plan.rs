@@ -13,6 +13,7 @@ pub(crate) mod stage;
 mod stop;
 mod trace_work;
 pub(crate) mod work;
+mod zones;
 
 pub use amounts::{buffers, ledger};
 pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, TargetFile};
@@ -25,6 +26,7 @@ pub use stage::{HostStage, Point, Prerun, Stage, StageKind};
 pub use stop::{Once, Steady, Stop};
 pub use trace_work::TraceWork;
 pub use work::{Extent, Pattern, Work, Worker};
+pub use zones::{MOST_ZONES, ZoneRules};
 
 use crate::choices::{Backend, OnLostHost};
 use crate::event::NoteKind;

@@ -98,7 +98,7 @@ enum Reading {
 }
 
 /// How each axis that a suite may sweep is read, and that of a search.
-const READINGS: [(&str, Reading); 40] = [
+const READINGS: [(&str, Reading); 47] = [
     ("share", Reading::Number),
     ("kind", Reading::Word),
     ("operations", Reading::Word),
@@ -139,6 +139,13 @@ const READINGS: [(&str, Reading); 40] = [
     ("fsync_every", Reading::Number),
     ("dsync", Reading::Word),
     ("priority", Reading::Word),
+    ("zones", Reading::Word),
+    ("zone_size", Reading::Size),
+    ("open_zones", Reading::Number),
+    ("worker_open_zones", Reading::Number),
+    ("zone_reset_threshold", Reading::Share),
+    ("zone_reset_frequency", Reading::Share),
+    ("unwritten_reads", Reading::Word),
 ];
 /// The axes of the layout.
 const LAYOUT_READINGS: [(&str, Reading); 2] = [("files", Reading::Number), ("size", Reading::Size)];

@@ -14,6 +14,16 @@ words! {
 }
 
 words! {
+    /// Whether a workload keeps to the zones of a device.
+    pub enum Zones {
+        /// A device is one range of bytes, whatever it is.
+        Ignored = "ignored",
+        /// Writes go to the write pointers of zones, reads stay below them, trims reset zones.
+        Device = "device",
+    }
+}
+
+words! {
     /// When requests of a fixed rate are due.
     pub enum Arrivals {
         /// At equal distances.

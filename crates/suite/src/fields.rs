@@ -3,7 +3,7 @@
 
 use crate::choices::{
     Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, PreconditionUntil,
-    PrepareOrder, RateOf, Sharing, Spread, Time, Until, Verify, WorkloadKind,
+    PrepareOrder, RateOf, Sharing, Spread, Time, Until, Verify, WorkloadKind, Zones,
 };
 use crate::names::Names;
 use crate::operations::Operations;
@@ -438,6 +438,27 @@ spec_table! {
         /// to `realtime/7`, `best-effort/0` to `best-effort/7` (0 is the highest), or `idle`. Where
         /// the system refuses it, the run continues without and says so.
         priority: Priority = Priority::Inherited,
+        /// Whether requests keep to the zones of a zoned device (ZNS, SMR), as fio's
+        /// `zonemode=zbd` has them: writes go to write pointers, one at a time in each zone, and a
+        /// full zone is reset before it is written again. Resets stay within `range`, in whole
+        /// zones. See [zoned devices](../guide/zoned-devices.md).
+        zones: Zones = Zones::Ignored,
+        /// The size of a zone. A device or file without zones is treated as if it had such; one
+        /// with zones must have this size. `"auto"`: what the device says.
+        zone_size: Auto<Bytes> = Auto::Auto,
+        /// Zones that are written at the same time, by all workers of a host on one target. 0: as
+        /// many as the device allows.
+        open_zones: u64 = 0,
+        /// The same for each worker. 0: as many as `open_zones`.
+        worker_open_zones: u64 = 0,
+        /// With a `zone_reset_frequency`: the share of the loaded bytes that hold data before zones
+        /// are reset although they have room.
+        zone_reset_threshold: Percent = Percent::ZERO,
+        /// From that threshold on, the share of writes before which their zone is reset. 0: full
+        /// zones alone are reset.
+        zone_reset_frequency: Percent = Percent::ZERO,
+        /// Whether reads on zones also go behind write pointers, where nothing was written.
+        unwritten_reads: bool = false,
     }
 }
 

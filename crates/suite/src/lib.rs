@@ -31,10 +31,11 @@ mod sharing;
 mod spec;
 mod sweep;
 mod target_set;
+mod zones;
 
 pub use choices::{
     Arrivals, FileOrder, FilesPer, Flush, LayoutKind, Order, OtherFiles, Pin, PreconditionUntil,
-    PrepareOrder, RateOf, Sharing, Spread, Time, Until, Verify, WorkloadKind,
+    PrepareOrder, RateOf, Sharing, Spread, Time, Until, Verify, WorkloadKind, Zones,
 };
 pub use curve_file::Files;
 pub use event::EventSpec;

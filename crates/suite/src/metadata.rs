@@ -211,7 +211,14 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
         fsync_every,
         dsync,
         priority,
-        share
+        share,
+        zones,
+        zone_size,
+        open_zones,
+        worker_open_zones,
+        zone_reset_threshold,
+        zone_reset_frequency,
+        unwritten_reads
     );
     let of_files = given!(operations, fill, append, file_order, other, fsync, close);
     let of_pace = given!(rate, rate_of, arrivals, think, burst);

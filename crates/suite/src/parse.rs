@@ -17,7 +17,7 @@ use crate::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutKind, LayoutSpec,
     ObjectiveSpec, PointSpec, Scenario, Spec, StagesSpec, SuiteSpec, TreeSpec, VmsSpec,
     WorkloadSpec, amount, contents, event, machines, metadata, overrides, placement, preparation,
-    rounds, scenario, sections, sharing, sweep,
+    rounds, scenario, sections, sharing, sweep, zones,
 };
 use form::arithmetic::Name;
 use form::{
@@ -201,6 +201,9 @@ fn read_one(
     check_keep(&keep, problems);
     check_points(&points, problems);
     check_trims(&engine, &points, problems);
+    let beside =
+        zones::Beside { stages: &stages, layout: &layout, engine: &engine, contents: &contents };
+    zones::check(&beside, &points, problems);
     check_curves(&stages, &points, problems);
     check_rate_shares(&stages, &points, problems);
     check_shares(&stages, &points, problems);

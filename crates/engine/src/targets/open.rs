@@ -10,6 +10,7 @@ use crate::error::EngineError;
 use crate::metadata::Ledgers;
 use crate::page_cache;
 use crate::together::Together;
+use crate::zones::Kept;
 use model::Note;
 use model::choices::Backend;
 use model::plan::{HostPlan, HostStage, PlannedTarget};
@@ -28,6 +29,8 @@ pub struct OpenTargets {
     trees: Arc<[OwnedFd]>,
     /// Which files of populations are there.
     ledgers: Arc<Ledgers>,
+    /// Where the write pointers of targets without zones are.
+    zones: Kept,
     claims: Vec<Claim>,
     notes: Vec<Note>,
     world: Option<Arc<Mutex<World>>>,
@@ -82,6 +85,11 @@ impl OpenTargets {
     /// Which files of populations are there.
     pub(crate) fn ledgers(&self) -> Arc<Ledgers> {
         self.ledgers.clone()
+    }
+
+    /// The zones of the last stage.
+    pub(crate) fn zones(&self) -> &Kept {
+        &self.zones
     }
 
     /// What is written to them, and how it is checked.
@@ -247,6 +255,7 @@ pub fn open_in(plan: HostPlan, bounds: &Bounds, haste: &Haste) -> Result<OpenTar
             files,
             trees,
             ledgers: Arc::default(),
+            zones: Kept::default(),
             claims,
             notes,
             world,
@@ -302,6 +311,7 @@ fn open_now(
         files: files.into(),
         trees: trees.into(),
         ledgers: Arc::default(),
+        zones: Kept::default(),
         claims,
         notes,
         world: None,

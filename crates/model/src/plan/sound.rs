@@ -215,6 +215,9 @@ fn work(work: &Work) -> Result<(), Unsound> {
     }
     work.mixes().try_for_each(|sizes| mix(sizes, Bytes(1), MOST_REQUEST))?;
     ensure((1..=MOST_COUNT as u32).contains(&work.depth), "a depth is out of range")?;
+    if let Some(zones) = &work.zones {
+        zones.check(work)?;
+    }
     let shares = [work.trim, work.read, work.pattern.random];
     ensure(
         shares.iter().all(|share| *share <= Percent::ALL),

@@ -2,6 +2,7 @@
 
 use super::stop::Stop;
 use super::trace_work::TraceWork;
+use super::zones::ZoneRules;
 use crate::choices::{Access, TrimAs};
 use crate::load::{HotSpots, Pace, SizeMix, Skew};
 use crate::metadata::{FileShare, MetadataWork};
@@ -53,6 +54,10 @@ pub struct Work {
     /// in runs of versions that knew no traces.
     #[serde(default)]
     pub trace: Option<TraceWork>,
+    /// How it keeps to the zones of a zoned device; `None` where it knows none, and in runs of
+    /// versions that knew none.
+    #[serde(default)]
+    pub zones: Option<ZoneRules>,
 }
 
 fn given_back() -> TrimAs {
@@ -79,6 +84,7 @@ impl Work {
             share: 0,
             metadata: None,
             trace: None,
+            zones: None,
         }
     }
 

@@ -4,7 +4,7 @@
 use super::clients::are_imagined;
 use super::room::{space, used};
 use super::sizes::{Sizes, alignment, unit_of};
-use super::{GivenUp, Refusal, RefusalKind, ScenarioRequest, is_null, trims};
+use super::{GivenUp, Refusal, RefusalKind, ScenarioRequest, is_null, trims, zones};
 use crate::{LayoutKind, PointSpec, WorkloadSpec};
 use form::{Auto, Count};
 use model::load::SizeMix;
@@ -29,6 +29,7 @@ pub(super) fn targets(
             Ok(kind) => match files_of(request, target, &kind, &sizes, notes) {
                 Ok(files) => {
                     refusals.extend(trims::refusal(request.scenario, &kind, target));
+                    refusals.extend(zones::refusal(request.scenario, &kind, target));
                     let purges = request.scenario.stages.purge.value && !is_null(request);
                     refusals.extend(purge_refusal(&kind, target).filter(|_| purges));
                     if request.scenario.layout.kind.value != LayoutKind::Tree {

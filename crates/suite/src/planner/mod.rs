@@ -22,6 +22,7 @@ mod sizes;
 mod stages;
 mod trees;
 mod trims;
+mod zones;
 
 pub use absent::without_hosts;
 pub use clients::are_imagined;

@@ -63,13 +63,16 @@ impl Share<'_> {
             return Err(self.too_many_pieces());
         }
         let block = self.work.largest_block();
-        let loaded = extents(&parts(self.sizes, part, block));
+        // No zone is in two parts.
+        let zone = self.work.zones.as_ref().map_or(Bytes(0), |zones| zones.size);
+        let piece = block.max(zone);
+        let loaded = extents(&parts(self.sizes, part, piece));
         let all = match self.workload {
             None => shares(&loaded, total, block, self.work.stop == Stop::Amount),
             Some(workload) => match workload.sharing.value {
-                Sharing::Segment => segmented(&loaded, total, segments, block),
-                Sharing::Interleaved => interleaved(&loaded, total, block),
-                Sharing::Whole => whole(&loaded, total, block),
+                Sharing::Segment => segmented(&loaded, total, segments, piece),
+                Sharing::Interleaved => interleaved(&loaded, total, piece),
+                Sharing::Whole => whole(&loaded, total, piece),
             },
         };
         if self.workload.is_some() && all.iter().any(Vec::is_empty) {

@@ -255,6 +255,7 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         share: workload.share.value.min(MOST_SHARES) as u32,
         metadata: None,
         trace: None,
+        zones: crate::zones::rules(workload),
     };
     work.pattern = pattern(workload, &work);
     work
