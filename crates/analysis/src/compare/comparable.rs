@@ -175,6 +175,18 @@ fn of_work(found: &mut Differences, one: &Work, two: &Work) {
     if one.trims() && two.trims() {
         found.add("trims", true, [&one.trim_as, &two.trim_as], TrimAs::to_string);
     }
+    found.add("zones", true, [&one.zones, &two.zones], |zones| match zones {
+        None => "ignored".to_owned(),
+        Some(rules) => format!(
+            "{}, {} open, {} for each worker, {} reset past {}{}",
+            if rules.size.0 == 0 { "the device's".to_owned() } else { rules.size.to_string() },
+            rules.open,
+            rules.worker_open,
+            rules.reset_frequency,
+            rules.reset_threshold,
+            if rules.unwritten_reads { ", all read" } else { "" },
+        ),
+    });
     found.add("access", true, [&one.pattern.access, &two.pattern.access], Access::to_string);
     if one.pattern.access == two.pattern.access {
         found.add("pattern", true, [&one.pattern, &two.pattern], |pattern| {

@@ -7,13 +7,14 @@ use model::choices::{Access, TrimAs};
 use model::load::{Rate, SizeMix};
 use model::offered::Offered;
 use model::priority::Priority;
-use suite::{Arrivals, RateOf, WorkloadSpec};
+use suite::{Arrivals, RateOf, WorkloadSpec, Zones};
 
 /// Directions, sizes, places, rates and pauses.
 pub fn load(job: &mut FioJob, work: &WorkloadSpec, workers: u32) {
     direction(job, work);
     sizes(job, work);
     places(job, work);
+    zones(job, work);
     rate(job, work, workers);
     if work.think.value.0 > 0 {
         job.put("thinktime", format!("{}us", work.think.value.0 / 1_000));
@@ -136,6 +137,35 @@ fn places(job: &mut FioJob, work: &WorkloadSpec) {
     };
     if random != Some(100.0) {
         job.put("percentage_random", random.unwrap_or(0.0));
+    }
+}
+
+/// Zones of a device, which fio knows by the same rules.
+fn zones(job: &mut FioJob, work: &WorkloadSpec) {
+    if work.zones.value == Zones::Ignored {
+        return;
+    }
+    job.put("zonemode", "zbd");
+    if let Auto::Fixed(size) = work.zone_size.value {
+        job.put("zonesize", size.0);
+    }
+    if work.unwritten_reads.value {
+        job.put("read_beyond_wp", 1);
+    }
+    if work.open_zones.value > 0 {
+        job.put("max_open_zones", work.open_zones.value);
+    }
+    if work.worker_open_zones.value > 0 {
+        job.put("job_max_open_zones", work.worker_open_zones.value);
+    }
+    let ratio = |share: Percent| f64::from(share.ppm) / 1e6;
+    if work.zone_reset_frequency.value > Percent::ZERO {
+        job.put("zone_reset_threshold", ratio(work.zone_reset_threshold.value));
+        job.put("zone_reset_frequency", ratio(work.zone_reset_frequency.value));
+    }
+    if work.depth.value.0 > 1 && work.read.value < Percent::ALL {
+        let why = "fio has several writes of one job under way in a zone";
+        job.lose(Severity::Approximated, "zones", why);
     }
 }
 

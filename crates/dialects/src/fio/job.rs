@@ -158,6 +158,16 @@ job! {
     zone_range: u64,
     /// `zoneskip`, in bytes
     zone_skip: u64,
+    /// `max_open_zones`
+    open_zones: u64,
+    /// `job_max_open_zones`
+    own_open_zones: u64,
+    /// `zone_reset_threshold`, in millionths
+    reset_threshold: u64,
+    /// `zone_reset_frequency`, in millionths
+    reset_frequency: u64,
+    /// `read_beyond_wp`
+    beyond: bool,
     /// `iodepth`
     depth: u64,
     /// `direct` and `buffered`

@@ -109,6 +109,10 @@ fn direct(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
         }
     }
     let trims = jobs.iter().any(|job| job.direction().trims);
+    if trims && jobs.iter().any(Job::keeps_to_zones) {
+        resets(jobs, losses, group);
+        return;
+    }
     if trims && group.engine.get("backend") == Some("\"libaio\"") {
         let source = of(&jobs[0].engine, losses);
         group.engine.text("backend", "io_uring", source);
@@ -116,6 +120,25 @@ fn direct(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
             losses.worsen(got.id, Verdict::near("`io_uring`: libaio has no request for trims"));
         }
     }
+}
+
+/// Resets of zones are calls of `sync`, which all jobs then have.
+fn resets(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
+    for job in jobs {
+        let is_sync = job.engine_kind() == Engine::Sync;
+        let is_deep = job.depth.as_ref().is_some_and(|got| got.value > 1);
+        let Some(got) = job.engine.as_ref().filter(|_| !is_sync) else { continue };
+        losses.worsen(
+            got.id,
+            match is_deep {
+                true => Verdict::refused("a depth beside resets of zones, which `sync` alone does"),
+                false => Verdict::near("`sync`, which resets zones: one request at a time as well"),
+            },
+        );
+    }
+    let trims = jobs.iter().find(|job| job.direction().trims);
+    let source = trims.map(|job| of(&job.engine, losses)).unwrap_or_default();
+    group.engine.text("backend", "sync", source);
 }
 
 /// `[contents]`; `shared` is whether several workers write the same bytes, and each can have no
@@ -206,7 +229,10 @@ fn prepare(jobs: &[Job], losses: &Losses, group: &mut Group) {
         |job: &Job| matches!(place(job), Place::Devices(_) | Place::Nothing) || is_null(job);
     let over = first(jobs, |job| job.overwrite.as_ref()).filter(|got| got.value);
     let reads = jobs.iter().find(|job| job.direction().reads && !is_device(job));
+    // What fills zones is a job that writes to them.
+    let by_zones = jobs.iter().any(Job::keeps_to_zones);
     let (value, source) = match (reads, over) {
+        _ if by_zones => (false, String::new()),
         (Some(job), _) => (true, of(&job.rw, losses)),
         (None, Some(got)) => (true, losses.source(got.id)),
         (None, None) => (false, String::new()),

@@ -167,14 +167,7 @@ impl Target<'_> {
 }
 
 fn of_file(target: &Target<'_>, uses: &[Use<'_>]) -> Result<Zones, EngineError> {
-    let rules = uses[0].rules;
-    let same = |one: &Use<'_>| one.rules.size == rules.size && one.rules.open == rules.open;
-    if !uses.iter().all(same) {
-        return target.refuse(
-            "workloads of one group differ in zone_size or open_zones",
-            "give all of them the same",
-        );
-    }
+    let rules = &joined(target, uses)?;
     let device = target.descriptor.filter(|file| device::is_zoned(file));
     let (zones, size, are_open) = match device {
         Some(file) => reported(target, file, rules)?,
@@ -213,6 +206,21 @@ fn of_file(target: &Target<'_>, uses: &[Use<'_>]) -> Result<Zones, EngineError> 
         device: device.map(AsRawFd::as_raw_fd),
         table: Mutex::new(table),
     })
+}
+
+/// The size and the limit of all workloads: who says none takes what the others say.
+fn joined(target: &Target<'_>, uses: &[Use<'_>]) -> Result<ZoneRules, EngineError> {
+    let mut all = *uses[0].rules;
+    for one in uses.iter().map(|one| one.rules) {
+        let differ = |a: u64, b: u64| a != 0 && b != 0 && a != b;
+        if differ(all.size.0, one.size.0) || differ(all.open.into(), one.open.into()) {
+            let what = "workloads of one group differ in zone_size or open_zones";
+            return target.refuse(what, "give all of them the same");
+        }
+        all.size = all.size.max(one.size);
+        all.open = all.open.max(one.open);
+    }
+    Ok(all)
 }
 
 fn is_in(areas: &[Area], number: usize) -> bool {

@@ -7,7 +7,7 @@ use model::choices::{Access, CloseTime, FileFsync, TrimAs};
 use model::load::{Pace, Rate};
 use model::metadata::MetadataWork;
 use model::objective::Limit;
-use model::plan::Work;
+use model::plan::{Work, ZoneRules};
 use model::priority::Priority;
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
 use model::{Bytes, Nanos, NoteKind, Percent, Record, Scale, Setting};
@@ -225,6 +225,30 @@ pub fn axes(axes: &[Setting]) -> serde_json::Map<String, serde_json::Value> {
     axes.iter().map(|setting| (setting.axis().to_owned(), setting.label().into())).collect()
 }
 
+/// How requests keep to zones.
+fn of_zones(zones: &ZoneRules) -> String {
+    let mut text = match zones.size.0 {
+        0 => ", by the device's zones".to_owned(),
+        _ => format!(", by zones of {}", zones.size),
+    };
+    if zones.open > 0 {
+        text.push_str(&format!(", {} open at most", counted(u64::from(zones.open), "zone")));
+    }
+    if zones.worker_open > 0 {
+        text.push_str(&format!(", {} of each worker", zones.worker_open));
+    }
+    if zones.reset_frequency > Percent::ZERO {
+        text.push_str(&format!(
+            ", reset before {} of the writes past {} of data",
+            zones.reset_frequency, zones.reset_threshold
+        ));
+    }
+    if zones.unwritten_reads {
+        text.push_str(", reads behind write pointers, too");
+    }
+    text
+}
+
 /// `4 KiB random read, depth 32 × 4 workers`, and what else there is to it.
 pub fn work(work: &Work, workers: u32) -> String {
     if let Some(metadata) = work.metadata {
@@ -238,11 +262,15 @@ pub fn work(work: &Work, workers: u32) -> String {
         format!("{} {}, {}", blocks(work), pattern(work), outstanding(work.depth, workers));
     if work.trims() {
         let what = match work.trim_as {
+            _ if work.zones.is_some() => "resets of zones",
             TrimAs::Hole => "trims",
             TrimAs::Zeroes => "trims that write zeroes",
             TrimAs::Allocate => "trims that allocate",
         };
         text.push_str(&format!(", {} of the requests {what}", work.trim));
+    }
+    if let Some(zones) = &work.zones {
+        text.push_str(&of_zones(zones));
     }
     let arrivals = |poisson: bool| if poisson { "Poisson" } else { "even" };
     match &work.pace {

@@ -289,9 +289,8 @@ pub const OPTIONS: &[Opt<Job>] = &[
         aliases: &[],
         takes: Takes::Text,
         rule: Rule::Read(
-            Class::Refused,
-            "`strided` in order is `run` and `stride`; a zoned device (`zbd`) is read as any other \
-             one, and writes at the write pointers of its zones are refused",
+            Class::Same,
+            "`strided` in order is `run` and `stride`; `zbd` is `zones = \"device\"`",
             |job, given| match given.value.as_str() {
                 "none" => Ok(Verdict::harmless("this value asks for nothing")),
                 "strided" => later(&mut job.zones, given, Zones::Strided),
@@ -327,42 +326,95 @@ pub const OPTIONS: &[Opt<Job>] = &[
             Extent::Share(_) => Err("a share of a device between its zones".to_owned()),
         }),
     },
-    Opt { name: "zonecapacity", aliases: &[], takes: Takes::Size, rule: OF_DEVICE },
+    Opt {
+        name: "zonecapacity",
+        aliases: &[],
+        takes: Takes::Size,
+        rule: Rule::Read(Class::Refused, CAPACITY, |job, given| {
+            let value = number(&given.value, job.kb_base)?;
+            let is_all = value == 0 || job.zone_size.as_ref().is_some_and(|got| got.value == value);
+            let why = "zones can be written to their end";
+            Ok(if is_all { Verdict::harmless(why) } else { Verdict::refused(CAPACITY) })
+        }),
+    },
     Opt {
         name: "read_beyond_wp",
         aliases: &[],
         takes: Takes::Flag,
-        rule: Rule::Read(Class::Approximated, BEYOND, |_, given| {
-            Ok(match flag(&given.value)? {
-                true => Verdict::same("reads go where they fall"),
-                false => Verdict::near(BEYOND),
-            })
+        rule: Rule::Read(Class::Same, "`unwritten_reads`", |job, given| {
+            let value = flag(&given.value)?;
+            later(&mut job.beyond, given, value)
         }),
     },
     Opt {
         name: "write_zone_remainder",
-        aliases: &["recover_zbd_write_error", "ignore_zone_limits"],
+        aliases: &[],
         takes: Takes::Flag,
-        rule: OF_DEVICE,
+        rule: Rule::Unless(&["0"], "writes that fill what is left of a zone, whatever their size"),
+    },
+    Opt {
+        name: "recover_zbd_write_error",
+        aliases: &[],
+        takes: Takes::Flag,
+        rule: Rule::Harmless(
+            "after a failed write, the device is asked where the zone's write pointer is",
+        ),
+    },
+    Opt {
+        name: "ignore_zone_limits",
+        aliases: &[],
+        takes: Takes::Flag,
+        rule: Rule::Unless(&["0"], "more open zones than the device allows"),
     },
     Opt {
         name: "max_open_zones",
-        aliases: &["job_max_open_zones"],
+        aliases: &[],
         takes: Takes::Number,
-        rule: OF_DEVICE,
+        rule: Rule::Read(Class::Same, "`open_zones`", |job, given| {
+            let value = number(&given.value, job.kb_base)?;
+            later(&mut job.open_zones, given, value)
+        }),
+    },
+    Opt {
+        name: "job_max_open_zones",
+        aliases: &[],
+        takes: Takes::Number,
+        rule: Rule::Read(Class::Same, "`worker_open_zones`", |job, given| {
+            let value = number(&given.value, job.kb_base)?;
+            later(&mut job.own_open_zones, given, value)
+        }),
     },
     Opt {
         name: "zone_reset_threshold",
-        aliases: &["zone_reset_frequency"],
+        aliases: &[],
         takes: Takes::Number,
-        rule: OF_DEVICE,
+        rule: Rule::Read(Class::Same, "`zone_reset_threshold`", |job, given| {
+            let value = ratio(&given.value)?;
+            later(&mut job.reset_threshold, given, value)
+        }),
+    },
+    Opt {
+        name: "zone_reset_frequency",
+        aliases: &[],
+        takes: Takes::Number,
+        rule: Rule::Read(Class::Same, "`zone_reset_frequency`", |job, given| {
+            let value = ratio(&given.value)?;
+            later(&mut job.reset_frequency, given, value)
+        }),
     },
 ];
 
-const ZONES: &str = "`run` and `stride` of strided zones; what a zoned device has, it says itself";
-const BEYOND: &str = "reads also fall behind the write pointers of zones, where a device answers \
-zeros without its flash or disk";
-const OF_DEVICE: Rule<Job> = Rule::Refused("writes at the write pointers of zones");
+const ZONES: &str = "`run` and `stride` of strided zones, `zone_size` of those of a device";
+const CAPACITY: &str = "zones of which a part cannot be written, on a device without zones";
+
+/// A share from 0 to 1, in millionths.
+fn ratio(text: &str) -> Result<u64, String> {
+    let value: f64 = text.trim().parse().map_err(|_| format!("`{text}` is no number"))?;
+    if (0.0..=1.0).contains(&value) {
+        return Ok((value * 1e6).round() as u64);
+    }
+    Err(format!("`{text}` is no share from 0 to 1"))
+}
 
 /// A size, a share, or so many zones (`128z`) where the job says how large they are.
 fn zoned(job: &Job, text: &str) -> Result<Extent, String> {
