@@ -7,7 +7,7 @@
 
 mod compare;
 mod jobs;
-mod kernel;
+pub mod kernel;
 
 use crate::common::{Loop, has, plimsoll, run, scratch, text};
 use compare::{Found, compare};

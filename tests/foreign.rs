@@ -82,6 +82,71 @@ fn results_of_fio_go_into_a_run_file_and_come_back_as_they_were() {
     assert_eq!((&read["bw"], &read["bw_dev"]), (&4000.into(), &12.25.into()));
 }
 
+/// All files below a folder, but no more than there are in any corpus.
+fn files_below(folder: &Path, all: &mut Vec<std::path::PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() && all.len() < 10_000 {
+            files_below(&path, all);
+        } else {
+            all.push(path);
+        }
+    }
+}
+
+/// What a row says, but for where it stood in its file.
+fn rows(shown: &Value) -> Vec<Value> {
+    let results = shown["results"].as_array().cloned().unwrap_or_default();
+    let plain = |mut row: Value| {
+        row.as_object_mut().map(|row| row.remove("place"));
+        row
+    };
+    results.into_iter().map(plain).collect()
+}
+
+#[test]
+fn results_of_others_are_the_same_after_they_were_written_as_fios_json() {
+    let folder = scratch();
+    let folder = folder.path();
+    fs::write(folder.join("own.json"), fio("job", 1000)).expect("written");
+    let mut paths = vec![folder.join("own.json")];
+    // A folder with results of other people.
+    if let Some(corpus) = std::env::var_os("PLIMSOLL_CORPUS") {
+        files_below(Path::new(&corpus), &mut paths);
+    }
+    let (mut same, mut wrong) = (0, Vec::new());
+    for path in &paths {
+        let path = path.to_string_lossy();
+        for old in ["1.plimsoll", "2.plimsoll", "2.json"] {
+            let _ = fs::remove_file(folder.join(old));
+        }
+        if plimsoll(folder, &["import", &path, "-o", "1.plimsoll"]).code != 0 {
+            continue;
+        }
+        let first = json(folder, &["show", "1.plimsoll", "--json"]);
+        if first["sources"][0]["form"] != "fio-json" {
+            continue;
+        }
+        ok(folder, &["export", "1.plimsoll", "--format", "fio-json", "-o", "2.json"]);
+        let back = plimsoll(folder, &["import", "2.json", "-o", "2.plimsoll"]);
+        if back.code != 0 {
+            wrong.push(format!("{path}: {}", back.err));
+            continue;
+        }
+        let second = json(folder, &["show", "2.plimsoll", "--json"]);
+        let (first, second) = (rows(&first), rows(&second));
+        let differs = first.iter().zip(&second).find(|(one, other)| one != other);
+        match differs {
+            None if first.len() == second.len() => same += 1,
+            None => wrong.push(format!("{path}: {} and {} rows", first.len(), second.len())),
+            Some((one, other)) => wrong.push(format!("{path}:\n{one}\n{other}")),
+        }
+    }
+    eprintln!("{same} results of fio are the same after a round trip");
+    assert!(same >= 1);
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 #[test]
 fn what_is_shown_says_what_it_is_and_what_it_lacks() {
     let folder = scratch();

@@ -60,3 +60,4 @@ mod trend;
 mod verify;
 mod vms;
 mod watch;
+mod zones;

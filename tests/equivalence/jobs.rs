@@ -67,7 +67,7 @@ const fn sampled(job: Job) -> Job {
     Job { sample: true, ..job }
 }
 
-pub const JOBS: [Job; 66] = [
+pub const JOBS: [Job; 71] = [
     // A fixed amount.
     counted("random reads", "rw=randread\nbs=4k\nsize=8m\n"),
     sampled(counted("random writes", "rw=randwrite\nbs=8k\nsize=8m\n")),
@@ -107,6 +107,19 @@ pub const JOBS: [Job; 66] = [
         "strided zones (disk-zone-profile)",
         "rw=read\nbs=64k\nzonemode=strided\nzonesize=1m\nzoneskip=3m\nio_size=16m\nsize=64m\n",
     )),
+    // The device has no zones: both act as if it had.
+    sampled(counted("zones in order", "rw=write\nbs=64k\nzonemode=zbd\nzonesize=4m\nsize=32m\n")),
+    sampled(counted(
+        "zones at random",
+        "rw=randwrite\nbs=16k\nzonemode=zbd\nzonesize=4m\nsize=32m\noffset=16m\n",
+    )),
+    counted("zones of the whole device", "rw=write\nbs=256k\nzonemode=zbd\nzonesize=1m\n"),
+    drawn("three open zones", "rw=randwrite\nbs=16k\nzonemode=zbd\nzonesize=1m\nmax_open_zones=3\n"),
+    drawn(
+        "zones that are reset early (zbd-rand-write-zone-reset-gc)",
+        "rw=randwrite\nbs=16k\nzonemode=zbd\nzonesize=1m\nzone_reset_threshold=0.7\n\
+         zone_reset_frequency=0.125\n",
+    ),
     counted("durable writes", "rw=randwrite\nbs=4k\nsize=4m\nsync=dsync\n"),
     counted("flushes between", "rw=write\nbs=4k\nsize=4m\nfdatasync=16\n"),
     counted("loops", "rw=read\nbs=64k\nsize=8m\nloops=2\n"),

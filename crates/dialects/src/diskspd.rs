@@ -8,7 +8,10 @@ pub use elements::{PROFILE, SPAN, TARGET};
 pub use options::{DiskSpd, OPTIONS};
 pub use profile::{detect, file};
 
-use crate::draft::{Draft, Fields, Group, Work, plain_name, quoted, share, size, time};
+use crate::apart::{Apart, apart, selected};
+use crate::draft::{
+    Draft, Fields, Group, Taken, Work, plain_name, quoted, share, size, time, unique,
+};
 use crate::import::{Import, ImportError, MOST_OPTIONS};
 use crate::loss::{Losses, Verdict};
 use crate::mpi::job::{Got, inside};
@@ -62,8 +65,8 @@ fn read(word: &str, place: &str, job: &mut DiskSpd, losses: &mut Losses) {
     let Some(letters) = word.strip_prefix('-') else {
         let id = losses.tell("target", word, place, Verdict::harmless(""));
         let verdict = match target(word) {
-            Ok((path, verdict)) => {
-                job.targets.push(Got { value: path, id });
+            Ok((_, verdict)) => {
+                job.targets.push(Got { value: Some(word.to_owned()), id });
                 verdict
             }
             Err(why) => Verdict::refused(why),
@@ -100,6 +103,11 @@ fn switch(word: &str) -> Option<String> {
     (first.is_ascii_alphabetic() && (has_number || is_short)).then(|| format!("-{rest}"))
 }
 
+/// The path that stands for a target, if it has one here.
+fn here(word: &str) -> Option<String> {
+    target(word).ok()?.0
+}
+
 /// The target that stands for one of DiskSpd's.
 fn target(word: &str) -> Result<(Option<String>, Verdict), String> {
     if word.len() > 1_000 || word.chars().any(char::is_control) {
@@ -120,14 +128,18 @@ fn target(word: &str) -> Result<(Option<String>, Verdict), String> {
 
 fn group(job: &DiskSpd, losses: &mut Losses) -> Group {
     let mut group = Group { name: "diskspd".to_owned(), ..Group::default() };
+    let own = own_targets(job, losses, &mut group);
     let files = (job.targets.len() as u64).max(1);
-    for got in &job.targets {
-        if let Some(path) = got.value.clone().filter(|path| !group.targets.contains(path)) {
-            group.targets_from = losses.source(got.id);
-            group.targets.push(path);
+    if own.is_empty() {
+        for got in &job.targets {
+            let path = got.value.as_deref().and_then(here);
+            if let Some(path) = path.filter(|path| !group.targets.contains(path)) {
+                group.targets_from = losses.source(got.id);
+                group.targets.push(path);
+            }
         }
     }
-    let each = files.div_ceil((group.targets.len() as u64).max(1));
+    let each = if own.is_empty() { files.div_ceil((group.targets.len() as u64).max(1)) } else { 1 };
     group.layout.set("files", each.to_string(), "");
     if let Some(got) = &job.create {
         group.layout.set("size", size(got.value), losses.source(got.id));
@@ -147,7 +159,7 @@ fn group(job: &DiskSpd, losses: &mut Losses) -> Group {
     if let Some(got) = &job.compressible {
         group.contents.set("compressible", quoted(&share(got.value)), losses.source(got.id));
     }
-    let threads = job.threads.as_ref().map_or(1, |got| got.value.max(1)).saturating_mul(files);
+    let threads = job.threads.as_ref().map_or(1, |got| got.value.max(1));
     let (workers, source) = match &job.total {
         Some(got) => (got.value.max(1), losses.source(got.id)),
         None => (threads, Got::source(&job.threads, losses)),
@@ -159,9 +171,54 @@ fn group(job: &DiskSpd, losses: &mut Losses) -> Group {
         sharing(job, workers, losses, &mut fields);
     }
     window(job, losses, &mut fields);
-    let name = plain_name("diskspd");
-    group.works.push(Work { name, note: String::new(), fields });
+    if own.is_empty() {
+        let name = plain_name("diskspd");
+        group.works.push(Work { name, note: String::new(), fields });
+        return group;
+    }
+    let mut taken = Taken::default();
+    for (value, source) in own {
+        let mut fields = fields.clone();
+        if let Some(value) = value {
+            fields.set("targets", value, source);
+        }
+        let name = unique("diskspd", &mut taken);
+        group.works.push(Work { name, note: String::new(), fields });
+    }
     group
+}
+
+/// Of several targets, each has `-t` threads with `-o` requests of its own: a workload for each,
+/// with the `targets` that it loads and where they came from. Empty where one workload is enough.
+///
+/// With `-F`, all threads load every target.
+fn own_targets(
+    job: &DiskSpd,
+    losses: &mut Losses,
+    group: &mut Group,
+) -> Vec<(Option<String>, String)> {
+    if job.targets.len() < 2 {
+        return Vec::new();
+    }
+    if let Some(total) = &job.total {
+        let why = "each thread has `-o` requests on all targets together, not on each of them";
+        losses.worsen(total.id, Verdict::near(why));
+        return Vec::new();
+    }
+    let words: Vec<&str> = job.targets.iter().map(|got| got.value.as_deref().unwrap_or("")).collect();
+    let paths: Vec<Option<&str>> =
+        words.iter().map(|word| here(word).is_some().then_some(*word)).collect();
+    let Apart { targets, of } = apart(&paths, &words);
+    for (got, _) in job.targets.iter().zip(&paths).filter(|(_, path)| path.is_none()) {
+        losses.worsen(got.id, Verdict::near(profile::ELSEWHERE));
+    }
+    group.targets = targets;
+    group.targets_from = losses.source(job.targets[0].id);
+    let selected = |place: &usize| selected(&[*place], group.targets.len());
+    of.iter()
+        .zip(&job.targets)
+        .map(|(place, got)| (selected(place), losses.source(got.id)))
+        .collect()
 }
 
 fn requests(job: &DiskSpd, losses: &mut Losses) -> Fields {

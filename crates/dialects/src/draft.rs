@@ -50,7 +50,7 @@ impl Fields {
 }
 
 /// The order in which people write the fields of a workload.
-const ORDER: [&str; 35] = [
+const ORDER: [&str; 37] = [
     "kind",
     "operations",
     "block_size",
@@ -60,6 +60,8 @@ const ORDER: [&str; 35] = [
     "skew",
     "hot_spots",
     "align",
+    "sequence",
+    "sequence_advances",
     "stride",
     "run",
     "backward",

@@ -5,7 +5,7 @@ use crate::tree::{Node, Value};
 use model::choices::{
     Access, Backend, CloseTime, CountersKept, DuplicateScope, FileFsync, OnLostHost, Poll, TrimAs,
 };
-use model::load::{HotSpots, Part, Rate, SizeMix, Skew};
+use model::load::{HotSpots, Part, Rate, Sequence, SizeMix, Skew};
 use model::machines::{Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent};
 use model::planned_event::EventTime;
 use model::priority::Priority;
@@ -88,6 +88,7 @@ text_or_number!(
 text_or_number!(Rate, "rate", "requests per second such as 10000, or \"100MiB/s\"");
 text_or_number!(Skew, "number", "a number such as 1.2");
 text_or_number!(HotSpots, "shares of requests and space", "shares such as \"95%:5%, 4%:10%\"");
+text_or_number!(Sequence, "sequence of places", "numbers of blocks such as \"2,0,1\"");
 text_or_number!(Priority, "priority", "a priority such as \"best-effort/4\"");
 text_or_number!(Part, "part", "two shares such as \"0%-50%\"");
 

@@ -427,6 +427,8 @@ words! {
         TextAroundJson = "text-around-json",
         /// The JSON was cut off or broken, and was mended; the number of changes is said.
         JsonMended = "json-mended",
+        /// A key comes again in its object of JSON, and the last one counts.
+        DuplicateKey = "duplicate-key",
         /// A run printed what it had so far again and again; the last of each run was read.
         EarlierStates = "earlier-states",
         /// Jobs of one group differ by more than a factor of two.

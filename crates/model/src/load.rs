@@ -291,6 +291,39 @@ impl fmt::Display for HotSpots {
     }
 }
 
+/// Places that come again and again in this order: numbers of blocks, from 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sequence {
+    /// The places; none where requests go elsewhere.
+    pub places: Vec<u32>,
+}
+
+/// No sequence is longer.
+pub const MOST_PLACES: usize = 4_096;
+
+impl FromStr for Sequence {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let remedy = "write numbers of blocks such as 2,0,1";
+        let words = text.split(',').map(str::trim);
+        let places: Result<Vec<u32>, _> = words.map(str::parse).collect();
+        let places = places.map_err(|_| wrong(format!("`{text}` is no sequence"), remedy))?;
+        if places.len() > MOST_PLACES {
+            let message = format!("{} places", places.len());
+            return Err(wrong(message, "write at most 4096; a trace has more"));
+        }
+        Ok(Sequence { places })
+    }
+}
+
+impl fmt::Display for Sequence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<String> = self.places.iter().map(u32::to_string).collect();
+        f.pad(&words.join(","))
+    }
+}
+
 /// Where in a file a part begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boundary {

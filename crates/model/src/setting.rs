@@ -98,7 +98,7 @@ enum Reading {
 }
 
 /// How each axis that a suite may sweep is read, and that of a search.
-const READINGS: [(&str, Reading); 47] = [
+const READINGS: [(&str, Reading); 49] = [
     ("share", Reading::Number),
     ("kind", Reading::Word),
     ("operations", Reading::Word),
@@ -139,6 +139,8 @@ const READINGS: [(&str, Reading); 47] = [
     ("fsync_every", Reading::Number),
     ("dsync", Reading::Word),
     ("priority", Reading::Word),
+    ("sequence", Reading::Word),
+    ("sequence_advances", Reading::Word),
     ("zones", Reading::Word),
     ("zone_size", Reading::Size),
     ("open_zones", Reading::Number),

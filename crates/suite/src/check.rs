@@ -267,6 +267,27 @@ fn sequence(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
     }
 }
 
+/// Complains about given places that no random request takes.
+fn places(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
+    let Auto::Fixed(_) = &workload.sequence.value else {
+        if let Some(span) = &workload.sequence_advances.span {
+            let remedy = "add sequence, or leave it out";
+            problems.push(Problem::new(span.clone(), "there is no sequence to advance", remedy));
+        }
+        return;
+    };
+    let first = workload.sizes().next();
+    let is_one = workload.sizes().all(|size| Some(size) == first);
+    let is_random = workload.access.value == Access::Random
+        && workload.random.value == Auto::Auto
+        && workload.align.value == Auto::Auto;
+    if !is_one || !is_random {
+        let message = "given places are those of random requests of one size";
+        let remedy = "write access = \"random\" and one block_size, without random and align";
+        problems.push(Problem::new(place(&workload.sequence), message, remedy));
+    }
+}
+
 fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
     if let Some(size) = workload.sizes().find(|size| !(512..=1 << 30).contains(&size.0)) {
         let message = format!("a block of {size} is out of range");
@@ -288,6 +309,7 @@ fn check_shape(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
         ));
     }
     sequence(workload, problems);
+    places(workload, problems);
     if matches!(workload.align.value, Auto::Fixed(Bytes(0))) {
         problems.push(Problem::new(
             place(&workload.align),

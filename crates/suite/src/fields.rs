@@ -13,7 +13,7 @@ use form::{Amount, Auto, Count, Depth, Whole, spec_table};
 use model::choices::{
     Access, Backend, CloseTime, CountersKept, DuplicateScope, FileFsync, OnLostHost, Poll, TrimAs,
 };
-use model::load::{HotSpots, Part, SizeMix, Skew};
+use model::load::{HotSpots, Part, Sequence, SizeMix, Skew};
 use model::machines::{Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent};
 use model::offered::Offered;
 use model::priority::Priority;
@@ -438,10 +438,15 @@ spec_table! {
         /// to `realtime/7`, `best-effort/0` to `best-effort/7` (0 is the highest), or `idle`. Where
         /// the system refuses it, the run continues without and says so.
         priority: Priority = Priority::Inherited,
+        /// The blocks of random requests one by one, again and again: numbers from 0 within each
+        /// worker's bytes, as in `"2,0,1"`. `"auto"`: `access` places them.
+        sequence: Auto<Sequence> = Auto::Auto,
+        /// Whether each round of the `sequence` goes on behind the one before it.
+        sequence_advances: bool = false,
         /// Whether requests keep to the zones of a zoned device (ZNS, SMR), as fio's
         /// `zonemode=zbd` has them: writes go to write pointers, one at a time in each zone, and a
         /// full zone is reset before it is written again. Resets stay within `range`, in whole
-        /// zones. See [zoned devices](../guide/zoned-devices.md).
+        /// zones. See [zoned devices](../guide/files-and-devices.md#a-zoned-device).
         zones: Zones = Zones::Ignored,
         /// The size of a zone. A device or file without zones is treated as if it had such; one
         /// with zones must have this size. `"auto"`: what the device says.

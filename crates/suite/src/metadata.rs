@@ -212,6 +212,8 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
         dsync,
         priority,
         share,
+        sequence,
+        sequence_advances,
         zones,
         zone_size,
         open_zones,

@@ -131,6 +131,10 @@ fn places(job: &mut FioJob, work: &WorkloadSpec) {
             job.put("random_distribution", format!("zoned:{}", all.join(":")));
         }
     }
+    if let Auto::Fixed(sequence) = &work.sequence.value {
+        job.put("random_distribution", format!("sequence:{sequence}"));
+        job.put("random_sequence_stride", u8::from(work.sequence_advances.value));
+    }
     let random = match work.random.value {
         Auto::Fixed(share) if work.access.value != Access::Sequential => percent_of(&share),
         _ => Some(100.0),

@@ -92,6 +92,8 @@ pub enum Spread {
     Pareto(u64),
     /// Share of the requests and of the space, in millionths.
     Zones(Vec<(u64, u64)>),
+    /// At these blocks, again and again.
+    Given(Vec<u32>),
 }
 
 /// A part of the requests of one size (`cmdprio_bssplit`): the size, how many of 100, and class and
@@ -234,6 +236,8 @@ job! {
     burst: u64,
     /// `random_distribution`
     spread: Spread,
+    /// `random_sequence_stride`
+    advances: bool,
     /// `percentage_random`, in millionths
     random: u64,
     /// `norandommap`

@@ -254,6 +254,7 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
             fields.set("access", "\"hot-spot\"", spread_from.clone());
             fields.set("hot_spots", hot_spots(zones), spread_from);
         }
+        Some(Spread::Given(places)) => sequence(job, places, losses, fields),
         Some(Spread::Even) | None if has_map && !partly && job.one_size().is_some() => {
             fields.set("access", "\"permutation\"", rw.clone());
         }
@@ -274,6 +275,49 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     }
     if let Some(got) = job.align.as_ref().filter(|got| got.value > 0) {
         fields.set("align", size(got.value.clamp(512, 1 << 30)), losses.source(got.id));
+    }
+}
+
+/// Random requests at given blocks, one after the other.
+fn sequence(job: &Job, places: &[u32], losses: &mut Losses, fields: &mut Fields) {
+    let Some(spread) = &job.spread else { return };
+    let block = job.one_size().unwrap_or(BLOCK);
+    let advances = job.advances.as_ref().is_some_and(|got| got.value);
+    let rounds = places.len() as u64;
+    let number = job.number.as_ref().map(|got| got.value);
+    let bytes = match job.io_size.as_ref().map(|got| got.value) {
+        Some(super::values::Extent::Bytes(bytes)) => Some(bytes / block),
+        Some(super::values::Extent::Share(_)) => Some(0),
+        None => None,
+    };
+    // An amount leaves so many of the first blocks.
+    let limit = number.or(bytes);
+    let last = u64::from(places.iter().copied().max().unwrap_or(0));
+    let is_cut = limit.is_some_and(|limit| {
+        last >= limit || (advances && (!limit.is_multiple_of(rounds) || last >= rounds))
+    });
+    let direction = job.direction();
+    let needs = match () {
+        () if job.one_size().is_none() => Some("a sequence of places of blocks of several sizes"),
+        () if direction.reads && (direction.writes || direction.trims) => {
+            Some("a sequence of places for each direction")
+        }
+        () if is_cut => Some("a sequence of places that ends within a round"),
+        () => None,
+    };
+    if let Some(needs) = needs {
+        losses.worsen(spread.id, Verdict::refused(needs));
+        return;
+    }
+    let source = losses.source(spread.id);
+    fields.set("access", "\"random\"", source.clone());
+    let words: Vec<String> = places.iter().map(u32::to_string).collect();
+    fields.set("sequence", quoted(&words.join(",")), source);
+    if let Some(got) = &job.advances {
+        losses.replace(got.id, Verdict::same("`sequence_advances`"));
+        if got.value {
+            fields.set("sequence_advances", "true", losses.source(got.id));
+        }
     }
 }
 

@@ -30,6 +30,7 @@ pub fn read(name: &str, text: &str) -> Result<Results, ImportError> {
     let found = fio_json::find(text).map_err(wrong)?;
     let (outputs, earlier) = last_states(found.outputs);
     let mut results = Results::new(Form::FioJson);
+    found.duplicates.say(name, &mut results);
     if found.around > 0 {
         doubt(&mut results, DoubtKind::TextAroundJson, name, None);
     }

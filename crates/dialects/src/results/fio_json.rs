@@ -1,6 +1,7 @@
 //! The JSON of fio's output: found among what stands around it, and mended where fio wrote what is
 //! none.
 
+use super::duplicates::{self, Duplicates};
 use serde_json::Value;
 
 /// What an output of fio holds.
@@ -11,6 +12,8 @@ pub struct Found {
     pub around: usize,
     /// Words that are no JSON, such as `nan`, in whose place nothing stands now.
     pub mended: usize,
+    /// Keys that came again in their object.
+    pub duplicates: Duplicates,
 }
 
 /// No file holds more outputs of fio.
@@ -25,13 +28,22 @@ const MOST_DEPTH: usize = 6;
 /// # Errors
 /// There is none, or one is none to its end: the place and why.
 pub fn find(text: &str) -> Result<Found, String> {
-    let mut found = Found { outputs: Vec::new(), around: 0, mended: 0 };
+    let mut found = Found {
+        outputs: Vec::new(),
+        around: 0,
+        mended: 0,
+        duplicates: Duplicates::default(),
+    };
+    let (mut lines, mut counted) = (0, 0);
     let (mut from, mut failed) = (0, 0);
     while let Some(begin) = next_object(text, from) {
         found.around += text[from..begin].trim().len();
         match object(text, begin) {
             Ok((value, length, mended)) => {
                 outputs_in(value, 0, &mut found.outputs);
+                lines += text[counted..begin].matches('\n').count();
+                counted = begin;
+                found.duplicates.extend(duplicates::find(&text[begin..begin + length]), lines);
                 found.mended += mended;
                 from = begin + length;
             }

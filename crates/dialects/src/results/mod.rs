@@ -3,6 +3,7 @@
 mod checks;
 mod diskspd_text;
 mod diskspd_xml;
+mod duplicates;
 mod elbencho;
 mod fio;
 mod fio_json;
@@ -183,6 +184,10 @@ pub fn read(name: &str, text: &str, form: Form) -> Result<Results, ImportError> 
         Form::ElbenchoCsv => elbencho::read_csv(name, text),
         Form::ElbenchoJson => elbencho::read_json(name, text),
     }?;
+    // fio's JSON is found among other text, and compared where it is found.
+    if matches!(form, Form::ElbenchoJson | Form::Ior) && text.trim_start().starts_with(['{', '[']) {
+        duplicates::find(text).say(name, &mut results);
+    }
     checks::all(&mut results);
     Ok(results)
 }

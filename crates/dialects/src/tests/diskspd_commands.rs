@@ -28,6 +28,7 @@ fn lines_of_diskspd_become_suites() {
     becomes_a_suite("diskspd_sequential", "diskspd -b1M -c4G -T1G -t4 -o4 -si -f2G /x/a.dat");
     becomes_a_suite("diskspd_window", "diskspd -B5m:1m -r -I1 -Sm -Nv -l /x/a.dat");
     becomes_a_suite("diskspd_defaults", "diskspd /x/a.dat");
+    becomes_a_suite("diskspd_targets", "diskspd -b4K -t2 -o8 -c1G -r /dev/sdx /x/a.dat /x/b.dat");
 }
 
 #[test]

@@ -105,6 +105,35 @@ fn an_unknown_option_is_refused_with_the_nearest_one() {
 }
 
 #[test]
+fn what_zones_do_not_have_is_refused() {
+    let zoned = "[a]\nfilename=/dev/sdx\nzonemode=zbd\nzonesize=1m\ndirect=1\nsize=8z\n\
+                 ioengine=libaio\n";
+    let refused = |options: &str| -> Vec<String> {
+        let text = format!("{zoned}{options}\n");
+        let import = import("a.fio", &text, Some(Dialect::Fio), &WORLD).expect("a job");
+        import.refused().map(|told| format!("{}: {}", told.name, told.why)).collect()
+    };
+    for good in ["rw=randwrite", "rw=write", "rw=read\niodepth=8", "rw=randrw\niodepth=4"] {
+        assert_eq!(refused(good), Vec::<String>::new(), "{good}");
+    }
+    for (odd, expected) in [
+        ("rw=write\niodepth=8", "several writes under way in one zone"),
+        ("rw=write\ndirect=0", "through the page cache"),
+        ("rw=randwrite\nverify=crc32c", "checks of what is written by zones"),
+        ("rw=randtrim\nbs=4k", "resets of whole zones"),
+        ("rw=trimwrite\nbs=1m", "resets of zones in one job with other requests"),
+        ("rw=write:64k", "gone through in another order"),
+        ("rw=read\nzoneskip=1z", "passed over"),
+        ("rw=randwrite\nio_size=2m", "an amount that is not all"),
+        ("rw=randwrite\nzonecapacity=512k", "of which a part cannot be written"),
+        ("rw=randwrite\nwrite_zone_remainder=1", "fill what is left of a zone"),
+    ] {
+        let told = refused(odd);
+        assert!(told.iter().any(|one| one.contains(expected)), "{odd}: {told:?}");
+    }
+}
+
+#[test]
 fn a_suite_is_not_taken_for_a_job_file() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../suites");
     for entry in std::fs::read_dir(folder).expect("the suites") {

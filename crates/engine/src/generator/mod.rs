@@ -1,6 +1,7 @@
 //! What a worker asks for next: operation, file, offset, length.
 
 mod aged;
+mod given;
 mod permutation;
 mod places;
 mod spread;
@@ -8,6 +9,7 @@ mod streams;
 mod zipf;
 
 use aged::Aged;
+use given::Given;
 use model::load::SizeMix;
 use model::plan::{Extent, Pattern, Stop, Work, Worker};
 use model::rng::{Rng, derive};
@@ -60,6 +62,8 @@ pub struct Generator {
     tails: bool,
     /// A pass that ages flash; it says where every request goes.
     aged: Option<Box<Aged>>,
+    /// Where the random requests go, if that is given.
+    given: Option<Box<Given>>,
     /// What is left of all this for the most common workload.
     plain: Option<Plain>,
     /// The same where reads and writes are mixed.
@@ -126,6 +130,7 @@ impl Generator {
             left,
             tails: amount,
             aged: aged(work, worker, block),
+            given: Given::of(work).filter(|_| !amount).map(Box::new),
             plain: None,
             mixed: None,
         };
@@ -151,7 +156,7 @@ impl Generator {
 
     /// The requests of one kind, where they are plain ones.
     fn plain_of(&self, op: Op) -> Option<Plain> {
-        if (self.trim_ppm, self.random_ppm) != (0, 1_000_000) {
+        if (self.trim_ppm, self.random_ppm) != (0, 1_000_000) || self.given.is_some() {
             return None;
         }
         let classes = if op == Op::Read { &self.reads } else { &self.writes };
@@ -227,7 +232,11 @@ impl Generator {
         let class =
             pick(if op == Op::Read { &mut self.reads } else { &mut self.writes }, &mut self.rng);
         let (file, offset, length) = if is_random {
-            let place = class.spread.draw(class.places.count(), &mut self.rng);
+            let count = class.places.count();
+            let place = match &mut self.given {
+                Some(given) => given.next(count),
+                None => class.spread.draw(count, &mut self.rng),
+            };
             let place = class.places.at(place);
             self.streams.jumped(place, class.length);
             (place.file, place.offset, class.length)

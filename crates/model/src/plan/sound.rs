@@ -298,6 +298,9 @@ fn blocks(work: &Work, worker: &Worker, files: &[Bytes]) -> Result<(), Unsound> 
         work.pattern.aged.is_none() || work.requests(worker) <= MOST_AGED,
         "a worker ages more blocks than anybody can keep count of",
     )?;
+    let block = work.largest_block().0.max(1);
+    let places = worker.extents.iter().map(|extent| extent.length / block).sum::<u64>();
+    ensure(work.least_places() <= places, "a sequence has places that its worker has not")?;
     let longest = worker.extents.iter().map(|extent| extent.length).max().unwrap_or(0);
     let least = if work.stop == Stop::Amount { 1 } else { work.largest_block().0.max(1) };
     ensure(longest >= least, "a worker has no room for a request")

@@ -4,7 +4,7 @@ use super::stop::Stop;
 use super::trace_work::TraceWork;
 use super::zones::ZoneRules;
 use crate::choices::{Access, TrimAs};
-use crate::load::{HotSpots, Pace, SizeMix, Skew};
+use crate::load::{HotSpots, Pace, Sequence, SizeMix, Skew};
 use crate::metadata::{FileShare, MetadataWork};
 use crate::op::Op;
 use crate::priority::Priority;
@@ -143,6 +143,12 @@ impl Work {
         self.pattern.pass(worker.extents.iter().map(of).fold(0, u64::saturating_add))
     }
 
+    /// Places that the extents of a worker need at least.
+    pub fn least_places(&self) -> u64 {
+        let sequence = self.pattern.sequence.as_ref().map_or(&[][..], |one| &one.places);
+        sequence.iter().max().map_or(0, |most| u64::from(*most) + 1)
+    }
+
     /// The largest request.
     pub fn largest_block(&self) -> Bytes {
         self.mixes().map(SizeMix::largest).max().unwrap_or_default()
@@ -186,6 +192,13 @@ pub struct Pattern {
     /// spare some once more. Nothing in runs of versions that knew none.
     #[serde(default)]
     pub aged: Option<Percent>,
+    /// The places of the random requests, where they are given one by one. Nothing in runs of
+    /// versions that knew none.
+    #[serde(default)]
+    pub sequence: Option<Sequence>,
+    /// Whether each round of the sequence goes on behind the one before it.
+    #[serde(default)]
+    pub sequence_advances: bool,
 }
 
 impl Pattern {
@@ -203,6 +216,8 @@ impl Pattern {
             streams: 1,
             follows_random: true,
             aged: None,
+            sequence: None,
+            sequence_advances: false,
         }
     }
 

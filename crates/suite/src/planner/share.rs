@@ -75,6 +75,10 @@ impl Share<'_> {
                 Sharing::Whole => whole(&loaded, total, piece),
             },
         };
+        if let Some(odd) = all.iter().find(|share| self.lacks_places(share)) {
+            let bytes = odd.iter().map(|extent| extent.length).sum();
+            return Err(self.too_few_places(Bytes(bytes)));
+        }
         if self.workload.is_some() && all.iter().any(Vec::is_empty) {
             return Err(too_small(self.work, total, self.sizes, self.asked));
         }
@@ -90,6 +94,22 @@ impl Share<'_> {
         }
         let pieces: u64 = mine.iter().map(|share| share.len() as u64).sum();
         if pieces > MOST_EXTENTS { Err(self.too_many_pieces()) } else { Ok(mine) }
+    }
+
+    /// Whether a worker's bytes do not have all places of its sequence.
+    fn lacks_places(&self, share: &[Extent]) -> bool {
+        let block = self.work.largest_block().0.max(1);
+        share.iter().map(|extent| extent.length / block).sum::<u64>() < self.work.least_places()
+    }
+
+    fn too_few_places(&self, bytes: Bytes) -> Refusal {
+        let what = format!(
+            "workload `{}`: a worker has {bytes}, and its sequence has {} blocks of {}",
+            self.work.workload,
+            self.work.least_places(),
+            self.work.largest_block()
+        );
+        Refusal::new(RefusalKind::Usage, what, "give a larger layout.size, or other places")
     }
 
     fn too_many_pieces(&self) -> Refusal {

@@ -300,6 +300,11 @@ fn pattern(workload: &WorkloadSpec, work: &Work) -> Pattern {
         streams: workload.streams.value.0,
         follows_random: true,
         aged: None,
+        sequence: match &workload.sequence.value {
+            Auto::Fixed(sequence) => Some(sequence.clone()),
+            Auto::Auto => None,
+        },
+        sequence_advances: workload.sequence_advances.value,
     }
 }
 

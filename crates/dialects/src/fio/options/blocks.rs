@@ -1,6 +1,6 @@
 //! Requests: what they do, how large they are, in what order, how many at a time.
 
-use crate::fio::job::{Direction, Job, Split, Spread, near, same};
+use crate::fio::job::{Direction, Job, Split, Spread, later, near, same};
 use crate::fio::values::{flag, number, percent, three};
 use crate::loss::{Class, Verdict};
 use crate::table::{Given, Opt, Rule, Takes};
@@ -179,8 +179,8 @@ pub const OPTIONS: &[Opt<Job>] = &[
         takes: Takes::Text,
         rule: Rule::Read(
             Class::Same,
-            "`access` and `skew`; `zoned` is `hot_spots`; `normal`, `zoned_abs` and `sequence` \
-             are refused",
+            "`access` and `skew`; `zoned` is `hot_spots`, `sequence` is `sequence`; `normal` and \
+             `zoned_abs` are refused",
             distribution,
         ),
     },
@@ -188,7 +188,10 @@ pub const OPTIONS: &[Opt<Job>] = &[
         name: "random_sequence_stride",
         aliases: &[],
         takes: Takes::Flag,
-        rule: Rule::Refused("a given sequence of places; a replayed trace has one"),
+        rule: Rule::Read(Class::Same, "`sequence_advances`", |job, given| {
+            let value = flag(&given.value)?;
+            later(&mut job.advances, given, value)
+        }),
     },
     Opt {
         name: "random_generator",
@@ -430,7 +433,13 @@ fn distribution(job: &mut Job, given: &Given) -> Result<Verdict, String> {
         }
         "normal" => Err("offsets spread like a bell".to_owned()),
         "zoned_abs" => Err("hot spots by bytes; `zoned` has them by shares".to_owned()),
-        "sequence" => Err("a given sequence of offsets".to_owned()),
+        "sequence" => {
+            let list: Vec<&str> = text.split_once(':').map_or(vec![], |(_, l)| l.split(',').collect());
+            let places: Result<Vec<u32>, _> = list.iter().map(|word| word.trim().parse()).collect();
+            let is_fit = |places: &Vec<u32>| (1..=64).contains(&places.len());
+            let places = places.ok().filter(is_fit).ok_or("1 to 64 numbers of blocks")?;
+            same(&mut job.spread, given, Spread::Given(places), "`sequence`")
+        }
         other => Err(format!("`{other}` is no distribution that fio knows")),
     }
 }

@@ -45,6 +45,12 @@ pub fn doubt(doubt: &Doubt) -> String {
         DoubtKind::JsonMended => {
             format!("{name}: {computed} values such as nan are no JSON; they count as not given")
         }
+        DoubtKind::DuplicateKey if doubt.computed.is_some() => {
+            format!("{name}: {computed:.0} keys come again in their object; {said:.0} are named")
+        }
+        DoubtKind::DuplicateKey => {
+            format!("{name} comes again in its object; the last value counts")
+        }
         DoubtKind::EarlierStates => format!(
             "{name}: {computed:.0} of {said:.0} outputs are earlier states of the same run; the \
              last state counts"
