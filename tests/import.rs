@@ -118,9 +118,13 @@ fn job_files() -> Vec<PathBuf> {
 /// What the examples take from the environment.
 fn with_variables(folder: &Path, line: &[&str]) -> Ended {
     let mut command = command(folder, line);
-    for (name, value) in
-        [("FIO_RW", "randread"), ("FIO_BS", "4k"), ("FIO_IODEPTH", "1"), ("FIO_DIR", "/mnt/x"), ("DEPTH", "8")]
-    {
+    for (name, value) in [
+        ("FIO_RW", "randread"),
+        ("FIO_BS", "4k"),
+        ("FIO_IODEPTH", "1"),
+        ("FIO_DIR", "/mnt/x"),
+        ("DEPTH", "8"),
+    ] {
         command.env(name, value);
     }
     Ended::from(command.output().expect("the program"))
@@ -132,7 +136,8 @@ fn a_job_that_is_imported_whole_becomes_a_job_again_and_stays_that_one() {
     for path in job_files() {
         let folder = scratch();
         let folder = folder.path();
-        let (name, path) = (path.file_name().unwrap_or_default().to_owned(), path.display().to_string());
+        let (name, path) =
+            (path.file_name().unwrap_or_default().to_owned(), path.display().to_string());
         let name = name.to_string_lossy();
         let imported = with_variables(folder, &["import", &path, "--from", "fio", "-o", "1.toml"]);
         if imported.code != 0 {

@@ -76,7 +76,8 @@ fn what_has_no_zones_is_refused_in_words() {
     ] {
         let text = suite(workload);
         // The last word counts.
-        let text = if workload.contains("read") { text.replacen("read = \"0%\"\n", "", 1) } else { text };
+        let text =
+            if workload.contains("read") { text.replacen("read = \"0%\"\n", "", 1) } else { text };
         fs::write(folder.join("zones.toml"), text).expect("a suite");
         let line = ["run", "zones.toml", "-t", name, "--destroy-data", name, "-q"];
         let ended = plimsoll(folder, &line);

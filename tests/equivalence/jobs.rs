@@ -114,7 +114,10 @@ pub const JOBS: [Job; 71] = [
         "rw=randwrite\nbs=16k\nzonemode=zbd\nzonesize=4m\nsize=32m\noffset=16m\n",
     )),
     counted("zones of the whole device", "rw=write\nbs=256k\nzonemode=zbd\nzonesize=1m\n"),
-    drawn("three open zones", "rw=randwrite\nbs=16k\nzonemode=zbd\nzonesize=1m\nmax_open_zones=3\n"),
+    drawn(
+        "three open zones",
+        "rw=randwrite\nbs=16k\nzonemode=zbd\nzonesize=1m\nmax_open_zones=3\n",
+    ),
     drawn(
         "zones that are reset early (zbd-rand-write-zone-reset-gc)",
         "rw=randwrite\nbs=16k\nzonemode=zbd\nzonesize=1m\nzone_reset_threshold=0.7\n\

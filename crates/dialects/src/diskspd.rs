@@ -205,7 +205,8 @@ fn own_targets(
         losses.worsen(total.id, Verdict::near(why));
         return Vec::new();
     }
-    let words: Vec<&str> = job.targets.iter().map(|got| got.value.as_deref().unwrap_or("")).collect();
+    let words: Vec<&str> =
+        job.targets.iter().map(|got| got.value.as_deref().unwrap_or("")).collect();
     let paths: Vec<Option<&str>> =
         words.iter().map(|word| here(word).is_some().then_some(*word)).collect();
     let Apart { targets, of } = apart(&paths, &words);

@@ -134,9 +134,13 @@ impl Losses {
         }
     }
 
-    /// The same where the first verdict was no more than a guess.
+    /// The same where the first verdict was no more than a guess. What was refused stays so: an
+    /// option of all jobs is refused where one of them cannot have it.
     pub fn replace(&mut self, id: OptionId, verdict: Verdict) {
         let Some(told) = self.0.get_mut(id.0) else { return };
+        if told.class == Class::Refused {
+            return;
+        }
         told.class = verdict.class;
         told.why = verdict.why;
     }

@@ -136,6 +136,8 @@ never to a device |
 time at which a request is due |
 | a trim is a discard (`BLKDISCARD`) | `fallocate` with a hole: to a device, the kernel sends \
 write zeroes that may unmap |
+| `zonemode=zbd`: a job may have several writes under way in one zone | `zones = \"device\"` has \
+one in each |
 | towards the end of a random map, fio takes the next free block | the order of a permutation has \
 no neighbours to its end |
 | buffers are used again, a little changed | no two blocks are alike |
@@ -335,7 +337,8 @@ is there |
 | threads of a file begin at the same place | `sharing = \"whole\"` |
 | buffers hold one pattern again and again | no two blocks are alike |
 | 64 KiB, 2 requests, 1 thread, 5 s of warm-up, 10 s | the same, written down in the suite |
-| a target of a profile is a path | `targets` of a workload, by number; `*1` and paths of Windows \
+| each target has `-t` threads of its own | a workload for each target, with its `targets` |
+| a target is a path | `targets` of a workload, by number; `*1` and paths of Windows \
 are named with `--target`, in their order |
 | `-g` holds a rate back | an open loop; latency counts from the time at which a request is due |
 ";

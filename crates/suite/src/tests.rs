@@ -308,3 +308,22 @@ fn machines_that_no_provider_makes_are_refused_with_their_place() {
     let spec = parse(SMALL, &["vms.count=2", "vms.bus=nvme"]).expect("good");
     assert_eq!((spec.vms.count.value.0, spec.vms.disks.value.0), (2, 1));
 }
+
+#[test]
+fn given_places_are_those_of_random_requests_of_one_size() {
+    let told = |workload: &str| {
+        let text = format!("name = \"t\"\n[[workload]]\nname = \"w\"\n{workload}\n");
+        messages(&text, &[])
+    };
+    assert_eq!(told("sequence = \"2,0,1\"\nsequence_advances = true"), Vec::<String>::new());
+    for (workload, expected) in [
+        ("sequence = \"2,0,1\"\naccess = \"sequential\"", "random requests of one size"),
+        ("sequence = \"2,0,1\"\nblock_size = \"4KiB:1, 8KiB:1\"", "random requests of one size"),
+        ("sequence = \"2,-1\"", "is no sequence"),
+        ("sequence = \"\"", "is no sequence"),
+        ("sequence_advances = true", "there is no sequence"),
+    ] {
+        let told = told(workload);
+        assert!(told.len() == 1 && told[0].contains(expected), "{workload}: {told:?}");
+    }
+}

@@ -195,11 +195,8 @@ mod tests {
             let told = complaints(tables, workload);
             assert!(told.iter().any(|one| one.contains(expected)), "{workload}: {told:?}");
         }
-        let told = Spec::parse(
-            "t",
-            "name = \"t\"\n[[workload]]\nname = \"w\"\nzones = \"device\"\n",
-            &[],
-        );
+        let told =
+            Spec::parse("t", "name = \"t\"\n[[workload]]\nname = \"w\"\nzones = \"device\"\n", &[]);
         let told = told.expect_err("`prepare` is on by default");
         assert!(told.problems[0].message.contains("past the write pointers"));
     }

@@ -8,7 +8,7 @@ use super::sections::Entry;
 use crate::draft::{Group, Taken};
 use crate::import::World;
 use crate::loss::{Class, Losses, ReportedOption};
-use crate::table::{Takes, find};
+use crate::table::{Opt, Takes, find};
 
 /// A field of the suite and the value that it has with the options, as `--set` takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,9 @@ pub struct Changed {
 
 /// Whether the quick form understands fio's option of this name by the table.
 pub fn quick_knows(name: &str) -> bool {
-    find(&TABLES, name).is_some_and(|option| option.doc().0 != Class::Refused.word())
+    // Zones belong to a device that the quick form has not.
+    let is_known = |option: &Opt<Job>| option.doc().0 != Class::Refused.word();
+    name != "zonemode" && find(&TABLES, name).is_some_and(is_known)
 }
 
 /// Whether the word behind an option is its value.

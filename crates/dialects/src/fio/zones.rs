@@ -27,11 +27,11 @@ pub fn zones(job: &Job, losses: &mut Losses, fields: &mut Fields) {
         Zones::Strided => strided(job, mode, losses, fields),
         Zones::OfDevice if job.keeps_to_zones() => of_device(job, mode, losses, fields),
         Zones::OfDevice => {
-            losses.replace(mode.id, Verdict::same("the device is read as any other one"));
+            losses.decide(mode.id, Verdict::same("the device is read as any other one"));
             let size = job.zone_size.as_ref().map(|got| got.id);
             let beyond = job.beyond.as_ref().map(|got| got.id);
             for id in [size, beyond].into_iter().flatten() {
-                losses.replace(id, Verdict::harmless("reads go where they fall"));
+                losses.decide(id, Verdict::harmless("reads go where they fall"));
             }
         }
     }
@@ -43,10 +43,10 @@ fn of_device(job: &Job, mode: &Got<Zones>, losses: &mut Losses, fields: &mut Fie
         losses.replace(mode.id, Verdict::refused(needs));
         return;
     }
-    losses.replace(mode.id, differs(job));
+    losses.decide(mode.id, differs(job));
     fields.set("zones", "\"device\"", losses.source(mode.id));
     let mut put = |id: OptionId, key: &'static str, value: String| {
-        losses.replace(id, Verdict::same(format!("`{key}`")));
+        losses.decide(id, Verdict::same(format!("`{key}`")));
         fields.set(key, value, losses.source(id));
     };
     if let Some(got) = &job.zone_size {
@@ -154,7 +154,7 @@ fn strided(job: &Job, mode: &Got<Zones>, losses: &mut Losses, fields: &mut Field
     }
     let why = "`run` and `stride`: once through all zones; fio goes round until it has done as \
                many bytes as there are";
-    losses.replace(mode.id, Verdict::near(why));
+    losses.decide(mode.id, Verdict::near(why));
     let field = |losses: &mut Losses, got: &Option<Got<u64>>, field: &str| -> Option<OptionId> {
         let got = got.as_ref()?;
         losses.replace(got.id, Verdict::same(field));

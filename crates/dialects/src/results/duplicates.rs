@@ -34,7 +34,12 @@ impl Duplicates {
     /// Says each of them of the file `name`.
     pub fn say(&self, name: &str, results: &mut Results) {
         for (path, line) in &self.named {
-            doubt(results, DoubtKind::DuplicateKey, &format!("{name}:{}: `{path}`", line + 1), None);
+            doubt(
+                results,
+                DoubtKind::DuplicateKey,
+                &format!("{name}:{}: `{path}`", line + 1),
+                None,
+            );
         }
         if self.count > self.named.len() {
             let numbers = Some((self.named.len() as f64, self.count as f64));
@@ -153,7 +158,8 @@ mod tests {
 
     #[test]
     fn a_key_that_comes_again_in_its_object_is_named_with_its_place() {
-        let text = "{\"jobs\": [\n{\"read\": {\"iops\": 1, \"bw\": 2,\n\"iops\": 3}},\n{\"read\": 1}]}";
+        let text =
+            "{\"jobs\": [\n{\"read\": {\"iops\": 1, \"bw\": 2,\n\"iops\": 3}},\n{\"read\": 1}]}";
         assert_eq!(named(text), [("jobs[0].read.iops".to_owned(), 2)]);
         assert_eq!(named("{\"a\": {\"a\": 1}, \"b\": [{\"a\": 1}, {\"a\": 2}]}"), []);
         assert_eq!(named("{\"a\": \"a\", \"b\": \"a\"}"), [], "a value is no key");

@@ -28,12 +28,8 @@ const MOST_DEPTH: usize = 6;
 /// # Errors
 /// There is none, or one is none to its end: the place and why.
 pub fn find(text: &str) -> Result<Found, String> {
-    let mut found = Found {
-        outputs: Vec::new(),
-        around: 0,
-        mended: 0,
-        duplicates: Duplicates::default(),
-    };
+    let mut found =
+        Found { outputs: Vec::new(), around: 0, mended: 0, duplicates: Duplicates::default() };
     let (mut lines, mut counted) = (0, 0);
     let (mut from, mut failed) = (0, 0);
     while let Some(begin) = next_object(text, from) {

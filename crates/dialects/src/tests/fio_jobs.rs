@@ -105,6 +105,15 @@ fn an_unknown_option_is_refused_with_the_nearest_one() {
 }
 
 #[test]
+fn what_one_job_cannot_have_is_refused_whatever_the_next_one_does_with_it() {
+    let text = "[global]\nfilename=/dev/sdx\nzonemode=zbd\nzonesize=1m\ndirect=1\nsize=8z\n\
+                verify=crc32c\n[a]\nrw=randwrite\n[b]\nstonewall\nrw=randread\nverify=0\n";
+    let import = import("a.fio", text, Some(Dialect::Fio), &WORLD).expect("jobs");
+    let refused: Vec<&str> = import.refused().map(|told| told.name.as_str()).collect();
+    assert_eq!(refused, ["zonemode"]);
+}
+
+#[test]
 fn what_zones_do_not_have_is_refused() {
     let zoned = "[a]\nfilename=/dev/sdx\nzonemode=zbd\nzonesize=1m\ndirect=1\nsize=8z\n\
                  ioengine=libaio\n";

@@ -3,7 +3,8 @@
 use super::files::{FileSystem, FileWorkload};
 use super::loops::{Point, points};
 use super::population::{self, Count, sizes_of};
-use super::raw_suite::{at_full_speed, shares, times};
+use super::raw_shares::{at_full_speed, shares};
+use super::raw_stages::times;
 use super::run::{Rate, Run};
 use super::storage::Open;
 use super::values::is_asked;

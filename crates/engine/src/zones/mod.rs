@@ -265,7 +265,11 @@ fn lock(zones: &Zones) -> MutexGuard<'_, Table> {
 }
 
 /// What a reset of a zone is to the backend: 0, or -1 and the cause in `errno`.
-pub(crate) fn reset_as_request(is_zoned: bool, file: std::os::fd::RawFd, io: &crate::io::Io) -> isize {
+pub(crate) fn reset_as_request(
+    is_zoned: bool,
+    file: std::os::fd::RawFd,
+    io: &crate::io::Io,
+) -> isize {
     if !is_zoned {
         return 0;
     }

@@ -177,7 +177,10 @@ fn of_file(target: &Target<'_>, uses: &[Use<'_>]) -> Result<Zones, EngineError> 
         .iter()
         .flat_map(|one| one.extents.iter().filter_map(|extent| area(extent, size, zones.len())))
         .collect();
-    if uses.iter().any(|one| one.extents.iter().all(|extent| area(extent, size, zones.len()).is_none())) {
+    if uses
+        .iter()
+        .any(|one| one.extents.iter().all(|extent| area(extent, size, zones.len()).is_none()))
+    {
         let what = format!("a worker has no whole zone of {}", Bytes(size));
         return target.refuse(what, "give a larger range, or fewer workers");
     }

@@ -148,9 +148,8 @@ pub(super) struct Table {
 impl Table {
     /// Of these zones, of which `areas` are loaded.
     pub(super) fn new(zones: Box<[Zone]>, size: u64, most_open: usize, areas: &[Area]) -> Table {
-        let is_loaded = |number: usize| {
-            areas.iter().any(|area| (area.zones.0..area.zones.1).contains(&number))
-        };
+        let is_loaded =
+            |number: usize| areas.iter().any(|area| (area.zones.0..area.zones.1).contains(&number));
         let loaded = || zones.iter().enumerate().filter(|(number, _)| is_loaded(*number));
         let valid = loaded().map(|(_, zone)| zone.pointer - zone.start).sum();
         let loaded = loaded().count() as u64 * size;
@@ -391,8 +390,7 @@ impl Table {
         if !zone.is_sequential || (wanted.rules.unwritten_reads && !zone.is_offline) {
             return Step::Send { offset, length };
         }
-        let is_short =
-            zone.readable() < least || (!is_random && offset + least > zone.written);
+        let is_short = zone.readable() < least || (!is_random && offset + least > zone.written);
         let number = if is_short { self.find(drawn, least, wanted) } else { Some(drawn) };
         let Some(number) = number else { return Step::AtEnd };
         let zone = &self.zones[number];

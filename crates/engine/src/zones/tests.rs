@@ -1,8 +1,8 @@
 use super::table::{Area, Step, Table, Wanted, Zone};
+use model::Op;
 use model::plan::ZoneRules;
 use model::rng::Rng;
 use model::units::{Bytes, Percent};
-use model::Op;
 
 const SIZE: u64 = 64 << 10;
 const BLOCK: u64 = 4 << 10;
@@ -214,7 +214,8 @@ fn writes_to_conventional_zones_go_where_they_fall_and_end_before_others() {
         (0..2).map(|number| Zone::new(number * SIZE, SIZE, number * SIZE)).collect();
     zones[0].is_sequential = false;
     let mut table = Table::new(zones.into(), SIZE, 0, &[area(2)]);
-    let at = |table: &mut Table, offset| match table.place(&mut wanted(Op::Write, offset, true, 2)) {
+    let at = |table: &mut Table, offset| match table.place(&mut wanted(Op::Write, offset, true, 2))
+    {
         Step::Send { offset, length } => (offset, length),
         other => panic!("{other:?}"),
     };

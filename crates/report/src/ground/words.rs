@@ -270,7 +270,8 @@ pub fn work(work: &Work, workers: u32) -> String {
         text.push_str(&format!(", {} of the requests {what}", work.trim));
     }
     if let Some(sequence) = &work.pattern.sequence {
-        let advance = if work.pattern.sequence_advances { ", each round behind the last" } else { "" };
+        let advance =
+            if work.pattern.sequence_advances { ", each round behind the last" } else { "" };
         text.push_str(&format!(
             ", at {} given places again and again{advance}",
             count(sequence.places.len() as u64)

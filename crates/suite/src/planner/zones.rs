@@ -18,10 +18,8 @@ pub(super) fn refusal(
         .filter(|workload| workload.zones.value == Zones::Device)
         .find_map(|workload| Some((workload, remedy(kind, workload)?)));
     let (workload, remedy) = odd?;
-    let message = format!(
-        "target {}: has no zones for workload `{}`",
-        target.path, workload.name.value
-    );
+    let message =
+        format!("target {}: has no zones for workload `{}`", target.path, workload.name.value);
     Some(Refusal::new(RefusalKind::Target, message, remedy))
 }
 

@@ -434,7 +434,8 @@ fn distribution(job: &mut Job, given: &Given) -> Result<Verdict, String> {
         "normal" => Err("offsets spread like a bell".to_owned()),
         "zoned_abs" => Err("hot spots by bytes; `zoned` has them by shares".to_owned()),
         "sequence" => {
-            let list: Vec<&str> = text.split_once(':').map_or(vec![], |(_, l)| l.split(',').collect());
+            let list: Vec<&str> =
+                text.split_once(':').map_or(vec![], |(_, l)| l.split(',').collect());
             let places: Result<Vec<u32>, _> = list.iter().map(|word| word.trim().parse()).collect();
             let is_fit = |places: &Vec<u32>| (1..=64).contains(&places.len());
             let places = places.ok().filter(is_fit).ok_or("1 to 64 numbers of blocks")?;

@@ -1,0 +1,249 @@
+//! The layout of a group, and the part of it that each workload loads.
+
+use super::classes::{self, Class};
+use super::place::{Place, around, files, rounded};
+use super::regions::{Region, regions, several_blocks_short};
+use super::targets::are_apart;
+use super::unit::{Unit, name, note, workers_text};
+use super::values::Extent;
+use super::work::of;
+use crate::apart::selected;
+use crate::draft::{Fields, Group, Taken, Work, quoted, share, size};
+use crate::loss::{Losses, Verdict};
+
+/// The layout, and the workloads on it: of those that have targets of their own, each class by
+/// itself.
+pub(super) fn layouts(
+    units: &[Unit<'_>],
+    losses: &mut Losses,
+    group: &mut Group,
+    taken: &mut Taken,
+) {
+    if !are_apart(units, group) {
+        let all: Vec<&Unit<'_>> = units.iter().collect();
+        group.works = layout(&all, losses, group, taken);
+        return;
+    }
+    let mut numbers: Vec<Vec<usize>> = Vec::new();
+    for (number, unit) in units.iter().enumerate() {
+        let is_twin = |all: &&mut Vec<usize>| units[all[0]].targets == unit.targets;
+        match numbers.iter_mut().find(is_twin) {
+            Some(all) => all.push(number),
+            None => numbers.push(vec![number]),
+        }
+    }
+    let mut classes: Vec<Class> = Vec::new();
+    for numbers in numbers {
+        let targets = &units[numbers[0]].targets;
+        let mut own = Group { targets: targets.clone(), ..group.clone() };
+        let class: Vec<&Unit<'_>> = numbers.iter().map(|number| &units[*number]).collect();
+        let mut works = layout(&class, losses, &mut own, taken);
+        let places: Vec<usize> =
+            (0..group.targets.len()).filter(|at| targets.contains(&group.targets[*at])).collect();
+        for (unit, work) in class.iter().zip(&mut works) {
+            if let Some(value) = selected(&places, group.targets.len()) {
+                let source = unit.id().map(|id| losses.source(id)).unwrap_or_default();
+                work.fields.set("targets", value, source);
+            }
+        }
+        let is_device = matches!(class[0].place, Place::Devices(_));
+        classes.push(Class { numbers, works, layout: own.layout, is_device });
+    }
+    for number in classes::one_layout(&mut classes, group) {
+        for got in [&units[number].jobs[0].filename, &units[number].jobs[0].directory]
+            .into_iter()
+            .flatten()
+        {
+            losses.worsen(got.id, Verdict::near(classes::NOT_ALL));
+        }
+    }
+    let mut works: Vec<(usize, Work)> =
+        classes.into_iter().flat_map(|class| class.numbers.into_iter().zip(class.works)).collect();
+    works.sort_by_key(|(number, _)| *number);
+    group.works = works.into_iter().map(|(_, work)| work).collect();
+}
+
+fn layout(
+    units: &[&Unit<'_>],
+    losses: &mut Losses,
+    group: &mut Group,
+    taken: &mut Taken,
+) -> Vec<Work> {
+    let mut works = Vec::new();
+    let (regions, of_unit) = regions(units);
+    let is_device = units.iter().all(|unit| matches!(unit.place, Place::Devices(_)));
+    let mut files = regions.iter().map(|region| region.files).max().unwrap_or(1).min(65_536);
+    if several_blocks_short(units, &regions, &of_unit, files) {
+        files = 1;
+        let why = "one file for all workers, with a part each: files of their own would be less \
+                   than a block";
+        for got in units.iter().filter_map(|unit| unit.jobs[0].size.as_ref()) {
+            losses.worsen(got.id, Verdict::near(why));
+        }
+    }
+    if !is_device {
+        let auto = units.iter().any(|unit| unit.workers.is_none() && unit.place == Place::Own);
+        let source =
+            units.iter().map(|unit| of(&unit.jobs[0].files, losses)).find(|s| !s.is_empty());
+        let count = if auto { "\"auto\"".to_owned() } else { files.to_string() };
+        group.layout.set("files", count, source.unwrap_or_default());
+    }
+    layout_size(
+        units,
+        &regions,
+        if is_device { group.targets.len() as u64 } else { files },
+        losses,
+        group,
+    );
+    for (unit, number) in units.iter().zip(&of_unit) {
+        let mut work =
+            Work { name: name(unit, taken), note: note(unit), fields: unit.fields.clone() };
+        window(unit, &regions, &regions[*number], losses, &mut work.fields);
+        streams(unit, losses, &mut work.fields);
+        work.fields.set("workers", workers_text(unit), of(&unit.jobs[0].numjobs, losses));
+        if unit.count() > 1 && unit.place != Place::Own {
+            sharing(unit, losses, &mut work.fields);
+        }
+        works.push(work);
+    }
+    works
+}
+
+fn layout_size(
+    units: &[&Unit<'_>],
+    regions: &[Region],
+    files: u64,
+    losses: &Losses,
+    group: &mut Group,
+) {
+    let mut all = regions.iter().map(|region| region.all);
+    let all = all.try_fold(0_u64, |sum, all| all.map(|all| sum.saturating_add(all)));
+    let fills = units.iter().any(|unit| unit.jobs[0].fill.as_ref().is_some_and(|got| got.value));
+    let of_device = units.iter().any(|unit| matches!(unit.place, Place::Devices(_)));
+    let first = units[0].jobs[0];
+    let source = match of(&first.filesize, losses) {
+        source if source.is_empty() => of(&first.size, losses),
+        source => source,
+    };
+    match all {
+        _ if fills => {
+            let value = match of_device {
+                true => "\"free\"".to_owned(),
+                false => format!("\"free * 9 / {}\"", files.saturating_mul(10)),
+            };
+            group.layout.set("size", value, of(&first.fill, losses));
+        }
+        Some(bytes) if bytes > 0 => {
+            // What does not divide is rounded up to whole blocks: no file is smaller than fio's.
+            let each = bytes.div_ceil(files.max(1)).clamp(1, 1 << 60);
+            let each =
+                if bytes.is_multiple_of(files.max(1)) { each } else { each.next_multiple_of(4096) };
+            group.layout.set("size", size(each), source);
+        }
+        _ if of_device => group.layout.set("size", "\"free\"", source),
+        _ => {}
+    }
+}
+
+/// The part of the layout that the unit loads.
+fn window(
+    unit: &Unit<'_>,
+    regions: &[Region],
+    region: &Region,
+    losses: &mut Losses,
+    fields: &mut Fields,
+) {
+    let several = regions.len() > 1;
+    let whole = regions.iter().try_fold(0_u64, |sum, one| Some(sum.saturating_add(one.all?)));
+    let job = unit.jobs[0];
+    let mut bytes = unit.bytes;
+    if !bytes.is_known
+        && let Some(got) = &job.offset
+    {
+        if let (Extent::Bytes(offset), None, false) = (got.value, &job.size, several) {
+            let from = size(offset.min(1 << 60));
+            let unit = if from.contains('"') { "" } else { "B" };
+            let range = format!("{}{unit}-100%", from.trim_matches('"'));
+            fields.set("range", quoted(&range), losses.source(got.id));
+            return;
+        }
+        let needs = "a `range` in bytes of a target whose size is not known; give `size`, too";
+        losses.worsen(got.id, Verdict::refused(needs));
+    }
+    // Its own bytes may be fewer than those of the region.
+    if let (Some(own), Some(all), false) = (bytes.all, region.all, unit.place == Place::Own)
+        && all > 0
+    {
+        let scale = own as f64 / all as f64;
+        (bytes.from, bytes.to) = (bytes.from * scale, bytes.to * scale);
+    }
+    let width = region.to - region.from;
+    let (share_from, share_to) = (region.from + bytes.from * width, region.from + bytes.to * width);
+    let (mut from, rounds_from) = rounded(share_from);
+    let (mut to, rounds_to) = rounded(share_to);
+    // Regions beside each other may not meet; one alone has all of its window.
+    let least = job.one_size().unwrap_or(512);
+    let is_exact = !several && region.all.is_some_and(|all| all / 1_000_000 < least);
+    // Two millionths of a small layout have no block in them, so that such parts cannot meet.
+    let all: u64 = whole.unwrap_or(u64::MAX);
+    if !several || all / 1_000_000 * 2 < 512 {
+        [from, to] = around(share_from, share_to);
+    }
+    if (from, to) == (0, 1_000_000) {
+        return;
+    }
+    let source = match of(&job.offset, losses) {
+        source if source.is_empty() => of(&job.size, losses),
+        source => source,
+    };
+    let source = if several && source.is_empty() { of(&job.filename, losses) } else { source };
+    if from >= to {
+        let id = job.offset.as_ref().or(job.size.as_ref()).map(|got| got.id);
+        if let Some(id) = id {
+            let needs = "a `range` of less than 0.0001 % of the target";
+            losses.worsen(id, Verdict::refused(needs));
+        }
+        return;
+    }
+    if (rounds_from || rounds_to)
+        && !is_exact
+        && let Some(got) = &job.offset
+    {
+        losses.worsen(got.id, Verdict::near("`range`, rounded to 0.0001 % of the target"));
+    }
+    fields.set("range", quoted(&format!("{}-{}", share(from), share(to))), source);
+}
+
+/// Several files of a worker take turns in fio, request by request.
+fn streams(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
+    let job = unit.jobs[0];
+    let count = files(job);
+    if count > 1 && unit.place == Place::Own && !job.direction().random {
+        fields.set("streams", count.min(65_536).to_string(), of(&job.files, losses));
+    }
+}
+
+/// Workers that load the same files.
+fn sharing(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
+    let job = unit.jobs[0];
+    if let Place::Devices(names) = &unit.place
+        && unit.jobs.len() > 1
+        && names.len() as u64 == unit.count()
+    {
+        return;
+    }
+    let Some(increment) = &job.increment else {
+        if let (true, Some(got)) = (unit.verifies(), &job.verify) {
+            let why = "`contents.verify`, and a part of its own for each worker: nobody can check \
+                       what several write";
+            losses.worsen(got.id, Verdict::near(why));
+            return;
+        }
+        fields.set("sharing", "\"whole\"", of(&job.numjobs, losses));
+        return;
+    };
+    let source = losses.source(increment.id);
+    let why = "each worker has a segment of its own, as long as the increment, or near to it";
+    losses.worsen(increment.id, Verdict::near(why));
+    fields.set("sharing", "\"segment\"", source);
+}
