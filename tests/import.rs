@@ -166,6 +166,8 @@ fn a_job_that_is_imported_whole_becomes_a_job_again_and_stays_that_one() {
         let jobs = |ended: &Ended| ended.out.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
         match jobs(&first) == jobs(&second) {
             true => again += 1,
+            // What the job does not say, no suite takes back from it.
+            false if is_lost => {}
             false => wrong.push(format!("{name}:\n{}\n{}", first.out, second.out)),
         }
     }

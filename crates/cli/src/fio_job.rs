@@ -14,7 +14,7 @@ use std::fmt::Write;
 use suite::{LayoutKind, PointSpec, Scenario, Spec, WorkloadKind, WorkloadSpec};
 
 /// The size of files whose suite leaves it to the machine.
-const SIZE: &str = "1g";
+const SIZE: &str = "1073741824";
 /// The most workers of a workload that leaves their number to the machine.
 const WORKERS: u32 = 4;
 
@@ -125,7 +125,7 @@ fn section(job: &mut FioJob, scenario: &Scenario, point: &PointSpec, work: &Work
     load::load(job, work, workers);
     job.put("iodepth", work.depth.value.0);
     job.put("numjobs", workers);
-    times(job, scenario);
+    times(job, scenario, point);
     let writes_alone = work.read.value == model::Percent::ZERO;
     if scenario.stages.prepare.value && writes_alone {
         job.put("overwrite", 1);
@@ -171,7 +171,7 @@ fn files(job: &mut FioJob, point: &PointSpec, workers: u32) {
     job.put("size", size);
 }
 
-fn times(job: &mut FioJob, scenario: &Scenario) {
+fn times(job: &mut FioJob, scenario: &Scenario, point: &PointSpec) {
     let stages = &scenario.stages;
     let seconds = |time: model::Nanos| format!("{}ms", time.0 / 1_000_000);
     match stages.amount.value {
@@ -180,6 +180,8 @@ fn times(job: &mut FioJob, scenario: &Scenario) {
             job.put("runtime", seconds(stages.measure.value));
         }
         Amount::All => {}
+        // All of it once, as without an amount.
+        Amount::Bytes(bytes) if point.layout.size.value == Auto::Fixed(bytes) => {}
         Amount::Bytes(bytes) => job.put("io_size", bytes.0),
     }
     if stages.precondition.value.0 > 0 {

@@ -403,9 +403,8 @@ mod tests {
         let results = of(text).expect("results");
         let kinds = results.doubts.iter().map(|doubt| doubt.kind);
         // What is put in comes again behind what was there.
-        let is_own = |kind: &DoubtKind| {
-            ![DoubtKind::TextAroundJson, DoubtKind::DuplicateKey].contains(kind)
-        };
+        let is_own =
+            |kind: &DoubtKind| ![DoubtKind::TextAroundJson, DoubtKind::DuplicateKey].contains(kind);
         kinds.filter(is_own).collect()
     }
 
