@@ -127,7 +127,11 @@ fn resets(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     for job in jobs {
         let is_sync = job.engine_kind() == Engine::Sync;
         let is_deep = job.depth.as_ref().is_some_and(|got| got.value > 1);
-        let Some(got) = job.engine.as_ref().filter(|_| !is_sync) else { continue };
+        let Some(got) = &job.engine else { continue };
+        if is_sync {
+            losses.replace(got.id, Verdict::same("`backend = \"sync\"`"));
+            continue;
+        }
         losses.worsen(
             got.id,
             match is_deep {

@@ -52,6 +52,7 @@ fn direction(row: &GivenRow) -> Option<&'static str> {
 fn job(rows: &[&GivenRow], exported: Exported<'_>) -> Option<Value> {
     let first = rows.first()?;
     let is_split = rows.iter().any(|row| direction(row).is_some_and(|key| key != "mixed"));
+    let is_of_fio = exported.sources.iter().any(|source| source.form == Form::FioJson);
     let mut job = Map::new();
     job.insert("jobname".to_owned(), json!(first.workload));
     job.insert("groupid".to_owned(), json!(0));
@@ -63,8 +64,8 @@ fn job(rows: &[&GivenRow], exported: Exported<'_>) -> Option<Value> {
     let mut has_any = false;
     for key in ["read", "write", "trim", "sync", "mixed"] {
         let row = rows.iter().find(|row| direction(row) == Some(key));
-        // The sum of directions is none.
-        let row = row.filter(|_| key != "mixed" || !is_split);
+        // The sum of directions is none, unless fio itself printed it (`unified_rw_reporting=both`).
+        let row = row.filter(|_| key != "mixed" || !is_split || is_of_fio);
         has_any |= row.is_some();
         match row {
             Some(row) => {
