@@ -158,8 +158,9 @@ fn mistakes_come_all_at_once_with_place_and_remedy() {
              block_size, write_block_size, trim, trim_as, read, access, random, skew, \
              hot_spots, align, stride, run, backward, sharing, segments, streams, range, depth, \
              workers, spread, hosts, targets, rotate, rate, rate_of, arrivals, think, burst, \
-             fsync_every, dsync, priority, sequence, sequence_advances, zones, zone_size, open_zones, worker_open_zones, \
-             zone_reset_threshold, zone_reset_frequency, unwritten_reads, \
+             fsync_every, dsync, priority, sequence, sequence_advances, zones, zone_size, \
+             open_zones, worker_open_zones, zone_reset_threshold, zone_reset_frequency, \
+             unwritten_reads, \
              files, size",
         ]
     );

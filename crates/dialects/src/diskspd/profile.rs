@@ -206,8 +206,8 @@ fn places(targets: &[Target], losses: &mut Losses, group: &mut Group) -> Vec<usi
     of
 }
 
-pub(super) const ELSEWHERE: &str = "no path of this system; a folder stands for it, and `--target` names \
-others, in the order of `[targets]`";
+pub(super) const ELSEWHERE: &str = "no path of this system; a folder stands for it, and \
+`--target` names others, in the order of `[targets]`";
 
 fn group(span: &DiskSpd, targets: &[Target], losses: &mut Losses, taken: &mut Taken) -> Group {
     let mut group = Group { name: "diskspd".to_owned(), ..Group::default() };

@@ -83,8 +83,8 @@ fn differs(job: &Job) -> Verdict {
     }
     if job.direction().writes && depth(job) > 1 {
         return Verdict::near(
-            "`zones = \"device\"`, with one write under way in each zone: the depth is reached over \
-             several zones",
+            "`zones = \"device\"`, with one write under way in each zone: the depth is reached \
+             over several zones",
         );
     }
     Verdict::same("`zones = \"device\"`")

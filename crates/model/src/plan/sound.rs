@@ -2,7 +2,9 @@
 //! message of anybody: what passes here indexes nothing that is not there, divides by no zero,
 //! overflows nowhere, and asks for no more than a suite may ask for.
 
-use super::{EngineSettings, Extent, HostPlan, HostStage, Part, StageKind, Stop, Work, Worker};
+use super::{
+    EngineSettings, Extent, HostPlan, HostStage, Part, StageKind, Stop, Work, Worker, ZoneRules,
+};
 use crate::choices::{Access, TrimAs};
 use crate::load::{Pace, Rate, SizeMix};
 use crate::metadata::{FileShare, MOST_DEPTH, MOST_FILES, MOST_SIZE, Tree};
@@ -57,9 +59,12 @@ impl HostPlan {
             self::tree(tree)?;
         }
         self.check_parts()?;
-        let mut works = self.stages.iter().flat_map(|stage| &stage.works);
-        let is_virtual = self.engine.virtual_time && works.any(|work| work.trace.is_some());
-        ensure(!is_virtual, "a trace is sent in virtual time")?;
+        let is_virtual = self.engine.virtual_time;
+        let any = |is_so: fn(&Work) -> bool| {
+            is_virtual && self.stages.iter().flat_map(|stage| &stage.works).any(is_so)
+        };
+        ensure(!any(|work| work.trace.is_some()), "a trace is sent in virtual time")?;
+        ensure(!any(|work| work.zones.is_some()), "zones are written in virtual time")?;
         ensure(self.stages.is_sorted_by(|a, b| a.stage < b.stage), "its stages have no order")?;
         self.stages.iter().try_for_each(|stage| self::stage(stage, &sizes, &self.trees))
     }
@@ -216,7 +221,7 @@ fn work(work: &Work) -> Result<(), Unsound> {
     work.mixes().try_for_each(|sizes| mix(sizes, Bytes(1), MOST_REQUEST))?;
     ensure((1..=MOST_COUNT as u32).contains(&work.depth), "a depth is out of range")?;
     if let Some(zones) = &work.zones {
-        zones.check(work)?;
+        self::zones(zones, work)?;
     }
     let shares = [work.trim, work.read, work.pattern.random];
     ensure(
@@ -245,6 +250,29 @@ fn work(work: &Work) -> Result<(), Unsound> {
     let is_bound = work.share > 0;
     ensure(!is_bound || work.stop.time().is_some(), "a work with a share ends at no time")?;
     pace(&work.pace)
+}
+
+/// Whether a work can keep to zones.
+fn zones(zones: &ZoneRules, work: &Work) -> Result<(), Unsound> {
+    let pattern = &work.pattern;
+    let is_plain = pattern.streams == 1
+        && pattern.stride.0 == 0
+        && pattern.run.0 == 0
+        && !pattern.backward
+        && pattern.aged.is_none();
+    let is_one = |share: Percent| share == Percent::ZERO || share == Percent::ALL;
+    ensure(
+        is_plain && is_one(pattern.random),
+        "a work on zones has an order that zones do not have",
+    )?;
+    ensure(work.trace.is_none(), "a work on zones has requests of a trace")?;
+    ensure(is_one(work.trim), "a work on zones mixes resets with other requests")?;
+    ensure(
+        zones.reset_threshold <= Percent::ALL && zones.reset_frequency <= Percent::ALL,
+        "a share of resets is more than all",
+    )?;
+    let is_size = zones.size.0 == 0 || (512..=1 << 50).contains(&zones.size.0);
+    ensure(is_size, "a size of zones is out of range")
 }
 
 fn pace(pace: &Pace) -> Result<(), Unsound> {
@@ -354,6 +382,30 @@ mod tests {
             trees: 0..0,
             engine: EngineSettings::simple(Backend::Sync),
         }
+    }
+
+    #[test]
+    fn zones_are_gone_through_in_order_or_at_random_and_in_real_time() {
+        let rules = ZoneRules {
+            size: Bytes::mib(1),
+            open: 3,
+            worker_open: 0,
+            reset_threshold: Percent::ZERO,
+            reset_frequency: Percent::ZERO,
+            unwritten_reads: false,
+        };
+        let changed = |change: fn(&mut HostPlan, &mut ZoneRules)| {
+            let (mut plan, mut rules) = (share(), rules);
+            change(&mut plan, &mut rules);
+            plan.stages[0].works[0].zones = Some(rules);
+            plan.check()
+        };
+        assert_eq!(changed(|_, _| {}), Ok(()));
+        assert!(changed(|plan, _| plan.engine.virtual_time = true).is_err());
+        assert!(changed(|plan, _| plan.stages[0].works[0].pattern.streams = 2).is_err());
+        assert!(changed(|plan, _| plan.stages[0].works[0].trim = Percent::of(5)).is_err());
+        assert!(changed(|_, rules| rules.size = Bytes(100)).is_err());
+        assert!(changed(|_, rules| rules.reset_frequency = Percent { ppm: 2_000_000 }).is_err());
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! How a work keeps to the zones of a zoned device: what fio's `zonemode=zbd` does.
 
-use super::Work;
 use crate::units::{Bytes, Percent};
 use serde::{Deserialize, Serialize};
 
@@ -25,37 +24,4 @@ pub struct ZoneRules {
     pub reset_frequency: Percent,
     /// Whether reads also go behind write pointers.
     pub unwritten_reads: bool,
-}
-
-impl ZoneRules {
-    /// Whether they can be carried out with this work.
-    ///
-    /// # Errors
-    /// What does not fit, in words.
-    pub(super) fn check(&self, work: &Work) -> Result<(), &'static str> {
-        let pattern = &work.pattern;
-        let is_plain = pattern.streams == 1
-            && pattern.stride.0 == 0
-            && pattern.run.0 == 0
-            && !pattern.backward
-            && pattern.aged.is_none();
-        let is_one_way = [Percent::ZERO, Percent::ALL].contains(&pattern.random);
-        if !is_plain || !is_one_way {
-            return Err("a work on zones has an order that zones do not have");
-        }
-        if work.metadata.is_some() || work.trace.is_some() {
-            return Err("a work on zones reads and writes no blocks of its own");
-        }
-        if ![Percent::ZERO, Percent::ALL].contains(&work.trim) {
-            return Err("a work on zones mixes resets with other requests");
-        }
-        let shares = [self.reset_threshold, self.reset_frequency];
-        if shares.iter().any(|share| *share > Percent::ALL) {
-            return Err("a share of resets is more than all");
-        }
-        if self.size.0 != 0 && (self.size.0 < 512 || self.size.0 > 1 << 50) {
-            return Err("a size of zones is out of range");
-        }
-        Ok(())
-    }
 }

@@ -64,7 +64,7 @@ fn job(rows: &[&GivenRow], exported: Exported<'_>) -> Option<Value> {
     let mut has_any = false;
     for key in ["read", "write", "trim", "sync", "mixed"] {
         let row = rows.iter().find(|row| direction(row) == Some(key));
-        // The sum of directions is none, unless fio itself printed it (`unified_rw_reporting=both`).
+        // The sum of directions is none, unless fio printed it (`unified_rw_reporting=both`).
         let row = row.filter(|_| key != "mixed" || !is_split || is_of_fio);
         has_any |= row.is_some();
         match row {
