@@ -171,6 +171,13 @@ impl Queue {
                 waiting.slope +=
                     beyond_s * (1.0 / rate.max(1e-300) + seen * all_s / left + decay * all_s);
             }
+            // What is beyond the room is all work that lies there, with what waits to be served.
+            // So a request that finds some of it has waited for its own kind already.
+            let decay = self.later.room_s / each_s.max(1e-300);
+            let tail = (-decay * (1.0 - rate * all_s)).min(0.0).exp();
+            let twice = (1.0 - self.later.streams) * tail;
+            waiting.waits_s -= self.waits * wait_s * twice;
+            waiting.slope -= self.waits * twice * (slope + wait_s * decay * all_s);
             if self.later.streams > 0.0 {
                 let overflow = self.overflow(outstanding, rate);
                 waiting.waits_s += overflow.waits_s;
