@@ -113,3 +113,13 @@ fn every_bad_suite_is_explained_as_expected() {
         assert_eq!(ended.err, wanted, "{suite}");
     }
 }
+
+#[test]
+fn a_target_without_a_name_is_refused_before_anything_is_made() {
+    let folder = scratch();
+    for line in [["run", "smoke", "--target", ""], ["plan", "smoke", "--target", " "]] {
+        let ended = plimsoll(folder.path(), &line).with_code(2);
+        assert!(ended.err.contains("error: a target has no name; give a directory"), "{ended:#?}");
+        assert!(names(folder.path()).is_empty(), "{line:?}");
+    }
+}

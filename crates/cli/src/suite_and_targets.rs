@@ -279,6 +279,12 @@ fn of_hosts(hosts: Option<&str>, path: &str) -> HostTargets {
 }
 
 fn check_targets(targets: &[HostTargets]) -> Result<(), Failure> {
+    // A shell makes one of a variable that it does not know.
+    if targets.iter().flat_map(|target| &target.paths).any(|path| path.trim().is_empty()) {
+        let text = "error: a target has no name; give a directory, a file or a device, and `.` for \
+                    the directory you are in";
+        return Err(Failure::Usage(text.to_owned()));
+    }
     // What hosts of their own are given is looked at when these are known.
     let of_all = targets.iter().filter(|target| target.hosts == ALL_HOSTS);
     let paths: Vec<&String> = of_all.flat_map(|target| &target.paths).collect();

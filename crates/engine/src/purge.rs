@@ -7,7 +7,7 @@ use model::plan::{HostPlan, HostStage, PlannedTarget, StageKind};
 use model::{Bytes, Note};
 use rustix::fs::{FallocateFlags, FileType, fallocate, fstat};
 use rustix::io::Errno;
-use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 
 /// `BLKDISCARD` of `linux/fs.h`: `_IO(0x12, 119)`.
 const BLKDISCARD: libc::Ioctl = 0x1277;
@@ -16,8 +16,11 @@ const BLKDISCARD: libc::Ioctl = 0x1277;
 pub(crate) fn is_device(file: RawFd) -> bool {
     // SAFETY: the caller keeps its files open.
     let file = unsafe { BorrowedFd::borrow_raw(file) };
-    let stat = fstat(file);
-    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice)
+    is_a(FileType::BlockDevice, file)
+}
+
+fn is_a(kind: FileType, file: impl AsFd) -> bool {
+    fstat(file).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == kind)
 }
 
 /// Discards bytes of a device, as `blkdiscard` does: 0, or -1 and the cause in `errno`.
@@ -45,9 +48,7 @@ pub(crate) fn reserve(
         extents.any(|extent| extent.file as usize == number)
     };
     for (number, (planned, file)) in plan.files().zip(files).enumerate() {
-        let is_file = fstat(file)
-            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
-        if !is_file || !mine(number) {
+        if !is_a(FileType::RegularFile, file) || !mine(number) {
             continue;
         }
         match fallocate(file, FallocateFlags::empty(), 0, planned.size.0) {

@@ -1,14 +1,15 @@
 //! A calibration: which rows are fitted, what was found, how well the rows that were held out are
-//! predicted; and rows that nothing should be fitted to.
+//! predicted.
 
 use super::fit::{Fit, Range};
 use super::load::{Load, Measured};
 use super::network::{Network, Owner};
 use super::outlook::{Asked, Outlook};
 use super::parameter::Parameter;
-use crate::ceiling::{Layer, ceiling};
+pub use super::refusal::Refusal;
+use super::refusal::{check_fit, check_rows};
 use catalogue::Cluster;
-use catalogue::cluster::{FittedValue, MOST_FITTED_ROWS};
+use catalogue::cluster::FittedValue;
 use model::{Bytes, Percent};
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ const BINDS: f64 = 0.2;
 /// A parameter is identified where rows leave at most this share of what was open of it.
 const IDENTIFIED: f64 = 0.5;
 /// A row depends on a parameter if 1 % of that moves its rate by at least 0.2 %.
-const DEPENDS: f64 = 0.2;
+pub(super) const DEPENDS: f64 = 0.2;
 /// What the rows leave open of the parameters may put off a rate by no more than 30 %, as a
 /// logarithm: ln 1.3. What is less sure is an extrapolation.
 const MAY_BE_OFF: f64 = 0.262;
@@ -26,66 +27,8 @@ const MAY_BE_OFF: f64 = 0.262;
 const REACHES: f64 = 0.336;
 /// The share of what is likely in which somebody may bind a row who binds no fitted one.
 pub const OTHERWISE: f64 = 0.1;
-/// Rows of one load whose rates differ by more than this factor contradict each other.
-const CONTRADICTS: f64 = 1.5;
-/// Nor are they further apart than this many times what repetitions of other loads stray by: √2 for
-/// a difference, and 4 deviations.
-const MOST_APART: f64 = 5.7;
-/// Rows that stray by more than this about the fit, as a logarithm, are not of this model.
-const MOST_SPREAD: f64 = 0.35;
-/// Datasheets round.
-const ABOVE: f64 = 1.02;
 /// What a row may stray by before it is marked, in spreads.
 const OUTLIES: f64 = 2.5;
-
-/// Why nothing is fitted.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Refusal {
-    /// Fewer than two rows.
-    TooFewRows {
-        /// How many there are.
-        rows: usize,
-    },
-    /// More rows than a fit takes.
-    TooManyRows {
-        /// How many there are.
-        rows: usize,
-        /// How many it takes.
-        most: usize,
-    },
-    /// Rows depend on more than twice as many parameters as there are rows.
-    TooManyUnknowns {
-        /// How many rows there are.
-        rows: usize,
-        /// What they depend on.
-        unknowns: Vec<Parameter>,
-    },
-    /// Two rows of one load are further apart than any model could bring together.
-    Contradiction {
-        /// One row.
-        one: Box<Measured>,
-        /// The other.
-        other: Box<Measured>,
-    },
-    /// A row is above what the testbed can carry: it is of another cluster, or a fact is wrong.
-    AboveCeiling {
-        /// The row.
-        row: Box<Measured>,
-        /// The layer that binds.
-        layer: Layer,
-        /// What it allows, in requests per second.
-        ceiling: f64,
-    },
-    /// No parameters bring model and rows together.
-    DoesNotFit {
-        /// How far rows stray on average: the root of the mean square of the logarithms.
-        spread: f64,
-        /// The row that strays most.
-        row: Box<Measured>,
-        /// What the fit says of it, in requests per second.
-        predicted: f64,
-    },
-}
 
 /// A row beside what is predicted of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -264,83 +207,6 @@ fn judged(cluster: &Cluster, fit: &Fit, seen: &Seen, row: &Measured) -> Judged {
         is_unsure,
         outlies,
     }
-}
-
-fn check_rows(cluster: &Cluster, rows: &[Measured]) -> Result<(), Refusal> {
-    if rows.len() < 2 {
-        return Err(Refusal::TooFewRows { rows: rows.len() });
-    }
-    if rows.len() > MOST_FITTED_ROWS {
-        return Err(Refusal::TooManyRows { rows: rows.len(), most: MOST_FITTED_ROWS });
-    }
-    for (index, one) in rows.iter().enumerate() {
-        for other in &rows[index + 1..] {
-            let ratio = (one.rate / other.rate).ln().abs();
-            if one.load.is_like(&other.load)
-                && ratio > CONTRADICTS.ln()
-                && ratio > MOST_APART * repeats_stray(rows, &one.load)
-            {
-                return Err(Refusal::Contradiction {
-                    one: Box::new(one.clone()),
-                    other: Box::new(other.clone()),
-                });
-            }
-        }
-        let most = ceiling(cluster, &one.load.workload);
-        if let Some(limit) = most.binding().filter(|limit| one.rate > ABOVE * limit.iops) {
-            let (layer, ceiling) = (limit.layer, limit.iops);
-            return Err(Refusal::AboveCeiling { row: Box::new(one.clone()), layer, ceiling });
-        }
-    }
-    Ok(())
-}
-
-/// How far repetitions of other loads than this one stray about their means: the deviation of a
-/// logarithm; 0 where fewer than three of them say it.
-fn repeats_stray(rows: &[Measured], but: &Load) -> f64 {
-    let (mut squares, mut freedom) = (0.0, 0.0);
-    let mut groups: Vec<(&Load, Vec<f64>)> = Vec::new();
-    for row in rows.iter().filter(|row| !row.load.is_like(but)) {
-        match groups.iter_mut().find(|(load, _)| load.is_like(&row.load)) {
-            Some((_, rates)) => rates.push(row.rate.ln()),
-            None => groups.push((&row.load, vec![row.rate.ln()])),
-        }
-    }
-    for (_, rates) in groups {
-        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        squares += rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>();
-        freedom += rates.len() as f64 - 1.0;
-    }
-    if freedom < 3.0 { 0.0 } else { f64::sqrt(squares / freedom) }
-}
-
-fn check_fit(fit: &Fit, rows: &[Measured], networks: &[Network]) -> Result<(), Refusal> {
-    let strays = |network: &Network, row: &Measured| network.ln_rate(&fit.values) - row.rate.ln();
-    let squares: f64 =
-        networks.iter().zip(rows).map(|(network, row)| strays(network, row).powi(2)).sum();
-    let spread = (squares / rows.len().max(1) as f64).sqrt();
-    if spread > MOST_SPREAD {
-        let away = |network: &Network, row: &Measured| strays(network, row).abs();
-        let worst =
-            networks.iter().zip(rows).max_by(|a, b| away(a.0, a.1).total_cmp(&away(b.0, b.1)));
-        if let Some((network, row)) = worst {
-            let predicted = network.carries(&fit.values).rate;
-            return Err(Refusal::DoesNotFit { spread, row: Box::new(row.clone()), predicted });
-        }
-    }
-    let depends = |parameter: &Parameter| {
-        networks
-            .iter()
-            .any(|network| network.slopes(&fit.values)[parameter.index()].abs() >= DEPENDS)
-    };
-    let unknowns: Vec<Parameter> = Parameter::ALL
-        .into_iter()
-        .filter(|parameter| fit.open(*parameter) > 0.0 && depends(parameter))
-        .collect();
-    if unknowns.len() > 2 * rows.len() {
-        return Err(Refusal::TooManyUnknowns { rows: rows.len(), unknowns });
-    }
-    Ok(())
 }
 
 /// What was found of every parameter that a row depends on at all.

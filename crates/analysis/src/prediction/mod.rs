@@ -20,6 +20,7 @@ mod outlook;
 pub mod parameter;
 mod posterior;
 mod priors;
+mod refusal;
 
 #[cfg(test)]
 mod report_tests;
