@@ -229,7 +229,7 @@ fn a_host_that_answers_and_does_nothing_of_an_amount_is_lost_after_an_hour() {
 
     // Whoever waits for a due time may rest for longer.
     endless.stages[0].works[0].pace =
-        model::load::Pace::Closed { think: model::Nanos::seconds(7_200), burst: 1 };
+        model::load::Pace::Closed { think: Nanos::seconds(7_200), burst: 1 };
     let mut coordinator = own(&endless);
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
     (1..9_000).for_each(|second| {
