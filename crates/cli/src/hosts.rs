@@ -266,6 +266,7 @@ pub fn take_over(
         fanout: args.fanout,
         connections: args.connections,
         start_within: Nanos(0),
+        may_lack: false,
         hold: Some(hold),
         by: None,
     };
@@ -300,6 +301,7 @@ fn start_over(
         fanout: args.fanout,
         connections: args.connections,
         start_within: terms.start_within,
+        may_lack: terms.absence != Absence::Refused,
         hold: hold.clone(),
         by: None,
     };

@@ -45,7 +45,7 @@ mod virtual_worker;
 mod worker;
 mod zones;
 
-pub use audit::{AuditError, AuditOptions, AuditStep, audit};
+pub use audit::{AuditError, AuditOptions, AuditStep, audit, audited_host};
 pub use clock::{Clock, Monotonic};
 pub use control::Control;
 pub use error::EngineError;

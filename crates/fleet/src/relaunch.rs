@@ -269,6 +269,7 @@ mod tests {
             start_within: Nanos(9),
             hold: None,
             by: Some("r".into()),
+            may_lack: false,
         };
         let one = one_of(&wanted, 1).expect("a host");
         assert_eq!((one.hosts, one.allow), (vec!["b".to_owned()], vec![vec!["/y".to_owned()]]));

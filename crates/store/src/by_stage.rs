@@ -6,36 +6,46 @@ use crate::counters;
 use crate::error::StoreError;
 use crate::open::{Opened, open_run};
 use crate::plausible::Adding;
-use crate::reach::{Reach, Stretch};
+use crate::reach::{Beside, Reach, Stretch};
+use crate::reader::each_checked;
 use crate::rows::Halted;
-use crate::sample_blocks::{SampleBlocks, in_rows};
+use crate::sample_blocks::{SampleBlocks, Within, in_rows};
 use crate::summed::spans_of;
 use crate::thinned::spans;
 use crate::values::{Problem, each};
 use model::digest::Spans;
-use model::{Event, Record};
+use model::{Event, IntervalSample, Record};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 /// The stages of a run file.
 pub struct Stages {
     path: PathBuf,
     opened: Opened,
+    places: Places,
+    adding: Adding,
+}
+
+/// Where the samples of a file are.
+#[derive(Default)]
+struct Places {
     blocks: SampleBlocks,
     /// Blocks of sums whose samples are rows, with the stages of each.
     in_rows: Vec<Window>,
     /// The last block of sums reaches so far.
     reach: Reach,
+    /// And what belongs to it so far.
+    beside: Beside,
     /// The last interval in a block, by stage and host.
     last: BTreeMap<(u32, u32), u32>,
-    adding: Adding,
 }
 
 /// A block of sums whose samples are rows.
 struct Window {
     block: i64,
-    stretch: Stretch,
+    within: Within,
     stages: BTreeSet<u32>,
 }
 
@@ -46,11 +56,9 @@ impl Stages {
     /// As those of [`read`](crate::read).
     pub fn of(path: &Path) -> Result<Stages, StoreError> {
         let opened = open_run(path)?;
-        let found = found(&opened.connection);
-        let (blocks, in_rows, reach, last) =
-            found.map_err(|problem| StoreError::damaged(path, problem.0))?;
-        let (path, adding) = (path.to_owned(), Adding::default());
-        Ok(Stages { path, opened, blocks, in_rows, reach, last, adding })
+        let places = Places::of(&opened.connection);
+        let places = places.map_err(|problem| StoreError::damaged(path, problem.0))?;
+        Ok(Stages { path: path.to_owned(), opened, places, adding: Adding::default() })
     }
 
     /// Hands out what hosts did and counted in a stage of the record: each host's samples in their
@@ -85,19 +93,56 @@ impl Stages {
         stage: u32,
         take: &mut dyn FnMut(Event) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
-        let (connection, adding) = (&self.opened.connection, &mut self.adding);
-        let mut sample = |sample| {
+        let (connection, hosts) = (&self.opened.connection, record.plan.hosts.len() as u32);
+        let (adding, wanted) = (&mut self.adding, |of: u32, _: u32| of == stage);
+        self.places.each(connection, stage, 0..hosts, &wanted, &mut |sample| {
             adding.take(&record.plan, &sample)?;
             take(Event::Sample(sample))
-        };
-        self.blocks.each(connection, |of| of == stage, &mut sample)?;
+        })?;
+        counted(connection, record, stage, take)
+    }
+
+    /// Hands out what one host did in a stage of the record, in its order.
+    ///
+    /// # Errors
+    /// The file cannot be read or is damaged.
+    pub fn each_of_host(
+        &mut self,
+        record: &Record,
+        stage: u32,
+        host: u32,
+        take: &mut dyn FnMut(IntervalSample),
+    ) -> Result<(), StoreError> {
+        let adding = &mut self.adding;
+        let wanted = |of: u32, by: u32| of == stage && by == host;
+        let hosts = host..host.saturating_add(1);
+        let read = self.places.each(&self.opened.connection, stage, hosts, &wanted, &mut |sample| {
+            adding.take(&record.plan, &sample)?;
+            take(sample);
+            Ok(())
+        });
+        read.map_err(|problem| StoreError::damaged(&self.path, problem.0))
+    }
+}
+
+impl Places {
+    /// Hands out the samples of a stage and of hosts that are wanted, each host's in their order.
+    fn each(
+        &self,
+        connection: &Connection,
+        stage: u32,
+        hosts: Range<u32>,
+        wanted: &dyn Fn(u32, u32) -> bool,
+        take: &mut dyn FnMut(IntervalSample) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        self.blocks.each(connection, wanted, &mut *take)?;
         for window in self.in_rows.iter().filter(|window| window.stages.contains(&stage)) {
             let all = spans(connection, window.block)?.ok_or("the sums of samples are none")?;
-            let found = in_rows(connection, window.stretch, &all, stage)?;
-            found.into_values().try_for_each(&mut sample)?;
+            let found = in_rows(connection, window.within, &all, wanted)?;
+            found.into_values().try_for_each(&mut *take)?;
         }
         let mut rest: BTreeMap<u32, Spans> = BTreeMap::new();
-        for host in 0..record.plan.hosts.len() as u32 {
+        for host in hosts {
             let after = self.last.get(&(stage, host)).copied();
             let (spans, _) = spans_of(connection, stage, host, after)?;
             if !spans.is_empty() {
@@ -105,9 +150,9 @@ impl Stages {
             }
         }
         let stretch = Stretch { from: self.reach, to: Reach::now(connection)? };
-        let found = in_rows(connection, stretch, &[(stage, rest)], stage)?;
-        found.into_values().try_for_each(&mut sample)?;
-        counted(connection, record, stage, take)
+        let within = Within { stretch, beside: [self.beside, Beside::END] };
+        let found = in_rows(connection, within, &[(stage, rest)], wanted)?;
+        found.into_values().try_for_each(take)
     }
 }
 
@@ -137,38 +182,65 @@ fn counted(
     blocks.each_sample_but(connection, &others, |sample| take(sample.clone()))
 }
 
-type Found = (SampleBlocks, Vec<Window>, Reach, BTreeMap<(u32, u32), u32>);
-
-/// Where the samples of a file are.
-fn found(connection: &Connection) -> Result<Found, Problem> {
-    let blocks = SampleBlocks::of(connection)?;
-    let (mut windows, mut reach, mut last) = (Vec::new(), Reach::default(), BTreeMap::new());
-    if !crate::values::is_there(connection, "sums")? {
-        return Ok((blocks, windows, reach, last));
+impl Places {
+    /// Those of a file.
+    fn of(connection: &Connection) -> Result<Places, Problem> {
+        // Blocks of sums say nothing of these: they are held against their checksum at once.
+        for part in Beside::PARTS {
+            each_checked(connection, part, |_| Ok(()))?;
+        }
+        let mut places = Places { blocks: SampleBlocks::of(connection)?, ..Places::default() };
+        if !crate::values::is_there(connection, "sums")? {
+            return Ok(places);
+        }
+        let thinned = crate::thinned::blocks(connection)?;
+        let query =
+            "SELECT block, samples, errors, workers, worker_samples FROM sums ORDER BY block";
+        each(connection, query, |row| {
+            let (samples, errors, workers, worker_samples) =
+                (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+            let to = Reach { samples, errors, workers, worker_samples };
+            let block: i64 = row.get(0)?;
+            let all = spans(connection, block)?.ok_or("the sums of samples are none")?;
+            let is_thinned = thinned.contains(&block);
+            places.take(connection, block, to, &all, is_thinned)
+        })?;
+        Ok(places)
     }
-    let thinned = crate::thinned::blocks(connection)?;
-    let query = "SELECT block, samples, errors, workers, worker_samples FROM sums ORDER BY block";
-    each(connection, query, |row| {
-        let (samples, errors, workers, worker_samples) =
-            (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
-        let to = Reach { samples, errors, workers, worker_samples };
-        let (block, from) = (row.get(0)?, std::mem::replace(&mut reach, to));
+
+    /// Takes in the block of sums behind the last one.
+    fn take(
+        &mut self,
+        connection: &Connection,
+        block: i64,
+        to: Reach,
+        all: &[(u32, BTreeMap<u32, Spans>)],
+        is_thinned: bool,
+    ) -> Result<(), Problem> {
+        let from = std::mem::replace(&mut self.reach, to);
         if !from.is_within(&to) {
             return Err("its sums do not follow one another".into());
         }
-        let all = spans(connection, block)?.ok_or("the sums of samples are none")?;
-        for (stage, hosts) in &all {
+        let mut ends: BTreeMap<(u32, u32), RangeInclusive<u32>> = BTreeMap::new();
+        for (stage, hosts) in all {
             for (host, spans) in hosts {
                 let end = spans.last().map(|span| span.interval).unwrap_or_default();
-                let known = last.entry((*stage, *host)).or_insert(end);
+                let begin = spans.into_iter().next().map_or(end, |span| span.interval);
+                let known = self.last.entry((*stage, *host)).or_insert(end);
                 *known = end.max(*known);
+                ends.insert((*stage, *host), begin..=end);
             }
         }
-        if !blocks.has(block) && !thinned.contains(&block) {
-            let stages = all.into_iter().map(|(stage, _)| stage).collect();
-            windows.push(Window { block, stretch: Stretch { from, to }, stages });
+        let is_of = |stage: u32, host: u32, interval: u32| {
+            ends.get(&(stage, host)).is_some_and(|own| own.contains(&interval))
+        };
+        let beside = [self.beside, self.beside.over(connection, is_of)?];
+        self.beside = beside[1];
+        if !self.blocks.has(block) && !is_thinned {
+            let stages = all.iter().map(|(stage, _)| *stage).collect();
+            let within = Within { stretch: Stretch { from, to }, beside };
+            self.in_rows.push(Window { block, within, stages });
         }
         Ok(())
-    })?;
-    Ok((blocks, windows, reach, last))
+    }
 }

@@ -1,6 +1,7 @@
 //! How far into the tables of a run file a block of sums reaches.
 
 use crate::checksums::Part;
+use crate::values::{Problem, small};
 use rusqlite::Connection;
 
 /// Which of the rows of each table a block reaches to: their numbers.
@@ -55,5 +56,58 @@ impl Reach {
             && self.errors <= other.errors
             && self.workers <= other.workers
             && self.worker_samples <= other.worker_samples
+    }
+}
+
+/// How far rows go in the tables that blocks of sums do not count.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside {
+    pub write_marks: i64,
+    pub raw_latencies: i64,
+}
+
+impl Beside {
+    /// The tables.
+    pub const PARTS: [Part; 2] = [Part::WriteMarks, Part::RawLatencies];
+
+    /// All rows that there are, and more.
+    pub const END: Beside = Beside { write_marks: i64::MAX, raw_latencies: i64::MAX };
+
+    /// How far they go in one of the tables; `None` of another.
+    pub fn of(&self, part: Part) -> Option<i64> {
+        match part {
+            Part::WriteMarks => Some(self.write_marks),
+            Part::RawLatencies => Some(self.raw_latencies),
+            _ => None,
+        }
+    }
+
+    /// The same, where those that follow belong to these intervals: rows are written with their
+    /// samples, so that the first one of another interval ends them.
+    pub fn over(
+        self,
+        connection: &Connection,
+        is_of: impl Fn(u32, u32, u32) -> bool,
+    ) -> Result<Beside, Problem> {
+        let end = |part: Part, after: i64| -> Result<i64, Problem> {
+            let query = format!(
+                "SELECT rowid, stage, host, interval FROM {} WHERE rowid > ? ORDER BY rowid",
+                part.name()
+            );
+            let mut statement = connection.prepare_cached(&query)?;
+            let (mut rows, mut last) = (statement.query([after])?, after);
+            while let Some(row) = rows.next()? {
+                if !is_of(small(row.get(1)?)?, small(row.get(2)?)?, small(row.get(3)?)?) {
+                    break;
+                }
+                last = row.get(0)?;
+            }
+            Ok(last)
+        };
+        let [marks, latencies] = Beside::PARTS;
+        Ok(Beside {
+            write_marks: end(marks, self.write_marks)?,
+            raw_latencies: end(latencies, self.raw_latencies)?,
+        })
     }
 }

@@ -24,39 +24,44 @@ use std::path::Path;
 /// # Errors
 /// It is not there, not a run file, of another format, or damaged.
 pub fn read(path: &Path) -> Result<Record, StoreError> {
-    whole(path, |connection, stages| {
-        fill(connection, stages)?;
-        counters::fill(connection, stages)
-    })
-}
-
-/// The same without what the kernels counted, which is nine tenths of what a long run with many
-/// devices takes in memory.
-///
-/// # Errors
-/// As those of [`read`]; what was not read may be damaged.
-pub fn read_without_counters(path: &Path) -> Result<Record, StoreError> {
-    whole(path, fill)
-}
-
-/// A run whose stages are filled by `fill`.
-fn whole(
-    path: &Path,
-    fill: impl FnOnce(&Connection, &mut [StageRecord]) -> Result<(), Problem>,
-) -> Result<Record, StoreError> {
     let opened = open_run(path)?;
-    let is_thinned = thinned::is_any(&opened.connection);
-    if is_thinned.map_err(|problem| StoreError::damaged(path, problem.0))? {
-        return Err(StoreError::Thinned(path.to_owned()));
-    }
+    refuse_thinned(&opened.connection, path)?;
     let record = check_pages(&opened.connection).and_then(|()| {
         let mut record = head(&opened.connection)?;
         record.stages.iter_mut().for_each(|stage| stage.data = StageData::no_samples());
         fill(&opened.connection, &mut record.stages)?;
+        counters::fill(&opened.connection, &mut record.stages)?;
         Ok(record)
     });
     let record = record.map_err(|problem| StoreError::damaged(path, problem.0))?;
     plausible::samples(&record).map_err(|why| StoreError::damaged(path, why))?;
+    Ok(record)
+}
+
+fn refuse_thinned(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    match thinned::is_any(connection) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(StoreError::Thinned(path.to_owned())),
+        Err(problem) => Err(StoreError::damaged(path, problem.0)),
+    }
+}
+
+/// All of a run of which every interval is there, but what its hosts did.
+pub(crate) fn read_to_look(path: &Path) -> Result<Record, StoreError> {
+    let opened = open_run(path)?;
+    refuse_thinned(&opened.connection, path)?;
+    without_data(&opened.connection, path)
+}
+
+/// All of a run but what its hosts did, with its pages checked.
+fn without_data(connection: &Connection, path: &Path) -> Result<Record, StoreError> {
+    let checked = match is_small(path) {
+        true => check_pages(connection),
+        false => check_rest(connection),
+    };
+    let record = checked.and_then(|()| head(connection));
+    let mut record = record.map_err(|problem| StoreError::damaged(path, problem.0))?;
+    record.stages.iter_mut().for_each(|stage| stage.data = StageData::no_samples());
     Ok(record)
 }
 
@@ -79,17 +84,12 @@ pub fn is_thinned(path: &Path) -> Result<bool, StoreError> {
 pub fn read_to_resume(path: &Path) -> Result<Record, StoreError> {
     let opened = open_run(path)?;
     let damaged = |problem: Problem| StoreError::damaged(path, problem.0);
-    let checked = match is_small(path) {
-        true => check_pages(&opened.connection),
-        false => check_rest(&opened.connection),
-    };
-    let mut record = checked.and_then(|()| head(&opened.connection)).map_err(damaged)?;
+    let record = without_data(&opened.connection, path)?;
     let again: BTreeSet<u32> = resume::left_over(&record).into_iter().collect();
     let thinned = thinned::stages(&opened.connection).map_err(damaged)?;
     if thinned.iter().any(|stage| !again.contains(stage)) {
         return Err(StoreError::Thinned(path.to_owned()));
     }
-    record.stages.iter_mut().for_each(|stage| stage.data = StageData::no_samples());
     plausible::samples(&record).map_err(|why| StoreError::damaged(path, why))?;
     Ok(record)
 }
@@ -246,7 +246,7 @@ fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Probl
     fill_workers(&each_checked, &mut samples)?;
     blocks.each(
         connection,
-        |_| true,
+        |_, _| true,
         |sample| match samples.insert((sample.stage, sample.interval, sample.host), sample) {
             None => Ok(()),
             Some(_) => Err("an interval of a host stands twice".into()),

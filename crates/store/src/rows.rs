@@ -73,7 +73,7 @@ fn each_in_blocks<E>(
     let mut refused = None;
     let ended = blocks.each(
         connection,
-        |_| true,
+        |_, _| true,
         |sample| {
             rows_of(sample).try_for_each(|row| {
                 take(row).map_err(|error| {

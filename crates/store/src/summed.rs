@@ -143,7 +143,7 @@ fn from_columns(
     blocks.each_of(
         connection,
         again.block,
-        |stage| stage == *number,
+        |stage, _| stage == *number,
         |sample| {
             let place = frame.place(sample.host, sample.interval);
             let place = place.ok_or("a row belongs to an interval that is not there")?;

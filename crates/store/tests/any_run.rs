@@ -171,6 +171,16 @@ fn any_occurrence() -> impl Strategy<Value = Occurrence> {
     )
 }
 
+/// The write marks of a host, each with its stage, interval and worker.
+fn marks(record: &Record, host: u32) -> Vec<(u32, u32, u32, WriteMark)> {
+    let of = |sample: &IntervalSample| {
+        let place = (sample.stage, sample.interval);
+        let own = sample.workers.iter().filter_map(|own| Some((own.worker, own.mark.clone()?)));
+        own.map(|(worker, mark)| (place.0, place.1, worker, mark)).collect::<Vec<_>>()
+    };
+    record.samples().filter(|sample| sample.host == host).flat_map(of).collect()
+}
+
 /// What may happen in the run of [`eventful`]'s plan, which has two hosts and several stages.
 fn any_events() -> impl Strategy<Value = Vec<Event>> {
     let stages = subsequence((0..eventful().plan.stages.len() as u32).collect::<Vec<_>>(), 0..=2);
@@ -227,6 +237,26 @@ proptest! {
         for (stage, held) in digests.stages.iter().zip(&expected.stages) {
             let digest = stage.summed().expect("a digest");
             prop_assert_eq!(digest, &*held.digest(&expected));
+        }
+        // Whoever goes on with it gets all of it, write marks and single latencies included, and
+        // whoever looks at one host's data gets that host's marks.
+        let head = store::read_to_resume(&path).expect("a run file");
+        let mut file = store::Stages::of(&path).expect("a run file");
+        for held in &expected.stages {
+            let mut samples = Vec::new();
+            let handed = file.each(&head, held.stage, |event| {
+                if let Event::Sample(sample) = event {
+                    samples.push(sample);
+                }
+                Ok::<(), ()>(())
+            });
+            prop_assert!(handed.is_ok());
+            samples.sort_by_key(|sample| (sample.interval, sample.host));
+            prop_assert_eq!(samples.as_slice(), held.samples());
+        }
+        for host in 0..2 {
+            let own = store::read_of_host(&path, host).expect("a run file");
+            prop_assert_eq!(marks(&own, host), marks(&expected, host));
         }
     }
 

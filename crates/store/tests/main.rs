@@ -3,4 +3,5 @@
 mod any_run;
 mod common;
 mod killed;
+mod old_files;
 mod run_file;

@@ -51,7 +51,7 @@ pub fn run(only: Option<&str>, seeds: u64, write: bool) -> Outcome<()> {
     let tests = build(&all)?;
     let tests = Tests { program: tests, seeds };
     let chosen: Vec<Mutant> =
-        all.into_iter().filter(|one| only.is_none_or(|only| one.name == only)).collect();
+        all.into_iter().filter(|one| only.is_none_or(|only| is_named(only, one))).collect();
     if chosen.is_empty() {
         return Err(format!("no mutant is called {}; {LIST} has all", only.unwrap_or_default()));
     }
@@ -74,6 +74,11 @@ pub fn run(only: Option<&str>, seeds: u64, write: bool) -> Outcome<()> {
         return Ok(());
     }
     Err(format!("no test notices {}; write one that does", alive.join(", ")))
+}
+
+/// Whether a list of names, with commas between them, has this one.
+fn is_named(only: &str, mutant: &Mutant) -> bool {
+    only.split(',').any(|name| name == mutant.name)
 }
 
 /// The program of the fleet's tests.

@@ -18,8 +18,7 @@ const MOST_LISTED: usize = 1 << 20;
 /// Checks the data of a run; only reads.
 pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     let patience = super::patience(args.patience)?;
-    let record = store::read_without_counters(&args.run)
-        .map_err(|error| Failure::RunFile(format!("error: {error}")))?;
+    let unreadable = |error: store::StoreError| Failure::RunFile(format!("error: {error}"));
     let options = AuditOptions {
         basis: args.acknowledged,
         targets: &args.targets,
@@ -27,25 +26,32 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         scenario: args.scenario.as_deref(),
         kept: args.list.min(MOST_LISTED),
     };
+    let head = store::read_head(&args.run).map_err(unreadable)?;
+    let host = engine::audited_host(&head, &options).map_err(refused)?;
+    drop(head);
+    let record = store::read_of_host(&args.run, host).map_err(unreadable)?;
     let run_id = record.plan.run_id.clone();
     let progress = Arc::new(Mutex::new(Progress::new(args.quiet)));
     let theirs = Arc::clone(&progress);
     let looked = engine::audit(record, &options, patience, move |step| held(&theirs).step(step));
     held(&progress).end();
-    let audit = looked.map_err(|error| {
-        // Paths and names come from the run file, and that from anybody.
-        let text = format!("error: {error}");
-        match error {
-            AuditError::Usage(_) => Failure::Usage(text),
-            AuditError::RunFile(_) => Failure::RunFile(text),
-            AuditError::Target(_) => Failure::Target(text),
-        }
-    })?;
+    let audit = looked.map_err(refused)?;
     match args.json {
         true => print_json(&topics::verify::json(&audit, env!("CARGO_PKG_VERSION"), &run_id))?,
         false => print(&topics::verify::table(&audit))?,
     }
     Ok(if audit.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(DATA_DAMAGED) })
+}
+
+/// Paths and names come from the run file, and that from anybody.
+#[allow(clippy::needless_pass_by_value)]
+fn refused(error: AuditError) -> Failure {
+    let text = format!("error: {error}");
+    match error {
+        AuditError::Usage(_) => Failure::Usage(text),
+        AuditError::RunFile(_) => Failure::RunFile(text),
+        AuditError::Target(_) => Failure::Target(text),
+    }
 }
 
 fn held(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {

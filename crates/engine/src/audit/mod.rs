@@ -180,6 +180,15 @@ fn damaged(why: &str) -> AuditError {
     AuditError::RunFile(format!("the run file is damaged: {why}; take a copy from before"))
 }
 
+/// The number of the host whose data are looked at: nothing else of the record is needed than what
+/// it did.
+///
+/// # Errors
+/// No host is meant, or one that the run did not have.
+pub fn audited_host(record: &Record, options: &AuditOptions<'_>) -> Result<u32, AuditError> {
+    host(record, options.host).map(|plan| plan.host)
+}
+
 /// The plan of the host that is meant.
 fn host<'a>(record: &'a Record, wanted: Option<&str>) -> Result<&'a HostPlan, AuditError> {
     let hosts = &record.plan.hosts;

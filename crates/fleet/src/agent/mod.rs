@@ -461,6 +461,7 @@ mod tests {
             start_within: Nanos(0),
             hold: None,
             by: Some("n1".to_owned()),
+            may_lack: false,
         };
         let answer = |may_relay: bool| {
             let (ours, theirs) = pair();

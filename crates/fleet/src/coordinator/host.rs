@@ -85,6 +85,8 @@ pub(super) struct Host {
     pub(super) absence: Absence,
     heard_ns: u64,
     ping_at_ns: u64,
+    /// When something of its stage was last heard to be done, or it began.
+    worked_ns: u64,
 }
 
 impl Host {
@@ -100,6 +102,7 @@ impl Host {
             absence: Absence::default(),
             heard_ns: 0,
             ping_at_ns: 0,
+            worked_ns: 0,
         }
     }
 
@@ -118,6 +121,17 @@ impl Host {
     /// Takes so much off its silence: we could not hear it.
     pub(super) fn excuse(&mut self, for_ns: u64) {
         self.heard_ns = self.heard_ns.saturating_add(for_ns);
+        self.worked_ns = self.worked_ns.saturating_add(for_ns);
+    }
+
+    /// It was heard to have done something of its stage, or begins it.
+    pub(super) fn worked(&mut self, at_ns: u64) {
+        self.worked_ns = self.worked_ns.max(at_ns);
+    }
+
+    /// For how long nothing of its stage was done, as far as it was heard of.
+    pub(super) fn idle_ns(&self, now_ns: u64) -> u64 {
+        now_ns.saturating_sub(self.worked_ns)
     }
 
     /// For how long it was not heard of.

@@ -1,9 +1,11 @@
 //! Which stages are still to run, and how each ends.
 
 use super::steady_end::Settling;
-use model::plan::{HostStage, Plan, Stage, Stop};
+use model::load::Pace;
+use model::plan::{HostStage, Plan, Stage, Stop, Work};
+use model::StageKind;
 use model::search::Addition;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The stages of a run.
 #[derive(Debug)]
@@ -12,6 +14,8 @@ pub(super) struct Schedule {
     left: Vec<u32>,
     /// When each stage ends, of those that the plan has by now.
     stops: Vec<Stop>,
+    /// Stages of an amount whose workers never wait for a due time: something is always done.
+    unpaced: BTreeSet<u32>,
     /// Of those that end when they are steady and have not begun.
     to_settle: BTreeMap<u32, Settling>,
     /// Whether the last stage may be followed by others that are not known yet.
@@ -27,6 +31,7 @@ impl Schedule {
         let mut schedule = Schedule {
             left: stages.iter().rev().copied().filter(is_there).collect(),
             stops: plan.stages.iter().map(Stage::stop).collect(),
+            unpaced: BTreeSet::new(),
             to_settle: BTreeMap::new(),
             searches: plan.grows(),
             interval_ns: plan.interval.0,
@@ -64,6 +69,11 @@ impl Schedule {
         stage: &Stage,
         shares: impl Iterator<Item = Option<&'a HostStage>>,
     ) {
+        let is_paced = |work: &Work| work.pace != Pace::FREE || work.trace.is_some();
+        let is_load = stage.kind != StageKind::Purge && !stage.works.is_empty();
+        if is_load && stage.stop().time().is_none() && !stage.works.iter().any(is_paced) {
+            self.unpaced.insert(number);
+        }
         let settling = Settling::new(stage, self.interval_ns, shares);
         self.to_settle.extend(settling.map(|settling| (number, settling)));
     }
@@ -90,6 +100,11 @@ impl Schedule {
 
     pub(super) fn stop(&self, stage: u32) -> Option<&Stop> {
         self.stops.get(stage as usize)
+    }
+
+    /// Whether a host that does nothing in a stage for long does not go on: nothing else ends it.
+    pub(super) fn is_unpaced(&self, stage: u32) -> bool {
+        self.unpaced.contains(&stage)
     }
 
     /// The rounds of a stage that begins, if it ends when it is steady.

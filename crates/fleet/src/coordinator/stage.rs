@@ -19,6 +19,10 @@ const START_AHEAD_PER_HOST_NS: u64 = 50_000;
 /// and the word of it may be late.
 const STAGE_END_MARGIN_NS: u64 = 30_000_000_000;
 
+/// In a stage of an amount that never rests, a host may do nothing for so long on top of that, in
+/// ns: what was written may have to reach its disks first.
+const LONGEST_IDLE_NS: u64 = 3_600_000_000_000;
+
 /// The end of a stage on a host, behind which its clock has not been read yet.
 #[derive(Debug)]
 pub(super) struct Ended {
@@ -84,6 +88,7 @@ impl Coordinator {
                 _ => None,
             };
             host.begins(told);
+            host.worked(at_ns);
             self.debts.turn(host, Owes::StageEnd);
             let start_ns = told.map(|told| told.theirs_ns);
             actions.push(Action::Send { host: number, message: ToAgent::Go { start_ns } });
@@ -105,6 +110,9 @@ impl Coordinator {
         }
         host.next_interval = sample.interval.saturating_add(1);
         sample.host = number as u32;
+        if sample.ops.iter().any(|op| op.ios > 0 || !op.errors.is_empty()) {
+            host.worked(self.now.steady_ns);
+        }
         self.timeline.sampled(sample.start_ns.saturating_add(sample.length_ns));
         let rounds = running.settling.as_mut().and_then(|settling| {
             settling.take(number, &sample);
@@ -227,6 +235,14 @@ impl Coordinator {
         };
         let others = self.hosts.iter().enumerate().filter(loaded);
         actions.extend(others.map(|(host, _)| Action::Send { host, message: message.clone() }));
+    }
+
+    /// How long a host may do nothing in the stage that runs, in ns; `None` where it may rest, or a
+    /// time ends the stage.
+    pub(super) fn longest_idle_ns(&self) -> Option<u64> {
+        let Step::Running(running) = &self.step else { return None };
+        let ends_by_work = self.terms.in_real_time && self.schedule.is_unpaced(running.stage);
+        ends_by_work.then(|| LONGEST_IDLE_NS.saturating_add(self.stage_end_patience_ns()))
     }
 
     /// How long after a stage's time, or after a stop, its end is waited for, in ns.

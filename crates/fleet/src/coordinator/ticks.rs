@@ -58,6 +58,7 @@ impl Coordinator {
         // not looked at ten times a second.
         self.ticks.look_at_ns = u64::MAX;
         let lost_after = self.terms.policy.silence();
+        let longest_idle_ns = self.longest_idle_ns();
         for number in 0..self.hosts.len() {
             let host = &mut self.hosts[number];
             if !host.alive {
@@ -72,6 +73,12 @@ impl Coordinator {
             {
                 let why = "it answers, but did not end its stage in time, with engine.patience \
                            and some to spare";
+                self.lose(number, why, actions);
+            } else if host.owes == Owes::StageEnd
+                && longest_idle_ns.is_some_and(|most_ns| host.idle_ns(now.steady_ns) > most_ns)
+            {
+                let why = "it answers, but did nothing of its stage for an hour, with \
+                           engine.patience and some to spare";
                 self.lose(number, why, actions);
             } else if host.ping_is_due(now.steady_ns) {
                 actions.push(Action::Ping { host: number });

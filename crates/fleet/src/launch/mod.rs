@@ -7,6 +7,7 @@ mod outcome;
 mod process;
 mod program;
 mod script;
+mod silence;
 mod slurm;
 mod spread;
 mod trouble;

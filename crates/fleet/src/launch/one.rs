@@ -77,7 +77,7 @@ fn redial(
 ) -> impl Fn() -> Result<Stream, Gone> + Send + use<> {
     let (wanted, binary, host) = (wanted.clone(), binary.clone(), host.to_owned());
     let arguments = ["agent", "--attach", name].map(str::to_owned);
-    move || match ask(&wanted, &binary, &host, &arguments) {
+    move || match ask(&wanted, &binary, &host, &arguments, &|| false) {
         Ok((Started { process, input: Some(input), output }, Answer::Agent { .. })) => {
             let (reader, writer) = (Box::new(output), Box::new(input));
             Ok(Stream { reader, writer, carrier: Box::new(process) })
@@ -87,13 +87,16 @@ fn redial(
     }
 }
 
+/// Starts the agent of a host; it is waited for as long as it is not given up.
 pub(super) fn launch_one(
     wanted: &Wanted,
     binary: &Binary,
     host: &str,
     arguments: &[String],
+    is_given_up: &dyn Fn() -> bool,
 ) -> Result<(Link, Process), Missing> {
-    let Started { process, input, output } = reach(wanted, binary, host, arguments)?;
+    let started = reach(wanted, binary, host, arguments, is_given_up)?;
+    let Started { process, input, output } = started;
     let Some(input) = input else {
         return Err("its agent does not listen; start again".to_owned().into());
     };
@@ -109,9 +112,10 @@ pub(super) fn reach(
     binary: &Binary,
     host: &str,
     arguments: &[String],
+    is_given_up: &dyn Fn() -> bool,
 ) -> Result<Started, Missing> {
     for attempt in 0..2 {
-        match ask(wanted, binary, host, arguments)? {
+        match ask(wanted, binary, host, arguments, is_given_up)? {
             (started, Answer::Agent { protocol, version, hash }) => {
                 let is_copied = wanted.agent.is_none() && !wanted.via.has_program();
                 if is_copied && hash != binary.hash && attempt == 0 {
@@ -151,6 +155,7 @@ fn ask(
     binary: &Binary,
     host: &str,
     arguments: &[String],
+    is_given_up: &dyn Fn() -> bool,
 ) -> Result<(Started, Answer), Missing> {
     let command = match (&wanted.agent, wanted.via.direct(host, arguments)) {
         (Some(path), _) => wanted.via.command(host, &script::start_at(path, arguments)),
@@ -158,7 +163,7 @@ fn ask(
         (None, None) => wanted.via.command(host, &script::start(&binary.hash, arguments)),
     };
     let started = Started::new(command).map_err(|error| cannot_start(&wanted.via, &error))?;
-    let answer = started.expect(ANSWER, Answer::of);
+    let answer = started.expect_unless(ANSWER, is_given_up, Answer::of);
     answer.map_err(|why| {
         let remedy = match &wanted.agent {
             Some(path) => {

@@ -4,7 +4,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +17,9 @@ const MOST_OUTPUT: u64 = 16 << 20;
 const KEPT_WORDS: usize = 2048;
 /// How long an ended process may take to say its last words, and one whose input is closed to end.
 const GRACE: Duration = Duration::from_millis(700);
+
+/// How often it is looked whether somebody is still waited for.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// A process that carries an agent. It is ended when this is dropped.
 #[derive(Debug)]
@@ -77,6 +80,19 @@ impl Started {
         within: Duration,
         wanted: impl Fn(&str) -> Option<T> + Send + 'static,
     ) -> Result<(Started, T), String> {
+        self.expect_unless(within, &|| false, wanted)
+    }
+
+    /// The same, as long as it is not given up.
+    ///
+    /// # Errors
+    /// As of [`expect`](Self::expect).
+    pub(super) fn expect_unless<T: Send + 'static>(
+        self,
+        within: Duration,
+        is_given_up: &dyn Fn() -> bool,
+        wanted: impl Fn(&str) -> Option<T> + Send + 'static,
+    ) -> Result<(Started, T), String> {
         let Started { process, input, mut output } = self;
         let (found, result) = sync_channel(1);
         // Reading blocks, so another thread does it; if it is too late, the process is ended, and
@@ -85,13 +101,22 @@ impl Started {
             let line = line_of(&mut output, wanted);
             let _ = found.send((output, line));
         });
-        match result.recv_timeout(within) {
-            Ok((output, Some(value))) => Ok((Started { process, input, output }, value)),
-            Ok((_, None)) => {
-                let words = process.words.wait();
-                Err(if words.is_empty() { "it ended without a word".to_owned() } else { words })
+        let began = Instant::now();
+        loop {
+            let left = within.saturating_sub(began.elapsed());
+            match result.recv_timeout(left.min(LOOK)) {
+                Ok((output, Some(value))) => {
+                    return Ok((Started { process, input, output }, value));
+                }
+                Ok((_, None)) => {
+                    let words = process.words.wait();
+                    let is_silent = words.is_empty();
+                    let silent = || "it ended without a word".to_owned();
+                    return Err(if is_silent { silent() } else { words });
+                }
+                Err(RecvTimeoutError::Timeout) if began.elapsed() < within && !is_given_up() => {}
+                Err(_) => return Err(format!("no answer within {} s", began.elapsed().as_secs())),
             }
-            Err(_) => Err(format!("no answer within {} s", within.as_secs())),
         }
     }
 }

@@ -38,8 +38,9 @@ impl Program {
             start_within: Nanos(0),
             by: None,
             hold: None,
+            may_lack: false,
         };
-        let reached = reach(&wanted, &binary, host, arguments);
+        let reached = reach(&wanted, &binary, host, arguments, &|| false);
         let Started { process, input, output } = reached.map_err(|missing| {
             let remedy = missing.remedy.map(|remedy| format!("; {remedy}")).unwrap_or_default();
             format!("{}{remedy}", missing.what)

@@ -4,12 +4,15 @@
 
 use super::one::{arguments, launch_one};
 use super::outcome::{Missing, Start};
+use super::silence::{self, Answers};
 use super::trouble::{Trouble, longest_busy};
 use super::{ALL_FROM_HERE, ANSWER, AT_ONCE, Binary, COPY, Process, Wanted};
 use crate::link::{Link, LinkError};
 use crate::tree;
 use crate::wire::{FromAgent, ToAgent};
 use model::Nanos;
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -74,6 +77,9 @@ struct State {
     /// What is known of the start of each host so far; its time is that of its first try.
     starts: Vec<Start>,
     begun: Vec<Option<Instant>>,
+    /// When each try began that is under way.
+    under_way: BTreeMap<usize, Instant>,
+    answers: Answers,
 }
 
 /// Which agents are to be started, and how.
@@ -120,6 +126,8 @@ pub(super) fn spread(task: &Task<'_>, gone: &[Start]) -> Spread {
             .map(|host| is_gone(host).cloned().unwrap_or_else(|| start(host)))
             .collect(),
         begun: vec![None; count],
+        under_way: BTreeMap::new(),
+        answers: Answers::default(),
     };
     let work = Work {
         task: *task,
@@ -187,14 +195,28 @@ impl<'a> Work<'a> {
         let tries = {
             let mut state = self.state();
             state.begun[head].get_or_insert(begun);
+            state.under_way.insert(head, begun);
             state.starts[head].tries = state.starts[head].tries.saturating_add(1);
             state.starts[head].tries
         };
         let arguments = arguments(self.task.wanted, head, !rest.is_empty());
-        let launched = launch_one(self.task.wanted, self.task.binary, name, &arguments);
+        let was_given_up = Cell::new(false);
+        let is_given_up = || {
+            was_given_up.set(self.is_given_up(begun, !rest.is_empty()));
+            was_given_up.get()
+        };
+        let (wanted, binary) = (self.task.wanted, self.task.binary);
+        let launched = launch_one(wanted, binary, name, &arguments, &is_given_up);
+        self.answered(head, launched.is_ok().then(|| begun.elapsed()));
         let missing = launched.as_ref().err().cloned();
         self.note(head, None, missing);
         match launched {
+            // Its branch does not wait for it. It gets a try alone, beside the others.
+            Err(_) if was_given_up.get() && !rest.is_empty() => {
+                let mut follow = Unit::rest(rest, unit.relays + 1);
+                follow.push(Unit::now(vec![head], 0));
+                self.over(follow);
+            }
             Err(missing) => {
                 let follow = self.after_failure(&unit, tries, &missing);
                 self.over(follow);
@@ -211,6 +233,32 @@ impl<'a> Work<'a> {
                 });
             }
         }
+    }
+
+    /// A try is over; of one that was answered, how long that took.
+    fn answered(&self, host: usize, took: Option<Duration>) {
+        let mut state = self.state();
+        state.under_way.remove(&host);
+        if let Some(took) = took {
+            state.answers.came(took);
+        }
+    }
+
+    /// Whether a try that began then is not waited for any longer: it takes far longer than that of
+    /// any other host, and others wait for it. These are its branch, or all, where nothing else is
+    /// under way and they may do without.
+    fn is_given_up(&self, begun: Instant, has_branch: bool) -> bool {
+        let within = Duration::from_nanos(self.task.wanted.start_within.0);
+        let state = self.state();
+        let Some(limit) = silence::limit(state.answers.longest, within) else { return false };
+        let is_late = |begun: &Instant| begun.elapsed() > limit;
+        let is_all = || {
+            let tries = &state.under_way;
+            self.task.wanted.may_lack
+                && state.open == tries.len()
+                && tries.values().all(is_late)
+        };
+        is_late(&begun) && (has_branch || is_all())
     }
 
     /// What is tried behind a relay that could not be started: it again, if that may help, and its

@@ -16,6 +16,7 @@ fn wanted(via: Via, hosts: &[&str]) -> Wanted {
         start_within: Nanos(0),
         hold: None,
         by: None,
+        may_lack: false,
     }
 }
 
@@ -139,4 +140,21 @@ fn a_host_that_stops_reading_the_program_is_not_waited_for() {
     ends.args(["-c", "echo 'no space left' >&2; exit 1"]);
     let error = send(&via, ends, &binary, Duration::from_secs(60)).expect_err("it ended");
     assert!(error.what.contains("no space left"), "{error:?}");
+}
+
+#[test]
+fn who_says_nothing_is_given_up_once_all_others_answered() {
+    let greeting = greeting("1.0.0", "x");
+    // A greeting comes, and then the stream stays open; of the silent one, nothing does.
+    let code = format!("[ {{host}} = silent ] && exec sleep 600; echo '{greeting}'; exec cat");
+    let via = Via::Template(vec!["sh".into(), "-c".into(), code]);
+    let mut some = wanted(via, &["a", "silent", "b"]);
+    (some.agent, some.may_lack) = (Some("/x".into()), true);
+    let launched = launch_some(&some, &|_, _| {}).expect("two of them");
+    let errors = launched.errors();
+    assert_eq!((errors.len(), errors[0].hosts.as_slice()), (1, &["silent".to_owned()][..]));
+    let whole = format!("within {} s", ANSWER.as_secs());
+    assert!(errors[0].what.contains("no answer within"), "{}", errors[0]);
+    assert!(!errors[0].what.contains(&whole), "{}", errors[0]);
+    assert!(launched.agents.has(0) && launched.agents.has(2));
 }

@@ -29,6 +29,9 @@ pub struct Wanted {
     pub connections: Option<u32>,
     /// Hosts that are not there are tried again for so long.
     pub start_within: Nanos,
+    /// Whether the others may do without a host: then whoever says nothing is waited for as long as
+    /// the others show what is usual, and not for as long as a host may take.
+    pub may_lack: bool,
     /// How agents hold out whose connection breaks; `None` is not at all.
     pub hold: Option<Hold>,
     /// The host that starts them for us; `None` is this one.

@@ -32,7 +32,7 @@ impl Fleet {
         targets: &[Vec<String>],
         patience: Nanos,
     ) -> Result<Vec<Option<HostReport>>, FleetError> {
-        let there = self.there();
+        let (there, asked_unix_ns) = (self.there(), unix_ns());
         let several = self.names.len() > 1;
         for host in &there {
             let targets = targets.get(*host).cloned().unwrap_or_default();
@@ -60,7 +60,7 @@ impl Fleet {
                     message: FromAgent::Facts { facts, unix_ns: theirs },
                     ..
                 }) => {
-                    told[host] = Some(self.told(host, *facts, theirs));
+                    told[host] = Some(self.told(host, *facts, theirs, asked_unix_ns));
                 }
                 // Its agent could not even look.
                 Some(
@@ -100,12 +100,38 @@ impl Fleet {
         }
     }
 
-    pub(super) fn told(&self, host: usize, mut facts: HostFacts, unix_ns_there: u64) -> HostReport {
+    /// What a host answered that was asked then: its wall clock is `unix_ns_there`.
+    pub(super) fn told(
+        &self,
+        host: usize,
+        mut facts: HostFacts,
+        unix_ns_there: u64,
+        asked_unix_ns: u64,
+    ) -> HostReport {
         let name = &self.names[host];
         if !name.is_empty() {
             // People know a host by the name that they gave.
             facts.hostname.clone_from(name);
         }
-        HostReport { facts, wall_ahead_ns: i128::from(unix_ns_there) - i128::from(unix_ns()) }
+        HostReport { facts, wall_ahead_ns: ahead_ns(unix_ns_there, asked_unix_ns, unix_ns()) }
+    }
+}
+
+/// By how much a clock is ahead at least, or behind if below 0, that was read between two instants
+/// of ours: a slow answer does not make it wrong.
+fn ahead_ns(theirs: u64, asked: u64, answered: u64) -> i128 {
+    let [theirs, asked, answered] = [theirs, asked, answered].map(i128::from);
+    (theirs - answered).max(0) + (theirs - asked).min(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_answer_makes_no_clock_wrong() {
+        assert_eq!(ahead_ns(150, 100, 200), 0);
+        assert_eq!(ahead_ns(90, 100, 200), -10);
+        assert_eq!(ahead_ns(230, 100, 200), 30);
     }
 }

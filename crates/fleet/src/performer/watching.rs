@@ -61,7 +61,7 @@ impl Fleet {
                 Input::Heard { host, message: FromAgent::Facts { facts, unix_ns }, .. }
                     if watching.away.answered(host) =>
                 {
-                    let facts = Box::new(self.told(host, *facts, unix_ns).facts);
+                    let facts = Box::new(self.told(host, *facts, unix_ns, 0).facts);
                     watching.watch.regain(host, now_ns);
                     let order = ToAgent::Watch { interval_ns: watching.interval.0 };
                     let _ = self.send(host, &order);

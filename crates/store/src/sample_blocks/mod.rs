@@ -10,7 +10,7 @@ mod histograms;
 
 use crate::checksums::{self, Part, Single, Sums};
 use crate::filled::{Samples, fill_ops, fill_workers};
-use crate::reach::{Reach, Stretch};
+use crate::reach::{Beside, Reach, Stretch};
 use crate::values::{Problem, each, is_there, small};
 use model::IntervalSample;
 use model::digest::Spans;
@@ -33,7 +33,9 @@ pub fn write(
     stages: Stages<'_>,
 ) -> rusqlite::Result<bool> {
     // We wrote the rows; what cannot be read stays.
-    let Ok(samples) = rows(transaction, stretch, stages, |_| true) else { return Ok(false) };
+    // A run with marks or single latencies has no blocks.
+    let all = Within { stretch, beside: [Beside::default(); 2] };
+    let Ok(samples) = rows(transaction, all, stages, |_, _| true) else { return Ok(false) };
     let mut by_host: BTreeMap<(u32, u32), Vec<IntervalSample>> = BTreeMap::new();
     for ((stage, _, host), sample) in samples {
         by_host.entry((stage, host)).or_default().push(sample);
@@ -86,27 +88,43 @@ pub fn remove(
     Ok(())
 }
 
-/// The samples of a stage in rows from one edge to another, of its intervals.
-pub fn in_rows(
-    connection: &Connection,
-    stretch: Stretch,
-    stages: Stages<'_>,
-    stage: u32,
-) -> Result<Samples, Problem> {
-    rows(connection, stretch, stages, |of| of == stage)
+/// Rows of all tables of what hosts did, from one edge to another.
+#[derive(Clone, Copy, Debug)]
+pub struct Within {
+    /// Of the tables that blocks of sums count.
+    pub stretch: Stretch,
+    /// Of the others, which nobody checks here: from behind the first up to the second.
+    pub beside: [Beside; 2],
 }
 
-/// The samples of rows from one edge to another, of these intervals and of stages that are wanted.
+impl Within {
+    fn of(&self, part: Part) -> Option<(i64, i64)> {
+        let (Stretch { from, to }, [after, last]) = (self.stretch, self.beside);
+        from.of(part).zip(to.of(part)).or_else(|| after.of(part).zip(last.of(part)))
+    }
+}
+
+/// The samples in rows from one edge to another, of these intervals and of what is wanted, by stage
+/// and host.
+pub fn in_rows(
+    connection: &Connection,
+    within: Within,
+    stages: Stages<'_>,
+    wanted: &dyn Fn(u32, u32) -> bool,
+) -> Result<Samples, Problem> {
+    rows(connection, within, stages, wanted)
+}
+
 fn rows(
     connection: &Connection,
-    Stretch { from, to }: Stretch,
+    within: Within,
     stages: Stages<'_>,
-    wanted: impl Fn(u32) -> bool,
+    wanted: impl Fn(u32, u32) -> bool,
 ) -> Result<Samples, Problem> {
     let mut samples = Samples::new();
     let is_checked = checksums::are_there(connection)?;
-    for (stage, hosts) in stages.iter().filter(|(stage, _)| wanted(*stage)) {
-        for (host, spans) in hosts {
+    for (stage, hosts) in stages {
+        for (host, spans) in hosts.iter().filter(|(host, _)| wanted(*stage, **host)) {
             for span in spans {
                 let key = (*stage, span.interval, *host);
                 samples.insert(key, span.empty(*stage, *host));
@@ -114,8 +132,7 @@ fn rows(
         }
     }
     let each_of = |part: Part, take: &mut dyn FnMut(&Row<'_>) -> Result<(), Problem>| {
-        // Runs that have these stay in rows.
-        let Some((from, to)) = from.of(part).zip(to.of(part)) else { return Ok(()) };
+        let Some((from, to)) = within.of(part) else { return Ok(()) };
         let mut sum = 0u64;
         let query =
             format!("SELECT * FROM {} WHERE rowid > ? AND rowid <= ? ORDER BY rowid", part.name());
@@ -123,11 +140,11 @@ fn rows(
         let mut rows = statement.query([from, to])?;
         while let Some(row) = rows.next()? {
             sum = sum.wrapping_add(checksums::of_row(row)?);
-            if wanted(small(row.get(0)?)?) {
+            if wanted(small(row.get(0)?)?, small(row.get(1)?)?) {
                 take(row)?;
             }
         }
-        if is_checked { checksums::check(connection, part, from, to, sum) } else { Ok(()) }
+        if is_checked && within.stretch.to.of(part).is_some() { checksums::check(connection, part, from, to, sum) } else { Ok(()) }
     };
     fill_ops(&each_of, &mut samples)?;
     fill_workers(&each_of, &mut samples)?;
@@ -191,12 +208,12 @@ impl SampleBlocks {
         from.is_some_and(|from| row > from)
     }
 
-    /// Hands out the samples of all blocks of which `wanted` says so of the stage: each host's in
-    /// their order, one piece at a time.
+    /// Hands out the samples of all blocks of which `wanted` says so of the stage and the host: each
+    /// host's in their order, one piece at a time.
     pub fn each(
         &self,
         connection: &Connection,
-        wanted: impl Fn(u32) -> bool,
+        wanted: impl Fn(u32, u32) -> bool,
         mut take: impl FnMut(IntervalSample) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
         self.0.iter().try_for_each(|block| block.each(connection, &wanted, &mut take))
@@ -207,7 +224,7 @@ impl SampleBlocks {
         &self,
         connection: &Connection,
         block: i64,
-        wanted: impl Fn(u32) -> bool,
+        wanted: impl Fn(u32, u32) -> bool,
         mut take: impl FnMut(IntervalSample) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
         let of = self.0.iter().find(|own| own.block == block);
@@ -238,7 +255,7 @@ impl InColumns {
     fn each(
         &self,
         connection: &Connection,
-        wanted: &impl Fn(u32) -> bool,
+        wanted: &impl Fn(u32, u32) -> bool,
         take: &mut impl FnMut(IntervalSample) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
         let query = "SELECT * FROM sample_columns WHERE piece >= ? AND piece < ? ORDER BY piece";
@@ -249,7 +266,7 @@ impl InColumns {
         while let Some(row) = rows.next()? {
             found += 1;
             let (stage, host) = (small(row.get(1)?)?, small(row.get(2)?)?);
-            if !wanted(stage) {
+            if !wanted(stage, host) {
                 continue;
             }
             checks.check(row.get(0)?, checksums::of_row(row)?)?;

@@ -172,15 +172,69 @@ fn a_stopped_run_waits_for_no_stage_longer_than_its_patience() {
     let mut coordinator = own(&endless);
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
     let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
+    (1..3_000).for_each(|second| {
+        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
+    });
+    assert_eq!(script(&coordinator.step(Input::Interrupt, at(3_000))), ["0:stop", "1:stop"]);
+    run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted)]);
+    (3_001..=3_060).for_each(|second| {
+        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
+    });
+    assert_eq!(tick(&mut coordinator, at(3_061))[..2], ["1:drop", "note HostLost Some(0)"]);
+}
+
+/// So many requests of an interval.
+fn done(ios: u64) -> model::sample::OpSample {
+    model::sample::OpSample {
+        work: 0,
+        op: model::Op::Read,
+        ios,
+        bytes: ios,
+        errors: Vec::new(),
+        latency: model::Histogram::new().encode(),
+        raw_latencies: Vec::new(),
+    }
+}
+
+#[test]
+fn a_host_that_answers_and_does_nothing_of_an_amount_is_lost_after_an_hour() {
+    let mut endless = continuing(2, 1);
+    endless.stages[0].works[0].stop = Stop::Amount;
+    let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
+    let mut coordinator = own(&endless);
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    // Both tell of each interval; one of them does something in it.
+    let mut interval = 0;
+    let mut second_of = |second: u64| {
+        interval += 1;
+        for (host, ios) in [(0, 1), (1, 0)] {
+            let FromAgent::Sample(mut told) = sample(0, interval) else { unreachable!() };
+            told.ops.push(done(ios));
+            coordinator.step(heard(host, FromAgent::Sample(told)), at(second));
+        }
+        coordinator.step(Input::Tick, at(second))
+    };
+    // An hour, 30 s of patience, 30 s of margin.
+    (1..=3_660).for_each(|second| assert!(script(&second_of(second)).is_empty(), "{second}"));
+    let told = second_of(3_661);
+    assert_eq!(script(&told), ["1:drop", "note HostLost Some(0)"]);
+    let is_said = |action: &Action| {
+        let Action::Emit(Event::Note(Note { fact: Fact::HostLost { why, .. }, .. })) = action else {
+            return false;
+        };
+        why.starts_with("it answers, but did nothing of its stage for an hour")
+    };
+    assert!(told.iter().any(is_said));
+    (3_662..9_000).for_each(|second| assert!(script(&second_of(second)).is_empty(), "{second}"));
+
+    // Whoever waits for a due time may rest for longer.
+    endless.stages[0].works[0].pace =
+        model::load::Pace::Closed { think: Nanos::seconds(7_200), burst: 1 };
+    let mut coordinator = own(&endless);
+    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
     (1..9_000).for_each(|second| {
         assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
     });
-    assert_eq!(script(&coordinator.step(Input::Interrupt, at(9_000))), ["0:stop", "1:stop"]);
-    run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted)]);
-    (9_001..=9_060).for_each(|second| {
-        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
-    });
-    assert_eq!(tick(&mut coordinator, at(9_061))[..2], ["1:drop", "note HostLost Some(0)"]);
 }
 
 #[test]

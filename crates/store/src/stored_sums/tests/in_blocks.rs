@@ -286,3 +286,56 @@ proptest! {
         assert_handed_out(&path);
     }
 }
+
+/// Marks and single latencies stand in tables that blocks of sums do not count.
+#[test]
+fn marks_and_single_latencies_of_every_block_are_handed_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let course = Course { least: 20, ..plain() };
+    let mut record = Recorded::with_hosts(SUITES[0], HOSTS as usize).record();
+    record.plan.hosts.iter_mut().for_each(|host| host.engine.contents.verify = true);
+    let mut marked = events(&course, &record);
+    for event in &mut marked {
+        let Event::Sample(sample) = event else { continue };
+        let at = sample.interval * HOSTS + sample.host;
+        // Not in every interval: where none is written, nothing says where a block ends.
+        if sample.interval % 4 == sample.host {
+            continue;
+        }
+        for worker in &mut sample.workers {
+            worker.mark = Some(model::WriteMark { sent: at, ..model::WriteMark::default() });
+        }
+        if let Some(op) = sample.ops.first_mut() {
+            op.raw_latencies = vec![u64::from(at)];
+        }
+    }
+    let path = folder.path().join("marked.plimsoll");
+    let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
+    let mut writer = writer.with_blocks_of(course.least);
+    for together in marked.chunks(course.together) {
+        writer.append_all(together).expect("room");
+    }
+    writer.finish().expect("room");
+    let count = |sql: &str| -> i64 {
+        let file = Connection::open(&path).expect("a file");
+        file.query_row(sql, [], |row| row.get(0)).expect("a count")
+    };
+    assert!(count("SELECT count(*) FROM sums") > 2);
+    assert!(count("SELECT count(*) FROM write_marks") > 20);
+    assert_handed_out(&path);
+    let whole = read(&path).expect("a file");
+    for host in 0..HOSTS {
+        let own = crate::read_of_host(&path, host).expect("a file");
+        let sent = |record: &Record| -> Vec<(u32, u32)> {
+            let of_host = record.samples().filter(|sample| sample.host == host);
+            let marks = of_host.flat_map(|sample| {
+                sample.workers.iter().filter_map(|own| Some((sample.stage, own.mark.as_ref()?.sent)))
+            });
+            marks.collect()
+        };
+        assert!(!sent(&whole).is_empty());
+        assert_eq!(sent(&own), sent(&whole));
+    }
+    change_as_it_is(&path, "UPDATE write_marks SET sent = sent + 1 WHERE rowid = 5");
+    assert!(crate::Stages::of(&path).is_err(), "a mark that changed is found");
+}
