@@ -5,7 +5,7 @@ use super::fit::{Fit, Range};
 use super::load::{Load, Measured};
 use super::network::{Network, Owner};
 use super::outlook::{Asked, Outlook};
-use super::parameter::Parameter;
+use super::parameter::{DEPENDS, Parameter};
 pub use super::refusal::Refusal;
 use super::refusal::{check_fit, check_rows};
 use catalogue::Cluster;
@@ -17,8 +17,6 @@ use std::collections::BTreeSet;
 const BINDS: f64 = 0.2;
 /// A parameter is identified where rows leave at most this share of what was open of it.
 const IDENTIFIED: f64 = 0.5;
-/// A row depends on a parameter if 1 % of that moves its rate by at least 0.2 %.
-pub(super) const DEPENDS: f64 = 0.2;
 /// What the rows leave open of the parameters may put off a rate by no more than 30 %, as a
 /// logarithm: ln 1.3. What is less sure is an extrapolation.
 const MAY_BE_OFF: f64 = 0.262;

@@ -36,6 +36,9 @@ pub enum Parameter {
 /// How many parameters there are.
 pub const PARAMETERS: usize = 12;
 
+/// A row depends on a parameter if 1 % of that moves its rate by at least 0.2 %.
+pub(super) const DEPENDS: f64 = 0.2;
+
 /// What is held likely before anything is measured: lognormal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {

@@ -1,10 +1,9 @@
 //! Rows that nothing should be fitted to.
 
-use super::calibration::DEPENDS;
 use super::fit::Fit;
 use super::load::{Load, Measured};
 use super::network::Network;
-use super::parameter::Parameter;
+use super::parameter::{DEPENDS, Parameter};
 use crate::ceiling::{Layer, ceiling};
 use catalogue::Cluster;
 use catalogue::cluster::MOST_FITTED_ROWS;

@@ -212,8 +212,8 @@ impl SampleBlocks {
         from.is_some_and(|from| row > from)
     }
 
-    /// Hands out the samples of all blocks of which `wanted` says so of the stage and the host: each
-    /// host's in their order, one piece at a time.
+    /// Hands out the samples of all blocks whose stage and host are `wanted`: each host's in their
+    /// order, one piece at a time.
     pub fn each(
         &self,
         connection: &Connection,
