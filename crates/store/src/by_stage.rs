@@ -116,11 +116,12 @@ impl Stages {
         let adding = &mut self.adding;
         let wanted = |of: u32, by: u32| of == stage && by == host;
         let hosts = host..host.saturating_add(1);
-        let read = self.places.each(&self.opened.connection, stage, hosts, &wanted, &mut |sample| {
-            adding.take(&record.plan, &sample)?;
-            take(sample);
-            Ok(())
-        });
+        let read =
+            self.places.each(&self.opened.connection, stage, hosts, &wanted, &mut |sample| {
+                adding.take(&record.plan, &sample)?;
+                take(sample);
+                Ok(())
+            });
         read.map_err(|problem| StoreError::damaged(&self.path, problem.0))
     }
 }

@@ -4,8 +4,8 @@
 use crate::by_stage::Stages;
 use crate::error::StoreError;
 use crate::reader::read_to_look;
-use model::sample::{IntervalSample, WorkerSample};
 use model::Record;
+use model::sample::{IntervalSample, WorkerSample};
 use std::path::Path;
 
 /// Reads a run file with what one host's workers did, and without what its kernel counted. An

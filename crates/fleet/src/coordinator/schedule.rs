@@ -1,9 +1,9 @@
 //! Which stages are still to run, and how each ends.
 
 use super::steady_end::Settling;
+use model::StageKind;
 use model::load::Pace;
 use model::plan::{HostStage, Plan, Stage, Stop, Work};
-use model::StageKind;
 use model::search::Addition;
 use std::collections::{BTreeMap, BTreeSet};
 

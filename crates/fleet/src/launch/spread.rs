@@ -254,9 +254,7 @@ impl<'a> Work<'a> {
         let is_late = |begun: &Instant| begun.elapsed() > limit;
         let is_all = || {
             let tries = &state.under_way;
-            self.task.wanted.may_lack
-                && state.open == tries.len()
-                && tries.values().all(is_late)
+            self.task.wanted.may_lack && state.open == tries.len() && tries.values().all(is_late)
         };
         is_late(&begun) && (has_branch || is_all())
     }

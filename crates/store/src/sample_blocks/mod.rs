@@ -144,7 +144,11 @@ fn rows(
                 take(row)?;
             }
         }
-        if is_checked && within.stretch.to.of(part).is_some() { checksums::check(connection, part, from, to, sum) } else { Ok(()) }
+        if is_checked && within.stretch.to.of(part).is_some() {
+            checksums::check(connection, part, from, to, sum)
+        } else {
+            Ok(())
+        }
     };
     fill_ops(&each_of, &mut samples)?;
     fill_workers(&each_of, &mut samples)?;

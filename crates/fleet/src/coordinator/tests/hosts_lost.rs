@@ -219,7 +219,8 @@ fn a_host_that_answers_and_does_nothing_of_an_amount_is_lost_after_an_hour() {
     let told = second_of(3_661);
     assert_eq!(script(&told), ["1:drop", "note HostLost Some(0)"]);
     let is_said = |action: &Action| {
-        let Action::Emit(Event::Note(Note { fact: Fact::HostLost { why, .. }, .. })) = action else {
+        let Action::Emit(Event::Note(Note { fact: Fact::HostLost { why, .. }, .. })) = action
+        else {
             return false;
         };
         why.starts_with("it answers, but did nothing of its stage for an hour")

@@ -329,7 +329,10 @@ fn marks_and_single_latencies_of_every_block_are_handed_out() {
         let sent = |record: &Record| -> Vec<(u32, u32)> {
             let of_host = record.samples().filter(|sample| sample.host == host);
             let marks = of_host.flat_map(|sample| {
-                sample.workers.iter().filter_map(|own| Some((sample.stage, own.mark.as_ref()?.sent)))
+                sample
+                    .workers
+                    .iter()
+                    .filter_map(|own| Some((sample.stage, own.mark.as_ref()?.sent)))
             });
             marks.collect()
         };
