@@ -132,7 +132,7 @@ fn zones_with_room_are_reset_past_the_threshold_as_often_as_asked() {
         one.rules.reset_threshold = Percent::of(70);
         one.rules.reset_frequency = "12.5%".parse().expect("a share");
         let valid: u64 = table.zones().iter().map(|zone| zone.pointer - zone.start).sum();
-        let had_room = table.zones()[table.at(one.offset)].pointer % SIZE != 0;
+        let had_room = !table.zones()[table.at(one.offset)].pointer.is_multiple_of(SIZE);
         let (_, zones) = send(&mut table, one);
         writes += u64::from(valid * 10 >= 8 * SIZE * 7);
         if had_room && !zones.is_empty() {
