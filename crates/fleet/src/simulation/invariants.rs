@@ -175,8 +175,19 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
         OnLostHost::Continue => left >= policy.quorum as usize && left > 0,
     };
     if *end == RunEnd::Complete {
-        return ensure(may_go_on, || {
-            format!("{in_stages} hosts were lost, and the run is complete under {policy:?}")
+        // Who is lost between stages because the coordinator stood still is counted before the
+        // next one, with those who came back.
+        let returned =
+            record.notes.iter().filter(|note| note.kind() == NoteKind::HostReturned).count();
+        let at_last = (outcome.hosts.len() + returned).saturating_sub(in_stages);
+        let is_counted_again = policy.on_lost_host == OnLostHost::Continue
+            && scenario.coordinator.stalls.is_some()
+            && at_last >= (policy.quorum as usize).max(1);
+        return ensure(may_go_on || is_counted_again, || {
+            let of_hosts = [NoteKind::HostLost, NoteKind::HostReturned];
+            let said: Vec<_> =
+                record.notes.iter().filter(|note| of_hosts.contains(&note.kind())).collect();
+            format!("{in_stages} lost, and the run is complete under {policy:?}: {said:?}")
         });
     }
     let fails = |script: &HostScript| {
