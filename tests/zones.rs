@@ -7,6 +7,11 @@ use std::fs;
 use std::path::Path;
 
 const ZONE: u64 = 1 << 20;
+/// A workload that resets zones, beside the one that writes to them.
+const RESETS: &str = "zone_size = \"1MiB\"\ngroup = \"g\"\n[[workload]]\nname = \
+                      \"resets\"\ngroup = \"g\"\nread = \"0%\"\ntrim = \"100%\"\nblock_size = \
+                      \"1MiB\"\nzones = \"device\"\nzone_size = \"1MiB\"\ndepth = 1\n[engine]\nbackend = \
+                      \"sync\"";
 
 fn suite(workload: &str) -> String {
     format!(
@@ -73,8 +78,9 @@ fn what_has_no_zones_is_refused_in_words() {
         ("", "has no zones; name a zoned device, or give zone_size"),
         ("zone_size = \"128MiB\"", "less than one block"),
         ("zone_size = \"1MiB\"\nread = \"100%\"", "hold nothing to read"),
+        (RESETS, "has no zones that a trim could reset; name a zoned device"),
     ] {
-        let text = suite(workload);
+        let text = suite(workload).replace("depth = 4", "depth = 1");
         // The last word counts.
         let text =
             if workload.contains("read") { text.replacen("read = \"0%\"\n", "", 1) } else { text };

@@ -15,7 +15,7 @@ use crate::replay::Replay;
 use crate::shared::{Shared, begin_on_time, page};
 use crate::turns::Turn;
 use crate::worker::WorkerState;
-use crate::zones::{Zoned, Zones, whole_zones};
+use crate::zones::{Zoned, whole_zones};
 use crate::{amount_end, metadata, priority};
 use model::StageKind;
 use model::choices;
@@ -239,7 +239,7 @@ fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Setup,
         dsync: work.dsync,
         trim_mode: trim_mode(work.trim_as),
         purges: shared.stage.kind == StageKind::Purge,
-        zoned: zoned(shared, work),
+        resets_zones: work.zones.is_some(),
         ioprio: ioprio(shared, work),
         poll: shared.plan.engine.poll,
         only_moves: work.fsync_every == 0 && !work.trims() && !has_flushes(work),
@@ -262,7 +262,7 @@ fn setup_of_one(
         dsync: work.dsync,
         trim_mode: trim_mode(work.trim_as),
         purges: shared.stage.kind == StageKind::Purge,
-        zoned: zoned(shared, work),
+        resets_zones: work.zones.is_some(),
         ioprio: ioprio(shared, work),
         poll: Poll::None,
         only_moves: false,
@@ -294,12 +294,6 @@ fn buffers(
     let buffers = Buffers::new(count, spares, size, worker.seed, contents)
         .map_err(|error| EngineError::worker("have memory for its requests", error))?;
     Ok((buffers, write_base))
-}
-
-/// Of each file, whether a trim resets a zone of a device; `None` where trims are no resets.
-fn zoned(shared: &Shared, work: &Work) -> Option<Box<[bool]>> {
-    work.zones?;
-    Some(shared.zones.iter().map(|zones| zones.as_ref().is_some_and(Zones::are_real)).collect())
 }
 
 /// Whether a trace has some.

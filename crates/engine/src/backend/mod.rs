@@ -51,8 +51,8 @@ pub(crate) struct Setup {
     pub(crate) trim_mode: libc::c_int,
     /// Whether trims are those of a purge: a device gets discards.
     pub(crate) purges: bool,
-    /// Where trims reset zones: of each file, whether they are those of a device.
-    pub(crate) zoned: Option<Box<[bool]>>,
+    /// Whether trims reset zones of devices.
+    pub(crate) resets_zones: bool,
     /// The kernel's word for the priority of each read and write; 0 for that of the thread.
     pub(crate) ioprio: u16,
     /// Who is to look for requests and completions of a ring.

@@ -21,8 +21,8 @@ pub(crate) struct Sync {
     trim_mode: i32,
     /// Whether trims are those of a purge.
     purges: bool,
-    /// Where trims reset zones: of each file, whether they are those of a device.
-    zoned: Option<Box<[bool]>>,
+    /// Whether trims reset zones of devices.
+    resets_zones: bool,
     /// The request that is ready; the depth is 1.
     ready: Option<Io>,
     done: Option<Completion>,
@@ -39,7 +39,7 @@ impl Sync {
             write_flags,
             trim_mode: setup.trim_mode,
             purges: setup.purges,
-            zoned: setup.zoned,
+            resets_zones: setup.resets_zones,
             ready: None,
             done: None,
         }
@@ -66,10 +66,7 @@ impl Sync {
             }
             // SAFETY: the file is open as long as this backend lives.
             Op::Fsync => unsafe { libc::fdatasync(file) as isize },
-            Op::Trim if self.zoned.is_some() => {
-                let is_real = self.zoned.as_ref().is_some_and(|of| of[io.file as usize]);
-                zones::reset_as_request(is_real, file, io)
-            }
+            Op::Trim if self.resets_zones => zones::reset_as_request(file, io),
             Op::Trim if self.purges && purge::is_device(file) => purge::discard(file, io),
             // SAFETY: the same.
             Op::Trim => unsafe {

@@ -265,14 +265,7 @@ fn lock(zones: &Zones) -> MutexGuard<'_, Table> {
 }
 
 /// What a reset of a zone is to the backend: 0, or -1 and the cause in `errno`.
-pub(crate) fn reset_as_request(
-    is_zoned: bool,
-    file: std::os::fd::RawFd,
-    io: &crate::io::Io,
-) -> isize {
-    if !is_zoned {
-        return 0;
-    }
+pub(crate) fn reset_as_request(file: std::os::fd::RawFd, io: &crate::io::Io) -> isize {
     match device::reset(file, io.offset, io.length.into()) {
         Ok(()) => 0,
         Err(error) => {

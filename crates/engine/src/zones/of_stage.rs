@@ -29,7 +29,7 @@ impl Zones {
     }
 
     /// Whether the zones are those of a device.
-    pub(crate) fn are_real(&self) -> bool {
+    fn are_real(&self) -> bool {
         self.device.is_some()
     }
 
@@ -186,6 +186,11 @@ fn of_file(target: &Target<'_>, uses: &[Use<'_>]) -> Result<Zones, EngineError> 
     }
     for one in uses {
         fits(target, one.work, size)?;
+    }
+    // Nothing would be sent, and the figure would be that of a call to nobody.
+    if device.is_none() && uses.iter().any(|one| one.work.trims()) {
+        let what = "has no zones that a trim could reset";
+        return target.refuse(what, "name a zoned device, or leave out the workload that trims");
     }
     let limit = most_open(target, rules, device)?;
     // A worker's own limit is counted where there is no other.
