@@ -8,10 +8,10 @@ use std::path::Path;
 
 const ZONE: u64 = 1 << 20;
 /// A workload that resets zones, beside the one that writes to them.
-const RESETS: &str = "zone_size = \"1MiB\"\ngroup = \"g\"\n[[workload]]\nname = \
-                      \"resets\"\ngroup = \"g\"\nread = \"0%\"\ntrim = \"100%\"\nblock_size = \
-                      \"1MiB\"\nzones = \"device\"\nzone_size = \"1MiB\"\ndepth = 1\n[engine]\nbackend = \
-                      \"sync\"";
+const RESETS: &str = "zone_size = \"1MiB\"\ngroup = \"g\"\n[[workload]]\nname = \"resets\"\n\
+                      group = \"g\"\nread = \"0%\"\ntrim = \"100%\"\nblock_size = \"1MiB\"\n\
+                      zones = \"device\"\nzone_size = \"1MiB\"\ndepth = 1\n[engine]\n\
+                      backend = \"sync\"";
 
 fn suite(workload: &str) -> String {
     format!(
