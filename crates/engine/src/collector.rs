@@ -153,11 +153,6 @@ impl Collector {
         }
     }
 
-    /// When the stage began, on its clock.
-    pub(crate) fn start_ns(&self) -> u64 {
-        self.timetable.start_ns
-    }
-
     /// Takes in a page that `worker` has left, and hands out every interval that nobody is in any
     /// more.
     pub(crate) fn take(

@@ -20,6 +20,7 @@ mod driver;
 mod error;
 mod flushes;
 mod generator;
+mod heart;
 mod io;
 mod kernel_workers;
 mod metadata;

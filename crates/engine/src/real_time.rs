@@ -8,6 +8,7 @@ use crate::control::Control;
 use crate::driver::{FromWorker, Timetable, WorkerEnd};
 use crate::error::EngineError;
 use crate::flushes::{Flushes, is_probed};
+use crate::heart::Heart;
 use crate::kernel_workers::Helpers;
 use crate::outcome::StageOutcome;
 use crate::page_cache;
@@ -22,7 +23,7 @@ use crate::threads::{self, Member};
 use crate::turns::Turns;
 use crate::zones;
 use model::choices::Backend;
-use model::event::{Flush, MOST_FLUSHES, MOST_PAUSES, Pause};
+use model::event::{Flush, MOST_FLUSHES, Pause};
 use model::plan::{HostPlan, HostStage, Stop, Target, Work, Worker};
 use model::sample::OpSample;
 use model::units::Nanos;
@@ -35,10 +36,6 @@ use std::time::Duration;
 
 /// How often a stage looks whether its patience is over.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// A heart that beats this much too late has stood still: a busy machine lets a thread wait for
-/// less.
-const LEAST_PAUSE_NS: u64 = 100_000_000;
 
 /// Messages for which each worker has room on its way to the collector. The room is there before
 /// the load begins, because a queue that grows allocates on the workers' threads; a worker that
@@ -109,16 +106,25 @@ pub(crate) fn run_on(
     let crew = threads::start(&shared, &out)?;
     let crew = threads::wait_until_ready(&shared, crew, &inbox)?;
     drop(out);
+    let heart = match Heart::start(control) {
+        Ok(heart) => heart,
+        Err(error) => {
+            threads::call_off(&shared, crew);
+            return Err(EngineError::worker("be watched by a thread of its own", error));
+        }
+    };
     let Some(start_ns) = when() else {
         threads::call_off(&shared, crew);
         return Ok(StageOutcome::called_off());
     };
     let timetable = begin(&shared, plan, start_ns);
+    heart.load_begins(timetable.start_ns);
     let mut collector = Collector::new(stage, plan.host, timetable);
     let mut helpers =
         Helpers::of(if backend == Backend::IoUring { numbers(&crew) } else { Vec::new() });
     let mut ends =
         collect(&mut collector, &inbox, &crew, &mut helpers, control, timetable.patience, sink);
+    ends.pauses = heart.end();
     drop(helpers);
     if ends.stuck == 0 {
         threads::dismiss(crew);
@@ -221,26 +227,6 @@ struct Ends {
     pauses: Vec<Pause>,
 }
 
-/// The heart of a stage: it beats at least once in a [`LOOK`], whatever the target does, as long as
-/// this program runs.
-struct PauseDetector {
-    start_ns: u64,
-    pauses: Vec<Pause>,
-}
-
-impl PauseDetector {
-    /// It waited from `from_ns` to `to_ns` for a message or a [`LOOK`], on the control's clock; the
-    /// load ends at `stop_at_ns`.
-    fn waited(&mut self, from_ns: u64, to_ns: u64, stop_at_ns: u64) {
-        let length_ns = to_ns.saturating_sub(from_ns).saturating_sub(LOOK.as_nanos() as u64);
-        // What begins in the load counts as far as it goes, like a request.
-        let is_load = from_ns >= self.start_ns && from_ns < stop_at_ns;
-        if is_load && length_ns >= LEAST_PAUSE_NS && self.pauses.len() < MOST_PAUSES {
-            self.pauses.push(Pause { at_ns: from_ns - self.start_ns, length_ns });
-        }
-    }
-}
-
 /// The kernel's numbers of the workers' threads. All have said theirs, or the stage would not have
 /// begun.
 fn numbers(crew: &[Member]) -> Vec<i32> {
@@ -261,14 +247,9 @@ fn collect(
     sink: &mut dyn FnMut(IntervalSample),
 ) -> Ends {
     let mut ends = Ends::default();
-    let clock = control.clock();
-    let mut pause_detector = PauseDetector { start_ns: collector.start_ns(), pauses: Vec::new() };
     let mut silent: Vec<u32> = (0..crew.len() as u32).collect();
     while !silent.is_empty() {
-        let from_ns = clock.now_ns();
-        let message = inbox.recv_timeout(LOOK);
-        pause_detector.waited(from_ns, clock.now_ns(), control.stop_at_ns());
-        match message {
+        match inbox.recv_timeout(LOOK) {
             Ok(FromWorker::Left { worker, mut interval, now_in }) => {
                 helpers.look(|| control.clock().now_ns());
                 interval.cpu.system_ns += helpers.take(worker);
@@ -305,7 +286,6 @@ fn collect(
             Err(RecvTimeoutError::Disconnected) => silent.clear(),
         }
     }
-    ends.pauses = pause_detector.pauses;
     ends
 }
 
@@ -417,33 +397,4 @@ fn sync_here(shared: &Shared) -> OpSample {
         flushes.count(outcome.map(|()| took_ns).map_err(rustix::io::Errno::raw_os_error));
     }
     flushes.into_sample()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_heart_that_beats_too_late_while_the_load_is_on_stood_still() {
-        let mut pause_detector = PauseDetector { start_ns: 1_000_000_000, pauses: Vec::new() };
-        let stop_at_ns = 9_000_000_000;
-        let mut waited = |from_ms: u64, length_ms: u64| {
-            pause_detector.waited(
-                from_ms * 1_000_000,
-                (from_ms + length_ms) * 1_000_000,
-                stop_at_ns,
-            );
-        };
-        waited(900, 5_000);
-        waited(2_000, 50);
-        waited(2_050, 149);
-        waited(3_000, 2_050);
-        waited(8_990, 150);
-        waited(9_000, 3_000);
-        let pause = |at_ms: u64, length_ms: u64| Pause {
-            at_ns: at_ms * 1_000_000,
-            length_ns: length_ms * 1_000_000,
-        };
-        assert_eq!(pause_detector.pauses, [pause(2_000, 2_000), pause(7_990, 100)]);
-    }
 }
