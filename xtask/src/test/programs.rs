@@ -210,7 +210,7 @@ mod tests {
             "no",
             "stack backtrace:",
             "   0: main",
-            "note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.",
+            "note: Some details are omitted.",
             "             at ./x.rs:1",
             "",
             "failures:",
