@@ -19,8 +19,6 @@ const ANSWERS_BEHIND: u8 = 4;
 /// A start as it was told to a host.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told {
-    /// When it was said, on our clock.
-    pub(super) now_ns: u64,
     /// The agreed instant on our clock.
     pub(super) at_ns: u64,
     /// The same on the host's clock.
@@ -47,8 +45,9 @@ pub(super) struct StartBound {
     /// When the host's stage was heard to be over, on our clock.
     over_ns: u64,
     behind: Option<Behind>,
-    /// The host had not begun at this time of ours.
-    not_before_ns: u64,
+    /// The host's clock had not come to it at this time of ours, as far as that was asked. Before
+    /// it was told, it may have: then the host begins late.
+    not_before_ns: Option<u64>,
     /// It had begun at this time of ours.
     not_after_ns: u64,
     answers: u8,
@@ -79,7 +78,7 @@ impl StartBound {
             told,
             over_ns: u64::MAX,
             behind: None,
-            not_before_ns: told.now_ns,
+            not_before_ns: None,
             not_after_ns: u64::MAX,
             answers: 0,
         }
@@ -97,7 +96,7 @@ impl StartBound {
             return false;
         }
         if theirs_ns < self.told.theirs_ns && sent_ns < self.over_ns {
-            self.not_before_ns = self.not_before_ns.max(sent_ns);
+            self.not_before_ns = self.not_before_ns.max(Some(sent_ns));
             return false;
         }
         self.not_after_ns = self.not_after_ns.min(received_ns);
@@ -131,11 +130,14 @@ impl StartBound {
         let drift = u64::try_from(drift_ns(error_ns)).unwrap_or(u64::MAX);
         let error_ns = error_ns.saturating_add(drift);
         let at_ns = self.told.at_ns;
-        let contradicts = self.not_before_ns > at_ns.saturating_add(error_ns)
+        let contradicts = self.not_before_ns.is_some_and(|ns| ns > at_ns.saturating_add(error_ns))
             || self.not_after_ns < at_ns.saturating_sub(error_ns);
         Some(match contradicts || behind.is_beyond(self.told.error_ns) {
             false => error_ns,
-            true => self.not_after_ns.abs_diff(at_ns).max(self.not_before_ns.abs_diff(at_ns)),
+            true => {
+                let early_ns = self.not_before_ns.map_or(error_ns, |ns| ns.abs_diff(at_ns));
+                self.not_after_ns.abs_diff(at_ns).max(early_ns)
+            }
         })
     }
 }
@@ -154,7 +156,7 @@ mod tests {
 
     /// For 11 s on our clock; theirs is 100 s ahead.
     fn told() -> StartBound {
-        StartBound::of(Told { now_ns: 10 * S, at_ns: 11 * S, theirs_ns: 111 * S, error_ns: 50 })
+        StartBound::of(Told { at_ns: 11 * S, theirs_ns: 111 * S, error_ns: 50 })
     }
 
     fn answer(sent_ns: u64, theirs_ns: u64, received_ns: u64) -> Answer {
@@ -195,12 +197,21 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stood_still_behind_the_start_costs_no_more_than_the_first_answer_leaves_open() {
+    fn a_clock_that_stood_still_behind_the_start_takes_nothing_away() {
         let mut start = told();
         start.answer(answer(12 * S, 112 * S, 12 * S + S / 1_000));
-        assert!(start.error_ns().expect("one") < S / 100, "{start:?}");
+        let before = start.error_ns().expect("one");
         start.answer(answer(30 * S, 123 * S, 30 * S + 100));
-        assert_eq!(start.error_ns(), Some(S + S / 1_000));
+        assert!(start.error_ns().expect("two") > 6 * S && before < S / 100, "{start:?}");
+    }
+
+    #[test]
+    fn a_host_that_is_told_late_may_have_been_at_the_instant_before_it_was_told() {
+        // We stood still for 8 s, and what is known of the host's clock is from before.
+        let told = Told { at_ns: 12 * S + S / 4, theirs_ns: 112 * S, error_ns: 50 };
+        let mut start = StartBound::of(told);
+        start.answer(answer(13 * S, 121 * S, 13 * S + 100));
+        assert!(start.error_ns().expect("one") > 8 * S, "{start:?}");
     }
 
     #[test]
@@ -235,7 +246,7 @@ mod tests {
             let theirs_ns = (111 * S).saturating_add_signed(wrong_ns);
             let error_ns = wrong_ns.unsigned_abs();
             let mut start = StartBound::of(Told {
-                now_ns: 10 * S, at_ns: 11 * S, theirs_ns, error_ns,
+                at_ns: 11 * S, theirs_ns, error_ns,
             });
             let mut now = 11 * S;
             for (there, back) in trips {
@@ -258,7 +269,7 @@ mod tests {
             told in any::<(u64, u64, u64)>(),
             answers in prop::collection::vec(any::<(u64, u64, u64)>(), 0..9), over: u64) {
             let (at_ns, theirs_ns, error_ns) = told;
-            let mut start = StartBound::of(Told { now_ns: 0, at_ns, theirs_ns, error_ns });
+            let mut start = StartBound::of(Told { at_ns, theirs_ns, error_ns });
             start.is_over(over);
             for (sent, theirs, received) in answers {
                 start.answer(answer(sent, theirs, received));
