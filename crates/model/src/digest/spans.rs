@@ -41,11 +41,11 @@ impl Even {
         if !spans.windows(2).all(follows) {
             return None;
         }
-        let mut lengths = Packed::default();
-        for (at, span) in spans.iter().enumerate() {
-            lengths.set(at, fold(span.length_ns.wrapping_sub(first.length_ns) as i64));
+        let mut lengths = [0; CHUNK];
+        for (length, span) in lengths.iter_mut().zip(spans) {
+            *length = fold(span.length_ns.wrapping_sub(first.length_ns) as i64);
         }
-        Some(Even { first, lengths })
+        Some(Even { first, lengths: Packed::of(&lengths) })
     }
 
     fn length_ns(&self, at: usize) -> u64 {
@@ -54,8 +54,9 @@ impl Even {
 
     fn iter(&self) -> impl Iterator<Item = Span> + '_ {
         let mut start_ns = self.first.start_ns;
+        let lengths = self.lengths.all();
         (0..CHUNK).map(move |at| {
-            let length_ns = self.length_ns(at);
+            let length_ns = self.first.length_ns.wrapping_add(unfold(lengths[at]) as u64);
             let span =
                 Span { start_ns, length_ns, interval: self.interval(at), phase: self.phase() };
             start_ns = start_ns.wrapping_add(length_ns);
@@ -160,7 +161,23 @@ impl Spans {
 
     /// Whether their numbers do not fall.
     pub fn are_sorted(&self) -> bool {
-        self.iter().is_sorted_by_key(|span| span.interval)
+        let bounds = self.stretches().flat_map(|(first, last, _)| [first, last]);
+        bounds.is_sorted()
+    }
+
+    /// First and last number and phase of intervals that have all numbers between these, in their
+    /// order.
+    pub(super) fn stretches(&self) -> impl Iterator<Item = (u32, u32, Phase)> + '_ {
+        let of = |span: &Span| (span.interval, span.interval, span.phase);
+        let full = self.full.iter().flat_map(move |chunk| {
+            let (even, any) = match chunk {
+                Chunk::Even(even) => (Some(even), None),
+                Chunk::Any(spans) => (None, Some(spans)),
+            };
+            let even = even.map(|even| (even.interval(0), even.interval(CHUNK - 1), even.phase()));
+            even.into_iter().chain(any.into_iter().flat_map(|spans| spans.iter()).map(of))
+        });
+        full.chain(self.rest.iter().map(of))
     }
 
     /// Puts them into the order of their numbers.
@@ -248,6 +265,17 @@ mod tests {
             prop_assert_eq!(spans.iter().collect::<Vec<_>>(), plain.clone());
             prop_assert_eq!(spans.last(), plain.last().copied());
             prop_assert!(spans.are_sorted());
+            let numbers = spans.stretches().flat_map(|(first, last, phase)| {
+                (first..=last).map(move |number| (number, phase))
+            });
+            prop_assert!(numbers.eq(plain.iter().map(|span| (span.interval, span.phase))));
+            let mut shuffled = spans.clone();
+            if let (Some(first), Some(last)) = (plain.first(), plain.last())
+                && first.interval < last.interval
+            {
+                shuffled.push(*first);
+                prop_assert!(!shuffled.are_sorted());
+            }
             for at in 0..=plain.len() {
                 prop_assert_eq!(spans.get(at), plain.get(at).copied());
             }
