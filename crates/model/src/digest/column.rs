@@ -30,9 +30,17 @@ impl Packed {
 
     /// All of them.
     pub fn all(&self) -> [u64; CHUNK] {
-        let mut values = [0; CHUNK];
-        if !self.bytes.is_empty() {
-            values.iter_mut().enumerate().for_each(|(at, value)| *value = self.get(at));
+        let (mut values, width) = ([0; CHUNK], self.width());
+        if width == 0 {
+            return values;
+        }
+        let mut bytes = [0; (CHUNK + 1) * size_of::<u64>()];
+        bytes[..self.bytes.len()].copy_from_slice(&self.bytes);
+        let mask = u64::MAX >> (u64::BITS as usize - 8 * width);
+        for (at, value) in values.iter_mut().enumerate() {
+            if let Some(whole) = bytes.get(at * width..).and_then(|rest| rest.first_chunk()) {
+                *value = u64::from_le_bytes(*whole) & mask;
+            }
         }
         values
     }
@@ -151,7 +159,7 @@ impl Column {
 
     /// All numbers in order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
-        let all = self.chunks.iter().flat_map(|chunk| (0..CHUNK).map(|at| chunk.get(at)));
+        let all = self.chunks.iter().flat_map(Packed::all);
         all.take(self.length)
     }
 

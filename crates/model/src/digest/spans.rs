@@ -52,18 +52,6 @@ impl Even {
         self.first.length_ns.wrapping_add(unfold(self.lengths.get(at)) as u64)
     }
 
-    fn iter(&self) -> impl Iterator<Item = Span> + '_ {
-        let mut start_ns = self.first.start_ns;
-        let lengths = self.lengths.all();
-        (0..CHUNK).map(move |at| {
-            let length_ns = self.first.length_ns.wrapping_add(unfold(lengths[at]) as u64);
-            let span =
-                Span { start_ns, length_ns, interval: self.interval(at), phase: self.phase() };
-            start_ns = start_ns.wrapping_add(length_ns);
-            span
-        })
-    }
-
     fn interval(&self, at: usize) -> u32 {
         self.first.interval.wrapping_add(at as u32)
     }
@@ -137,7 +125,7 @@ impl Spans {
 
     /// All of them in order.
     pub fn iter(&self) -> impl Iterator<Item = Span> + '_ {
-        self.full.iter().flat_map(each).chain(self.rest.iter().copied())
+        Iter { chunks: self.full.iter(), rest: &self.rest, now: Now::Any([].iter()) }
     }
 
     /// The place of an interval, where they are sorted: nearly always so far from the first one as
@@ -188,13 +176,55 @@ impl Spans {
     }
 }
 
-fn each(chunk: &Chunk) -> impl Iterator<Item = Span> + '_ {
-    let (even, any) = match chunk {
-        Chunk::Even(even) => (Some(even), None),
-        Chunk::Any(spans) => (None, Some(spans)),
-    };
-    let even = even.into_iter().flat_map(Even::iter);
-    even.chain(any.into_iter().flat_map(|spans| spans.iter().copied()))
+/// Spans in their order. One state, in place of chained ones: they are gone through many times.
+struct Iter<'a> {
+    chunks: std::slice::Iter<'a, Chunk>,
+    /// Behind all chunks.
+    rest: &'a [Span],
+    now: Now<'a>,
+}
+
+/// What is gone through at the moment.
+enum Now<'a> {
+    /// A chunk from the place `at` on, with the span that is next but for its length.
+    Even { at: usize, next: Span, length_ns: u64, lengths: [u64; CHUNK] },
+    Any(std::slice::Iter<'a, Span>),
+}
+
+impl Iterator for Iter<'_> {
+    type Item = Span;
+
+    #[inline]
+    fn next(&mut self) -> Option<Span> {
+        loop {
+            match &mut self.now {
+                Now::Even { at, next, length_ns, lengths } => {
+                    if let Some(length) = lengths.get(*at) {
+                        let length_ns = length_ns.wrapping_add(unfold(*length) as u64);
+                        let span = Span { length_ns, ..*next };
+                        next.start_ns = next.start_ns.wrapping_add(length_ns);
+                        next.interval = next.interval.wrapping_add(1);
+                        *at += 1;
+                        return Some(span);
+                    }
+                }
+                Now::Any(spans) => {
+                    if let Some(span) = spans.next() {
+                        return Some(*span);
+                    }
+                }
+            }
+            self.now = match self.chunks.next() {
+                Some(Chunk::Even(Even { first, lengths })) => {
+                    let (next, length_ns) = (*first, first.length_ns);
+                    Now::Even { at: 0, next, length_ns, lengths: lengths.all() }
+                }
+                Some(Chunk::Any(spans)) => Now::Any(spans.iter()),
+                None if self.rest.is_empty() => return None,
+                None => Now::Any(std::mem::take(&mut self.rest).iter()),
+            };
+        }
+    }
 }
 
 impl FromIterator<Span> for Spans {
