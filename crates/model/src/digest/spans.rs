@@ -187,7 +187,12 @@ struct Iter<'a> {
 /// What is gone through at the moment.
 enum Now<'a> {
     /// A chunk from the place `at` on, with the span that is next but for its length.
-    Even { at: usize, next: Span, length_ns: u64, lengths: [u64; CHUNK] },
+    Even {
+        at: usize,
+        next: Span,
+        length_ns: u64,
+        lengths: [u64; CHUNK],
+    },
     Any(std::slice::Iter<'a, Span>),
 }
 
