@@ -185,6 +185,7 @@ struct Iter<'a> {
 }
 
 /// What is gone through at the moment.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is not moved")]
 enum Now<'a> {
     /// A chunk from the place `at` on, with the span that is next but for its length.
     Even {
