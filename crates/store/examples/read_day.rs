@@ -1,7 +1,8 @@
 //! Reads a run file as commands do, each way once, and says how long it took and the most memory
 //! that the process had so far: `cargo run --release -p store --example read_day -- FILE [WAY]`.
 //!
-//! WAY is `report` (what `show`, `report` and `compare` read), `resume` or `export`.
+//! WAY is `report` (what `show`, `report` and `compare` read), `digests` (the same without counters),
+//! `resume` or `export`.
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
 use std::path::PathBuf;
@@ -18,6 +19,10 @@ fn main() {
             let results = analysis::results(&record);
             println!("{} stages, {} results", record.stages.len(), results.len());
         }
+        "digests" => {
+            let record = store::read_digests(&path).expect("a run file");
+            println!("{} stages", record.stages.len());
+        }
         "resume" => {
             let record = store::read_to_resume(&path).expect("a run file");
             println!("{} stages", record.stages.len());
@@ -31,7 +36,7 @@ fn main() {
             .expect("a run file");
             println!("{rows} rows");
         }
-        other => panic!("{other}: report, resume or export"),
+        other => panic!("{other}: report, digests, resume or export"),
     }
     let status = std::fs::read_to_string("/proc/self/status").expect("procfs");
     let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();

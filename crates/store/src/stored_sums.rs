@@ -147,10 +147,8 @@ impl Keeper {
         }
         if self.taken >= self.least || (is_end && self.has_written) {
             self.write(transaction)?;
-            self.thinner.code(transaction, checks)?;
-            self.thinner.thin(transaction, checks)?;
         }
-        Ok(())
+        self.thinner.work(transaction, checks, is_end)
     }
 
     /// After a transaction.

@@ -8,8 +8,8 @@
 //! done. Of a stage that may settle, every block stays, for its figures begin anywhere.
 
 use crate::checksums::{Part, Sums};
-use crate::reach::{Reach, Stretch};
-use crate::sample_blocks;
+use crate::reach::Reach;
+use crate::sample_blocks::{self, Move, Progress};
 use crate::values::{Problem, each, is_there, small};
 use model::digest::{Held, Spans};
 use model::plan::Plan;
@@ -38,6 +38,10 @@ pub struct Thinner {
     before: Edge,
     /// The last block whose rows are gone; 0 where there is none.
     last: i64,
+    /// The block whose rows are going into columns.
+    moving: Option<Move>,
+    /// How much of that may be done in this transaction.
+    room: u64,
 }
 
 /// A block whose samples are there.
@@ -51,15 +55,22 @@ struct Waiting {
     ended_unix_ns: u64,
 }
 
+impl Waiting {
+    fn is_large(self) -> bool {
+        self.to.reach.samples.saturating_sub(self.from.reach.samples) > AT_ONCE
+    }
+}
+
 /// How far a block reaches: rows of each table, and of `intervals`.
 #[derive(Clone, Copy, Debug, Default)]
-struct Edge {
+pub struct Edge {
     reach: Reach,
     intervals: i64,
 }
 
 impl Edge {
-    fn rows(self, part: Part) -> i64 {
+    /// The last row of a table.
+    pub fn rows(self, part: Part) -> i64 {
         match part {
             Part::Samples => self.reach.samples,
             Part::Errors => self.reach.errors,
@@ -74,8 +85,11 @@ impl Edge {
 /// last ones of a long one.
 const PLAIN_ROWS: i64 = 1 << 20;
 
+/// So many rows of samples go at once.
+const AT_ONCE: i64 = 1 << 14;
+
 /// The tables whose rows have numbers.
-const NUMBERED: [Part; 4] = [Part::Samples, Part::Errors, Part::Workers, Part::WorkerSamples];
+pub const NUMBERED: [Part; 4] = [Part::Samples, Part::Errors, Part::Workers, Part::WorkerSamples];
 
 impl Thinner {
     /// As the plan says. What is checked after a crash needs every interval, and so do single
@@ -98,6 +112,8 @@ impl Thinner {
             rows,
             before: Edge::default(),
             last: 0,
+            moving: None,
+            room: 0,
         };
         thinner.whole = whole(plan);
         thinner
@@ -118,6 +134,8 @@ impl Thinner {
 
     /// A sample was written.
     pub fn took(&mut self, sample: &IntervalSample) {
+        // Twice what it will cost itself: a block is done before the next one is there.
+        self.room = self.room.saturating_add(2 * sample_blocks::cost(sample));
         if self.keep_ns.is_none() {
             return;
         }
@@ -155,6 +173,7 @@ impl Thinner {
     /// Nothing more goes: a transaction failed, or samples do not follow each other.
     pub fn stop(&mut self) {
         self.waiting.clear();
+        self.moving = None;
         (self.keep_ns, self.rows) = (None, None);
     }
 
@@ -163,47 +182,74 @@ impl Thinner {
         self.last
     }
 
-    /// Puts the oldest samples into blocks where more of them stand in rows than should. The last
-    /// block of sums stays in rows: SQLite would give their numbers to others.
-    pub fn code(
+    /// Before a transaction ends: goes on with what is to be done to blocks, as far as this
+    /// transaction's samples pay for it; at the end of a run, all of it.
+    pub fn work(
         &mut self,
         transaction: &Transaction<'_>,
         checks: &mut Sums,
+        is_end: bool,
     ) -> rusqlite::Result<()> {
+        let mut room = std::mem::take(&mut self.room);
+        if is_end {
+            room = u64::MAX;
+        }
+        loop {
+            if self.moving.is_none() {
+                self.thin(transaction, checks)?;
+                self.next(transaction)?;
+            }
+            let Some(moving) = &mut self.moving else { return Ok(()) };
+            match moving.go_on(transaction, checks, &mut room)? {
+                Progress::Paused => return Ok(()),
+                Progress::Over => self.moving = None,
+                Progress::Refused => {
+                    self.moving = None;
+                    self.tried += 1;
+                }
+                Progress::InColumns => {
+                    let block = &mut self.waiting[self.tried];
+                    block.is_coded = true;
+                    self.last = self.last.max(block.block);
+                    self.tried += 1;
+                }
+            }
+        }
+    }
+
+    /// Begins to put the oldest samples into a block where more of them are in rows than should
+    /// be, or where it is soon to go and too large to go at once. The last block of sums stays in
+    /// rows: SQLite would give their numbers to others.
+    fn next(&mut self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         let Some(most) = self.rows else { return Ok(()) };
         while self.tried + 1 < self.waiting.len() {
             let waiting = self.waiting[self.tried];
             let rows = self.before.reach.samples.saturating_sub(waiting.from.reach.samples);
-            if rows <= most {
+            let is_to_go = self.tried == 0 && self.is_old(waiting) && waiting.is_large();
+            if rows <= most && !is_to_go {
                 break;
             }
-            let spans = spans(transaction, waiting.block)?;
-            let stretch = Stretch { from: waiting.from.reach, to: waiting.to.reach };
-            let is_coded = match &spans {
-                Some(spans) => {
-                    sample_blocks::write(transaction, checks, waiting.block, stretch, spans)?
-                }
-                None => false,
-            };
-            if let Some(spans) = spans.filter(|_| is_coded) {
-                take_rows_away(transaction, waiting, &spans)?;
-                self.last = self.last.max(waiting.block);
+            if let Some(spans) = spans(transaction, waiting.block)? {
+                self.moving = Some(Move::new(waiting.block, waiting.from, waiting.to, spans));
+                break;
             }
-            self.waiting[self.tried].is_coded = is_coded;
             self.tried += 1;
         }
         Ok(())
     }
 
-    /// Takes the samples of blocks away that ended long enough ago.
-    pub fn thin(
-        &mut self,
-        transaction: &Transaction<'_>,
-        checks: &mut Sums,
-    ) -> rusqlite::Result<()> {
-        let Some(keep_ns) = self.keep_ns else { return Ok(()) };
+    /// Whether a block ended so long ago that it is not kept.
+    fn is_old(&self, block: Waiting) -> bool {
+        let age_ns = self.now_unix_ns.saturating_sub(block.ended_unix_ns);
+        self.keep_ns.is_some_and(|keep_ns| age_ns > keep_ns)
+    }
+
+    /// Takes the samples of blocks away that ended long enough ago. A large one goes by way of
+    /// columns, which are gone in no time.
+    fn thin(&mut self, transaction: &Transaction<'_>, checks: &mut Sums) -> rusqlite::Result<()> {
         while let Some(first) = self.waiting.front().copied() {
-            if self.now_unix_ns.saturating_sub(first.ended_unix_ns) <= keep_ns {
+            let is_untried = self.tried == 0 && self.rows.is_some() && self.waiting.len() > 1;
+            if !self.is_old(first) || (is_untried && first.is_large()) {
                 break;
             }
             self.waiting.pop_front();
@@ -290,7 +336,6 @@ fn take_rows_away(
 ) -> rusqlite::Result<()> {
     let rows = [block.from.reach.samples, block.to.reach.samples];
     transaction.prepare_cached(MOMENTS)?.execute(rows)?;
-    let mut gone = vec![Part::Intervals];
     for part in NUMBERED {
         // SQLite gives a new row the number behind the last one: the last row of a table stays, or
         // its number would be that of another.
@@ -301,8 +346,18 @@ fn take_rows_away(
         let delete = format!("DELETE FROM {} WHERE rowid > ? AND rowid <= ?", part.name());
         let rows = [block.from.rows(part), block.to.rows(part)];
         transaction.prepare_cached(&delete)?.execute(rows)?;
-        gone.push(part);
+        take_checksums_away(transaction, part, block.from, block.to)?;
     }
+    take_intervals_away(transaction, block.from, block.to, stages)
+}
+
+/// Takes the intervals of a block away.
+pub fn take_intervals_away(
+    transaction: &Transaction<'_>,
+    from: Edge,
+    to: Edge,
+    stages: &[(u32, BTreeMap<u32, Spans>)],
+) -> rusqlite::Result<()> {
     let mut delete = transaction.prepare_cached(
         "DELETE FROM intervals WHERE stage = ? AND host = ? AND interval BETWEEN ? AND ?",
     )?;
@@ -313,12 +368,19 @@ fn take_rows_away(
             }
         }
     }
-    // Sums of rows end where blocks do.
+    take_checksums_away(transaction, Part::Intervals, from, to)
+}
+
+/// Takes the sums of a block's rows away: they end where blocks do.
+fn take_checksums_away(
+    transaction: &Transaction<'_>,
+    part: Part,
+    from: Edge,
+    to: Edge,
+) -> rusqlite::Result<()> {
     let delete = "DELETE FROM checksums WHERE part = ? AND row > ? AND row <= ?";
-    for part in gone {
-        let (from, to) = (block.from.rows(part), block.to.rows(part));
-        transaction.prepare_cached(delete)?.execute(params![part.name(), from, to])?;
-    }
+    let rows = params![part.name(), from.rows(part), to.rows(part)];
+    transaction.prepare_cached(delete)?.execute(rows)?;
     Ok(())
 }
 

@@ -233,11 +233,25 @@ fn fill(
     checks.settle(&transaction)?;
     transaction.commit()?;
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    // A page that several commits change goes into the file once.
+    let pages =
+        (testbed.len() as i64).saturating_mul(PAGES_OF_A_HOST).clamp(LEAST_PAGES, MOST_PAGES);
+    connection.pragma_update(None, "wal_autocheckpoint", pages)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // An empty write makes the journal and its index: better refused for want of room now than
     // after the first stage began.
     connection.execute_batch("BEGIN IMMEDIATE; UPDATE run SET state = NULL; COMMIT")?;
     Ok((connection, checks))
 }
+
+/// With so many pages in the journal, they go into the file: of each host as many as it changes in
+/// some seconds. A power cut may take what is in the journal.
+const PAGES_OF_A_HOST: i64 = 16;
+const LEAST_PAGES: i64 = 1_000;
+const MOST_PAGES: i64 = 32_000;
+
+/// So many statements are kept ready: more than a writer has.
+const STATEMENTS: usize = 64;
 
 /// The only row of its table.
 const RUN: &str = "SELECT * FROM run";

@@ -415,12 +415,14 @@ impl Taking<'_> {
         let count = rest.count()?;
         let (at, most) = self.held.of(host)?;
         column.reach(self.frame.spans.get(&host).map_or(0, Spans::len));
-        for at in at..at.saturating_add(count.min(most.saturating_add(1))) {
-            let value = rest.take()?;
-            let before = column.get(at).filter(|_| count <= most).ok_or(Unfit::Stray)?;
-            column.set(at, put(before, value)?);
+        // Each number takes a byte at least, so that this many may be there.
+        if count > most {
+            return Err(Unfit::Stray);
         }
-        Ok(())
+        column.change(at, at.saturating_add(count), Unfit::Stray, |before| {
+            let value = rest.take()?;
+            put(before, value)
+        })
     }
 
     fn workers(&self, rest: &mut In<'_>, sums: &mut Sums) -> Result<(), Unfit> {

@@ -16,8 +16,43 @@ impl Packed {
         self.bytes.len() / CHUNK
     }
 
+    /// Those with these numbers.
+    pub fn of(values: &[u64; CHUNK]) -> Packed {
+        let all = values.iter().fold(0, |all, value| all | value);
+        let width = (u64::BITS - all.leading_zeros()).div_ceil(8) as usize;
+        // Each is written whole, and the next one over its upper bytes, which are 0.
+        let mut bytes = [0; (CHUNK + 1) * size_of::<u64>()];
+        for (at, value) in values.iter().enumerate() {
+            bytes[at * width..][..size_of::<u64>()].copy_from_slice(&value.to_le_bytes());
+        }
+        Packed { bytes: bytes[..CHUNK * width].into() }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> [u64; CHUNK] {
+        let (mut values, width) = ([0; CHUNK], self.width());
+        if width == 0 {
+            return values;
+        }
+        let mut bytes = [0; (CHUNK + 1) * size_of::<u64>()];
+        bytes[..self.bytes.len()].copy_from_slice(&self.bytes);
+        let mask = u64::MAX >> (u64::BITS as usize - 8 * width);
+        for (at, value) in values.iter_mut().enumerate() {
+            if let Some(whole) = bytes.get(at * width..).and_then(|rest| rest.first_chunk()) {
+                *value = u64::from_le_bytes(*whole) & mask;
+            }
+        }
+        values
+    }
+
     pub fn get(&self, at: usize) -> u64 {
         let width = self.width();
+        // All but the last few have eight bytes from their own on.
+        if let Some(whole) = self.bytes.get(at * width..).and_then(|rest| rest.first_chunk())
+            && width > 0
+        {
+            return u64::from_le_bytes(*whole) & (u64::MAX >> (u64::BITS as usize - 8 * width));
+        }
         let mut whole = [0; 8];
         if let Some(bytes) = self.bytes.get(at * width..(at + 1) * width) {
             whole[..width].copy_from_slice(bytes);
@@ -88,6 +123,32 @@ impl Column {
         }
     }
 
+    /// Makes of each number from one place to before another what `change` makes of it.
+    ///
+    /// # Errors
+    /// Those of `change`; or a place is behind the last one, which is `stray`. Some numbers may be
+    /// changed then.
+    pub fn change<E>(
+        &mut self,
+        from: usize,
+        to: usize,
+        stray: E,
+        mut change: impl FnMut(u64) -> Result<u64, E>,
+    ) -> Result<(), E> {
+        let mut at = from;
+        while at < to.min(self.length) {
+            let Some(chunk) = self.chunks.get_mut(at / CHUNK) else { break };
+            let end = to.min(self.length).min((at / CHUNK + 1) * CHUNK);
+            let mut values = chunk.all();
+            for value in &mut values[at % CHUNK..=(end - 1) % CHUNK] {
+                *value = change(*value)?;
+            }
+            *chunk = Packed::of(&values);
+            at = end;
+        }
+        if at < to { Err(stray) } else { Ok(()) }
+    }
+
     /// Makes it so long at least.
     pub fn reach(&mut self, length: usize) {
         if self.length < length {
@@ -98,7 +159,7 @@ impl Column {
 
     /// All numbers in order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
-        let all = self.chunks.iter().flat_map(|chunk| (0..CHUNK).map(|at| chunk.get(at)));
+        let all = self.chunks.iter().flat_map(Packed::all);
         all.take(self.length)
     }
 
@@ -137,6 +198,32 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_stretch_is_changed_as_its_numbers_one_by_one(
+            values in prop::collection::vec(prop_oneof![0u64..300, any::<u64>()], 0..300),
+            from in 0usize..310, count in 0usize..200,
+        ) {
+            let mut column = Column::default();
+            column.reach(values.len());
+            let all = column.change(0, values.len(), "stray", {
+                let mut next = values.iter();
+                move |before| { assert_eq!(before, 0); next.next().copied().ok_or("end") }
+            });
+            prop_assert_eq!(all, Ok(()));
+            prop_assert_eq!(column.iter().collect::<Vec<_>>(), values.clone());
+            let mut other = column.clone();
+            let to = from + count;
+            let changed =
+                column.change(from, to, "stray", |before| Ok(before.wrapping_mul(3) ^ 0x1234));
+            prop_assert_eq!(changed.is_err(), to > values.len() && count > 0);
+            for at in from..to {
+                if let Some(before) = other.get(at) {
+                    other.set(at, before.wrapping_mul(3) ^ 0x1234);
+                }
+            }
+            prop_assert_eq!(column, other);
+        }
+
         #[test]
         fn it_is_what_a_vector_is(
             changes in prop::collection::vec((0usize..200, prop_oneof![

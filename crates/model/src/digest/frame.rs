@@ -264,9 +264,17 @@ fn moments(spans: &BTreeMap<u32, Spans>) -> Vec<Moment> {
     let mut numbers: Vec<u32> =
         longest.into_iter().flatten().filter_map(load).map(|span| span.interval).collect();
     numbers.dedup();
-    let missing: Vec<u32> = loads()
-        .map(|span| span.interval)
-        .filter(|number| find(&numbers, *number, |n| *n).is_none())
+    let place = |number: u32| find(&numbers, number, |n| *n);
+    let missing: Vec<u32> = spans
+        .values()
+        .flat_map(Spans::stretches)
+        .filter(|(.., phase)| phase.counts())
+        .filter(|(first, last, _)| {
+            // Between two that are as far apart in their places, none is missing.
+            let places = place(*first).zip(place(*last));
+            places.is_none_or(|(at, end)| end - at != (last - first) as usize)
+        })
+        .flat_map(|(first, last, _)| (first..=last).filter(|number| place(*number).is_none()))
         .collect();
     numbers.extend(missing);
     numbers.sort_unstable();

@@ -41,26 +41,15 @@ impl Even {
         if !spans.windows(2).all(follows) {
             return None;
         }
-        let mut lengths = Packed::default();
-        for (at, span) in spans.iter().enumerate() {
-            lengths.set(at, fold(span.length_ns.wrapping_sub(first.length_ns) as i64));
+        let mut lengths = [0; CHUNK];
+        for (length, span) in lengths.iter_mut().zip(spans) {
+            *length = fold(span.length_ns.wrapping_sub(first.length_ns) as i64);
         }
-        Some(Even { first, lengths })
+        Some(Even { first, lengths: Packed::of(&lengths) })
     }
 
     fn length_ns(&self, at: usize) -> u64 {
         self.first.length_ns.wrapping_add(unfold(self.lengths.get(at)) as u64)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = Span> + '_ {
-        let mut start_ns = self.first.start_ns;
-        (0..CHUNK).map(move |at| {
-            let length_ns = self.length_ns(at);
-            let span =
-                Span { start_ns, length_ns, interval: self.interval(at), phase: self.phase() };
-            start_ns = start_ns.wrapping_add(length_ns);
-            span
-        })
     }
 
     fn interval(&self, at: usize) -> u32 {
@@ -136,7 +125,7 @@ impl Spans {
 
     /// All of them in order.
     pub fn iter(&self) -> impl Iterator<Item = Span> + '_ {
-        self.full.iter().flat_map(each).chain(self.rest.iter().copied())
+        Iter { chunks: self.full.iter(), rest: &self.rest, now: Now::Any([].iter()) }
     }
 
     /// The place of an interval, where they are sorted: nearly always so far from the first one as
@@ -160,7 +149,23 @@ impl Spans {
 
     /// Whether their numbers do not fall.
     pub fn are_sorted(&self) -> bool {
-        self.iter().is_sorted_by_key(|span| span.interval)
+        let bounds = self.stretches().flat_map(|(first, last, _)| [first, last]);
+        bounds.is_sorted()
+    }
+
+    /// First and last number and phase of intervals that have all numbers between these, in their
+    /// order.
+    pub(super) fn stretches(&self) -> impl Iterator<Item = (u32, u32, Phase)> + '_ {
+        let of = |span: &Span| (span.interval, span.interval, span.phase);
+        let full = self.full.iter().flat_map(move |chunk| {
+            let (even, any) = match chunk {
+                Chunk::Even(even) => (Some(even), None),
+                Chunk::Any(spans) => (None, Some(spans)),
+            };
+            let even = even.map(|even| (even.interval(0), even.interval(CHUNK - 1), even.phase()));
+            even.into_iter().chain(any.into_iter().flat_map(|spans| spans.iter()).map(of))
+        });
+        full.chain(self.rest.iter().map(of))
     }
 
     /// Puts them into the order of their numbers.
@@ -171,13 +176,61 @@ impl Spans {
     }
 }
 
-fn each(chunk: &Chunk) -> impl Iterator<Item = Span> + '_ {
-    let (even, any) = match chunk {
-        Chunk::Even(even) => (Some(even), None),
-        Chunk::Any(spans) => (None, Some(spans)),
-    };
-    let even = even.into_iter().flat_map(Even::iter);
-    even.chain(any.into_iter().flat_map(|spans| spans.iter().copied()))
+/// Spans in their order. One state, in place of chained ones: they are gone through many times.
+struct Iter<'a> {
+    chunks: std::slice::Iter<'a, Chunk>,
+    /// Behind all chunks.
+    rest: &'a [Span],
+    now: Now<'a>,
+}
+
+/// What is gone through at the moment.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is not moved")]
+enum Now<'a> {
+    /// A chunk from the place `at` on, with the span that is next but for its length.
+    Even {
+        at: usize,
+        next: Span,
+        length_ns: u64,
+        lengths: [u64; CHUNK],
+    },
+    Any(std::slice::Iter<'a, Span>),
+}
+
+impl Iterator for Iter<'_> {
+    type Item = Span;
+
+    #[inline]
+    fn next(&mut self) -> Option<Span> {
+        loop {
+            match &mut self.now {
+                Now::Even { at, next, length_ns, lengths } => {
+                    if let Some(length) = lengths.get(*at) {
+                        let length_ns = length_ns.wrapping_add(unfold(*length) as u64);
+                        let span = Span { length_ns, ..*next };
+                        next.start_ns = next.start_ns.wrapping_add(length_ns);
+                        next.interval = next.interval.wrapping_add(1);
+                        *at += 1;
+                        return Some(span);
+                    }
+                }
+                Now::Any(spans) => {
+                    if let Some(span) = spans.next() {
+                        return Some(*span);
+                    }
+                }
+            }
+            self.now = match self.chunks.next() {
+                Some(Chunk::Even(Even { first, lengths })) => {
+                    let (next, length_ns) = (*first, first.length_ns);
+                    Now::Even { at: 0, next, length_ns, lengths: lengths.all() }
+                }
+                Some(Chunk::Any(spans)) => Now::Any(spans.iter()),
+                None if self.rest.is_empty() => return None,
+                None => Now::Any(std::mem::take(&mut self.rest).iter()),
+            };
+        }
+    }
 }
 
 impl FromIterator<Span> for Spans {
@@ -248,6 +301,17 @@ mod tests {
             prop_assert_eq!(spans.iter().collect::<Vec<_>>(), plain.clone());
             prop_assert_eq!(spans.last(), plain.last().copied());
             prop_assert!(spans.are_sorted());
+            let numbers = spans.stretches().flat_map(|(first, last, phase)| {
+                (first..=last).map(move |number| (number, phase))
+            });
+            prop_assert!(numbers.eq(plain.iter().map(|span| (span.interval, span.phase))));
+            let mut shuffled = spans.clone();
+            if let (Some(first), Some(last)) = (plain.first(), plain.last())
+                && first.interval < last.interval
+            {
+                shuffled.push(*first);
+                prop_assert!(!shuffled.are_sorted());
+            }
             for at in 0..=plain.len() {
                 prop_assert_eq!(spans.get(at), plain.get(at).copied());
             }

@@ -2,11 +2,15 @@
 //! hundred intervals each.
 //!
 //! A run begins with rows that every program can read. When there are enough of them, the oldest
-//! block of sums is written once more, in columns, and its rows go in the same transaction. What
-//! comes back is what was recorded, to the bit.
+//! block of sums is written once more, in columns, and its rows go ([`moving`]). What comes back is
+//! what was recorded, to the bit.
 
 mod code;
 mod histograms;
+mod moments;
+mod moving;
+
+pub use moving::{Move, Progress, cost};
 
 use crate::checksums::{self, Part, Single, Sums};
 use crate::filled::{Samples, fill_ops, fill_workers};
@@ -14,7 +18,7 @@ use crate::reach::{Beside, Reach, Stretch};
 use crate::values::{Problem, each, is_there, small};
 use model::IntervalSample;
 use model::digest::Spans;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use std::collections::BTreeMap;
 
 /// Intervals of a piece.
@@ -22,47 +26,6 @@ const PIECE: usize = 256;
 
 /// The intervals of a block, by stage and host.
 type Stages<'a> = &'a [(u32, BTreeMap<u32, Spans>)];
-
-/// Writes the samples of a block of sums whose rows are there, from one edge to the other. Says
-/// whether it could: what would not come back as it is stays in rows.
-pub fn write(
-    transaction: &Transaction<'_>,
-    checks: &mut Sums,
-    block: i64,
-    stretch: Stretch,
-    stages: Stages<'_>,
-) -> rusqlite::Result<bool> {
-    // We wrote the rows; what cannot be read stays.
-    // A run with marks or single latencies has no blocks.
-    let all = Within { stretch, beside: [Beside::default(); 2] };
-    let Ok(samples) = rows(transaction, all, stages, |_, _| true) else { return Ok(false) };
-    let mut by_host: BTreeMap<(u32, u32), Vec<IntervalSample>> = BTreeMap::new();
-    for ((stage, _, host), sample) in samples {
-        by_host.entry((stage, host)).or_default().push(sample);
-    }
-    let mut pieces = Vec::new();
-    for ((stage, host), samples) in by_host {
-        for piece in samples.chunks(PIECE) {
-            let Some(bytes) = code::encode(piece) else { return Ok(false) };
-            pieces.push((stage, host, bytes));
-        }
-    }
-    let mut first = None;
-    let count = pieces.len() as i64;
-    for (stage, host, bytes) in pieces {
-        transaction
-            .prepare_cached("INSERT INTO sample_columns (stage, host, columns) VALUES (?, ?, ?)")?
-            .execute(params![stage, host, bytes])?;
-        let piece = transaction.last_insert_rowid();
-        let checksum = checksums::of_values(params![piece, stage, host, bytes])?;
-        checksums::write(transaction, Part::SampleColumns, piece, checksum)?;
-        first.get_or_insert(piece);
-    }
-    let row = params![block, first.unwrap_or_default(), count];
-    let insert = "INSERT INTO sample_blocks VALUES (?, ?, ?)";
-    checks.insert(transaction, Part::SampleBlocks, insert, row)?;
-    Ok(true)
-}
 
 /// Takes the samples of a block away.
 pub fn remove(
@@ -76,6 +39,14 @@ pub fn remove(
         })
         .optional()?;
     let Some((first, pieces, checksum)) = found else { return Ok(()) };
+    remove_pieces(transaction, first, pieces)?;
+    transaction.prepare_cached("DELETE FROM sample_blocks WHERE block = ?")?.execute([block])?;
+    checks.remove(Part::SampleBlocks, checksum);
+    Ok(())
+}
+
+/// Takes pieces away, with their checksums.
+fn remove_pieces(transaction: &Transaction<'_>, first: i64, pieces: i64) -> rusqlite::Result<()> {
     let range = [first, first.saturating_add(pieces)];
     for sql in [
         "DELETE FROM sample_columns WHERE piece >= ? AND piece < ?",
@@ -83,8 +54,6 @@ pub fn remove(
     ] {
         transaction.prepare_cached(sql)?.execute(range)?;
     }
-    transaction.prepare_cached("DELETE FROM sample_blocks WHERE block = ?")?.execute([block])?;
-    checks.remove(Part::SampleBlocks, checksum);
     Ok(())
 }
 

@@ -19,6 +19,7 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
 mod in_blocks;
+mod moving;
 
 const HOSTS: u32 = 3;
 /// Two works at a time, and then, for stages that settle, one.

@@ -29,7 +29,7 @@ fn both(course: &Course, folder: &Path) -> (PathBuf, PathBuf, i64) {
 }
 
 /// All figures of a file; single rows by their places, because blocks hand them out host by host.
-fn sorted(path: &Path) -> Vec<Figures> {
+pub(super) fn sorted(path: &Path) -> Vec<Figures> {
     let mut all: Vec<Figures> = figures(path).into_iter().map(|one| one.expect("a file")).collect();
     for figures in &mut all {
         if let Figures::Samples(rows) = figures {
@@ -90,7 +90,7 @@ fn a_thinned_run_takes_blocks_away_whole() {
 }
 
 /// What a file hands out stage by stage, beside what a record of it holds.
-fn assert_handed_out(path: &Path) {
+pub(super) fn assert_handed_out(path: &Path) {
     let whole = read(path).expect("a file");
     let record = crate::read_to_resume(path).expect("a file");
     assert!(record.stages.iter().all(|stage| stage.samples().is_empty()), "nothing is held");

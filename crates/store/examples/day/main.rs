@@ -1,11 +1,26 @@
 //! Writes the run file of a long run on many hosts, the same for the same numbers:
-//! `cargo run --release -p store --example day -- FILE MINUTES HOSTS WORKERS SERIES`.
+//! `cargo run --release -p store --example day -- FILE MINUTES HOSTS WORKERS SERIES [WRITTEN]`.
 //!
 //! Each host has some 2,000 random reads a second, whose latencies are log-normal about 300 µs with
 //! a tail of one in a thousand that is ten times as long. That makes some 300 bytes of histogram a
 //! second, as a host has it whose reads come over a network. With SERIES, the kernel of each host
-//! counts 317 or 2579 things every second, nearly all of which change.
+//! counts 317 or 2579 things every second, nearly all of which change. What it counts is one of
+//! some seconds that were made before, by chance: to make it takes as long as to record it.
+//!
+//! With WRITTEN, so many minutes are written as a run writes them. All later ones repeat their
+//! blocks (`repeat.rs`).
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
+
+#[allow(dead_code, reason = "a writer of the same files")]
+#[path = "../../src/checksums.rs"]
+mod checksums;
+#[allow(dead_code, reason = "a writer of the same columns")]
+#[path = "../../src/coded/columns.rs"]
+mod columns;
+mod repeat;
+#[allow(dead_code, reason = "a part of the checksums")]
+#[path = "../../src/values.rs"]
+mod values;
 
 use analysis::testing::Recorded;
 use analysis::testing::busy_host::BusyHost;
@@ -20,6 +35,8 @@ use store::Writer;
 
 /// How many different seconds there are. More would only take longer to make.
 const SECONDS: u64 = 1_024;
+/// And of so many what a host's kernel counts is taken.
+const COUNTED: u32 = 24;
 const SECOND_NS: u64 = 1_000_000_000;
 const BLOCK: u64 = 4_096;
 
@@ -30,6 +47,7 @@ fn main() {
     };
     let path = PathBuf::from(words.first().expect("the file to write"));
     let (minutes, hosts, workers) = (number(1, 60), number(2, 128), number(3, 1));
+    let written = number(5, minutes).min(minutes);
     let busy = match number(4, 0) {
         0 => None,
         317 => Some(BusyHost::SMALL),
@@ -53,26 +71,37 @@ fn main() {
         Writer::create(&path, &record.plan, &record.testbed, "example", 0).expect("a new file");
     writer.append(&Event::StageStarted { stage, unix_ns: 0 }).expect("room");
     let mut appended: Vec<Duration> = Vec::new();
-    for interval in 0..minutes.saturating_mul(60) {
-        let sample = |host: u32| {
+    let mut rng_of = Rng::new(9);
+    let counted = |busy: BusyHost, rng: &mut Rng, number: u32| -> Vec<Event> {
+        let of = |host| Event::Counters(Box::new(busy.second(rng, stage, host, number)));
+        (0..hosts).map(of).collect()
+    };
+    let mut pool: Vec<Vec<Event>> =
+        busy.map_or(Vec::new(), |busy| (0..COUNTED).map(|n| counted(busy, &mut rng, n)).collect());
+    let count = |number| busy.map_or(Vec::new(), |busy| counted(busy, &mut Rng::new(8), number));
+    // Samples of all hosts, and behind them their counters.
+    let mut events: Vec<Event> =
+        (0..hosts).map(|_| Event::StageStarted { stage, unix_ns: 0 }).chain(count(0)).collect();
+    for interval in 0..written.saturating_mul(60) {
+        let mut sample = |host: u32| {
             let op = kinds[(rng.below(SECONDS)) as usize].clone();
             Event::Sample(sample(stage, host, interval, workers, op))
         };
-        let mut events: Vec<Event> = (0..hosts).map(sample).collect();
-        if let Some(busy) = busy {
-            events.extend((0..hosts).map(|host| {
-                Event::Counters(Box::new(busy.second(&mut rng, stage, host, interval)))
-            }));
+        let (samples, counters) = events.split_at_mut(hosts as usize);
+        samples.iter_mut().zip(0..hosts).for_each(|(place, host)| *place = sample(host));
+        for (host, place) in counters.iter_mut().enumerate() {
+            std::mem::swap(place, &mut pool[rng_of.below(COUNTED.into()) as usize][host]);
+            if let Event::Counters(second) = place {
+                let jitter_ns = second.start_ns % SECOND_NS;
+                second.number = interval;
+                second.start_ns = u64::from(interval) * SECOND_NS + jitter_ns;
+            }
         }
         let before = on_processor();
         writer.append_all(&events).expect("room");
         appended.push(on_processor().saturating_sub(before));
     }
-    appended.sort_unstable();
-    let (usual, longest) = (appended[appended.len() / 2], appended[appended.len() - 1]);
-    println!(
-        "a second of all hosts takes {usual:.1?} of a processor, with blocks {longest:.1?} at most"
-    );
+    let ended = on_processor();
     writer.append(&Event::StageEnded { stage, end: StageEnd::Complete }).expect("room");
     writer
         .append(&Event::RunEnded {
@@ -81,8 +110,25 @@ fn main() {
         })
         .expect("room");
     writer.finish().expect("room");
+    appended.sort_unstable();
+    let nth = |behind: usize| appended[appended.len().saturating_sub(behind + 1)];
+    println!(
+        "a second of all hosts takes {:.1?} of a processor, the longest {:.1?}, {:.1?} and {:.1?}, \
+         all {:.1?}, the end {:.1?}",
+        nth(appended.len() / 2),
+        nth(0),
+        nth(1),
+        nth(10),
+        appended.iter().sum::<Duration>(),
+        on_processor().saturating_sub(ended)
+    );
+    let mut seconds = written * 60;
+    if written < minutes {
+        seconds = repeat::repeat(&path, seconds, minutes * 60).expect("room");
+        println!("{seconds} seconds, of which all but {} are repetitions", written * 60);
+    }
     let bytes = std::fs::metadata(&path).expect("a file").len();
-    let samples = u64::from(minutes) * 60 * u64::from(hosts);
+    let samples = u64::from(seconds) * u64::from(hosts);
     println!(
         "{samples} samples in {bytes} bytes, {} a sample, written in {:.1?}",
         bytes / samples.max(1),
