@@ -1,6 +1,7 @@
 //! Calibrations and predictions for machines. The fields stand in `docs/reference/json.md`.
 
 use super::{Calibrated, Forecasts, left_out_code, owner_code};
+use crate::topics::simulated_layers::layer_objects;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::fit::Range;
 use analysis::prediction::forecast::{Forecast, Otherwise};
@@ -92,6 +93,7 @@ fn forecast(all: &Forecasts<'_>, index: usize, one: &Forecast) -> Value {
             "unseen": owners(&other.unseen),
         })
     };
+    let simulation = all.simulated.and_then(|simulated| simulated.get(index)?.as_ref().ok());
     json!({
         "workload": one.name,
         "iops": range(one.rate, 1.0),
@@ -109,8 +111,8 @@ fn forecast(all: &Forecasts<'_>, index: usize, one: &Forecast) -> Value {
             }),
             LoadLine::Nowhere { alone_s } => json!({ "iops": null, "one_request_s": alone_s }),
         }),
-        "simulated_iops": all.simulated
-            .and_then(|simulated| simulated.get(index)?.as_ref().ok()),
+        "simulated_iops": simulation.map(|found| found.rate),
+        "simulated_layers": simulation.map(|found| layer_objects(&found.busy)),
         "load": load(&one.load),
     })
 }
