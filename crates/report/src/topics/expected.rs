@@ -86,6 +86,7 @@ pub fn object(held: &Held) -> Value {
             }),
             "fitted": row.is_fitted,
             "extrapolated": row.is_extrapolated(),
+            "wide": row.is_wide,
             "binding": row.binding.iter().map(|one| owner_code(*one)).collect::<Vec<_>>(),
         })
     };

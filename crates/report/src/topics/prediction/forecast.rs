@@ -40,7 +40,7 @@ fn rows(forecasts: &Forecasts<'_>) -> Vec<Column> {
     for one in forecasts.forecasts {
         let bytes = one.load.workload.bytes();
         let latency = one.latency_s();
-        let mark = if one.is_extrapolated() { " (extrapolated)" } else { "" };
+        let mark = super::mark(one.is_extrapolated(), one.is_wide());
         let cells = [
             one.name.clone(),
             words::iops(one.rate.value),
@@ -177,6 +177,10 @@ fn remarks(forecasts: &Forecasts<'_>) -> Vec<String> {
             forecasts.forecasts.len(),
             super::owners(&owners)
         ));
+    }
+    let wide = forecasts.forecasts.iter().filter(|one| one.is_wide()).count();
+    if forecasts.fitted_rows > 0 {
+        remarks.extend(super::wide(wide, forecasts.forecasts.len()));
     }
     if let Some(simulated) = forecasts.simulated {
         remarks.extend(of_simulations(forecasts.forecasts, simulated));

@@ -53,6 +53,8 @@ fn judged(one: &Judged) -> Value {
         "high": one.predicted.high,
         "error": one.error(),
         "extrapolated": one.is_extrapolated(),
+        "wide": one.is_wide(),
+        "far_off": one.far_off,
         "left_open": one.left_open,
         "outlies": one.outlies,
         "binding": owners(&one.binding),
@@ -89,6 +91,7 @@ fn forecast(all: &Forecasts<'_>, index: usize, one: &Forecast) -> Value {
             "what_if": name,
             "iops": range(other.rate, 1.0),
             "extrapolated": !other.unseen.is_empty(),
+            "far_off": other.far_off,
             "binding": owners(&other.binding),
             "unseen": owners(&other.unseen),
         })
@@ -100,6 +103,8 @@ fn forecast(all: &Forecasts<'_>, index: usize, one: &Forecast) -> Value {
         "bytes_per_s": range(one.rate, bytes),
         "mean_latency_s": range(one.latency_s(), 1.0),
         "extrapolated": one.is_extrapolated(),
+        "wide": one.is_wide(),
+        "far_off": one.far_off,
         "binding": owners(&one.binding),
         "unseen": owners(&one.unseen),
         "what_ifs": one.what_ifs.iter().zip(&all.what_ifs)

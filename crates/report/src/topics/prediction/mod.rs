@@ -68,6 +68,25 @@ pub struct Forecasts<'a> {
     pub left_out: &'a [(String, LeftOut)],
 }
 
+/// What is not sure of a prediction.
+pub(super) fn mark(is_extrapolated: bool, is_wide: bool) -> &'static str {
+    match (is_extrapolated, is_wide) {
+        (true, _) => " (extrapolated)",
+        (false, true) => " (wide)",
+        (false, false) => "",
+    }
+}
+
+/// The remark on rows that the fitted ones leave too open.
+pub(super) fn wide(rows: usize, all: usize) -> Option<String> {
+    (rows > 0).then(|| {
+        format!(
+            "Wide: {rows} of {all} rows; each may be off by more than 30 %, with a probability of \
+             1 % or more. More fitted rows, or repetitions of them, narrow it."
+        )
+    })
+}
+
 /// What a parameter is called in tables.
 pub(super) fn parameter(parameter: Parameter) -> &'static str {
     match parameter {
