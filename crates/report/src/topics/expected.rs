@@ -123,8 +123,7 @@ fn cells(row: &Expected) -> Vec<String> {
         (true, ..) => " (fitted)",
         (false, Some(_), true) => " (outside, extrapolated)",
         (false, Some(_), false) => " (outside)",
-        (false, None, true) => " (extrapolated)",
-        (false, None, false) => "",
+        (false, None, is_extrapolated) => super::prediction::mark(is_extrapolated, row.is_wide),
     };
     vec![
         row.name.clone(),
@@ -268,6 +267,7 @@ mod tests {
             predicted: Range { value: 150_000.0, low: 112_000.0, high: 202_000.0 },
             binding: vec![Owner::Parameter(Parameter::DriveRead)],
             unseen: Vec::new(),
+            is_wide: false,
             is_fitted,
         }
     }
