@@ -17,9 +17,6 @@ use std::collections::BTreeSet;
 const BINDS: f64 = 0.2;
 /// A parameter is identified where rows leave at most this share of what was open of it.
 const IDENTIFIED: f64 = 0.5;
-/// What the rows leave open of the parameters may put off a rate by no more than 30 %, as a
-/// logarithm: ln 1.3. What is less sure is an extrapolation.
-const MAY_BE_OFF: f64 = 0.262;
 /// The share of what is likely in which a prediction may be off by more than 30 % before it is
 /// wide.
 pub const WIDE: f64 = 0.01;
@@ -178,7 +175,7 @@ pub(super) fn binding(found: &Fit, network: &Network, seen: &Seen) -> Binding {
         }
     }
     let Outlook { left_open, otherwise_bound, far_off, .. } = outlook;
-    let is_unsure = unseen.is_empty() && (left_open > MAY_BE_OFF || otherwise_bound > OTHERWISE);
+    let is_unsure = unseen.is_empty() && otherwise_bound > OTHERWISE;
     if is_unsure {
         unseen.extend(found.opens(network).into_iter().map(Owner::Parameter));
     }
