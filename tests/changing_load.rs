@@ -143,7 +143,8 @@ fn shares_bind_workloads_of_unlike_depth_to_within_one_request() {
 #[test]
 fn shares_bind_threads_on_real_files() {
     let folder = scratch();
-    let text = suite(1, &bound([3, 1])).replace("64MiB", "4MiB").replace("prepare = false\n", "");
+    // As long as a slow disk needs for a hundred requests.
+    let text = suite(3, &bound([3, 1])).replace("64MiB", "4MiB").replace("prepare = false\n", "");
     std::fs::write(folder.path().join("s.toml"), text).expect("a suite");
     for backend in ["sync", "io_uring"] {
         let set = format!("engine.backend={backend}");

@@ -263,7 +263,8 @@ fn a_run_is_resumed_without_a_dead_host_which_comes_in_between_points() {
     line.extend(["--set", "measure=2s"]);
     let mut child = start(hosts.path(), &line);
     wait_until("the second point", || {
-        store::read(&hosts.path().join("run.plimsoll")).is_ok_and(|record| record.stages.len() == 3)
+        store::read_head(&hosts.path().join("run.plimsoll"))
+            .is_ok_and(|record| record.stages.len() == 3)
     });
     child.kill().expect("a process to kill");
     child.wait().expect("dead");

@@ -13,6 +13,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{TryRecvError, channel};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -132,12 +133,18 @@ pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
 /// What a program has said once it said `word`, although it has not ended.
 pub fn said(child: &mut Child, word: &str) -> String {
     let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-    let (tell, told) = std::sync::mpsc::channel();
+    let (tell, told) = channel();
     std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| tell.send(line)));
     let mut all = String::new();
     wait_until(word, || {
-        all.extend(told.try_iter());
-        all.contains(word)
+        loop {
+            match told.try_recv() {
+                Ok(line) => all.push_str(&line),
+                Err(TryRecvError::Empty) => return all.contains(word),
+                Err(TryRecvError::Disconnected) if all.contains(word) => return true,
+                Err(TryRecvError::Disconnected) => panic!("it ended without {word}: {all}"),
+            }
+        }
     });
     all
 }

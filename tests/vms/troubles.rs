@@ -112,7 +112,7 @@ fn machines_that_die_or_stand_still_under_load_are_named_and_all_are_removed() {
     let user = User::new();
     fs::write(user.home.path().join("small.toml"), SUITE).expect("written");
     let kernel = User::kernel();
-    let fleet = ["--set=fleet.on_lost_host=continue", "--set=fleet.lost_after=5s"];
+    let fleet = ["--set=fleet.on_lost_host=continue", "--set=fleet.lost_after=15s"];
     let run_it = [
         "run",
         "small.toml",

@@ -32,8 +32,15 @@ pub(crate) fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
         stage.kind == StageKind::Prepare && is_same_layout(record, number, row.stage)
     });
     let is_written = is_prepared || record.plan.existing || written_before(record, row.stage);
+    // Below the write pointer of a zone, every block was written.
+    let needs_it =
+        |work: &Work| work.reads() && work.zones.is_none_or(|zones| zones.unwritten_reads);
     // What is simulated costs the same whether it was written or not.
-    if !is_written && row.plans(Op::Read) && !record.plan.is_simulated() {
+    if !is_written
+        && row.plans(Op::Read)
+        && row.works.iter().any(|work| needs_it(work))
+        && !record.plan.is_simulated()
+    {
         found.push(Warning::NotPrepared);
     }
     // An amount is measured from its first request to its last on purpose; and every operation on a
@@ -292,6 +299,26 @@ mod tests {
         recorded.end();
         let rows = crate::results(&recorded.record());
         rows[0].warnings.iter().find(|one| one.code() == "short-preparation").cloned()
+    }
+
+    #[test]
+    fn reads_within_zones_that_are_written_need_no_preparation() {
+        let is_doubted = |zones: &str| {
+            let suite = format!(
+                "[layout]\nfiles = 1\nsize = \"64MiB\"\n[stages]\nprepare = false\n[[workload]]\n\
+                 name = \"w\"\nread = \"50%\"\n{zones}"
+            );
+            let mut recorded = Recorded::new(&suite);
+            let stage = recorded.stage(StageKind::Measure);
+            recorded.interval(stage, 0, &[(Op::Read, &[100_000; 50]), (Op::Write, &[100_000; 50])]);
+            recorded.end();
+            let rows = crate::results(&recorded.record());
+            rows.iter().any(|row| row.warnings.iter().any(|one| one.code() == "not-prepared"))
+        };
+        let zones = "zones = \"device\"\nzone_size = \"1MiB\"\n";
+        assert!(is_doubted(""));
+        assert!(!is_doubted(zones));
+        assert!(is_doubted(&format!("{zones}unwritten_reads = true\n")));
     }
 
     #[test]

@@ -115,6 +115,7 @@ impl Program {
             true => Ok(()),
             false => {
                 let what = what_failed(&texts[0]);
+                in_short(&what).iter().for_each(|line| println!("{line}"));
                 Err(format!("{} ({})\n{what}", self.name, output.status))
             }
         }
@@ -159,12 +160,37 @@ fn what_failed(output: &str) -> String {
         line == "stack backtrace:"
             || line.starts_with("at /")
             || line.starts_with("at ./")
+            || line.starts_with("note: ")
             || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
     };
     let failures = output.lines().skip_while(|line| *line != "failures:").skip(1);
     let said = failures.take_while(|line| *line != "failures:");
     let lines = said.filter(|line| !line.is_empty()).filter(|line| !is_of_a_backtrace(line));
     lines.take(LINES_AT_THE_END).collect::<Vec<_>>().join("\n")
+}
+
+/// How much of a failure's words is on its line, in characters.
+const LONGEST_LINE: usize = 600;
+
+/// A line for each test that failed, of [`what_failed`]: its name, the place and the words. A log
+/// that is cut keeps lines of failures first.
+fn in_short(what: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in what.lines() {
+        let name = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"));
+        match (name, lines.last_mut()) {
+            (Some(name), _) => lines.push(format!("test {name} ... FAILED:")),
+            (None, Some(last)) => {
+                last.push(' ');
+                last.push_str(line.trim());
+            }
+            (None, None) => {}
+        }
+    }
+    for line in &mut lines {
+        *line = line.chars().take(LONGEST_LINE).collect();
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -184,6 +210,7 @@ mod tests {
             "no",
             "stack backtrace:",
             "   0: main",
+            "note: Some details are omitted.",
             "             at ./x.rs:1",
             "",
             "failures:",
@@ -191,6 +218,8 @@ mod tests {
         ];
         let output = &output.join("\n");
         assert_eq!(what_failed(output), "---- a stdout ----\nthread 'a' panicked at x.rs:1:2:\nno");
+        let in_short = in_short(&what_failed(output));
+        assert_eq!(in_short, ["test a ... FAILED: thread 'a' panicked at x.rs:1:2: no"]);
         assert_eq!(what_failed("test result: ok"), "");
     }
 

@@ -15,7 +15,7 @@ use model::plan::{HostPlan, PlannedTarget};
 use model::record::StageRecord;
 use model::takeover::OnRecord;
 use model::testbed::HostFacts;
-use model::{Event, Fact, IntervalSample, Note, Plan, Record, resume};
+use model::{Event, Fact, IntervalSample, Note, Plan, Record, hostlist, resume};
 use report::topics;
 use report::topics::command_line::quoted;
 use std::collections::BTreeMap;
@@ -322,8 +322,8 @@ fn same_hosts(
     from: &HostArgs,
 ) -> Result<Vec<HostFacts>, Failure> {
     let facts = hosts::facts_of(started, hosts::may_be_one(from))?;
-    let planned: Vec<&str> = record.plan.hosts.iter().map(|host| host.hostname.as_str()).collect();
-    let there: Vec<&str> = facts.iter().map(|facts| facts.hostname.as_str()).collect();
+    let planned: Vec<String> = record.plan.hosts.iter().map(|host| host.hostname.clone()).collect();
+    let there: Vec<String> = facts.iter().map(|facts| facts.hostname.clone()).collect();
     if planned == there {
         return Ok(facts);
     }
@@ -336,8 +336,8 @@ fn same_hosts(
     };
     Err(Failure::Usage(format!(
         "error: the run is one of {}, and the hosts are {}; {remedy}",
-        planned.join(", "),
-        there.join(", ")
+        hostlist::compress(&planned),
+        hostlist::compress(&there)
     )))
 }
 

@@ -1,6 +1,6 @@
 //! `plimsoll serve`: past runs in a browser.
 
-use super::saved::read;
+use super::saved::read_judged;
 use crate::args::{ServeArgs, TlsArgs};
 use crate::failure::Failure;
 use crate::signals;
@@ -19,7 +19,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let runs = args
         .runs
         .iter()
-        .map(|run| Ok((name(run), read(run)?)))
+        .map(|run| Ok((name(run), read_judged(run)?)))
         .collect::<Result<Vec<(String, Record)>, Failure>>()?;
     let server = Server::start(
         args.address,

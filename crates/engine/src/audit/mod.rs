@@ -21,7 +21,7 @@ use acknowledged::Known;
 use model::audit::{Audit, Basis, Finding};
 use model::choices::Access;
 use model::plan::{Extent, HostPlan, HostStage, StageKind, Stop, TargetFile, Worker};
-use model::{Nanos, Percent, Record, StageEnd, WriteMark};
+use model::{Nanos, Percent, Record, StageEnd, WriteMark, hostlist};
 use places::Place;
 use replay::{Map, Region, Writer};
 use scan::{CHUNK, Hit, Scan, Tally};
@@ -192,7 +192,8 @@ pub fn audited_host(record: &Record, options: &AuditOptions<'_>) -> Result<u32, 
 /// The plan of the host that is meant.
 fn host<'a>(record: &'a Record, wanted: Option<&str>) -> Result<&'a HostPlan, AuditError> {
     let hosts = &record.plan.hosts;
-    let names = || hosts.iter().map(|host| host.hostname.as_str()).collect::<Vec<_>>().join(", ");
+    let names =
+        || hostlist::compress(&hosts.iter().map(|one| one.hostname.clone()).collect::<Vec<_>>());
     let usage = |text: String| Err(AuditError::Usage(text));
     let plan = match (wanted, hosts.as_slice()) {
         (None, [only]) => only,

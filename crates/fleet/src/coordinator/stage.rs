@@ -83,7 +83,7 @@ impl Coordinator {
         for (number, host) in self.hosts.iter_mut().enumerate().filter(|(_, host)| host.alive) {
             let told = match (self.terms.reach, host.clock.theirs(at_ns)) {
                 (Reach::Remote, Some((theirs_ns, error_ns))) => {
-                    Some(Told { now_ns: now.steady_ns, at_ns, theirs_ns, error_ns })
+                    Some(Told { at_ns, theirs_ns, error_ns })
                 }
                 _ => None,
             };

@@ -6,9 +6,10 @@
 //! what was known before it and by what the host's clock shows after it, and holds in both. One
 //! jump, before the start or after it, leaves one of the two true.
 //!
-//! Two clocks that stand still for about as long show no jump. But an answer that was read before
-//! the start was asked before it, and one that was read behind it came back behind it. Where this
-//! contradicts what the clocks say, this counts.
+//! Two clocks that stand still for about as long show no jump. And where one jump shows, a second
+//! one may hide behind it: then neither is true. But an answer that was read before the start was
+//! asked before it, and one that was read behind it came back behind it. Where a jump shows, or
+//! where this contradicts what the clocks say, this counts.
 
 use crate::clock::drift_ns;
 
@@ -18,8 +19,6 @@ const ANSWERS_BEHIND: u8 = 4;
 /// A start as it was told to a host.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told {
-    /// When it was said, on our clock.
-    pub(super) now_ns: u64,
     /// The agreed instant on our clock.
     pub(super) at_ns: u64,
     /// The same on the host's clock.
@@ -46,8 +45,9 @@ pub(super) struct StartBound {
     /// When the host's stage was heard to be over, on our clock.
     over_ns: u64,
     behind: Option<Behind>,
-    /// The host had not begun at this time of ours.
-    not_before_ns: u64,
+    /// The host's clock had not come to it at this time of ours, as far as that was asked. Before
+    /// it was told, it may have: then the host begins late.
+    not_before_ns: Option<u64>,
     /// It had begun at this time of ours.
     not_after_ns: u64,
     answers: u8,
@@ -64,6 +64,12 @@ impl Behind {
     fn extent_ns(self) -> u64 {
         self.low_ns.unsigned_abs().max(self.high_ns.unsigned_abs())
     }
+
+    /// Whether a clock stood still between this and what was known within `error_ns`.
+    fn is_beyond(self, error_ns: u64) -> bool {
+        let error_ns = clamped(error_ns.into());
+        self.low_ns > error_ns || self.high_ns < -error_ns
+    }
 }
 
 impl StartBound {
@@ -72,7 +78,7 @@ impl StartBound {
             told,
             over_ns: u64::MAX,
             behind: None,
-            not_before_ns: told.now_ns,
+            not_before_ns: None,
             not_after_ns: u64::MAX,
             answers: 0,
         }
@@ -90,7 +96,7 @@ impl StartBound {
             return false;
         }
         if theirs_ns < self.told.theirs_ns && sent_ns < self.over_ns {
-            self.not_before_ns = self.not_before_ns.max(sent_ns);
+            self.not_before_ns = self.not_before_ns.max(Some(sent_ns));
             return false;
         }
         self.not_after_ns = self.not_after_ns.min(received_ns);
@@ -118,16 +124,20 @@ impl StartBound {
 
     /// The bound in ns; `None` before an answer from behind the start.
     pub(super) fn error_ns(&self) -> Option<u64> {
-        let error_ns = self.told.error_ns.max(self.behind?.extent_ns());
+        let behind = self.behind?;
+        let error_ns = self.told.error_ns.max(behind.extent_ns());
         // A clock that stood still did not count for how long the two drifted apart meanwhile.
         let drift = u64::try_from(drift_ns(error_ns)).unwrap_or(u64::MAX);
         let error_ns = error_ns.saturating_add(drift);
         let at_ns = self.told.at_ns;
-        let contradicts = self.not_before_ns > at_ns.saturating_add(error_ns)
+        let contradicts = self.not_before_ns.is_some_and(|ns| ns > at_ns.saturating_add(error_ns))
             || self.not_after_ns < at_ns.saturating_sub(error_ns);
-        Some(match contradicts {
+        Some(match contradicts || behind.is_beyond(self.told.error_ns) {
             false => error_ns,
-            true => self.not_after_ns.abs_diff(at_ns).max(self.not_before_ns.abs_diff(at_ns)),
+            true => {
+                let early_ns = self.not_before_ns.map_or(error_ns, |ns| ns.abs_diff(at_ns));
+                self.not_after_ns.abs_diff(at_ns).max(early_ns)
+            }
         })
     }
 }
@@ -146,7 +156,7 @@ mod tests {
 
     /// For 11 s on our clock; theirs is 100 s ahead.
     fn told() -> StartBound {
-        StartBound::of(Told { now_ns: 10 * S, at_ns: 11 * S, theirs_ns: 111 * S, error_ns: 50 })
+        StartBound::of(Told { at_ns: 11 * S, theirs_ns: 111 * S, error_ns: 50 })
     }
 
     fn answer(sent_ns: u64, theirs_ns: u64, received_ns: u64) -> Answer {
@@ -161,18 +171,29 @@ mod tests {
         // Asked when the stage was over, it is behind it, by a clock that stood still.
         start.is_over(12 * S);
         assert!(start.answer(answer(12 * S, 110 * S, 12 * S + 20)));
-        // Two seconds and the trip, the drift of a second, and that of all of it.
-        assert_eq!(start.error_ns(), Some(2_000_000_020 + 1_000_001 + 2_001_001));
+        // By its clock it was two seconds early. But it began between 10 s and 12 s.
+        assert_eq!(start.error_ns(), Some(S + 20));
     }
 
     #[test]
-    fn slow_answers_leave_open_what_they_hide_and_quick_ones_show_it() {
+    fn slow_answers_hide_how_far_a_start_is_off_and_leave_it_open() {
         let mut start = told();
         // It stood still for 14 s before the start, and the answer took 20 s.
         start.answer(answer(20 * S, 112 * S, 40 * S));
-        assert!((28 * S..29 * S).contains(&start.error_ns().expect("one")), "{start:?}");
+        assert_eq!(start.error_ns(), Some(29 * S));
+        // How long the jump was is known now, and not whether it is the only one.
         start.answer(answer(41 * S, 127 * S, 41 * S + 100));
-        assert!((14 * S..14 * S + S / 10).contains(&start.error_ns().expect("two")), "{start:?}");
+        assert_eq!(start.error_ns(), Some(29 * S));
+    }
+
+    #[test]
+    fn a_jump_that_shows_may_hide_another() {
+        let mut start = told();
+        // Theirs stood still for 2.5 s and the host began at 13.5 s. Then ours stood still for a
+        // tenth of a second, in which theirs was read.
+        start.answer(answer(13 * S, 111 * S + S / 10, 13 * S + S / 2 + S / 50));
+        let error_ns = start.error_ns().expect("one");
+        assert!((2 * S + S / 2..2 * S + 3 * S / 5).contains(&error_ns), "{start:?}");
     }
 
     #[test]
@@ -182,6 +203,15 @@ mod tests {
         let before = start.error_ns().expect("one");
         start.answer(answer(30 * S, 123 * S, 30 * S + 100));
         assert!(start.error_ns().expect("two") > 6 * S && before < S / 100, "{start:?}");
+    }
+
+    #[test]
+    fn a_host_that_is_told_late_may_have_been_at_the_instant_before_it_was_told() {
+        // We stood still for 8 s, and what is known of the host's clock is from before.
+        let told = Told { at_ns: 12 * S + S / 4, theirs_ns: 112 * S, error_ns: 50 };
+        let mut start = StartBound::of(told);
+        start.answer(answer(13 * S, 121 * S, 13 * S + 100));
+        assert!(start.error_ns().expect("one") > 8 * S, "{start:?}");
     }
 
     #[test]
@@ -216,7 +246,7 @@ mod tests {
             let theirs_ns = (111 * S).saturating_add_signed(wrong_ns);
             let error_ns = wrong_ns.unsigned_abs();
             let mut start = StartBound::of(Told {
-                now_ns: 10 * S, at_ns: 11 * S, theirs_ns, error_ns,
+                at_ns: 11 * S, theirs_ns, error_ns,
             });
             let mut now = 11 * S;
             for (there, back) in trips {
@@ -239,7 +269,7 @@ mod tests {
             told in any::<(u64, u64, u64)>(),
             answers in prop::collection::vec(any::<(u64, u64, u64)>(), 0..9), over: u64) {
             let (at_ns, theirs_ns, error_ns) = told;
-            let mut start = StartBound::of(Told { now_ns: 0, at_ns, theirs_ns, error_ns });
+            let mut start = StartBound::of(Told { at_ns, theirs_ns, error_ns });
             start.is_over(over);
             for (sent, theirs, received) in answers {
                 start.answer(answer(sent, theirs, received));
