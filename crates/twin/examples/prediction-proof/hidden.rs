@@ -35,7 +35,8 @@ type Rows = Vec<(Judged, f64)>;
 pub fn told(first: u64, clusters: u64) {
     println!(
         "\n| short suite | rows stray by | clusters | refused | rows | in 90 % interval \
-         | predicted | in interval | median error | marked | marked though right | beyond 30 % of the row \
+         | predicted | in interval | median error | marked | marked though right \
+         | beyond 30 % of the row \
          | of these marked | beyond 30 % without its noise | of these marked |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");

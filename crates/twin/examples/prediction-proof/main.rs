@@ -35,7 +35,8 @@ fn asked() -> Asked {
             "--reports" => asked.reports = true,
             other => {
                 panic!(
-                    "`{other}` is not known; give --cases N, --clusters N, --first SEED, --worst, --reports"
+                    "`{other}` is not known; give --cases N, --clusters N, --first SEED, --worst, \
+                     --reports"
                 )
             }
         }
