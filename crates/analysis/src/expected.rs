@@ -31,6 +31,8 @@ pub struct Expected {
     pub binding: Vec<Owner>,
     /// What no fitted row speaks for; with any, the prediction is an extrapolation.
     pub unseen: Vec<Owner>,
+    /// Whether the fitted rows leave it so open that it may be off by more than 30 %.
+    pub is_wide: bool,
     /// Whether the testbed was fitted to this very row: its error proves nothing.
     pub is_fitted: bool,
 }
@@ -136,6 +138,7 @@ fn beside(known: &[Measured], row: Measured, said: Forecast) -> Expected {
         name: row.name,
         load: row.load,
         measured: row.rate,
+        is_wide: said.is_wide(),
         predicted: said.rate,
         binding: said.binding,
         unseen: said.unseen,
@@ -163,6 +166,7 @@ mod tests {
             predicted: Range { value: 100.0, low: 80.0, high: 125.0 },
             binding: Vec::new(),
             unseen: Vec::new(),
+            is_wide: false,
             is_fitted,
         }
     }

@@ -17,12 +17,9 @@ use std::collections::BTreeSet;
 const BINDS: f64 = 0.2;
 /// A parameter is identified where rows leave at most this share of what was open of it.
 const IDENTIFIED: f64 = 0.5;
-/// What the rows leave open of the parameters may put off a rate by no more than 30 %, as a
-/// logarithm: ln 1.3. What is less sure is an extrapolation.
-const MAY_BE_OFF: f64 = 0.262;
-/// An interval reaches no further than 40 %, as a logarithm: ln 1.4. Such a prediction promises
-/// little, whatever it rests on.
-const REACHES: f64 = 0.336;
+/// The share of what is likely in which a prediction may be off by more than 30 % before it is
+/// wide.
+pub const WIDE: f64 = 0.01;
 /// The share of what is likely in which somebody may bind a row who binds no fitted one.
 pub const OTHERWISE: f64 = 0.1;
 /// What a row may stray by before it is marked, in spreads.
@@ -46,6 +43,8 @@ pub struct Judged {
     pub left_open: f64,
     /// The share of what is likely in which somebody binds it who binds no fitted row.
     pub otherwise_bound: f64,
+    /// The share of what is likely in which the prediction is off by more than 30 %.
+    pub far_off: f64,
     /// Whether it is an extrapolation only because it is less sure than fitted rows should leave
     /// it.
     pub is_unsure: bool,
@@ -57,6 +56,11 @@ impl Judged {
     /// Predicted ÷ measured − 1.
     pub fn error(&self) -> f64 {
         self.predicted.value / self.row.rate - 1.0
+    }
+
+    /// Whether the fitted rows leave it so open that it may be off by more than 30 %.
+    pub fn is_wide(&self) -> bool {
+        self.far_off > WIDE
     }
 
     /// Whether nothing that was fitted speaks for it.
@@ -170,13 +174,12 @@ pub(super) fn binding(found: &Fit, network: &Network, seen: &Seen) -> Binding {
             unseen.push(owner);
         }
     }
-    let Outlook { left_open, otherwise_bound, .. } = outlook;
-    let is_unsure = unseen.is_empty()
-        && (left_open > MAY_BE_OFF || otherwise_bound > OTHERWISE || predicted.reaches() > REACHES);
+    let Outlook { left_open, otherwise_bound, far_off, .. } = outlook;
+    let is_unsure = unseen.is_empty() && otherwise_bound > OTHERWISE;
     if is_unsure {
         unseen.extend(found.opens(network).into_iter().map(Owner::Parameter));
     }
-    Binding { predicted, binding, unseen, left_open, otherwise_bound, is_unsure }
+    Binding { predicted, binding, unseen, left_open, otherwise_bound, far_off, is_unsure }
 }
 
 /// Who binds a load.
@@ -187,12 +190,13 @@ pub(super) struct Binding {
     pub(super) unseen: Vec<Owner>,
     pub(super) left_open: f64,
     pub(super) otherwise_bound: f64,
+    pub(super) far_off: f64,
     pub(super) is_unsure: bool,
 }
 
 fn judged(cluster: &Cluster, fit: &Fit, seen: &Seen, row: &Measured) -> Judged {
     let network = Network::new(cluster, &row.load);
-    let Binding { predicted, binding, unseen, left_open, otherwise_bound, is_unsure } =
+    let Binding { predicted, binding, unseen, left_open, otherwise_bound, far_off, is_unsure } =
         binding(fit, &network, seen);
     let outlies = (predicted.value / row.rate).ln().abs() > OUTLIES * fit.spread;
     Judged {
@@ -202,6 +206,7 @@ fn judged(cluster: &Cluster, fit: &Fit, seen: &Seen, row: &Measured) -> Judged {
         unseen,
         left_open,
         otherwise_bound,
+        far_off,
         is_unsure,
         outlies,
     }

@@ -15,7 +15,7 @@
 use super::load::{Load, Measured, fitted};
 use super::matrix::Symmetric;
 use super::network::Network;
-use super::parameter::{PARAMETERS, Parameter, Values};
+use super::parameter::{DEPENDS, PARAMETERS, Parameter, Values};
 use super::posterior::{self, About, Draw, Mode};
 use super::priors::Priors;
 use crate::student;
@@ -24,7 +24,7 @@ use catalogue::Cluster;
 /// How far rows lie from the model before anything is known of a system: 10 %. Assumed.
 const PRIOR_SPREAD: f64 = 0.1;
 /// As much as so many rows would say of it.
-const PRIOR_ROWS: f64 = 4.0;
+const PRIOR_ROWS: f64 = 1.0;
 /// What lies outside of an interval.
 pub(super) const OUTSIDE: f64 = 0.1;
 /// Steps of a fit; each is a fraction of a millisecond.
@@ -35,6 +35,11 @@ const FEW_STEPS: usize = 25;
 /// likelihood.
 const AS_DEEP: f64 = 8.0;
 const MOST_MINIMA: usize = 4;
+/// Middles of draws at most.
+const MOST_MODES: usize = 10;
+/// Where a parameter that does not bind lies below what binds it, in deviations of its prior: the
+/// mean of a normal distribution of which half is cut off.
+const SPARED: f64 = 0.8;
 /// Draws of less weight say nothing.
 const LEAST_WEIGHT: f64 = 1e-6;
 
@@ -152,6 +157,9 @@ impl Fit {
                 all.push(values);
             }
         }
+        let mut ways = self.other_ways(points, &all);
+        ways.truncate(MOST_MODES - all.len());
+        all.extend(ways);
         let mode = |values: Values| {
             let mut rows_tell = Symmetric::zero(PARAMETERS);
             for point in points {
@@ -170,6 +178,49 @@ impl Fit {
         };
         let draws = posterior::draws(&about, &|values| squares(values, points));
         Fit { draws, ..self }
+    }
+
+    /// Where rows are explained otherwise, and nearly as well, without being a minimum: the deepest
+    /// first.
+    ///
+    /// Of two parameters that may bind a row, the slower one does, and the other one may be as fast
+    /// as anything. Both ways are arms of one valley, whose minimum lies in one of them. So each
+    /// parameter that rows depend on is made one that does not bind, and the others explain the
+    /// rows without it.
+    fn other_ways(&self, points: &[Point], known: &[Values]) -> Vec<Values> {
+        let here = cost(&self.values, &self.prior, points, self.spread);
+        let slopes: Vec<[f64; PARAMETERS]> =
+            points.iter().map(|point| point.network.slopes(&self.values)).collect();
+        let mut found: Vec<(f64, Values)> = Vec::new();
+        for parameter in Parameter::ALL {
+            let index = parameter.index();
+            let depends = slopes.iter().any(|slopes| slopes[index].abs() >= DEPENDS);
+            if self.prior.is_known(index) || !depends {
+                continue;
+            }
+            let (median, value) = (self.prior.medians.0[index], self.values.0[index]);
+            let spared = SPARED * self.prior.deviations[index];
+            let mut held = self.prior.clone();
+            held.deviations[index] = 0.0;
+            held.medians.0[index] = if parameter.is_share() {
+                median.max(value) + spared
+            } else {
+                median.min(value) - spared
+            };
+            let mut start = self.values;
+            start.0[index] = held.medians.0[index];
+            let values = descend(start, &held, points, self.spread, FEW_STEPS);
+            let depth = cost(&values, &self.prior, points, self.spread);
+            let is_new = |other: &Values| is_other(other, &values, &self.prior);
+            if depth - here <= AS_DEEP
+                && known.iter().all(is_new)
+                && found.iter().all(|(_, other)| is_new(other))
+            {
+                found.push((depth, values));
+            }
+        }
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        found.into_iter().map(|(_, values)| values).collect()
     }
 
     fn around(values: Values, prior: Priors, points: &[Point], spread: f64) -> Fit {

@@ -1,7 +1,7 @@
 //! Predictions of loads: rates and latencies with intervals, what binds each, and what another
 //! cluster of the same software would carry.
 
-use super::calibration::{Binding, binding, seen};
+use super::calibration::{Binding, WIDE, binding, seen};
 use super::fit::{Fit, Range};
 use super::load::{Load, Planned, fitted};
 use super::network::{Network, Owner};
@@ -21,6 +21,8 @@ pub struct Forecast {
     /// What binds it and no fitted row, and what it depends on and no row identified: with any, it
     /// is an extrapolation.
     pub unseen: Vec<Owner>,
+    /// The share of what is likely in which it is off by more than 30 %.
+    pub far_off: f64,
     /// The same on each of the changed clusters, in their order.
     pub what_ifs: Vec<Otherwise>,
 }
@@ -34,6 +36,8 @@ pub struct Otherwise {
     pub binding: Vec<Owner>,
     /// What no fitted row speaks for.
     pub unseen: Vec<Owner>,
+    /// The share of what is likely in which it is off by more than 30 %.
+    pub far_off: f64,
 }
 
 impl Forecast {
@@ -41,6 +45,11 @@ impl Forecast {
     pub fn latency_s(&self) -> Range {
         let of = |rate: f64| self.load.outstanding as f64 / rate.max(1e-12);
         Range { value: of(self.rate.value), low: of(self.rate.high), high: of(self.rate.low) }
+    }
+
+    /// Whether the fitted rows leave it so open that it may be off by more than 30 %.
+    pub fn is_wide(&self) -> bool {
+        self.far_off > WIDE
     }
 
     /// Whether nothing that was fitted speaks for it.
@@ -60,17 +69,18 @@ pub fn forecast(cluster: &Cluster, loads: &[Planned], changed: &[Cluster]) -> Ve
     let seen = seen(&fit, &networks);
     let on = |cluster: &Cluster, load: &Load| {
         let network = Network::new(cluster, load);
-        let Binding { predicted, binding, unseen, .. } = binding(&fit, &network, &seen);
-        Otherwise { rate: predicted, binding, unseen }
+        let Binding { predicted, binding, unseen, far_off, .. } = binding(&fit, &network, &seen);
+        Otherwise { rate: predicted, binding, unseen, far_off }
     };
     let one = |planned: &Planned| {
-        let Otherwise { rate, binding, unseen } = on(cluster, &planned.load);
+        let Otherwise { rate, binding, unseen, far_off } = on(cluster, &planned.load);
         Forecast {
             name: planned.name.clone(),
             load: planned.load.clone(),
             rate,
             binding,
             unseen,
+            far_off,
             what_ifs: changed.iter().map(|other| on(other, &planned.load)).collect(),
         }
     };

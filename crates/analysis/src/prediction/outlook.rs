@@ -5,6 +5,9 @@ use super::network::{Network, Owner};
 use super::posterior::{self, Draw};
 use std::collections::BTreeSet;
 
+/// An error of a prediction that has to be announced, predicted ÷ true − 1.
+pub const FAR: f64 = 0.3;
+
 /// What is likely of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outlook {
@@ -15,6 +18,8 @@ pub(super) struct Outlook {
     pub(super) left_open: f64,
     /// The share of what is likely in which somebody binds it who binds no other row.
     pub(super) otherwise_bound: f64,
+    /// The share of what is likely in which the prediction is off by more than [`FAR`].
+    pub(super) far_off: f64,
 }
 
 /// What an outlook is asked.
@@ -39,26 +44,29 @@ impl Fit {
     /// What is likely of a network: each of the likely parameters is looked at once.
     pub(super) fn outlook(&self, network: &Network, asked: Asked<'_>) -> Outlook {
         let value = network.ln_rate(&self.values);
-        let mut otherwise_bound = 0.0;
+        let (mut otherwise_bound, mut far_off) = (0.0, 0.0);
         let mut parts: Vec<(f64, f64, f64)> = Vec::new();
         for (draw, seen) in self.likely().zip(asked.holders) {
             let carried = network.carries(&draw.values);
             let ln_rate = carried.rate.max(1e-12).ln();
             parts.push((ln_rate, draw.spread, draw.weight));
+            if ((value - ln_rate).exp() - 1.0).abs() > FAR {
+                far_off += draw.weight;
+            }
             if carried.held_by(asked.binds).iter().any(|owner| !seen.contains(owner)) {
                 otherwise_bound += draw.weight;
             }
         }
         if parts.is_empty() {
             let range = self.further(value, network.slopes(&self.values));
-            return Outlook { range, left_open: range.reaches(), otherwise_bound };
+            return Outlook { range, left_open: range.reaches(), otherwise_bound, far_off: 1.0 };
         }
         let mut rates: Vec<(f64, f64)> =
             parts.iter().map(|(ln_rate, _, weight)| (*ln_rate, *weight)).collect();
         let below = posterior::quantile(&mut rates, 0.5 * OUTSIDE);
         let above = posterior::quantile(&mut rates, 1.0 - 0.5 * OUTSIDE);
         let left_open = 0.5 * (above - below);
-        Outlook { range: further(value, &parts), left_open, otherwise_bound }
+        Outlook { range: further(value, &parts), left_open, otherwise_bound, far_off }
     }
 }
 

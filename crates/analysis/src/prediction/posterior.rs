@@ -16,7 +16,7 @@ use crate::gate::needed::normal as below_normal;
 use model::rng::Rng;
 
 /// How many are drawn.
-const DRAWS: usize = 500;
+const DRAWS: usize = 800;
 /// Their seed.
 const SEED: u64 = 20;
 /// One of so many comes from a distribution that is wider: what lies in the tails of the narrow one

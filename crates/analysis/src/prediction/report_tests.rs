@@ -73,9 +73,9 @@ fn report_e_is_told_apart_from_what_was_fitted() {
     ];
     let testbed = include_str!("../../../../reference/testbeds/pixstor-nvme.toml");
     let e = calibrate(&cluster(testbed), &fit, &hold).expect("fits");
-    // What is far off was marked beforehand.
+    // What is far off was marked beforehand: as an extrapolation, or as wide.
     let mut far = e.held_out.iter().filter(|row| row.error().abs() > 0.3);
-    assert!(far.all(Judged::is_extrapolated), "{}", told_all(&e));
+    assert!(far.all(|row| row.is_extrapolated() || row.is_wide()), "{}", told_all(&e));
     // Random writes of drives a twelfth full, and the plateaus of streams.
     let near = e.held_out.iter().filter(|row| row.error().abs() <= 0.2).count();
     assert!(near >= 4, "{}", told_all(&e));

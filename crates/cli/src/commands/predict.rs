@@ -12,7 +12,7 @@ use catalogue::Cluster;
 use catalogue::cluster::WhatIf;
 use clap::Parser;
 use model::{Objective, Plan};
-use report::topics::prediction::{self as topic, Forecasts};
+use report::topics::prediction::{self as topic, Forecasts, Simulation};
 use std::process::ExitCode;
 use twin::cluster::{ClosedLoop, closed_loop};
 
@@ -88,7 +88,7 @@ fn objective(objective: &Objective) -> Result<Vec<Latency>, Failure> {
 }
 
 /// What a simulation of the same parameters says of a load.
-fn simulated(cluster: &Cluster, row: &Planned) -> Result<f64, String> {
+fn simulated(cluster: &Cluster, row: &Planned) -> Result<Simulation, String> {
     let (load, workload) = (&row.load, &row.load.workload);
     let truth = Values::of(cluster).put(cluster);
     let closed = ClosedLoop {
@@ -101,7 +101,8 @@ fn simulated(cluster: &Cluster, row: &Planned) -> Result<f64, String> {
         outstanding: load.outstanding,
         remote: load.remote,
     };
-    closed_loop(&truth, &closed, REQUESTS, 1).map(|found| found.rate)
+    closed_loop(&truth, &closed, REQUESTS, 1)
+        .map(|found| Simulation { rate: found.rate, busy: found.busy })
 }
 
 /// What somebody types to fit a testbed.

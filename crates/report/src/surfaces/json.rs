@@ -68,6 +68,10 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
     if !maps.is_empty() {
         results["maps"] = loadline::grid::objects(&maps);
     }
+    let event_io = crate::topics::event_io::objects(record);
+    if !event_io.is_empty() {
+        results["event_io"] = Value::from(event_io);
+    }
     if let Some(found) = analysis::rounds::rounds(record, &rows) {
         results["rounds"] = crate::topics::rounds::object(&found);
     }
@@ -136,6 +140,9 @@ fn result(record: &Record, row: &ResultRow) -> Value {
         "verdict_basis": grade::object(&verdict),
         "warnings": row.warnings.iter().map(warning).collect::<Vec<_>>(),
     });
+    if let Some(layers) = crate::topics::simulated_layers::objects(record, row) {
+        object["simulated_layers"] = Value::from(layers);
+    }
     if let (Some(asked), Some(fields)) = (asked(record, row), object.as_object_mut()) {
         fields.insert("asked".to_owned(), asked);
     }
@@ -202,7 +209,9 @@ mod tests {
     use super::*;
     use crate::ground::json::plain;
     use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::layer::Layer;
+    use model::note::{CountedBy, EventIo};
+    use model::{Bytes, Fact, Nanos, Note, Op, StageKind};
 
     fn mixed() -> Value {
         let mut recorded = Recorded::new(
@@ -304,6 +313,43 @@ mod tests {
             (&json!(2_000), &json!("point"))
         );
         assert_eq!(value["results"][1]["latency_ns"]["p99"], Value::Null, "no write completed");
+    }
+
+    #[test]
+    fn what_a_simulation_knows_fits_the_schema() {
+        let schema: Value =
+            serde_json::from_str(include_str!("../../../../docs/reference/results.schema.json"))
+                .expect("JSON");
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        for second in 0..4 {
+            recorded.interval(stage, second, &[(Op::Read, &[1_000; 40])]);
+        }
+        recorded.end();
+        let mut record = recorded.record();
+        let none = results(&record, None);
+        assert!(
+            none.get("event_io").is_none() && none["results"][0].get("simulated_layers").is_none()
+        );
+        let io = EventIo {
+            event: "migration".to_owned(),
+            at: Nanos::seconds(1),
+            length: Nanos::seconds(2),
+            reads: Some(20),
+            writes: Some(10),
+            read: Bytes(20 << 16),
+            written: Bytes(10 << 16),
+            by: CountedBy::Simulation,
+        };
+        let layers = Fact::SimulatedLayers { busy_ppm: vec![(Layer::Ports, 250_000)] };
+        for fact in [Fact::EventIo(io), layers] {
+            record.notes.push(Note { stage: Some(stage), host: 0, fact });
+        }
+        let value = results(&record, None);
+        check(&value, &schema, "$");
+        assert_eq!(value["event_io"][0]["together_iops"], json!(55.0), "40 of hosts, 15 its own");
+        let layers = &value["results"][0]["simulated_layers"];
+        assert_eq!(layers, &json!([{"layer": "ports", "busy": 0.25}]));
     }
 
     #[test]

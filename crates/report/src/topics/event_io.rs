@@ -6,6 +6,7 @@ use crate::ground::words;
 use analysis::event_io::{EventTraffic, event_traffic};
 use model::note::{CountedBy, EventIo};
 use model::{Nanos, Record};
+use serde_json::{Value, json};
 
 /// Who counted, for people.
 fn by(io: &EventIo) -> &'static str {
@@ -66,6 +67,40 @@ pub(super) fn lines(record: &Record) -> Vec<String> {
         )
     };
     event_traffic(record).iter().map(line).collect()
+}
+
+/// The same for machines, one object for each event.
+pub(crate) fn objects(record: &Record) -> Vec<Value> {
+    let object = |one: &EventTraffic<'_>| {
+        let EventIo { event, at, length, reads, writes, read, written, by } = one.io;
+        let (by, guests) = match by {
+            CountedBy::Simulation => ("simulation", Value::Null),
+            CountedBy::Nodes { guest_requests, guest_read, guest_written } => {
+                let guests = json!({
+                    "requests": guest_requests,
+                    "read_bytes": guest_read.0,
+                    "written_bytes": guest_written.0,
+                });
+                ("nodes", guests)
+            }
+        };
+        json!({
+            "event": event,
+            "stage": one.stage,
+            "at_ns": at.0,
+            "length_ns": length.0,
+            "by": by,
+            "reads": reads,
+            "writes": writes,
+            "read_bytes": read.0,
+            "written_bytes": written.0,
+            "guests": guests,
+            "iops": one.own_per_s,
+            "hosts_iops": one.hosts_per_s,
+            "together_iops": one.sum_per_s(),
+        })
+    };
+    event_traffic(record).iter().map(object).collect()
 }
 
 /// The page's table; nothing where nobody counted an event's I/O.
@@ -155,6 +190,13 @@ mod tests {
         let page = section(&record).into_string();
         assert!(page.contains("move &lt;all&gt;") && page.contains("190"), "{page}");
         assert!(page.contains("64 KiB (assumed)"), "{page}");
+        let expected = json!([{
+            "event": "move <all>", "stage": 1, "at_ns": 4_000_000_000_u64,
+            "length_ns": 3_000_000_000_u64, "by": "simulation", "reads": 300, "writes": 150,
+            "read_bytes": 300 << 16, "written_bytes": 150 << 16, "guests": null,
+            "iops": 150.0, "hosts_iops": 40.0, "together_iops": 190.0,
+        }]);
+        assert_eq!(Value::from(objects(&record)), expected);
     }
 
     #[test]
@@ -169,7 +211,11 @@ mod tests {
         let said = sentence(io);
         assert!(said.contains("guests asked for 1 MiB of reads and 2 MiB of writes"), "{said}");
         assert!(section(&record).into_string().contains("only a bound"));
+        let machines = objects(&record);
+        assert_eq!((&machines[0]["by"], &machines[0]["iops"]), (&json!("nodes"), &json!(110.0)));
+        assert_eq!(machines[0]["guests"]["written_bytes"], json!(2 << 20));
         let none = Record { notes: Vec::new(), ..record };
         assert!(lines(&none).is_empty() && section(&none) == Markup::new());
+        assert!(objects(&none).is_empty());
     }
 }

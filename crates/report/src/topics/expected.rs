@@ -86,6 +86,7 @@ pub fn object(held: &Held) -> Value {
             }),
             "fitted": row.is_fitted,
             "extrapolated": row.is_extrapolated(),
+            "wide": row.is_wide,
             "binding": row.binding.iter().map(|one| owner_code(*one)).collect::<Vec<_>>(),
         })
     };
@@ -122,8 +123,7 @@ fn cells(row: &Expected) -> Vec<String> {
         (true, ..) => " (fitted)",
         (false, Some(_), true) => " (outside, extrapolated)",
         (false, Some(_), false) => " (outside)",
-        (false, None, true) => " (extrapolated)",
-        (false, None, false) => "",
+        (false, None, is_extrapolated) => super::prediction::mark(is_extrapolated, row.is_wide),
     };
     vec![
         row.name.clone(),
@@ -267,6 +267,7 @@ mod tests {
             predicted: Range { value: 150_000.0, low: 112_000.0, high: 202_000.0 },
             binding: vec![Owner::Parameter(Parameter::DriveRead)],
             unseen: Vec::new(),
+            is_wide: false,
             is_fitted,
         }
     }

@@ -7,6 +7,7 @@ use crate::ground::words;
 use analysis::ResultRow;
 use model::layer::Layer;
 use model::{Fact, Record};
+use serde_json::{Value, json};
 
 /// More points than this are folded away.
 const MOST_POINTS: usize = 48;
@@ -88,6 +89,23 @@ pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
     format!("\nBusiest layers of the simulated cluster\n{lines}{more}")
 }
 
+/// The layers of a row's point, the busiest first, for machines; `None` where nobody simulated it.
+pub(crate) fn objects(record: &Record, row: &ResultRow) -> Option<Vec<Value>> {
+    record.notes.iter().find_map(|note| match &note.fact {
+        Fact::SimulatedLayers { busy_ppm } if note.stage == Some(row.stage) => {
+            Some(layer_objects(&shown(busy_ppm)))
+        }
+        _ => None,
+    })
+}
+
+/// Layers with the share of the time in which they worked, the busiest first.
+pub(super) fn layer_objects(layers: &[(Layer, f64)]) -> Vec<Value> {
+    let mut layers = layers.to_vec();
+    layers.sort_by(|a, b| b.1.total_cmp(&a.1));
+    layers.iter().map(|(layer, busy)| json!({"layer": layer.code(), "busy": busy})).collect()
+}
+
 /// The section of the page: a row for each point, a column for each layer.
 pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let all = points(record, rows);
@@ -144,6 +162,7 @@ mod tests {
         let mut record = recorded.record();
         let rows = analysis::results(&record);
         assert_eq!((text(&record, &rows), section(&record, &rows)), (String::new(), Markup::new()));
+        assert_eq!(objects(&record, &rows[0]), None);
         let busy_ppm =
             vec![(Layer::Mover, 0), (Layer::Drives, 912_000), (Layer::Cache, 0), (Layer::Cpu, 5)];
         let fact = Fact::SimulatedLayers { busy_ppm };
@@ -153,5 +172,9 @@ mod tests {
         let page = section(&record, &rows).into_string();
         assert!(page.contains("91 %") && page.contains("cache drives"), "{page}");
         assert!(!page.contains("mover"), "{page}");
+        let machines = objects(&record, &rows[0]).expect("simulated");
+        assert_eq!(machines[0], json!({"layer": "drives", "busy": 0.912}));
+        let codes: Vec<&Value> = machines.iter().map(|one| &one["layer"]).collect();
+        assert_eq!(codes, ["drives", "cpu", "cache"], "the busiest first, without an idle mover");
     }
 }

@@ -2,12 +2,13 @@
 //! with hidden parameters (`docs/method/prediction.md` has what it prints).
 //!
 //! `cargo run -p twin --example prediction-proof -- [--cases N] [--clusters N] [--first SEED]
-//! [--worst]`
+//! [--worst] [--reports]`
 
 #![allow(clippy::print_stdout)]
 
 mod cases;
 mod hidden;
+mod reports;
 
 /// What was asked for.
 struct Asked {
@@ -15,10 +16,11 @@ struct Asked {
     clusters: u64,
     first: u64,
     worst: bool,
+    reports: bool,
 }
 
 fn asked() -> Asked {
-    let mut asked = Asked { cases: 500, clusters: 200, first: 0, worst: false };
+    let mut asked = Asked { cases: 500, clusters: 200, first: 0, worst: false, reports: false };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = || {
@@ -30,9 +32,11 @@ fn asked() -> Asked {
             "--clusters" => asked.clusters = number(),
             "--first" => asked.first = number(),
             "--worst" => asked.worst = true,
+            "--reports" => asked.reports = true,
             other => {
                 panic!(
-                    "`{other}` is not known; give --cases N, --clusters N, --first SEED, --worst"
+                    "`{other}` is not known; give --cases N, --clusters N, --first SEED, --worst, \
+                     --reports"
                 )
             }
         }
@@ -42,6 +46,9 @@ fn asked() -> Asked {
 
 fn main() {
     let asked = asked();
+    if asked.reports {
+        reports::told();
+    }
     if asked.cases > 0 {
         cases::told(asked.first, asked.cases, asked.worst);
     }

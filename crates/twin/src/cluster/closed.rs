@@ -3,7 +3,7 @@
 //! the same load is held against.
 
 use super::route::SLAB_BITS;
-use super::{Cluster, ClusterSpec, Testbed};
+use super::{Cluster, ClusterSpec, Layer, Testbed};
 use crate::device::Request;
 use model::rng::Rng;
 use model::{Bytes, Op, Percent};
@@ -16,6 +16,9 @@ const MOST_WANDERS: u64 = 1_000_000;
 
 /// Requests of a part at most, before it is known how far chance moves them.
 const MOST_IN_PART: u64 = 50_000;
+
+/// Moves of each request, at most, until they have shared out anew over the nodes.
+const MOST_MOVES: f64 = 8.0;
 
 /// How far chance may move a rate that is given.
 const SETTLED: f64 = 0.01;
@@ -42,20 +45,23 @@ pub struct ClosedLoop {
 }
 
 /// What a simulation of a load came to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Simulated {
     /// Requests per second.
     pub rate: f64,
     /// The standard deviation of the rates of ten parts of equal numbers ÷ √10 ÷ the rate: how far
     /// chance alone moves it.
     pub error: f64,
+    /// The share of the measured time in which each layer worked, the mean over all its parts, 0 to
+    /// 1.
+    pub busy: Vec<(Layer, f64)>,
 }
 
 /// What a testbed carries of a load: the rate of at least `requests` (10 or more), after forty
 /// times those outstanding have gone before, or more where streams have to spread first. It goes
 /// on, twice as long each time, until chance moves the rate by 1 % or less, for up to 31 times as
-/// many requests. Chance is told from ten parts, each long enough for every stream to leave its
-/// node, up to 50,000 requests. Each request outstanding is a stream of its own.
+/// many requests. Chance is told from ten parts, each long enough for requests to share out anew
+/// over the nodes, up to 50,000 requests. Each request outstanding is a stream of its own.
 ///
 /// # Errors
 /// When the testbed does not say enough to be simulated; in words, with the remedy.
@@ -93,25 +99,41 @@ pub fn closed_loop(
     }
     let before = (requests / 10).max(40 * outstanding).max(wanders(load, outstanding));
     let mut now_ns = after(&mut cluster, &mut source, before);
-    let first = (requests / 10).max(1).max(wander(load, outstanding).min(MOST_IN_PART));
+    let settles = settles(load, outstanding, testbed.node_count());
+    let first = (requests / 10).max(1).max(settles.min(MOST_IN_PART));
     let mut part = first;
     loop {
         let mut times_s = Vec::new();
+        let (began_ns, worked) = (now_ns, cluster.worked());
         for _ in 0..10 {
             let then_ns = after(&mut cluster, &mut source, part);
             times_s.push(then_ns.saturating_sub(now_ns).max(1) as f64 / 1e9);
             now_ns = then_ns;
         }
-        let simulated = of_parts(part, &times_s);
-        if simulated.error <= SETTLED || part >= 16 * first {
-            return Ok(simulated);
+        let (rate, error) = of_parts(part, &times_s);
+        if error <= SETTLED || part >= 16 * first {
+            let busy = busy(&worked, &cluster.worked(), now_ns.saturating_sub(began_ns));
+            return Ok(Simulated { rate, error, busy });
         }
         part *= 2;
     }
 }
 
-/// Requests until every stream has left its node once. Shorter parts are alike, and their deviation
-/// says too little of chance.
+/// Requests until those outstanding have shared out anew over the nodes. Shorter parts are alike,
+/// and their deviation says too little of chance.
+///
+/// Where nodes are the queues, all ways of sharing out `N` requests over `M` nodes are equally
+/// likely (Gordon and Newell, "Closed queuing systems with exponential servers", Operations
+/// Research 15, 1967). So a node has N ÷ M ± N ÷ M of them, and loses or gains one at a time: it
+/// takes (N ÷ M)² ÷ 2 moves of each node to forget how many there were. Beyond 16 of each, nodes
+/// are hardly ever idle, and how requests are shared out moves the rate no more.
+fn settles(load: &ClosedLoop, outstanding: u64, nodes: u64) -> u64 {
+    let each = (outstanding as f64 / (2 * nodes.max(1)) as f64).clamp(1.0, MOST_MOVES);
+    let moves = wander(load, outstanding).max(outstanding) as f64;
+    (moves * each) as u64
+}
+
+/// Requests until every stream has left its node once.
 fn wander(load: &ClosedLoop, outstanding: u64) -> u64 {
     if load.random >= 1.0 {
         return 0;
@@ -128,13 +150,28 @@ fn wanders(load: &ClosedLoop, outstanding: u64) -> u64 {
     wander(load, outstanding).saturating_mul(16).min(MOST_WANDERS)
 }
 
-/// The rate of ten parts of so many requests each.
-fn of_parts(part: u64, times_s: &[f64]) -> Simulated {
+/// Layers with the time that they worked, in ns, and how many of their parts work at once.
+type Worked = [(Layer, u64, u64)];
+
+/// How busy layers were for so many ns, between two looks at what they had worked.
+fn busy(before: &Worked, after: &Worked, length_ns: u64) -> Vec<(Layer, f64)> {
+    let of_layer = |&(layer, worked_ns, width): &(Layer, u64, u64)| {
+        let known = before.iter().find(|(known, ..)| *known == layer);
+        let worked_ns = worked_ns.saturating_sub(known.map_or(0, |(_, before_ns, _)| *before_ns));
+        // A request in the queue counts from its arrival on: a little more than the time.
+        let share = worked_ns as f64 / (width.max(1) as f64 * length_ns.max(1) as f64);
+        (layer, share.min(1.0))
+    };
+    after.iter().map(of_layer).collect()
+}
+
+/// The rate of ten parts of so many requests each, and how far chance moves it.
+fn of_parts(part: u64, times_s: &[f64]) -> (f64, f64) {
     let count = times_s.len() as f64;
     let mean_s = times_s.iter().sum::<f64>() / count;
     let squares: f64 = times_s.iter().map(|time_s| (time_s - mean_s).powi(2)).sum();
     let deviation_s = (squares / (count - 1.0)).sqrt();
-    Simulated { rate: part as f64 / mean_s, error: deviation_s / mean_s / count.sqrt() }
+    (part as f64 / mean_s, deviation_s / mean_s / count.sqrt())
 }
 
 /// Lets so many requests end, and says when the last one did.

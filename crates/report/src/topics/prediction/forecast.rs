@@ -1,6 +1,6 @@
 //! Predictions as a table for the terminal.
 
-use super::{Forecasts, interval, left_out_lines, owners, seconds};
+use super::{Forecasts, Simulation, interval, left_out_lines, owners, seconds};
 use crate::ground::columns::{self, Column};
 use crate::ground::words;
 use analysis::prediction::forecast::Forecast;
@@ -40,7 +40,7 @@ fn rows(forecasts: &Forecasts<'_>) -> Vec<Column> {
     for one in forecasts.forecasts {
         let bytes = one.load.workload.bytes();
         let latency = one.latency_s();
-        let mark = if one.is_extrapolated() { " (extrapolated)" } else { "" };
+        let mark = super::mark(one.is_extrapolated(), one.is_wide());
         let cells = [
             one.name.clone(),
             words::iops(one.rate.value),
@@ -112,16 +112,18 @@ pub(super) fn difference(predicted: f64, simulated: f64) -> f64 {
     simulated / predicted.max(1e-12) - 1.0
 }
 
-fn simulations(forecasts: &[Forecast], simulated: &[Result<f64, String>]) -> Vec<Column> {
+fn simulations(forecasts: &[Forecast], simulated: &[Result<Simulation, String>]) -> Vec<Column> {
     let mut table = vec![Column::names("workload")];
     table.extend(["analysis", "simulation", "difference"].map(Column::figures));
     for (one, found) in forecasts.iter().zip(simulated) {
         let none = || "–".to_owned();
-        let share = |rate: &f64| format!("{:+.1} %", 100.0 * difference(one.rate.value, *rate));
+        let share = |found: &Simulation| {
+            format!("{:+.1} %", 100.0 * difference(one.rate.value, found.rate))
+        };
         let cells = [
             one.name.clone(),
             words::iops(one.rate.value),
-            found.as_ref().map_or_else(|_| none(), |rate| words::iops(*rate)),
+            found.as_ref().map_or_else(|_| none(), |found| words::iops(found.rate)),
             found.as_ref().map_or_else(|_| none(), share),
         ];
         columns::row(&mut table, cells);
@@ -130,10 +132,10 @@ fn simulations(forecasts: &[Forecast], simulated: &[Result<f64, String>]) -> Vec
 }
 
 /// The greatest difference between analysis and simulation, and why some row has none.
-fn of_simulations(forecasts: &[Forecast], simulated: &[Result<f64, String>]) -> Vec<String> {
+fn of_simulations(forecasts: &[Forecast], simulated: &[Result<Simulation, String>]) -> Vec<String> {
     let mut lines = Vec::new();
     let differences = forecasts.iter().zip(simulated).filter_map(|(one, found)| {
-        Some((difference(one.rate.value, *found.as_ref().ok()?), &one.name))
+        Some((difference(one.rate.value, found.as_ref().ok()?.rate), &one.name))
     });
     let most = differences.max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
     if let Some((most, name)) = most {
@@ -175,6 +177,10 @@ fn remarks(forecasts: &Forecasts<'_>) -> Vec<String> {
             forecasts.forecasts.len(),
             super::owners(&owners)
         ));
+    }
+    let wide = forecasts.forecasts.iter().filter(|one| one.is_wide()).count();
+    if forecasts.fitted_rows > 0 {
+        remarks.extend(super::wide(wide, forecasts.forecasts.len()));
     }
     if let Some(simulated) = forecasts.simulated {
         remarks.extend(of_simulations(forecasts.forecasts, simulated));

@@ -1,6 +1,7 @@
 //! Calibrations and predictions for machines. The fields stand in `docs/reference/json.md`.
 
 use super::{Calibrated, Forecasts, left_out_code, owner_code};
+use crate::topics::simulated_layers::layer_objects;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::fit::Range;
 use analysis::prediction::forecast::{Forecast, Otherwise};
@@ -52,6 +53,8 @@ fn judged(one: &Judged) -> Value {
         "high": one.predicted.high,
         "error": one.error(),
         "extrapolated": one.is_extrapolated(),
+        "wide": one.is_wide(),
+        "far_off": one.far_off,
         "left_open": one.left_open,
         "outlies": one.outlies,
         "binding": owners(&one.binding),
@@ -88,16 +91,20 @@ fn forecast(all: &Forecasts<'_>, index: usize, one: &Forecast) -> Value {
             "what_if": name,
             "iops": range(other.rate, 1.0),
             "extrapolated": !other.unseen.is_empty(),
+            "far_off": other.far_off,
             "binding": owners(&other.binding),
             "unseen": owners(&other.unseen),
         })
     };
+    let simulation = all.simulated.and_then(|simulated| simulated.get(index)?.as_ref().ok());
     json!({
         "workload": one.name,
         "iops": range(one.rate, 1.0),
         "bytes_per_s": range(one.rate, bytes),
         "mean_latency_s": range(one.latency_s(), 1.0),
         "extrapolated": one.is_extrapolated(),
+        "wide": one.is_wide(),
+        "far_off": one.far_off,
         "binding": owners(&one.binding),
         "unseen": owners(&one.unseen),
         "what_ifs": one.what_ifs.iter().zip(&all.what_ifs)
@@ -109,8 +116,8 @@ fn forecast(all: &Forecasts<'_>, index: usize, one: &Forecast) -> Value {
             }),
             LoadLine::Nowhere { alone_s } => json!({ "iops": null, "one_request_s": alone_s }),
         }),
-        "simulated_iops": all.simulated
-            .and_then(|simulated| simulated.get(index)?.as_ref().ok()),
+        "simulated_iops": simulation.map(|found| found.rate),
+        "simulated_layers": simulation.map(|found| layer_objects(&found.busy)),
         "load": load(&one.load),
     })
 }

@@ -19,6 +19,7 @@ use analysis::prediction::load_line::LoadLine;
 use analysis::prediction::network::Owner;
 use analysis::prediction::parameter::Parameter;
 use model::Nanos;
+use model::layer::Layer;
 
 /// A calibration with what it is of.
 #[derive(Clone, Debug)]
@@ -31,6 +32,15 @@ pub struct Calibrated<'a> {
     pub calibration: &'a Calibration,
     /// Rows that are neither fitted nor predicted, each with the reason.
     pub left_out: &'a [(String, LeftOut)],
+}
+
+/// What a simulation says of a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Simulation {
+    /// Requests per second.
+    pub rate: f64,
+    /// The share of the time in which each layer worked, 0 to 1.
+    pub busy: Vec<(Layer, f64)>,
 }
 
 /// Predictions with what they are of.
@@ -52,10 +62,29 @@ pub struct Forecasts<'a> {
     pub objective: Option<String>,
     /// The load line of each point.
     pub lines: Option<&'a [LoadLine]>,
-    /// What a simulation says of each point, in requests per second, or why it says nothing.
-    pub simulated: Option<&'a [Result<f64, String>]>,
+    /// What a simulation says of each point, or why it says nothing.
+    pub simulated: Option<&'a [Result<Simulation, String>]>,
     /// Points that are not predicted, each with the reason.
     pub left_out: &'a [(String, LeftOut)],
+}
+
+/// What is not sure of a prediction.
+pub(super) fn mark(is_extrapolated: bool, is_wide: bool) -> &'static str {
+    match (is_extrapolated, is_wide) {
+        (true, _) => " (extrapolated)",
+        (false, true) => " (wide)",
+        (false, false) => "",
+    }
+}
+
+/// The remark on rows that the fitted ones leave too open.
+pub(super) fn wide(rows: usize, all: usize) -> Option<String> {
+    (rows > 0).then(|| {
+        format!(
+            "Wide: {rows} of {all} rows; each may be off by more than 30 %, with a probability of \
+             1 % or more. More fitted rows, or repetitions of them, narrow it."
+        )
+    })
 }
 
 /// What a parameter is called in tables.

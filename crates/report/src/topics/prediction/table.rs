@@ -33,9 +33,8 @@ fn rows(judged: &[Judged]) -> Vec<Column> {
     table.push(Column::names("binds"));
     for one in judged {
         let mark = match (one.is_extrapolated(), one.outlies) {
-            (true, _) => " (extrapolated)",
             (false, true) => " (outlies)",
-            (false, false) => "",
+            (is_extrapolated, _) => super::mark(is_extrapolated, one.is_wide()),
         };
         let cells = [
             one.row.number.to_string(),
@@ -113,6 +112,8 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
             owners(&one.unseen)
         )
     }));
+    let wide = held.iter().filter(|one| one.is_wide()).count();
+    remarks.extend(super::wide(wide, held.len()));
     let outlying = calibration.fitted.iter().filter(|one| one.outlies);
     remarks.extend(
         outlying.map(|one| {
