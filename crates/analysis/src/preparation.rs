@@ -38,7 +38,7 @@ pub(crate) fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
     // What is simulated costs the same whether it was written or not.
     if !is_written
         && row.plans(Op::Read)
-        && row.works.iter().any(|work| needs_it(work))
+        && row.works.iter().any(needs_it)
         && !record.plan.is_simulated()
     {
         found.push(Warning::NotPrepared);
