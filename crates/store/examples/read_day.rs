@@ -1,8 +1,8 @@
 //! Reads a run file as commands do, each way once, and says how long it took and the most memory
 //! that the process had so far: `cargo run --release -p store --example read_day -- FILE [WAY]`.
 //!
-//! WAY is `report` (what `show`, `report` and `compare` read), `digests` (the same without counters),
-//! `resume` or `export`.
+//! WAY is `report` (what `show`, `report` and `compare` read), `digests` (the same without
+//! counters), `resume` or `export`.
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
 use std::path::PathBuf;

@@ -9,6 +9,7 @@ mod checksums;
 mod coded;
 mod counter_rows;
 mod counters;
+mod edge;
 mod ends;
 mod error;
 mod filled;

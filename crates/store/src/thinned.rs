@@ -8,6 +8,7 @@
 //! done. Of a stage that may settle, every block stays, for its figures begin anywhere.
 
 use crate::checksums::{Part, Sums};
+use crate::edge::{Edge, NUMBERED, take_checksums_away, take_intervals_away};
 use crate::reach::Reach;
 use crate::sample_blocks::{self, Move, Progress};
 use crate::values::{Problem, each, is_there, small};
@@ -61,35 +62,12 @@ impl Waiting {
     }
 }
 
-/// How far a block reaches: rows of each table, and of `intervals`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Edge {
-    reach: Reach,
-    intervals: i64,
-}
-
-impl Edge {
-    /// The last row of a table.
-    pub fn rows(self, part: Part) -> i64 {
-        match part {
-            Part::Samples => self.reach.samples,
-            Part::Errors => self.reach.errors,
-            Part::Workers => self.reach.workers,
-            Part::WorkerSamples => self.reach.worker_samples,
-            _ => self.intervals,
-        }
-    }
-}
-
 /// So many rows of samples stay rows, which every program can read: those of a short run, or the
 /// last ones of a long one.
 const PLAIN_ROWS: i64 = 1 << 20;
 
 /// So many rows of samples go at once.
 const AT_ONCE: i64 = 1 << 14;
-
-/// The tables whose rows have numbers.
-pub const NUMBERED: [Part; 4] = [Part::Samples, Part::Errors, Part::Workers, Part::WorkerSamples];
 
 impl Thinner {
     /// As the plan says. What is checked after a crash needs every interval, and so do single
@@ -349,39 +327,6 @@ fn take_rows_away(
         take_checksums_away(transaction, part, block.from, block.to)?;
     }
     take_intervals_away(transaction, block.from, block.to, stages)
-}
-
-/// Takes the intervals of a block away.
-pub fn take_intervals_away(
-    transaction: &Transaction<'_>,
-    from: Edge,
-    to: Edge,
-    stages: &[(u32, BTreeMap<u32, Spans>)],
-) -> rusqlite::Result<()> {
-    let mut delete = transaction.prepare_cached(
-        "DELETE FROM intervals WHERE stage = ? AND host = ? AND interval BETWEEN ? AND ?",
-    )?;
-    for (stage, hosts) in stages {
-        for (host, spans) in hosts {
-            if let (Some(first), Some(last)) = (spans.get(0), spans.last()) {
-                delete.execute(params![stage, host, first.interval, last.interval])?;
-            }
-        }
-    }
-    take_checksums_away(transaction, Part::Intervals, from, to)
-}
-
-/// Takes the sums of a block's rows away: they end where blocks do.
-fn take_checksums_away(
-    transaction: &Transaction<'_>,
-    part: Part,
-    from: Edge,
-    to: Edge,
-) -> rusqlite::Result<()> {
-    let delete = "DELETE FROM checksums WHERE part = ? AND row > ? AND row <= ?";
-    let rows = params![part.name(), from.rows(part), to.rows(part)];
-    transaction.prepare_cached(delete)?.execute(rows)?;
-    Ok(())
 }
 
 /// What all hosts did in each interval, of the rows of samples that go.

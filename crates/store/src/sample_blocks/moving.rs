@@ -8,8 +8,8 @@
 use super::moments::Moments;
 use super::{PIECE, code};
 use crate::checksums::{self, Part, Sums};
+use crate::edge::{Edge, NUMBERED, take_intervals_away};
 use crate::filled::{Samples, fill_ops, fill_workers};
-use crate::thinned::{Edge, NUMBERED, take_intervals_away};
 use crate::values::Problem;
 use model::IntervalSample;
 use model::digest::Spans;
