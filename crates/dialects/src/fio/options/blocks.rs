@@ -179,8 +179,9 @@ pub const OPTIONS: &[Opt<Job>] = &[
         takes: Takes::Text,
         rule: Rule::Read(
             Class::Same,
-            "`access` and `skew`; `zoned` is `hot_spots`, `sequence` is `sequence`; `normal` and \
-             `zoned_abs` are refused",
+            "`access` and `skew`; Zipf's law is drawn exactly, and fio's formula is up to some 2 % \
+             of the requests off it; `zoned` is `hot_spots`, `sequence` is `sequence`; `normal` \
+             and `zoned_abs` are refused",
             distribution,
         ),
     },
