@@ -52,29 +52,23 @@ fn machines(record: &Record, row: &ResultRow) -> Vec<Misplaced> {
     let nodes = of_stage.into_iter().flat_map(|below| &below.nodes);
     let astray = nodes.filter(|node| !node.astray.is_empty());
     astray
-        .map(|node| Misplaced::Machines {
-            node: node.node.clone(),
-            machines: node.astray.clone(),
-        })
+        .map(|node| Misplaced::Machines { node: node.node.clone(), machines: node.astray.clone() })
         .collect()
 }
 
 /// What of a simulated cluster's reads and writes went to the other site.
 fn sites(record: &Record, row: &ResultRow) -> Vec<Misplaced> {
-    let ways = record.notes.iter().filter(|note| note.stage == Some(row.stage)).find_map(|note| {
-        match &note.fact {
-            Fact::SimulatedSites(ways) => Some(ways),
-            _ => None,
-        }
-    });
+    let ways =
+        record.notes.iter().filter(|note| note.stage == Some(row.stage)).find_map(
+            |note| match &note.fact {
+                Fact::SimulatedSites(ways) => Some(ways),
+                _ => None,
+            },
+        );
     let is_other = |planned: f64, found: f64| (planned - found).abs() > CHANCE;
     let ways = ways.into_iter().flatten().filter(|way| row.plans(way.op));
     ways.filter(|way| is_other(way.planned(), way.found()))
-        .map(|way| Misplaced::OtherSite {
-            op: way.op,
-            planned: way.planned(),
-            found: way.found(),
-        })
+        .map(|way| Misplaced::OtherSite { op: way.op, planned: way.planned(), found: way.found() })
         .collect()
 }
 
@@ -129,9 +123,8 @@ fn nodes(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec<Misplaced
 /// Those of hosts whose place is planned, which have a kernel of their own, and which read enough.
 fn flows<'a>(record: &'a Record, stage: &StageRecord, digest: &Digest) -> Vec<Flow<'a>> {
     let (usage, kernels) = (stage.usage(record, digest), Kernels::of(&record.testbed));
-    let written: Vec<f64> = (0..record.plan.hosts.len() as u32)
-        .map(|host| moved(digest, host, Op::Write))
-        .collect();
+    let written: Vec<f64> =
+        (0..record.plan.hosts.len() as u32).map(|host| moved(digest, host, Op::Write)).collect();
     let all_written: f64 = written.iter().sum();
     let flow = |(host, facts): (u32, &'a HostFacts)| {
         let index = host as usize;
@@ -147,8 +140,13 @@ fn flows<'a>(record: &'a Record, stage: &StageRecord, digest: &Digest) -> Vec<Fl
         let others = all_written - written.get(index).copied().unwrap_or(0.0);
         let received = (ports.values().map(carried).sum::<f64>() - others).max(0.0);
         let own_disks = own_disks(&usage, host, facts);
-        (read >= LEAST_BYTES_PER_S)
-            .then(|| Flow { host: facts.hostname.as_str(), planned, read, received, own_disks })
+        (read >= LEAST_BYTES_PER_S).then(|| Flow {
+            host: facts.hostname.as_str(),
+            planned,
+            read,
+            received,
+            own_disks,
+        })
     };
     (0..).zip(&record.testbed).filter_map(flow).collect()
 }

@@ -57,8 +57,7 @@ fn run(owners: [&str; 2], counted: Counted) -> Record {
         };
         let nic = [(Metric::ReceivedBytes, bytes(counted.received)), (Metric::SentBytes, 1_000)];
         let disk = [(Metric::ReadBytes, bytes(counted.disk)), (Metric::WriteBytes, 0)];
-        let entries =
-            vec![entry(Layer::Nic, "eth0", &nic), entry(Layer::Block, "nvme0n1", &disk)];
+        let entries = vec![entry(Layer::Nic, "eth0", &nic), entry(Layer::Block, "nvme0n1", &disk)];
         recorded.counters(stage, host, second, entries);
     }
     recorded.record()
@@ -111,8 +110,7 @@ fn one_kernel_of_two_hosts_says_nothing_of_either() {
 fn machines_that_left_their_node_are_a_doubt_unless_an_event_may_have_moved_them() {
     let mut record = run(["", ""], LOCAL);
     let stage = results(&record)[0].stage;
-    let node =
-        BelowNode { node: "n1".into(), astray: vec!["vm-2".into()], ..BelowNode::default() };
+    let node = BelowNode { node: "n1".into(), astray: vec!["vm-2".into()], ..BelowNode::default() };
     let of_stage = BelowStage {
         stage,
         length: Nanos::seconds(10),

@@ -19,7 +19,7 @@ const BINDS: f64 = 0.2;
 const IDENTIFIED: f64 = 0.5;
 /// The share of what is likely in which a prediction may be off by more than 30 % before it is
 /// wide.
-pub const WIDE: f64 = 0.05;
+pub const WIDE: f64 = 0.01;
 /// The share of what is likely in which somebody may bind a row who binds no fitted one.
 pub const OTHERWISE: f64 = 0.1;
 /// What a row may stray by before it is marked, in spreads.

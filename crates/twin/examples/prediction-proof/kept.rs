@@ -40,7 +40,10 @@ impl Predicted {
 
     fn line(&self) -> String {
         let Predicted { value, low, high, measured, carried, far_off, is_extrapolated } = self;
-        format!("{value} {low} {high} {measured} {carried} {far_off} {}", u8::from(*is_extrapolated))
+        format!(
+            "{value} {low} {high} {measured} {carried} {far_off} {}",
+            u8::from(*is_extrapolated)
+        )
     }
 
     fn parse(words: &[&str]) -> Option<Predicted> {

@@ -70,13 +70,7 @@ impl Router {
         // drive carries.
         let median_ns = (UNIT as f64 / (SIGMA * SIGMA / 2.0).exp()) as u64;
         let spread = Sampler::new(&Service::Lognormal { median_ns, sigma: SIGMA });
-        Router {
-            settings,
-            rng: Rng::new(seed),
-            spread,
-            copies: Vec::new(),
-            crossed: [(0, 0); 2],
-        }
+        Router { settings, rng: Rng::new(seed), spread, copies: Vec::new(), crossed: [(0, 0); 2] }
     }
 
     fn chance(&mut self, share: f64) -> bool {
