@@ -216,7 +216,7 @@ fn report_d_is_doubted_where_a_site_answers_that_was_not_to() {
     let (share, doubts) = placed("local", &any);
     assert!((0.3..0.7).contains(&share), "half of the machines are on the second site: {share}");
     assert_eq!(doubts.len(), 1, "{doubts:?}");
-    assert!(doubts[0].contains("and 0 % planned"), "{doubts:?}");
+    assert!(doubts[0].contains("and 0.0 % planned"), "{doubts:?}");
 }
 
 #[test]

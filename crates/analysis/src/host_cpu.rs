@@ -1,9 +1,10 @@
 //! What the hosts' CPUs did for each request, by their kernels' counters: that of the load
-//! generators, and all the rest: kernel threads, interrupts, servers that run there, and whatever
-//! else ran.
+//! generators with the clients of file systems, of servers that run there, of the kernel's threads,
+//! and all the rest: interrupts and whatever else ran.
 
 use crate::attribution::{Attribution, attribution};
 use crate::row::ResultRow;
+use model::counters::{CLIENTS, KERNEL_THREADS, SERVERS};
 use model::usage::Part;
 use model::{Record, Setting};
 
@@ -26,11 +27,41 @@ pub struct HostCpu {
     pub busy: f64,
     /// How many the load generators took by their own account; 0 and up.
     pub workers: f64,
+    /// What programs took by the kernels' account; `None` where one of them did not say.
+    pub programs: Option<Programs>,
     /// Requests per second of all workloads; above 0.
     pub rate: f64,
 }
 
+/// How many CPUs programs took, by what they are to storage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Programs {
+    /// File systems of clients in user space.
+    pub clients: f64,
+    /// Servers of storage.
+    pub servers: f64,
+    /// Threads of the kernel.
+    pub kernel_threads: f64,
+}
+
 impl HostCpu {
+    /// CPU time of clients for each request, in ns: the load generators, and file systems in user
+    /// space.
+    pub fn client_ns(&self) -> f64 {
+        let clients = self.programs.map_or(0.0, |programs| programs.clients);
+        (self.workers + clients) / self.rate * 1e9
+    }
+
+    /// That of servers, in ns; `None` where nobody counted them.
+    pub fn servers_ns(&self) -> Option<f64> {
+        self.programs.map(|programs| programs.servers / self.rate * 1e9)
+    }
+
+    /// That of the kernel's threads, in ns; `None` where nobody counted them.
+    pub fn kernel_threads_ns(&self) -> Option<f64> {
+        self.programs.map(|programs| programs.kernel_threads / self.rate * 1e9)
+    }
+
     /// The share of all CPUs that was busy, 0 to 1.
     pub fn share(&self) -> f64 {
         self.busy / self.cpus
@@ -46,9 +77,11 @@ impl HostCpu {
         self.workers / self.rate * 1e9
     }
 
-    /// All the rest, in ns: kernel threads, interrupts, servers and other programs of these hosts.
+    /// All the rest, in ns: interrupts and other programs of these hosts, and whatever was not
+    /// counted apart.
     pub fn rest_ns(&self) -> f64 {
-        (self.per_request_ns() - self.workers_ns()).max(0.0)
+        let apart = self.servers_ns().unwrap_or(0.0) + self.kernel_threads_ns().unwrap_or(0.0);
+        (self.per_request_ns() - self.client_ns() - apart).max(0.0)
     }
 }
 
@@ -69,6 +102,16 @@ fn of_point(record: &Record, rows: &[ResultRow], one: &Attribution) -> Option<Ho
         hosts += 1;
     }
     let is_whole = hosts == record.plan.hosts.len();
+    let stage = record.stage(row.stage)?;
+    let usage = stage.usage(record, &stage.digest(record));
+    let cpus_of = |name: &str| -> Option<f64> {
+        let of = |host: u32| usage.ran.get(&(host, name.to_owned()))?.cpus();
+        (0..record.plan.hosts.len() as u32).map(of).sum()
+    };
+    let programs = cpus_of(CLIENTS)
+        .zip(cpus_of(SERVERS))
+        .zip(cpus_of(KERNEL_THREADS))
+        .map(|((clients, servers), kernel_threads)| Programs { clients, servers, kernel_threads });
     (is_whole && cpus > 0.0 && row.iops() > 0.0).then(|| HostCpu {
         point: one.point,
         scenario: one.scenario.clone(),
@@ -78,6 +121,7 @@ fn of_point(record: &Record, rows: &[ResultRow], one: &Attribution) -> Option<Ho
         cpus,
         busy,
         workers: row.cpu_cores(),
+        programs,
         rate: row.iops(),
     })
 }
@@ -100,10 +144,18 @@ mod tests {
             cpus: 8.0,
             busy: 2.0,
             workers: 0.5,
+            programs: None,
             rate: 100_000.0,
         };
         assert_eq!((some.share(), some.per_request_ns()), (0.25, 20_000.0));
         assert_eq!((some.workers_ns(), some.rest_ns()), (5_000.0, 15_000.0));
+        let programs = Programs { clients: 0.1, servers: 0.7, kernel_threads: 0.3 };
+        let apart = HostCpu { programs: Some(programs), ..some.clone() };
+        assert!((apart.client_ns() - 6_000.0).abs() < 1e-6, "{apart:?}");
+        assert!((apart.servers_ns().expect("counted") - 7_000.0).abs() < 1e-6);
+        assert!((apart.kernel_threads_ns().expect("counted") - 3_000.0).abs() < 1e-6);
+        assert!((apart.rest_ns() - 4_000.0).abs() < 1e-6);
+        assert_eq!((some.servers_ns(), some.client_ns()), (None, 5_000.0));
         assert_eq!(HostCpu { busy: 0.1, ..some }.rest_ns(), 0.0, "counters lag");
     }
 
@@ -119,7 +171,15 @@ mod tests {
         for number in 0..4 {
             let values = vec![(Metric::UserNs, 500_000_000), (Metric::IdleNs, 500_000_000)];
             let entry = Entry { layer: Layer::Cpu, name: "0".into(), values };
-            recorded.counters(stage, 0, number, vec![entry]);
+            let program = |name: &str, ms: u64| Entry {
+                layer: Layer::Process,
+                name: name.into(),
+                values: vec![(Metric::RunNs, ms * 1_000_000)],
+            };
+            let programs =
+                [program(CLIENTS, 0), program(SERVERS, 200), program(KERNEL_THREADS, 100)];
+            let entries = [entry].into_iter().chain(programs).collect();
+            recorded.counters(stage, 0, number, entries);
         }
         recorded.end();
         let record = recorded.record();
@@ -130,5 +190,9 @@ mod tests {
         let cpus = f64::from(record.testbed[0].logical_cpus);
         let expected = 0.5 * cpus / 50.0 * 1e9;
         assert!((found[0].per_request_ns() / expected - 1.0).abs() < 0.05, "{found:?}");
+        let servers = found[0].servers_ns().expect("counted");
+        assert!((servers / (0.2 / 50.0 * 1e9) - 1.0).abs() < 0.05, "{found:?}");
+        let threads = found[0].kernel_threads_ns().expect("counted");
+        assert!((servers / threads - 2.0).abs() < 1e-6, "{found:?}");
     }
 }

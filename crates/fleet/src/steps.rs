@@ -8,11 +8,12 @@ pub(crate) fn step(layer: Layer, metric: Metric) -> i64 {
     use Metric::{
         AvailableBytes, BusyNs, CachedBytes, DirtyBytes, DiscardBytes, DiscardNs, FlushNs,
         FreeBytes, FrequencyHz, FullNs, GuestNiceNs, GuestNs, IdleNs, IowaitNs, IrqNs, NiceNs,
-        QueueNs, ReadBytes, ReadNs, SoftirqNs, SomeNs, StealNs, SystemNs, UserNs, WriteBytes,
-        WriteNs, WritebackBytes,
+        QueueNs, ReadBytes, ReadNs, RunNs, SoftirqNs, SomeNs, StealNs, SystemNs, UserNs,
+        WriteBytes, WriteNs, WritebackBytes,
     };
     match (layer, metric) {
         (Layer::Thread, _) => 1,
+        (Layer::Process, RunNs) => 10_000_000,
         // A tick of USER_HZ.
         (
             _,

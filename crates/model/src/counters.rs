@@ -34,8 +34,17 @@ crate::words! {
         /// A cache before devices: of bcache by its device, of ZFS `zfs arc` and `zfs l2arc`, of
         /// the device mapper by its name behind `dm `.
         Cache = "cache",
+        /// Programs by what they are to storage: [`SERVERS`], [`CLIENTS`], [`KERNEL_THREADS`].
+        Process = "process",
     }
 }
+
+/// Servers of storage, by the names of their processes.
+pub const SERVERS: &str = "servers";
+/// File systems of clients in user space, by the names of their processes.
+pub const CLIENTS: &str = "clients";
+/// Threads that the kernel made for itself.
+pub const KERNEL_THREADS: &str = "kernel threads";
 
 crate::words! {
     /// What is counted, with its unit at the end of the word where it has one.
@@ -68,7 +77,7 @@ crate::words! {
         GuestNs = "guest_ns",
         /// Time for guests at low priority, which is a part of `nice_ns`.
         GuestNiceNs = "guest_nice_ns",
-        /// Time that a thread had a CPU.
+        /// Time that a thread, or all threads of some programs, had a CPU.
         RunNs = "run_ns",
         /// Time that a thread could have run and had no CPU.
         WaitNs = "wait_ns",

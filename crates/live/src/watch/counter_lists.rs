@@ -143,7 +143,9 @@ pub fn summary(sample: &CounterSample) -> CounterSample {
     let mut threads = 0;
     for entry in &sample.entries {
         match entry.layer {
-            Layer::Host | Layer::Memory | Layer::Pressure => kept.entries.push(entry.clone()),
+            Layer::Host | Layer::Memory | Layer::Pressure | Layer::Process => {
+                kept.entries.push(entry.clone())
+            }
             Layer::Thread if threads < MOST_THREADS => {
                 threads += 1;
                 kept.entries.push(entry.clone());
@@ -198,7 +200,7 @@ pub fn of_host(summary: &CounterSample) -> Vec<Counted> {
             (Layer::Host, _) => String::new(),
             (Layer::Cpu, _) => "CPU: ".to_owned(),
             (Layer::Thread, name) => format!("thread {name}: "),
-            (Layer::Clock, name) => format!("{name}: "),
+            (Layer::Clock | Layer::Process, name) => format!("{name}: "),
             (layer, "") => format!("{}: ", layer.word()),
             (layer, name) => format!("{} {name}: ", layer.word()),
         };

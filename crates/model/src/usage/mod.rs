@@ -11,7 +11,7 @@ mod shares;
 
 pub use shares::{cpu_ns, is_carrier, is_stacked};
 
-use crate::counters::CounterSample;
+use crate::counters::{CounterSample, Layer, Metric};
 use crate::kernels::Kernels;
 use crate::testbed::HostFacts;
 use std::collections::BTreeMap;
@@ -166,6 +166,27 @@ impl Moved {
     }
 }
 
+/// CPU time of programs of one kind on a host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// The time for which it was counted, in ns.
+    pub counted_ns: u64,
+    /// The CPU time, in ns: several CPUs may work at a time.
+    pub run_ns: u64,
+}
+
+impl Ran {
+    fn add(&mut self, other: Ran) {
+        self.counted_ns = self.counted_ns.saturating_add(other.counted_ns);
+        self.run_ns = self.run_ns.saturating_add(other.run_ns);
+    }
+
+    /// How many CPUs worked on average; `None` where nobody counted.
+    pub fn cpus(&self) -> Option<f64> {
+        (self.counted_ns > 0).then(|| self.run_ns as f64 / self.counted_ns as f64)
+    }
+}
+
 /// What the counters of one stage come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -173,6 +194,8 @@ pub struct Usage {
     pub uses: BTreeMap<(u32, Part), BTreeMap<String, Use>>,
     /// What came in and went out of each host by ports, the loopback and disks.
     pub moved: BTreeMap<u32, Moved>,
+    /// What programs took of each host's CPUs, by what they are to storage.
+    pub ran: BTreeMap<(u32, String), Ran>,
     /// How many intervals of counters it rests on, those of each host counted.
     pub samples: u64,
     /// Whether these are some, taken evenly out of more than can be looked at in a short time.
@@ -220,6 +243,9 @@ impl Usage {
         for (host, moved) in other.moved {
             self.moved.entry(host).or_default().add(moved);
         }
+        for (of, ran) in other.ran {
+            self.ran.entry(of).or_default().add(ran);
+        }
         for (of, things) in other.uses {
             let mine = self.uses.entry(of).or_default();
             for (name, used) in things {
@@ -232,6 +258,11 @@ impl Usage {
         if let Some((in_bytes, out_bytes)) = shares::moved(sample) {
             let moved = Moved { counted_ns: sample.length_ns, in_bytes, out_bytes };
             self.moved.entry(sample.host).or_default().add(moved);
+        }
+        for entry in sample.entries.iter().filter(|entry| entry.layer == Layer::Process) {
+            let Some(run_ns) = entry.get(Metric::RunNs) else { continue };
+            let ran = Ran { counted_ns: sample.length_ns, run_ns };
+            self.ran.entry((sample.host, entry.name.clone())).or_default().add(ran);
         }
         shares::each(facts, sample, |part, name, said| {
             let things = self.uses.entry((sample.host, part)).or_default();

@@ -12,6 +12,7 @@ mod file;
 mod memory;
 mod net;
 mod parse;
+mod processes;
 mod remote;
 mod table;
 
@@ -66,6 +67,7 @@ impl Counters {
             Box::new(caches::DmCache::new(&mut opener)),
             Box::new(ceph::CephOsds::new(&mut opener)),
             Box::new(cpu::Clocks::new(&mut opener)),
+            Box::new(processes::Processes::new()),
         ];
         let now = Instant::now();
         let mut counters =

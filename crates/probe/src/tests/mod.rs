@@ -1,7 +1,7 @@
 //! The probe over trees of files whose numbers are known.
 
 mod counters;
-mod fixture;
+pub(crate) mod fixture;
 mod memory;
 mod own_process;
 mod reads;

@@ -5,6 +5,7 @@ use crate::ground::json::quantiles;
 use crate::ground::words;
 use crate::topics::split::{self, By};
 use crate::topics::{findings, grade, loadline};
+use analysis::host_cpu::{HostCpu, host_cpu};
 use analysis::verdict::Verdict;
 use analysis::{
     Estimate, Interval, Issued, Offer, Progress, QUANTILES, ResultRow, RunState, SeriesPoint,
@@ -27,6 +28,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
     let (rows, reached) = crate::topics::results::judged::judged(record, testbed);
     let state = analysis::run_state(record);
     let verdict = Verdict::of_run(record, &rows);
+    let cpus = host_cpu(record, &rows);
     let mut results = json!({
         "format": RESULTS_FORMAT,
         "plimsoll": record.version,
@@ -45,7 +47,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
         "events": crate::topics::occurrences::objects(record),
         "issued": analysis::issued(record).iter().map(issued).collect::<Vec<_>>(),
         "flush_probes": flush_probes(record),
-        "results": rows.iter().map(|row| result(record, row)).collect::<Vec<_>>(),
+        "results": rows.iter().map(|row| result(record, row, &cpus)).collect::<Vec<_>>(),
         "load_line": analysis::loadline::load_line(record,
             &rows).map(|line| loadline::object(&line)),
         "along": analysis::loadline::axis::along_line(record,
@@ -102,7 +104,7 @@ fn issued(total: &Issued) -> Value {
     })
 }
 
-fn result(record: &Record, row: &ResultRow) -> Value {
+fn result(record: &Record, row: &ResultRow, cpus: &[HostCpu]) -> Value {
     let sweep: Map<String, Value> = words::axes(&row.sweep);
     let verdict = Verdict::of(record, row);
     let warning = |doubt| {
@@ -145,6 +147,9 @@ fn result(record: &Record, row: &ResultRow) -> Value {
     }
     if let Some(sites) = crate::topics::simulated_layers::site_objects(record, row) {
         object["simulated_sites"] = Value::from(sites);
+    }
+    if let Some(cpu) = crate::topics::host_cpu::object(cpus, row) {
+        object["host_cpu"] = cpu;
     }
     if let (Some(asked), Some(fields)) = (asked(record, row), object.as_object_mut()) {
         fields.insert("asked".to_owned(), asked);

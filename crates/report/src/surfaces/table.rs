@@ -76,6 +76,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
     text.push_str(&format!("\n{}\n", grade::line(&Verdict::of_run(record, &rows))));
     text.push_str(&crate::topics::attribution::text(record, &rows));
     text.push_str(&crate::topics::simulated_layers::text(record, &rows));
+    text.push_str(&crate::topics::host_cpu::text(record, &rows));
     text.push_str(&crate::topics::hit_share::text(record, &rows));
     if let Some(cluster) = testbed.filter(|_| !reached.is_empty()) {
         text.push_str(&format!("\nShare of the ceiling of {}\n", cluster.top.name.value));

@@ -1,10 +1,11 @@
-//! CPU time of the hosts for each request: a section of the page.
+//! CPU time of the hosts for each request, of clients, servers and the kernel's threads apart.
 
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
 use analysis::ResultRow;
 use analysis::host_cpu::{HostCpu, host_cpu};
 use model::Record;
+use serde_json::{Value, json};
 
 /// More points than this are folded away: the table of layers has them.
 const MOST_POINTS: usize = 24;
@@ -19,7 +20,9 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
         ("Point", ""),
         ("CPUs busy", "number"),
         ("For each request", "number"),
-        ("Load generator", "number"),
+        ("Client", "number"),
+        ("Servers", "number"),
+        ("Kernel threads", "number"),
         ("All else", "number"),
     ];
     let head: Markup = head
@@ -32,7 +35,9 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
             element("th", &[("scope", "row"), ("class", "wraps")], title(one)),
             number(format!("{:.1} of {:.0} ({})", one.busy, one.cpus, words::share(one.share()))),
             number(time(one.per_request_ns())),
-            number(time(one.workers_ns())),
+            number(time(one.client_ns())),
+            number(known(one.servers_ns())),
+            number(known(one.kernel_threads_ns())),
             number(time(one.rest_ns())),
         ];
         plain("tr", cells)
@@ -40,8 +45,10 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let body: Markup = all.iter().take(MOST_POINTS).map(row).collect();
     let caption = plain(
         "caption",
-        "CPU time of all hosts that load ÷ requests. All else: kernel threads, interrupts, servers \
-         and other programs of these hosts. Servers elsewhere are not in it.",
+        "CPU time of all hosts that load ÷ requests. Client: the load generator, and file systems \
+         in user space. Servers are those of storage on these hosts, by their names. All else: \
+         interrupts and other programs, and what nobody counted apart. Servers elsewhere are not \
+         in it.",
     );
     let table =
         element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", body)]);
@@ -51,6 +58,53 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
         content.push(classed("p", "remark", format!("{more} more points are not shown.")));
     }
     plain("section", content)
+}
+
+/// The part of a terminal's table, of runs with scenarios: these are there to be compared. Nothing
+/// where no kernel counted.
+pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
+    let all: Vec<HostCpu> =
+        host_cpu(record, rows).into_iter().filter(|one| !one.scenario.is_empty()).collect();
+    let lines: String = all
+        .iter()
+        .take(MOST_POINTS)
+        .map(|one| format!("- {}: {}\n", title(one), parts(one)))
+        .collect();
+    if lines.is_empty() { lines } else { format!("\nCPU for each request\n{lines}") }
+}
+
+/// `12 µs for each request: client 4 µs, servers 1 µs, kernel threads 2 µs, all else 5 µs`.
+pub(super) fn parts(one: &HostCpu) -> String {
+    let apart = [("servers", one.servers_ns()), ("kernel threads", one.kernel_threads_ns())];
+    let apart: String = apart
+        .into_iter()
+        .filter_map(|(name, ns)| Some(format!(", {name} {}", time(ns?))))
+        .collect();
+    format!(
+        "{} for each request: client {}{apart}, all else {}",
+        time(one.per_request_ns()),
+        time(one.client_ns()),
+        time(one.rest_ns())
+    )
+}
+
+/// The same of the point of each row, for machines; `None` where no kernel counted.
+pub(crate) fn object(all: &[HostCpu], row: &ResultRow) -> Option<Value> {
+    let one = all.iter().find(|one| one.point == row.point)?;
+    Some(json!({
+        "cpus": one.cpus,
+        "busy": one.busy,
+        "per_request_ns": one.per_request_ns(),
+        "client_ns": one.client_ns(),
+        "servers_ns": one.servers_ns(),
+        "kernel_threads_ns": one.kernel_threads_ns(),
+        "rest_ns": one.rest_ns(),
+    }))
+}
+
+/// A time that may be unknown.
+fn known(ns: Option<f64>) -> String {
+    ns.map_or_else(|| "–".to_owned(), time)
 }
 
 /// The workloads of a point with its axes.
@@ -70,6 +124,7 @@ pub(super) fn time(ns: f64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use analysis::host_cpu::Programs;
     use analysis::testing::Recorded;
     use model::counters::{Entry, Layer, Metric};
     use model::{Op, StageKind};
@@ -96,6 +151,17 @@ pub(super) mod tests {
         let record = counted(200);
         let page = section(&record, &analysis::results(&record)).into_string();
         assert!(page.contains("CPU for each request") && page.contains("20 %"), "{page}");
+        assert!(page.contains("Kernel threads") && page.contains("Servers"), "{page}");
+        let rows = analysis::results(&record);
+        let all = host_cpu(&record, &rows);
+        let value = object(&all, &rows[0]).expect("counted");
+        assert_eq!(value["servers_ns"], Value::Null, "nobody counted programs");
+        assert!(value["per_request_ns"].as_f64().expect("a number") > 0.0);
+        assert_eq!(text(&record, &rows), "", "no scenarios");
+        let programs = Some(Programs { clients: 0.0, servers: 0.004, kernel_threads: 0.002 });
+        let counted = HostCpu { programs, ..all[0].clone() };
+        let said = parts(&counted);
+        assert!(said.contains(", servers 80 µs, kernel threads 40 µs, all else"), "{said}");
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(super) fn sentence(busy_ppm: &[(Layer, u32)]) -> String {
 }
 
 /// What of reads and writes went to another site, beside what was to: `reads from the other site
-/// 50 % (planned 0 %)`.
+/// 50 % (planned 0.0 %)`.
 pub(super) fn of_sites(ways: &[Crossing]) -> String {
     let way = |way: &Crossing| {
         let what = if way.op == Op::Read { "reads from" } else { "writes to" };
@@ -230,8 +230,8 @@ mod tests {
         let fact = Fact::SimulatedSites(vec![way]);
         record.notes.push(Note { stage: Some(stage), host: 0, fact });
         let said = text(&record, &rows);
-        assert!(said.contains("; reads from the other site 25 % (planned 0 %)"), "{said}");
-        assert!(section(&record, &rows).into_string().contains("25 % (planned 0 %)"));
+        assert!(said.contains("; reads from the other site 25 % (planned 0.0 %)"), "{said}");
+        assert!(section(&record, &rows).into_string().contains("25 % (planned 0.0 %)"));
         let machines = site_objects(&record, &rows[0]).expect("two sites");
         assert_eq!((&machines[0]["share"], &machines[0]["planned"]), (&json!(0.25), &json!(0.0)));
     }

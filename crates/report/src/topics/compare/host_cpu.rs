@@ -63,12 +63,13 @@ pub(super) fn differences(
         let change = percent((other.per_request_ns() / one.per_request_ns() - 1.0) * 100.0);
         format!(
             "{}: CPUs of the hosts busy by {} ({a}) and {} ({b}); {} and {} for each request \
-             ({change}, without an interval).",
+             ({change}, without an interval){}.",
             title(other),
             words::share(one.share()),
             words::share(other.share()),
             time(one.per_request_ns()),
             time(other.per_request_ns()),
+            apart(one, other),
         )
     };
     let paired = base.iter().filter_map(|one| {
@@ -76,6 +77,24 @@ pub(super) fn differences(
         (one.per_request_ns() > 0.0).then(|| line(one, other))
     });
     paired.take(MOST_POINTS).collect()
+}
+
+/// `: client 4 µs and 5 µs, servers …`; nothing where one side did not count programs.
+fn apart(one: &HostCpu, other: &HostCpu) -> String {
+    let pair = |of: fn(&HostCpu) -> Option<f64>| of(one).zip(of(other));
+    let (Some(servers), Some(threads)) =
+        (pair(HostCpu::servers_ns), pair(HostCpu::kernel_threads_ns))
+    else {
+        return String::new();
+    };
+    let parts = [
+        ("client", (one.client_ns(), other.client_ns())),
+        ("servers", servers),
+        ("kernel threads", threads),
+        ("all else", (one.rest_ns(), other.rest_ns())),
+    ];
+    let parts = parts.map(|(name, (a, b))| format!("{name} {} and {}", time(a), time(b)));
+    format!(": {}", parts.join(", "))
 }
 
 #[cfg(test)]
