@@ -68,7 +68,7 @@ pub fn told(first: u64, clusters: u64, threads: usize, kept: Kept) {
             seeds.clone().filter_map(|seed| kept.of(seed, number)).collect();
         let rows: Vec<Predicted> = of.iter().copied().flatten().flatten().copied().collect();
         let refused = of.iter().filter(|rows| rows.is_none()).count();
-        row(repeats, name, (of.len(), refused), &rows);
+        row(&Way { repeats, name, clusters: of.len(), refused }, &rows);
         all.extend(rows);
     }
     curve(&all);
@@ -141,8 +141,17 @@ fn share(of: usize, all: usize) -> f64 {
     100.0 * of as f64 / all.max(1) as f64
 }
 
-/// Prints the row of the table: of so many clusters, of which so many were refused.
-fn row(repeats: usize, name: &str, (clusters, refused): (usize, usize), rows: &[Predicted]) {
+/// A way of measuring, and what became of the clusters.
+struct Way<'a> {
+    repeats: usize,
+    name: &'a str,
+    clusters: usize,
+    refused: usize,
+}
+
+/// Prints the row of the table.
+fn row(way: &Way<'_>, rows: &[Predicted]) {
+    let Way { repeats, name, clusters, refused } = *way;
     let covered = |rows: &[&Predicted]| rows.iter().filter(|row| row.is_covered()).count();
     let all: Vec<&Predicted> = rows.iter().collect();
     let inside: Vec<&Predicted> = all.iter().copied().filter(|row| !row.is_marked(WIDE)).collect();
