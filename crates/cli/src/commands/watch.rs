@@ -248,7 +248,9 @@ fn replay(args: &WatchArgs, run: &Path) -> Result<ExitCode, Failure> {
     if !has_screen(args) {
         let mut log = Log::new(args, facts.len());
         // As fast as it is read: nobody waits for a clock in a pipe.
-        let told = replay.each_counter(|unix_ns, sample| log.counters(&facts, unix_ns, sample));
+        let told = replay.each_counter(|unix_ns, sample| {
+            log.counters(&facts, unix_ns, sample) && log.left.iter().any(|left| *left > 0)
+        });
         return told.map(|()| ExitCode::SUCCESS).map_err(damaged);
     }
     let title = run
