@@ -192,24 +192,46 @@ impl Blocks {
     ) -> Result<(), Problem> {
         let mut values = Vec::new();
         each(connection, "SELECT * FROM counter_tail ORDER BY tail", |row| {
-            let shape = self.shape(connection, row.get(3)?)?;
-            values.clear();
-            values_of(row.get_ref(8)?.as_blob().map_err(|_| "a sample is none")?, &mut values)?;
-            if values.len() != shape.series.len() {
-                return Err("a sample of counters does not fit its shape".into());
-            }
-            let mut sample = CounterSample {
-                stage: small(row.get(1)?)?,
-                host: small(row.get(2)?)?,
-                number: small(row.get(4)?)?,
-                start_ns: unsigned(row.get(5)?)?,
-                length_ns: unsigned(row.get(6)?)?,
-                entries: shape.entries.clone(),
-                notes: serde_json::from_str(&row.get::<_, String>(7)?)?,
-            };
-            fill(&mut sample, values.iter().copied());
-            take(&sample)
+            take(&self.of_tail(connection, row, &mut values)?)
         })
+    }
+
+    /// The sample in a row of the tail, if it is there.
+    pub fn row_of_tail(
+        &self,
+        connection: &Connection,
+        tail: i64,
+    ) -> Result<Option<CounterSample>, Problem> {
+        let mut statement =
+            connection.prepare_cached("SELECT * FROM counter_tail WHERE tail = ?")?;
+        let mut rows = statement.query([tail])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        self.of_tail(connection, row, &mut Vec::new()).map(Some)
+    }
+
+    fn of_tail(
+        &self,
+        connection: &Connection,
+        row: &Row<'_>,
+        values: &mut Vec<u64>,
+    ) -> Result<CounterSample, Problem> {
+        let shape = self.shape(connection, row.get(3)?)?;
+        values.clear();
+        values_of(row.get_ref(8)?.as_blob().map_err(|_| "a sample is none")?, values)?;
+        if values.len() != shape.series.len() {
+            return Err("a sample of counters does not fit its shape".into());
+        }
+        let mut sample = CounterSample {
+            stage: small(row.get(1)?)?,
+            host: small(row.get(2)?)?,
+            number: small(row.get(4)?)?,
+            start_ns: unsigned(row.get(5)?)?,
+            length_ns: unsigned(row.get(6)?)?,
+            entries: shape.entries.clone(),
+            notes: serde_json::from_str(&row.get::<_, String>(7)?)?,
+        };
+        fill(&mut sample, values.iter().copied());
+        Ok(sample)
     }
 }
 
