@@ -318,10 +318,7 @@ impl Fact {
     /// Whether it is kept for later alone: each stage of each host has one, and all are shown
     /// together at the end.
     pub fn is_bookkeeping(&self) -> bool {
-        matches!(
-            self,
-            Fact::Ledger(_) | Fact::SimulatedLayers { .. } | Fact::SimulatedSites(_)
-        )
+        matches!(self, Fact::Ledger(_) | Fact::SimulatedLayers { .. } | Fact::SimulatedSites(_))
     }
 
     /// The backend that was taken, where it says so.

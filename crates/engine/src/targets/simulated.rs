@@ -1,8 +1,8 @@
 //! Simulated targets: `sim:` and what the device or the cluster is.
 
 use crate::error::EngineError;
-use model::StageKind;
 use model::Op;
+use model::StageKind;
 use model::layer::Layer;
 use model::note::{CountedBy, Crossing, EventIo, Fact};
 use model::plan::{HostPlan, HostStage};
