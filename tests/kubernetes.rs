@@ -1,6 +1,8 @@
 //! The manifests of `deploy/`, held to the fields of Kubernetes 1.34, of which
 //! `fixtures/kubernetes/fields.json` is the part that they use; and what they promise.
 
+mod api;
+
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fs;

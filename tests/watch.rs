@@ -337,6 +337,8 @@ fn a_run_file_is_watched_again() {
         "{with_cores:?}"
     );
     plimsoll(folder.path(), &["watch", "r.plimsoll", "--cores"]).with_code(2);
+    let first = ["watch", "r.plimsoll", "--json", "--count", "1"];
+    assert_eq!(objects(&plimsoll(folder.path(), &first).with_code(0).out), told[..1]);
     let times: Vec<u64> =
         told.iter().map(|object| object["unix_ns"].as_u64().expect("a time")).collect();
     assert!(times.is_sorted());

@@ -11,6 +11,7 @@ mod equivalence;
 mod features;
 mod gate_proof;
 mod guest;
+mod kubernetes;
 mod leftovers;
 mod liar;
 mod memory;
@@ -57,6 +58,8 @@ cargo xtask COMMAND
   prediction-proof [--cases N] [--clusters N] [--first SEED] [--worst] [--write]
           how far predictions hold on simulated clusters
   vsphere the vendor's simulator of vSphere for a test, in target/vsphere; needs Go, minutes
+  kubernetes
+          the API server of Kubernetes for a test, in target/kubernetes; needs Go, ten minutes
   guest   [--kernel FILE] [PROGRAM]
           the memory image of virtual machines, of under 40 MB, in target/guest
   dist    [--deb] [--rpm] [--oci] [--prove] [--twice] [--target TRIPLE]
@@ -105,6 +108,7 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
         "gate-proof" => gate_proof::run(rest),
         "prediction-proof" => prediction_proof::run(rest),
         "guest" => guest::run(rest),
+        "kubernetes" => kubernetes::run(),
         "vsphere" => vsphere::run(),
         "dist" => dist::run(rest),
         "help" | "--help" | "-h" => {

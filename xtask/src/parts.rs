@@ -23,6 +23,8 @@ enum Source {
     /// Programs that `cargo xtask vsphere` builds; that takes minutes, so that somebody has to ask
     /// for it.
     Vsphere,
+    /// The server that `cargo xtask kubernetes` builds, in ten minutes and more.
+    Kubernetes,
     /// The kernel's: there for root when this path is.
     Kernel { path: &'static str },
 }
@@ -136,6 +138,11 @@ const PARTS: &[Part] = &[
         purpose: "the way to a libvirt",
         source: Source::Program { names: &["virsh"], package: "libvirt-clients" },
     },
+    Part {
+        name: "kubernetes",
+        purpose: "the API server of Kubernetes",
+        source: Source::Kubernetes,
+    },
     Part { name: "vsphere", purpose: "the vendor's simulator of vSphere", source: Source::Vsphere },
     Part {
         name: "net",
@@ -235,6 +242,7 @@ fn is_here(part: &Part) -> bool {
         Source::Kernel { path } => Path::new(path).exists(),
         Source::GuestKernel => guest_kernel_is_here(),
         Source::Vsphere => crate::vsphere::is_here(),
+        Source::Kubernetes => crate::kubernetes::is_here(),
     }
 }
 
@@ -312,9 +320,15 @@ fn judge(part: &Part, here: bool, powers: Powers, failures: &[(&str, String)]) -
         Source::Vsphere if !here => {
             skip("nobody ran `cargo xtask vsphere` (Go, some minutes)".to_owned(), false)
         }
-        Source::Program { .. } | Source::Kernel { .. } | Source::GuestKernel | Source::Vsphere => {
-            None
-        }
+        Source::Kubernetes if !here => skip(
+            "nobody ran `cargo xtask kubernetes` (Go, ten minutes; etcd, kubectl)".to_owned(),
+            false,
+        ),
+        Source::Program { .. }
+        | Source::Kernel { .. }
+        | Source::GuestKernel
+        | Source::Vsphere
+        | Source::Kubernetes => None,
     }
 }
 

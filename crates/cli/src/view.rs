@@ -5,12 +5,14 @@ use crate::signals::LAST_LOOK;
 use fleet::{Interrupter, Watched};
 use live::watch::{Ask, Replay, State, Subject, clock};
 use model::Event;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use store::{InTime, StoreError, Wanted};
 
 /// How long to wait for a key before looking for news.
 const LOOK: Duration = Duration::from_millis(50);
@@ -48,7 +50,7 @@ impl View {
         let screen = Screen::open(stream)?;
         let (news, receiver) = sync_channel(MOST_WAITING);
         let left = Arc::new(AtomicBool::new(false));
-        let source = Live {
+        let mut source = Live {
             news: receiver,
             is_over: false,
             interrupter,
@@ -58,7 +60,7 @@ impl View {
         };
         let thread = thread::Builder::new()
             .name("view".to_owned())
-            .spawn(move || drive(screen, state, &labels.title, source))?;
+            .spawn(move || drive(screen, state, &labels.title, &mut source))?;
         Ok(View { news: Some(news), thread: Some(thread), left })
     }
 
@@ -118,7 +120,7 @@ trait Source {
 }
 
 /// Shows frames until the source or the user ends it, or the terminal is gone.
-fn drive(mut screen: Screen, mut state: State, title: &str, mut source: impl Source) {
+fn drive(mut screen: Screen, mut state: State, title: &str, source: &mut impl Source) {
     let mut is_old = true;
     while let Some(changed) = source.feed(&mut state) {
         if (is_old || changed) && screen.draw(&mut state, title, &source.status()).is_err() {
@@ -206,40 +208,80 @@ impl Source for Live {
     }
 }
 
+/// Why a run is not played to its end.
+pub enum Unplayed {
+    /// The terminal cannot be taken over.
+    Screen(io::Error),
+    /// The file cannot be read.
+    File(StoreError),
+}
+
 /// Plays a run until the user leaves or `is_stopped`, which a signal sets. At its end it stands
 /// still.
 ///
 /// # Errors
-/// When the terminal cannot be taken over.
+/// When the terminal cannot be taken over, or the file cannot be read on.
 pub fn play(
     state: State,
     title: &str,
-    replay: Replay,
+    replay: Replay<Film>,
     is_stopped: Arc<AtomicBool>,
-) -> io::Result<()> {
-    let screen = Screen::open(Stream::Out)?;
-    drive(
-        screen,
-        state,
-        title,
-        Played { replay, last: Instant::now(), second: u64::MAX, is_stopped },
-    );
-    Ok(())
+) -> Result<(), Unplayed> {
+    let screen = Screen::open(Stream::Out).map_err(Unplayed::Screen)?;
+    let last = Instant::now();
+    let mut played = Played { replay, last, second: u64::MAX, is_stopped, unread: None };
+    drive(screen, state, title, &mut played);
+    played.unread.map_or(Ok(()), |error| Err(Unplayed::File(error)))
+}
+
+/// The film of a run file.
+pub struct Film(pub InTime);
+
+impl live::watch::Film for Film {
+    type Error = StoreError;
+
+    fn heard_ns(&self, stage: u32) -> BTreeMap<u32, u64> {
+        self.0.heard_ns(stage)
+    }
+
+    fn counted_ns(&self, stage: u32) -> Option<u64> {
+        self.0.counted_ns(stage)
+    }
+
+    fn seek(&mut self, stage: u32, from_ns: u64, counters_alone: bool) -> Result<(), StoreError> {
+        let wanted = if counters_alone { Wanted::Counters } else { Wanted::All };
+        self.0.seek(stage, from_ns, wanted)
+    }
+
+    fn next_sample(&mut self) -> Result<Option<(u64, Event)>, StoreError> {
+        self.0.next_sample()
+    }
 }
 
 struct Played {
-    replay: Replay,
+    replay: Replay<Film>,
     last: Instant,
     /// The second that the clock shows.
     second: u64,
     is_stopped: Arc<AtomicBool>,
+    /// Why the file could not be read on.
+    unread: Option<StoreError>,
 }
 
 impl Source for Played {
     fn feed(&mut self, state: &mut State) -> Option<bool> {
         let passed = u64::try_from(self.last.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.last = Instant::now();
-        let changed = !state.is_paused() && self.replay.pass(passed, state);
+        let changed = match state.is_paused() {
+            true => false,
+            false => match self.replay.pass(passed, state) {
+                Ok(changed) => changed,
+                Err(error) => {
+                    self.unread = Some(error);
+                    return None;
+                }
+            },
+        };
         if self.replay.is_over() {
             state.set_paused(true);
         }
@@ -253,7 +295,12 @@ impl Source for Played {
             Ask::Quit | Ask::Stop => return false,
             Ask::Faster => self.replay.set_speed(self.replay.speed().faster()),
             Ask::Slower => self.replay.set_speed(self.replay.speed().slower()),
-            Ask::Step(seconds) => self.replay.step(seconds, state),
+            Ask::Step(seconds) => {
+                self.unread = self.replay.step(seconds, state).err();
+                // What was read meanwhile is no time that passed for who looks.
+                self.last = Instant::now();
+                return self.unread.is_none();
+            }
             Ask::Nothing => {}
         }
         true

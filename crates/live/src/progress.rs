@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const IOPS: &str = "IOPS";
 
 /// Where a run stands.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Progress {
     stages: Vec<StageLine>,
     /// Points that are planned, those that a search added included.
@@ -25,7 +25,7 @@ pub struct Progress {
 }
 
 /// What there is to know of a stage beforehand.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct StageLine {
     name: String,
     /// Whether it works on whole files, which are no I/Os.
@@ -72,7 +72,7 @@ impl Goal {
 }
 
 /// The stage that is on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Current {
     stage: usize,
     elapsed_ns: u64,
@@ -81,7 +81,7 @@ struct Current {
     last: (u32, Figures),
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Figures {
     ios: u64,
     errors: u64,

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::hosts::{self, Absence, Asked, Least, Terms};
 use crate::screen::Stream;
 use crate::signals::{self, Work};
-use crate::view::{self, Labels, News, View};
+use crate::view::{self, Film, Labels, News, Unplayed, View};
 use crate::web::{Tls, WatchedPage, listen_address};
 use fleet::Watched;
 use live::watch::{Replay, State, Subject, figures, lines};
@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use store::{InTime, StoreError};
 
 /// A host that is only watched has this long to give a sign of life.
 const LOST_AFTER: Nanos = Nanos::seconds(10);
@@ -238,22 +239,28 @@ impl Log {
 }
 
 fn replay(args: &WatchArgs, run: &Path) -> Result<ExitCode, Failure> {
-    let record = super::saved::read(run)?;
+    let damaged = |error: StoreError| Failure::RunFile(format!("error: {error}"));
+    let file = InTime::of(run).map_err(damaged)?;
+    let record = file.record();
     let facts = record.testbed.clone();
+    let state = State::new(Subject::Replay, &facts, Some(&record.plan));
+    let mut replay = Replay::new(&record.clone(), Film(file), args.speed);
     if !has_screen(args) {
-        let replay = Replay::new(record, args.speed);
         let mut log = Log::new(args, facts.len());
         // As fast as it is read: nobody waits for a clock in a pipe.
-        let _ = replay.samples().all(|(unix_ns, sample)| log.counters(&facts, unix_ns, sample));
-        return Ok(ExitCode::SUCCESS);
+        let told = replay.each_counter(|unix_ns, sample| {
+            log.counters(&facts, unix_ns, sample) && log.left.iter().any(|left| *left > 0)
+        });
+        return told.map(|()| ExitCode::SUCCESS).map_err(damaged);
     }
-    let state = State::new(Subject::Replay, &facts, Some(&record.plan));
     let title = run
         .file_name()
         .map_or_else(|| "a run".to_owned(), |name| name.to_string_lossy().into_owned());
     let is_stopped = signals::flag();
-    view::play(state, &title, Replay::new(record, args.speed), is_stopped.clone())
-        .map_err(|error| no_screen(&error))?;
+    view::play(state, &title, replay, is_stopped.clone()).map_err(|why| match why {
+        Unplayed::Screen(error) => no_screen(&error),
+        Unplayed::File(error) => damaged(error),
+    })?;
     match is_stopped.load(std::sync::atomic::Ordering::SeqCst) {
         true => Err(Failure::Interrupted("stopped".to_owned())),
         false => Ok(ExitCode::SUCCESS),

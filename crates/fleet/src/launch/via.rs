@@ -69,7 +69,12 @@ impl Via {
             Via::Slurm { job } => {
                 format!("check that `srun --jobid={job} --overlap -N1 -n1 -w {host} true` works")
             }
-            Via::Kubernetes { .. } => format!("check that `kubectl exec -i {host} -- true` works"),
+            Via::Kubernetes { options } => {
+                let KubectlOptions { all, exec } = KubectlOptions::of(options);
+                let before: String = all.iter().map(|word| format!("{word} ")).collect();
+                let of_exec: String = exec.iter().map(|word| format!("{word} ")).collect();
+                format!("check that `kubectl {before}exec -i {of_exec}{host} -- true` works")
+            }
             Via::Template(words) => {
                 format!("check that `{} true` works", filled(words, host).join(" "))
             }
@@ -226,6 +231,10 @@ mod tests {
                 words(&Via::Kubernetes { options: options.clone() }.command("pod-0", "true"));
             let exec = [&["kubectl", "--namespace=x", "exec", "-i"][..], container].concat();
             assert_eq!(command[..exec.len()], exec[..]);
+            // Without its options, the command would ask for another pod.
+            let remedy = Via::Kubernetes { options: options.clone() }.remedy("pod-0");
+            let asked = [&exec[..], &["pod-0", "--", "true"]].concat().join(" ");
+            assert_eq!(remedy, format!("check that `{asked}` works"));
             assert_eq!(KubectlOptions::of(&options).all, ["--namespace=x"]);
         }
         assert!(

@@ -22,6 +22,6 @@ mod tests;
 
 pub use format::clock;
 pub use keys::{Ask, Key};
-pub use replay::{Replay, Speed};
+pub use replay::{Film, Replay, Speed};
 pub use state::{State, Subject};
 pub use table::{Order, Panel, Presence, Row};

@@ -1,83 +1,109 @@
 //! A recorded run as events in time: played at any speed, back and forth.
+//!
+//! What hosts did is taken from a [`Film`] as it is played, and not held. To go back, states that
+//! were passed are kept: many of the last minutes, few of those long ago.
 
-use super::state::State;
-use model::record::{StageData, StageRecord};
-use model::{CounterSample, Event, Note, NoteKind, Plan, Record};
+mod script;
+mod speed;
+#[cfg(test)]
+mod tests;
+
+pub use speed::Speed;
+
+use super::state::{Memory, State};
+use model::{CounterSample, Event, Plan, Record};
+use script::Script;
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
 const NS_PER_S: u64 = 1_000_000_000;
+/// Samples between two states that are kept: some tenths of a second to play them again.
+const APART: usize = 65_536;
+/// States that are kept. Each has the last sample of every host.
+const MOST_KEPT: usize = 12;
+/// Samples that are played at once: whoever plays faster than that gets a look in between.
+const AT_ONCE: usize = 32_768;
 
-/// How much faster than the run was.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Speed(f64);
+/// What hosts did and what their kernels counted in a run, stage by stage in the order of time.
+pub trait Film {
+    /// Why it cannot be read.
+    type Error;
 
-impl Speed {
-    const LEAST: f64 = 0.1;
-    const MOST: f64 = 10_000.0;
+    /// When the last interval of each host in a stage ended, in ns after its start.
+    fn heard_ns(&self, stage: u32) -> BTreeMap<u32, u64>;
 
-    /// As the run was.
-    pub const REAL: Speed = Speed(1.0);
+    /// When the last sample of counters in a stage ended, in ns after its start.
+    fn counted_ns(&self, stage: u32) -> Option<u64>;
 
-    /// Twice as fast, up to a limit.
-    pub fn faster(self) -> Speed {
-        Speed((self.0 * 2.0).min(Speed::MOST))
-    }
+    /// Goes to what ended behind an instant of a stage, in ns after its start; to counters alone
+    /// where nothing else is wanted.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn seek(&mut self, stage: u32, from_ns: u64, counters_alone: bool) -> Result<(), Self::Error>;
 
-    /// Half as fast, down to a limit.
-    pub fn slower(self) -> Speed {
-        Speed((self.0 / 2.0).max(Speed::LEAST))
-    }
-}
-
-impl FromStr for Speed {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Speed, String> {
-        let speed = text.trim_end_matches(['x', '×']).parse().ok();
-        let speed = speed.filter(|speed| (Speed::LEAST..=Speed::MOST).contains(speed)).map(Speed);
-        speed.ok_or_else(|| {
-            format!("`{text}` is no speed; write {} to {}, such as 10", Speed::LEAST, Speed::MOST)
-        })
-    }
-}
-
-impl std::fmt::Display for Speed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}×", (self.0 * 100.0).round() / 100.0)
-    }
+    /// The next sample, with its end in ns after the stage's start.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn next_sample(&mut self) -> Result<Option<(u64, Event)>, Self::Error>;
 }
 
 /// A recorded run, at some time of it.
 #[derive(Debug)]
-pub struct Replay {
+pub struct Replay<F: Film> {
     plan: Plan,
     started_unix_ns: u64,
-    /// Each with its time in ns after the run's start, in order.
-    events: Vec<(u64, Event)>,
-    /// Where stages begin among them: from there on, nothing older matters to the figures.
-    starts: Vec<usize>,
+    script: Script,
+    /// The next event of the script.
     next: usize,
+    film: F,
+    /// The stage that is played: its number, when it began, and what nothing of it comes after.
+    stage: Option<(u32, u64, u64)>,
+    /// The next sample of that stage, with its time after the run's start.
+    sample: Option<(u64, Event)>,
     now_ns: u64,
     speed: Speed,
+    kept: Vec<Kept>,
+    /// Samples since the last state was kept, and between two of them.
+    since: usize,
+    apart: usize,
+    /// Samples that are played at once.
+    at_once: usize,
 }
 
-impl Replay {
-    /// A run from its beginning.
-    pub fn new(record: Record, speed: Speed) -> Replay {
-        let started_unix_ns = record.started_unix_ns;
-        let plan = record.plan.clone();
-        let events = timeline(record);
-        let is_start = |(place, (_, event)): (usize, &(u64, Event))| {
-            matches!(event, Event::StageStarted { .. }).then_some(place)
-        };
-        let starts = events.iter().enumerate().filter_map(is_start).collect();
-        Replay { plan, started_unix_ns, events, starts, next: 0, now_ns: 0, speed }
+/// A state that was passed.
+#[derive(Debug)]
+struct Kept {
+    at_ns: u64,
+    next: usize,
+    stage: u32,
+    memory: Memory,
+}
+
+impl<F: Film> Replay<F> {
+    /// A run from its beginning; `record` without what its hosts did.
+    pub fn new(record: &Record, film: F, speed: Speed) -> Replay<F> {
+        let script = Script::of(record, &film);
+        Replay {
+            plan: record.plan.clone(),
+            started_unix_ns: record.started_unix_ns,
+            script,
+            next: 0,
+            film,
+            stage: None,
+            sample: None,
+            now_ns: 0,
+            speed,
+            kept: Vec::new(),
+            since: 0,
+            apart: APART,
+            at_once: AT_ONCE,
+        }
     }
 
     /// How long the run was, in ns.
     pub fn length_ns(&self) -> u64 {
-        self.events.last().map_or(0, |(at_ns, _)| *at_ns)
+        self.script.length_ns()
     }
 
     /// Where the replay is, in ns after the run's start.
@@ -97,266 +123,176 @@ impl Replay {
 
     /// Whether all of it was played.
     pub fn is_over(&self) -> bool {
-        self.next >= self.events.len()
+        self.sample.is_none() && self.next >= self.script.events.len()
     }
 
-    /// So many ns passed for whoever looks: what happened meanwhile goes into `state`. True if
-    /// anything did.
-    pub fn pass(&mut self, real_ns: u64, state: &mut State) -> bool {
+    /// So many ns passed for whoever looks: what happened meanwhile goes into `state`; of very much,
+    /// a part. True if anything happened.
+    ///
+    /// # Errors
+    /// The film cannot be read.
+    pub fn pass(&mut self, real_ns: u64, state: &mut State) -> Result<bool, F::Error> {
         // Saturates: nothing is so long.
         let by_ns = (real_ns as f64 * self.speed.0) as u64;
-        self.go_on(self.now_ns.saturating_add(by_ns), state)
+        self.go_on(self.now_ns.saturating_add(by_ns), self.at_once, state)
     }
 
     /// Goes so many seconds on, or back.
-    pub fn step(&mut self, seconds: i64, state: &mut State) {
+    ///
+    /// # Errors
+    /// The film cannot be read.
+    pub fn step(&mut self, seconds: i64, state: &mut State) -> Result<(), F::Error> {
         let by_ns = seconds.unsigned_abs().saturating_mul(NS_PER_S);
         if seconds >= 0 {
-            self.go_on(self.now_ns.saturating_add(by_ns), state);
-            return;
+            self.go_on(self.now_ns.saturating_add(by_ns), usize::MAX, state)?;
+            return Ok(());
         }
         let to_ns = self.now_ns.saturating_sub(by_ns);
+        self.go_back(to_ns, state)?;
+        self.go_on(to_ns, usize::MAX, state)?;
+        Ok(())
+    }
+
+    /// Goes to the last state that is known at or before an instant.
+    fn go_back(&mut self, to_ns: u64, state: &mut State) -> Result<(), F::Error> {
+        let begin = self.script.events.partition_point(|(at_ns, _)| *at_ns <= to_ns);
+        // From where a stage begins, nothing older matters to the figures.
+        let start = self.script.starts.iter().rev().find(|start| **start < begin).copied();
+        let start = start.unwrap_or(0);
+        self.kept.retain(|kept| kept.at_ns <= to_ns);
+        self.since = 0;
+        (self.stage, self.sample) = (None, None);
+        if let Some(kept) = self.kept.last().filter(|kept| kept.next > start) {
+            state.recall(&kept.memory);
+            (self.next, self.now_ns) = (kept.next, kept.at_ns);
+            let (stage, at_ns) = (kept.stage, kept.at_ns);
+            return self.enter(stage, at_ns);
+        }
         state.rewind(&self.plan);
-        let begin = self.events.partition_point(|(at_ns, _)| *at_ns <= to_ns);
-        let stage = self.starts.iter().rev().find(|start| **start < begin).copied().unwrap_or(0);
-        for (_, event) in self.events[..stage]
+        for (_, event) in self.script.events[..start]
             .iter()
             .filter(|(_, event)| matches!(event, Event::Note(_) | Event::Happened(_)))
         {
             state.event(event);
         }
-        (self.next, self.now_ns) = (stage, to_ns);
-        self.go_on(to_ns, state);
+        (self.next, self.now_ns) = (start, to_ns);
+        Ok(())
     }
 
-    fn go_on(&mut self, to_ns: u64, state: &mut State) -> bool {
-        let before = self.next;
-        self.now_ns = to_ns.min(self.length_ns());
-        while let Some((at_ns, event)) = self.events.get(self.next)
-            && *at_ns <= self.now_ns
+    /// Plays a stage from an instant of the run on.
+    fn enter(&mut self, stage: u32, from_ns: u64) -> Result<(), F::Error> {
+        let Some((start_ns, end_ns)) = self.script.bounds.get(&stage).copied() else {
+            return Ok(());
+        };
+        self.stage = Some((stage, start_ns, end_ns));
+        self.film.seek(stage, from_ns.saturating_sub(start_ns), false)?;
+        self.take_sample()
+    }
+
+    fn take_sample(&mut self) -> Result<(), F::Error> {
+        self.sample = None;
+        if let Some((_, start_ns, end_ns)) = self.stage
+            && let Some((at_ns, event)) = self.film.next_sample()?
         {
-            state.event(event);
-            self.next += 1;
+            self.sample = Some((start_ns.saturating_add(at_ns).min(end_ns), event));
         }
-        self.next > before
+        Ok(())
     }
 
-    /// Every counter sample in order, with the wall-clock time of its end in ns since 1970.
-    pub fn samples(&self) -> impl Iterator<Item = (u64, &CounterSample)> {
-        self.events.iter().filter_map(|(at_ns, event)| match event {
-            Event::Counters(sample) => {
-                Some((self.started_unix_ns.saturating_add(*at_ns), &**sample))
+    fn go_on(&mut self, to_ns: u64, most: usize, state: &mut State) -> Result<bool, F::Error> {
+        let to_ns = to_ns.min(self.length_ns());
+        let mut played = 0;
+        let mut is_any = false;
+        loop {
+            let event = self.script.events.get(self.next);
+            let of_script = event.map_or(u64::MAX, |(at_ns, _)| *at_ns);
+            let of_film = self.sample.as_ref().map(|(at_ns, _)| *at_ns);
+            // What hosts did comes before what is noted at the same instant.
+            if let Some(at_ns) = of_film.filter(|at_ns| *at_ns <= of_script) {
+                if at_ns > to_ns {
+                    break;
+                }
+                if played >= most {
+                    self.now_ns = at_ns.min(to_ns);
+                    return Ok(is_any);
+                }
+                if let Some((_, event)) = self.sample.take() {
+                    state.event(&event);
+                }
+                played += 1;
+                self.take_sample()?;
+                self.keep(at_ns, state);
+            } else if let Some((at_ns, event)) = event.filter(|(at_ns, _)| *at_ns <= to_ns) {
+                state.event(event);
+                let (at_ns, begun) = match event {
+                    Event::StageStarted { stage, .. } => (*at_ns, Some(*stage)),
+                    _ => (*at_ns, None),
+                };
+                self.next += 1;
+                if let Some(stage) = begun {
+                    self.since = 0;
+                    self.enter(stage, at_ns)?;
+                }
+            } else {
+                break;
             }
-            _ => None,
-        })
+            is_any = true;
+        }
+        self.now_ns = to_ns;
+        Ok(is_any)
     }
-}
 
-/// All events of a record with their times. A run file has no times of notes: they come with the
-/// end of their stage, the loss of a host after the last that was heard of it.
-fn timeline(record: Record) -> Vec<(u64, Event)> {
-    let began_ns = record.started_unix_ns;
-    let of_none = |note: &&Note| note.stage.is_none_or(|stage| record.stage(stage).is_none());
-    let mut events: Vec<(u64, Event)> =
-        record.notes.iter().filter(of_none).map(|note| (0, Event::Note(note.clone()))).collect();
-    // A run that was resumed may have gone back to a stage.
-    let mut stages = record.stages;
-    stages.sort_by_key(|stage| stage.started_unix_ns);
-    let starts: Vec<u64> =
-        stages.iter().map(|stage| stage.started_unix_ns.saturating_sub(began_ns)).collect();
-    let starts_of: Vec<(u32, u64)> =
-        stages.iter().map(|stage| stage.stage).zip(starts.iter().copied()).collect();
-    let mut last_ns = 0;
-    for (place, stage) in stages.into_iter().enumerate() {
-        let first = events.len();
-        put_stage(&mut events, stage, starts[place], &record.notes);
-        // The last sample ends by a host's clock, the next stage begins by ours: nothing of a stage
-        // comes after the next one began.
-        let limit_ns = starts.get(place + 1).copied().unwrap_or(u64::MAX);
-        for (at_ns, _) in &mut events[first..] {
-            *at_ns = limit_ns.min(*at_ns);
-            last_ns = last_ns.max(*at_ns);
+    /// Keeps the state behind a sample, where the last one that is kept is far enough away and
+    /// nothing else happens at this instant.
+    fn keep(&mut self, at_ns: u64, state: &State) {
+        self.since += 1;
+        let Some((stage, _, end_ns)) = self.stage else { return };
+        let is_last = self.sample.as_ref().is_some_and(|(next_ns, _)| *next_ns > at_ns);
+        if self.since < self.apart || !is_last || at_ns >= end_ns {
+            return;
+        }
+        self.since = 0;
+        let memory = state.memory();
+        self.kept.push(Kept { at_ns, next: self.next, stage, memory });
+        if self.kept.len() > MOST_KEPT {
+            let ages: Vec<u64> = self.kept.iter().map(|kept| at_ns - kept.at_ns).collect();
+            self.kept.remove(least_missed(&ages));
         }
     }
-    for occurrence in record.occurrences {
-        let stage = starts_of.iter().find(|(number, _)| Some(*number) == occurrence.stage);
-        let at_ns = match stage {
-            Some((_, start_ns)) => start_ns.saturating_add(occurrence.at_ns),
-            None => occurrence.unix_ns.saturating_sub(began_ns),
-        };
-        last_ns = last_ns.max(at_ns);
-        events.push((at_ns, Event::Happened(Box::new(occurrence))));
+
+    /// Hands out every counter sample in order, with the wall-clock time of its end in ns since
+    /// 1970, as long as `take` wants more.
+    ///
+    /// # Errors
+    /// The film cannot be read.
+    pub fn each_counter(
+        &mut self,
+        mut take: impl FnMut(u64, &CounterSample) -> bool,
+    ) -> Result<(), F::Error> {
+        let mut stages: Vec<(u64, u64, u32)> =
+            self.script.bounds.iter().map(|(stage, bounds)| (bounds.0, bounds.1, *stage)).collect();
+        stages.sort_unstable();
+        for (start_ns, end_ns, stage) in stages {
+            self.film.seek(stage, 0, true)?;
+            while let Some((at_ns, event)) = self.film.next_sample()? {
+                let at_ns = start_ns.saturating_add(at_ns).min(end_ns);
+                if let Event::Counters(sample) = event
+                    && !take(self.started_unix_ns.saturating_add(at_ns), &sample)
+                {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
     }
-    if let Some((unix_ns, end)) = record.end {
-        events.push((
-            unix_ns.saturating_sub(began_ns).max(last_ns),
-            Event::RunEnded { unix_ns, end },
-        ));
-    }
-    // Stable: what happened at one time stays in order.
-    events.sort_by_key(|(at_ns, _)| *at_ns);
-    events
 }
 
-/// The events of a stage that began at `start_ns`, its notes among `notes`.
-fn put_stage(events: &mut Vec<(u64, Event)>, stage: StageRecord, start_ns: u64, notes: &[Note]) {
-    let number = stage.stage;
-    let end =
-        |begin_ns: u64, length_ns: u64| start_ns.saturating_add(begin_ns).saturating_add(length_ns);
-    let mut heard_ns: BTreeMap<u32, u64> = BTreeMap::new();
-    events.push((start_ns, Event::StageStarted { stage: number, unix_ns: stage.started_unix_ns }));
-    let StageData::Samples { samples, counters } = stage.data else {
-        panic!("a replay is of samples, and stage {number} has none");
+/// Of states of these ages, oldest first, the place of the one whose neighbours are nearest to each
+/// other beside its age; never that of the oldest or the youngest.
+fn least_missed(ages: &[u64]) -> usize {
+    let gap = |place: usize| {
+        let apart = ages[place - 1].saturating_sub(ages[place + 1]);
+        apart as f64 / ages[place].max(1) as f64
     };
-    for sample in samples {
-        let at_ns = end(sample.start_ns, sample.length_ns);
-        let heard = heard_ns.entry(sample.host).or_insert(at_ns);
-        *heard = at_ns.max(*heard);
-        events.push((at_ns, Event::Sample(sample)));
-    }
-    let mut end_ns = heard_ns.values().copied().max().unwrap_or(start_ns);
-    for sample in counters {
-        let at_ns = end(sample.start_ns, sample.length_ns);
-        end_ns = end_ns.max(at_ns);
-        events.push((at_ns, Event::Counters(Box::new(sample))));
-    }
-    for note in notes.iter().filter(|note| note.stage == Some(number)) {
-        let at_ns = match note.kind() {
-            NoteKind::HostReturned => start_ns,
-            NoteKind::HostLost => heard_ns.get(&note.host).copied().unwrap_or(start_ns),
-            _ => end_ns,
-        };
-        events.push((at_ns, Event::Note(note.clone())));
-    }
-    if let Some(end) = stage.end {
-        events.push((end_ns, Event::StageEnded { stage: number, end }));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::progress::Progress;
-    use crate::watch::Subject;
-    use crate::watch::testing::busy;
-    use analysis::testing::Recorded;
-    use model::{Fact, Op, StageKind};
-
-    /// Two stages of ten seconds; the load of a node grows with each second.
-    fn record() -> Record {
-        let mut recorded = Recorded::new(
-            "[stages]\nmeasure = \"10s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\n",
-        );
-        recorded.prepare();
-        let stage = recorded.stage(StageKind::Measure);
-        for second in 0..10 {
-            recorded.interval(stage, second, &[(Op::Read, &[250_000; 70])]);
-        }
-        recorded.end();
-        let mut record = recorded.record();
-        let last = record.stages.last_mut().expect("a stage");
-        for second in 0..10 {
-            let mut sample = busy(0, second + 1);
-            (sample.stage, sample.number, sample.start_ns) =
-                (stage, second as u32, second * NS_PER_S);
-            last.counters_mut().push(sample);
-        }
-        record
-    }
-
-    fn state(record: &Record) -> State {
-        State::new(Subject::Replay, &record.testbed, Some(&record.plan))
-    }
-
-    fn reads(state: &State) -> Option<f64> {
-        state.total().read.iops
-    }
-
-    #[test]
-    fn time_passes_as_fast_as_it_was_told() {
-        let record = record();
-        let mut state = state(&record);
-        let mut replay = Replay::new(record, Speed::REAL);
-        let start_ns = replay.events[*replay.starts.last().expect("a stage")].0;
-        replay.pass(start_ns, &mut state);
-        assert_eq!(reads(&state), None, "nothing was counted yet");
-        replay.set_speed("4x".parse().expect("a speed"));
-        replay.pass(NS_PER_S / 2, &mut state);
-        assert_eq!(reads(&state), Some(2.0 * 2_100.0), "two seconds of the run");
-        assert!(!replay.is_over());
-        replay.pass(u64::MAX, &mut state);
-        assert!(replay.is_over());
-        assert_eq!(reads(&state), Some(10.0 * 2_100.0));
-        assert_eq!(replay.now_ns(), replay.length_ns());
-    }
-
-    #[test]
-    fn a_step_back_shows_what_was_shown_then() {
-        let record = record();
-        let (mut state, mut other) = (state(&record), state(&record));
-        let mut replay = Replay::new(record.clone(), Speed::REAL);
-        let mut fresh = Replay::new(record, Speed::REAL);
-        let length_ns = replay.length_ns();
-        replay.pass(length_ns, &mut state);
-        replay.step(-4, &mut state);
-        fresh.pass(length_ns - 4 * NS_PER_S, &mut other);
-        assert_eq!(reads(&state), reads(&other));
-        assert_eq!(state.progress().map(Progress::now), other.progress().map(Progress::now));
-        assert_eq!(replay.next, fresh.next);
-        replay.step(i64::MIN, &mut state);
-        assert_eq!((replay.now_ns(), reads(&state)), (0, None));
-    }
-
-    #[test]
-    fn a_stage_ends_before_the_next_one_begins() {
-        let mut record = record();
-        // The second one begins while the first one still tells of its last interval.
-        let first_ns = record.stages[0].started_unix_ns;
-        record.stages[1].started_unix_ns = first_ns;
-        let order: Vec<(bool, u32)> = timeline(record)
-            .iter()
-            .filter_map(|(_, event)| match event {
-                Event::StageStarted { stage, .. } => Some((true, *stage)),
-                Event::StageEnded { stage, .. } => Some((false, *stage)),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(order[..3], [(true, 0), (false, 0), (true, 1)]);
-    }
-
-    #[test]
-    fn a_host_is_lost_after_the_last_that_was_heard_of_it() {
-        let mut record = record();
-        let stage = record.stages[1].stage;
-        record.stages[1].samples_mut().truncate(4);
-        record.notes = vec![Note {
-            stage: Some(stage),
-            host: 0,
-            fact: Fact::HostLost { name: "h".to_owned(), why: "gone".to_owned() },
-        }];
-        let mut state = state(&record);
-        let mut replay = Replay::new(record, Speed::REAL);
-        let start_ns = replay.events[*replay.starts.last().expect("a stage")].0;
-        replay.pass(start_ns + 3 * NS_PER_S, &mut state);
-        assert_eq!(state.host_counts(), (1, 0));
-        replay.pass(NS_PER_S, &mut state);
-        assert_eq!((state.host_counts(), reads(&state)), ((1, 1), None));
-    }
-
-    #[test]
-    fn speeds_have_limits() {
-        assert_eq!("10".parse(), Ok(Speed(10.0)));
-        for wrong in ["0", "-1", "fast", "nan", "inf", "1e9", ""] {
-            assert!(wrong.parse::<Speed>().is_err(), "{wrong}");
-        }
-        let (mut most, mut least) = (Speed::REAL, Speed::REAL);
-        for _ in 0..100 {
-            (most, least) = (most.faster(), least.slower());
-        }
-        assert_eq!((most, least), (Speed(Speed::MOST), Speed(Speed::LEAST)));
-        assert_eq!(
-            (Speed(0.125).to_string(), Speed(10.0).to_string()),
-            ("0.13×".to_owned(), "10×".to_owned())
-        );
-    }
+    (1..ages.len().saturating_sub(1)).min_by(|a, b| gap(*a).total_cmp(&gap(*b))).unwrap_or(0)
 }

@@ -1,5 +1,9 @@
 //! What the view shows: pure. It takes samples, events and keys, and gives rows and lines.
 
+mod memory;
+
+pub(super) use memory::Memory;
+
 use super::counter_lists::{self, Counted};
 use super::figures::{Figures, figures, total};
 use super::format::harmless;
@@ -54,7 +58,7 @@ struct Host {
     seen: BTreeSet<(&'static str, String)>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Reading {
     sample: Box<CounterSample>,
     figures: Figures,

@@ -19,10 +19,11 @@ use crate::values::{Problem, each, is_there, small};
 use model::IntervalSample;
 use model::digest::Spans;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 /// Intervals of a piece.
-const PIECE: usize = 256;
+pub const PIECE: usize = 256;
 
 /// The intervals of a block, by stage and host.
 type Stages<'a> = &'a [(u32, BTreeMap<u32, Spans>)];
@@ -124,6 +125,38 @@ fn rows(
     Ok(samples)
 }
 
+/// Samples of one host in their order as pieces, without write marks and single latencies.
+pub fn packed(mut samples: Vec<IntervalSample>) -> Result<VecDeque<Vec<u8>>, Problem> {
+    for sample in &mut samples {
+        sample.ops.iter_mut().for_each(|op| op.raw_latencies = Vec::new());
+        sample.workers.iter_mut().for_each(|worker| worker.mark = None);
+    }
+    let mut pieces = VecDeque::new();
+    for together in samples.chunks(PIECE) {
+        pack(together, &mut pieces)?;
+    }
+    Ok(pieces)
+}
+
+/// Those that are too large for one piece become several.
+fn pack(samples: &[IntervalSample], pieces: &mut VecDeque<Vec<u8>>) -> Result<(), Problem> {
+    match code::encode(samples) {
+        Some(bytes) => pieces.push_back(bytes),
+        None if samples.len() > 1 => {
+            let (one, other) = samples.split_at(samples.len() / 2);
+            pack(one, pieces)?;
+            pack(other, pieces)?;
+        }
+        None => return Err("a sample has more numbers than any host".into()),
+    }
+    Ok(())
+}
+
+/// The samples of a piece.
+pub fn unpacked(bytes: &[u8], stage: u32, host: u32) -> Result<Vec<IntervalSample>, Problem> {
+    code::decode(bytes, stage, host)
+}
+
 /// The blocks of a file whose samples are no rows.
 #[derive(Clone, Debug, Default)]
 pub struct SampleBlocks(Vec<InColumns>);
@@ -171,6 +204,13 @@ impl SampleBlocks {
     /// Whether a block of sums is one of them.
     pub fn has(&self, block: i64) -> bool {
         self.0.binary_search_by_key(&block, |own| own.block).is_ok()
+    }
+
+    /// The pieces of a block of sums, if it is one of them.
+    pub fn pieces(&self, block: i64) -> Option<Range<i64>> {
+        let at = self.0.binary_search_by_key(&block, |own| own.block).ok()?;
+        let own = &self.0[at];
+        Some(own.first..own.first.saturating_add(own.pieces))
     }
 
     /// Whether a row of a table is in columns, too, and no longer of use.

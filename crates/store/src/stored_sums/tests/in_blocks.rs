@@ -116,6 +116,7 @@ pub(super) fn assert_handed_out(path: &Path) {
         assert_eq!(samples, stage.samples());
         assert_eq!(counters, stage.counters());
     }
+    crate::in_time::tests::assert_in_time(path);
 }
 
 #[test]
