@@ -50,7 +50,7 @@ impl View {
         let screen = Screen::open(stream)?;
         let (news, receiver) = sync_channel(MOST_WAITING);
         let left = Arc::new(AtomicBool::new(false));
-        let source = Live {
+        let mut source = Live {
             news: receiver,
             is_over: false,
             interrupter,
