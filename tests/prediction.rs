@@ -38,7 +38,18 @@ fn report_c_is_fitted_held_out_and_predicted_from_its_fitted_testbed() {
             let (low, high) = (figure["low"].as_f64(), figure["high"].as_f64());
             assert!(low < figure["value"].as_f64() && figure["value"].as_f64() < high);
         }
+        for line in [result, &result["what_ifs"][0]] {
+            let is_far = line["far_off"].as_f64().map(|share| share > 0.01);
+            assert_eq!(line["wide"].as_bool(), is_far, "{line:#}");
+        }
     }
+    let wide = |line: &Value| line["wide"] == true && line["extrapolated"] == false;
+    let what_ifs = results.iter().filter(|result| wide(&result["what_ifs"][0])).count();
+    assert!(what_ifs > 0, "no line is wide and no extrapolation");
+    let all = results.iter().filter(|result| wide(result)).count() + what_ifs;
+    let line = "predict ./fitted.toml vsan-four-corners --what-if nodes+2";
+    let table = plimsoll(here, &line.split(' ').collect::<Vec<_>>()).with_code(0);
+    assert_eq!(table.out.matches("(wide)").count(), all, "{}", table.out);
     // The suite's points are the report's rows.
     let of = |name: &str| {
         let result = results.iter().find(|one| one["workload"] == name).expect("a point");

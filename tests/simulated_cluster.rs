@@ -190,6 +190,35 @@ fn report_d_as_its_suite_has_it_halves_with_every_master_in_the_other_site() {
     assert!((0.35..0.65).contains(&ratio), "{ratio}");
 }
 
+/// Which share of a scenario's reads went to the other site, and the doubts of its place.
+fn placed(scenario: &str, testbed: &str) -> (f64, Vec<String>) {
+    let folder = scratch();
+    std::fs::write(folder.path().join("here.toml"), testbed).expect("a testbed");
+    let args = ["--simulate", "./here.toml", "--scale", "time=1/1000", "--scenario", scenario];
+    let run = [&["run", "hyperflex-stretched", "--json", "--quiet"], &args[..]].concat();
+    let json = plimsoll(folder.path(), &run).with_code(0).json();
+    let rows = json["results"].as_array().expect("results");
+    let reads = rows.iter().find(|row| row["op"] == "read").expect("reads");
+    let warnings = reads["warnings"].as_array().expect("a list");
+    let doubts = warnings.iter().filter(|one| one["code"] == "misplaced");
+    let sentence = |doubt: &Value| doubt["message"].as_str().expect("a sentence").to_owned();
+    (number(&reads["simulated_sites"][0], "share"), doubts.map(sentence).collect())
+}
+
+#[test]
+fn report_d_is_doubted_where_a_site_answers_that_was_not_to() {
+    const TESTBED: &str = include_str!("../reference/testbeds/hyperflex-stretched.toml");
+    assert_eq!(placed("local", TESTBED), (0.0, Vec::new()));
+    assert_eq!(placed("remote", TESTBED), (1.0, Vec::new()));
+    // Whoever asks, the first copy answers: that of the first site.
+    let any = TESTBED.replace("copies_used = \"near\"", "copies_used = \"any\"");
+    assert_ne!(any, TESTBED);
+    let (share, doubts) = placed("local", &any);
+    assert!((0.3..0.7).contains(&share), "half of the machines are on the second site: {share}");
+    assert_eq!(doubts.len(), 1, "{doubts:?}");
+    assert!(doubts[0].contains("and 0 % planned"), "{doubts:?}");
+}
+
 #[test]
 fn report_e_as_its_suite_has_it_levels_off_past_its_knees() {
     let threads = "sweep.workers=[16, 512, 1024]";

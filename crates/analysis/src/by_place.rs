@@ -69,13 +69,38 @@ pub fn by_locality(record: &Record, row: &ResultRow) -> Vec<Share> {
 }
 
 fn locality(record: &Record, row: &ResultRow, host: u32) -> Locality {
+    let Some(place) = record.plan.places.get(host as usize) else { return Locality::Unknown };
+    let (mut local, mut remote, mut unknown) = (false, false, false);
+    for owner in owners(record, row.stage, host, |work| row.has_work(work)) {
+        match owner {
+            "" => unknown = true,
+            owner if place.labels.iter().any(|label| label == owner) => local = true,
+            _ => remote = true,
+        }
+    }
+    match (local, remote, unknown) {
+        (true, false, false) => Locality::Local,
+        (false, true, false) => Locality::Remote,
+        (true, true, false) => Locality::Both,
+        _ => Locality::Unknown,
+    }
+}
+
+/// The owners of what a host's workers of these works load in a stage: labels, empty where nobody
+/// says.
+pub(crate) fn owners(
+    record: &Record,
+    stage: u32,
+    host: u32,
+    has_work: impl Fn(u32) -> bool,
+) -> Vec<&str> {
     let (Some(plan), Some(place)) =
         (record.plan.hosts.get(host as usize), record.plan.places.get(host as usize))
     else {
-        return Locality::Unknown;
+        return Vec::new();
     };
-    let workers = plan.stages.get(row.stage as usize).map_or(&[][..], |stage| &stage.workers);
-    let mine = || workers.iter().filter(|worker| row.has_work(worker.work));
+    let workers = plan.stages.get(stage as usize).map_or(&[][..], |stage| &stage.workers);
+    let mine = || workers.iter().filter(|worker| has_work(worker.work));
     let touched: BTreeSet<u32> =
         mine().flat_map(|worker| &worker.extents).map(|extent| extent.file).collect();
     // Operations on whole files go through trees on all targets.
@@ -88,22 +113,10 @@ fn locality(record: &Record, row: &ResultRow, host: u32) -> Locality {
         .map(|(_, target)| target)
         .collect();
     if is_of_trees {
-        targets.extend(plan.targets_of(row.stage));
+        targets.extend(plan.targets_of(stage));
     }
-    let (mut local, mut remote, mut unknown) = (false, false, false);
-    for target in targets {
-        match place.owners.get(target).map_or("", String::as_str) {
-            "" => unknown = true,
-            owner if place.labels.iter().any(|label| label == owner) => local = true,
-            _ => remote = true,
-        }
-    }
-    match (local, remote, unknown) {
-        (true, false, false) => Locality::Local,
-        (false, true, false) => Locality::Remote,
-        (true, true, false) => Locality::Both,
-        _ => Locality::Unknown,
-    }
+    let owner = |target: usize| place.owners.get(target).map_or("", String::as_str);
+    targets.into_iter().map(owner).collect()
 }
 
 /// Shares that are added up by name.

@@ -23,7 +23,7 @@ pub fn confidence(tally: &Tally<'_>, latency: &Histogram) -> Confidence {
         |figure: fn(&Slot) -> f64, per: &[f64]| ratio_beneath(&column(total, figure), per, phi);
     let sum = |figure: fn(&Slot) -> f64| total.iter().map(figure).sum::<f64>();
     let per = |what: f64, of: f64| (of > 0.0).then(|| what / of);
-    let rates = column(without_short_end(total), Slot::iops);
+    let rates = column(without_short_end(total, |slot| slot.length_s), Slot::iops);
     let over_time = relative_deviation(&rates);
     let quantiles = std::array::from_fn(|index| {
         quantile(
@@ -78,10 +78,10 @@ fn variance(latency: &Histogram) -> f64 {
 }
 
 /// Without a last interval that is much shorter than the rest: its rate has another spread.
-pub fn without_short_end(slots: &[Slot]) -> &[Slot] {
+pub fn without_short_end<T>(slots: &[T], length_s: impl Fn(&T) -> f64) -> &[T] {
     match slots {
         [rest @ .., last]
-            if rest.first().is_some_and(|first| 2.0 * last.length_s < first.length_s) =>
+            if rest.first().is_some_and(|first| 2.0 * length_s(last) < length_s(first)) =>
         {
             rest
         }

@@ -7,10 +7,11 @@ use crate::fairness::{Spread, spread};
 use crate::little;
 use crate::row::{Covers, ResultRow};
 use crate::steady::steadiness;
-use crate::tally::{Slot, Tally};
+use crate::tally::{HostTally, Interval, Slot, Tally};
 use crate::warmup::warm_up;
 use crate::warning::{Straggler, Warning};
 use model::choices::Backend;
+use model::digest::side_by_side;
 use model::{Nanos, Record};
 use std::collections::BTreeMap;
 
@@ -33,23 +34,29 @@ pub fn doubts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Vec<Warnin
 
 /// What settles or does not: the rate; but where the rate is given, the latency. Empty where an
 /// interval has none.
-fn levels(row: &ResultRow, slots: &[Slot]) -> Vec<f64> {
-    let slots = without_short_end(loaded_by_all(row, slots));
+fn levels(row: &ResultRow, intervals: &[Interval]) -> Vec<f64> {
+    let intervals = without_short_end(loaded_by_all(row, intervals), |interval| interval.length_s);
     match row.is_paced() {
-        false => slots.iter().map(Slot::iops).collect(),
-        true if slots.iter().all(|slot| slot.ios > 0.0) => {
-            slots.iter().map(|slot| slot.latency_ns / slot.ios).collect()
+        false => intervals.iter().map(Interval::iops).collect(),
+        true if intervals.iter().all(|interval| interval.ios > 0.0) => {
+            intervals.iter().map(|interval| interval.latency_ns / interval.ios).collect()
         }
         true => Vec::new(),
     }
 }
 
+/// The levels of all hosts together.
+fn levels_of_all(row: &ResultRow, tally: &Tally<'_>) -> Vec<f64> {
+    levels(row, &tally.total.iter().map(Slot::interval).collect::<Vec<_>>())
+}
+
 /// Of a measured amount, the intervals that ended before the first worker was done: behind them
 /// fewer and fewer load, which is no change of the target's.
-fn loaded_by_all<'a>(row: &ResultRow, slots: &'a [Slot]) -> &'a [Slot] {
-    let Some(done) = &row.done else { return slots };
-    let end = slots.iter().position(|slot| slot.start_s + slot.length_s > done.first.seconds);
-    slots.get(..end.unwrap_or(slots.len())).unwrap_or_default()
+fn loaded_by_all<'a>(row: &ResultRow, intervals: &'a [Interval]) -> &'a [Interval] {
+    let Some(done) = &row.done else { return intervals };
+    let is_behind = |one: &Interval| one.start_s + one.length_s > done.first.seconds;
+    let end = intervals.iter().position(is_behind);
+    intervals.get(..end.unwrap_or(intervals.len())).unwrap_or_default()
 }
 
 fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
@@ -58,17 +65,20 @@ fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
     if row.covers == Covers::Beside || row.is_changing() {
         return Vec::new();
     }
-    let levels = levels(row, &tally.total);
+    let levels = levels_of_all(row, tally);
     let mut found = Vec::new();
     let warm = warm_up(&levels);
     let start = warm.map_or(0, |(cut, _)| cut);
+    let of_all = |place| when(&tally.total, place, |slot| slot.start_s);
     if let Some((cut, share)) = warm {
-        found.push(Warning::WarmUp { length: when(&tally.total, cut), share });
+        found.push(Warning::WarmUp { length: of_all(cut), share });
     }
     // What the warm-up explains is not said again.
     let rest = &levels[start..];
     match largest(&changes(rest, FALSE_ALARMS)) {
-        Some((change, times)) => found.push(changed(None, &tally.total, start, change, times)),
+        Some((change, times)) => {
+            found.push(changed(None, of_all(start + change.at), change, times));
+        }
         None if warm.is_none() => found.extend(one_host(row, tally)),
         None => {}
     }
@@ -84,13 +94,13 @@ pub fn settled(row: &ResultRow, tally: &Tally<'_>) -> Option<bool> {
     if row.is_changing() {
         return None;
     }
-    steadiness(&levels(row, &tally.total)).map(|window| window.is_steady())
+    steadiness(&levels_of_all(row, tally)).map(|window| window.is_steady())
 }
 
-/// When a slot began, after the first one of the point.
-fn when(slots: &[Slot], place: usize) -> Nanos {
-    let start = slots.first().map_or(0.0, |slot| slot.start_s);
-    let seconds = slots.get(place).map_or(0.0, |slot| slot.start_s - start);
+/// When an interval began, after the first one of the point; each by its own start, in seconds.
+fn when<T>(all: &[T], place: usize, start_s: impl Fn(&T) -> f64) -> Nanos {
+    let start = all.first().map_or(0.0, &start_s);
+    let seconds = all.get(place).map_or(0.0, |one| start_s(one) - start);
     // Whole milliseconds: what lies below comes from the arithmetic.
     Nanos((seconds.max(0.0) * 1e3).round() as u64 * 1_000_000)
 }
@@ -102,26 +112,31 @@ fn largest(changes: &[Change]) -> Option<(Change, u32)> {
     Some((*largest, changes.len() as u32))
 }
 
-fn changed(host: Option<u32>, slots: &[Slot], start: usize, change: Change, times: u32) -> Warning {
+fn changed(host: Option<u32>, at: Nanos, change: Change, times: u32) -> Warning {
     let share = if change.before > 0.0 { change.after / change.before } else { f64::MAX };
-    Warning::Changed { host, times, at: when(slots, start + change.at), share }
+    Warning::Changed { host, times, at, share }
 }
 
 /// The host that changed most, where all together did not.
 fn one_host(row: &ResultRow, tally: &Tally<'_>) -> Option<Warning> {
-    let count = tally.hosts.len();
-    if count < 2 {
+    let hosts: Vec<(u32, &HostTally<'_>)> =
+        tally.hosts.iter().map(|(host, of_host)| (*host, of_host)).collect();
+    if hosts.len() < 2 {
         return None;
     }
-    let found = tally.hosts.iter().filter_map(|(host, slots)| {
-        // With many hosts, each may alarm the more rarely (Bonferroni).
-        let slots: Vec<Slot> = slots.slots().collect();
-        let (change, times) = largest(&changes(&levels(row, &slots), FALSE_ALARMS / count as f64))?;
+    // With many hosts, each may alarm the more rarely (Bonferroni).
+    let false_alarms = FALSE_ALARMS / hosts.len() as f64;
+    let values = hosts.len().saturating_mul(tally.total.len());
+    let found = side_by_side(&hosts, values, |(host, of_host)| {
+        let intervals = of_host.intervals();
+        let (change, times) = largest(&changes(&levels(row, &intervals), false_alarms))?;
+        let at = when(&intervals, change.at, |interval| interval.start_s);
         Some((
             (change.after - change.before).abs() / change.before.max(1e-9),
-            changed(Some(*host), &slots, 0, change, times),
+            changed(Some(*host), at, change, times),
         ))
     });
+    let found = found.into_iter().flatten();
     found.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, warning)| warning)
 }
 
@@ -302,12 +317,12 @@ mod tests {
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
         recorded.end();
         let mut row = results(&recorded.record()).remove(0);
-        let slot = |second: u32| {
+        let interval = |second: u32| {
             // From the twentieth second on, workers end one after the other.
             let ios = if second < 20 { 1_000.0 } else { 100.0 };
-            Slot { start_s: f64::from(second), length_s: 1.0, ios, ..Slot::default() }
+            Interval { start_s: f64::from(second), length_s: 1.0, ios, latency_ns: 0.0 }
         };
-        let slots: Vec<Slot> = (0..30).map(slot).collect();
+        let slots: Vec<Interval> = (0..30).map(interval).collect();
         assert_eq!(levels(&row, &slots).len(), 30, "a time has no such end");
         let at = |seconds: f64| crate::Progress { seconds, ios: 0, bytes: 0 };
         row.done = Some(crate::Done { first: at(19.5), last: at(30.0) });

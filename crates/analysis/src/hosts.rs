@@ -10,8 +10,7 @@ pub fn host_rates(record: &Record, row: &ResultRow) -> Vec<(u32, f64)> {
     let Some(stage) = record.stage(row.stage) else { return Vec::new() };
     let digest = stage.digest(record);
     let rate = |slots: &HostTally<'_>| {
-        let (ios, seconds) =
-            slots.slots().fold((0.0, 0.0), |(ios, s), slot| (ios + slot.ios, s + slot.length_s));
+        let (ios, seconds) = (slots.ios(), slots.seconds());
         if seconds > 0.0 { ios / seconds } else { 0.0 }
     };
     by_host(&digest, row).iter().map(|(host, slots)| (*host, rate(slots))).collect()

@@ -43,6 +43,7 @@ pub mod network;
 mod offer;
 mod other_runs;
 mod page_cache;
+mod placed;
 mod port_traffic;
 pub mod prediction;
 mod preparation;
@@ -91,4 +92,4 @@ pub use row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow}
 pub use series::{Series, SeriesPoint, series};
 pub use state::{RunState, run_state};
 pub use validity::results;
-pub use warning::{QUANTILES, Quantile, Straggler, Warning};
+pub use warning::{Misplaced, QUANTILES, Quantile, Straggler, Warning};

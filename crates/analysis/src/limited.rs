@@ -28,7 +28,7 @@ pub(crate) fn throttled(row: &ResultRow, slots: &[Slot]) -> Option<Warning> {
     if row.is_paced() || row.covers < Covers::Workload || row.done.is_some() {
         return None;
     }
-    let whole = crate::confidence::without_short_end(slots);
+    let whole = crate::confidence::without_short_end(slots, |slot| slot.length_s);
     if whole.len() < LEAST_INTERVALS {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Which evidence a doubt rests on: counters, samples, facts of the hosts, notes, the flush behind
 //! the load, or the plan; each with its figure.
 
-use crate::warning::Warning;
+use crate::warning::{Misplaced, Warning};
 use model::{Bytes, Nanos, NoteKind, Op};
 
 model::plain_words! {
@@ -86,6 +86,33 @@ pub fn proofs(doubt: &Warning) -> Vec<Proof> {
         .unwrap_or_else(|| of_run(doubt))
 }
 
+fn misplaced(what: &Misplaced) -> Vec<Proof> {
+    use Source::{Counters, Notes, Plan};
+    match what {
+        Misplaced::Machines { node, machines } => {
+            let mut all = vec![word(Plan, "node", node)];
+            all.extend(words(Notes, "astray", machines));
+            all
+        }
+        Misplaced::OwnNode { hosts, received } => {
+            let mut all = words(Plan, "host", hosts);
+            all.push(number(Counters, "received_share", *received));
+            all
+        }
+        Misplaced::OtherNode { hosts, own_disks, received } => {
+            let mut all = words(Plan, "host", hosts);
+            all.push(number(Counters, "own_disks_share", *own_disks));
+            all.push(number(Counters, "received_share", *received));
+            all
+        }
+        Misplaced::OtherSite { op, planned, found } => vec![
+            operation(*op),
+            number(Plan, "planned_share", *planned),
+            number(Notes, "other_site_share", *found),
+        ],
+    }
+}
+
 /// Of doubts about caches and devices.
 fn of_storage(doubt: &Warning) -> Option<Vec<Proof>> {
     use Source::{Counters, Facts, Flush, Notes, Plan, Samples, Testbed};
@@ -162,6 +189,7 @@ fn of_surroundings(doubt: &Warning) -> Option<Vec<Proof>> {
             all.extend(from_disks.map(|share| number(Counters, "share_from_disks", share)));
             all
         }
+        Warning::Misplaced(what) => misplaced(what),
         Warning::IoLimited { host, limit } => {
             vec![word(Facts, "host", host), word(Facts, "io_max", limit)]
         }

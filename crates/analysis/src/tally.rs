@@ -29,24 +29,58 @@ pub struct HostTally<'a> {
 impl HostTally<'_> {
     /// Its intervals in order, with requests and the sum of their latencies; the latter only where
     /// the pace is open.
-    pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
-        let is_counted = |interval| self.frame.is_some_and(|frame| frame.is_counted(interval));
-        let counted =
-            move |(_, span): &(usize, Span)| span.phase.counts() && is_counted(span.interval);
-        self.spans.into_iter().flat_map(Spans::iter).enumerate().filter(counted).map(
-            |(at, span)| Slot {
-                start_s: span.start_ns as f64 / 1e9,
-                length_s: span.length_ns as f64 / 1e9,
-                ios: self.parts.iter().map(|part| part.ios(at) as f64).sum(),
-                latency_ns: self.parts.iter().map(|part| part.latency_ns(at) as f64).sum(),
-                ..Slot::default()
-            },
-        )
+    pub fn intervals(&self) -> Vec<Interval> {
+        let Some((spans, frame)) = self.spans.zip(self.frame) else { return Vec::new() };
+        let columns: Vec<(Vec<u64>, Vec<u64>)> =
+            self.parts.iter().map(|part| (part.all_ios(), part.all_latencies_ns())).collect();
+        let sum = |at: usize, of: fn(&(Vec<u64>, Vec<u64>)) -> &Vec<u64>| -> f64 {
+            columns.iter().map(|part| of(part).get(at).map_or(0.0, |value| *value as f64)).sum()
+        };
+        let interval = |(at, span): (usize, Span)| Interval {
+            start_s: span.start_ns as f64 / 1e9,
+            length_s: span.length_ns as f64 / 1e9,
+            ios: sum(at, |part| &part.0),
+            latency_ns: sum(at, |part| &part.1),
+        };
+        let is_counted =
+            |(_, span): &(usize, Span)| span.phase.counts() && frame.is_counted(span.interval);
+        let mut intervals = Vec::with_capacity(spans.len());
+        intervals.extend(spans.iter().enumerate().filter(is_counted).map(interval));
+        intervals
     }
 
-    /// All its requests.
+    /// All its requests: those of the intervals that figures rest on.
     pub fn ios(&self) -> f64 {
-        self.slots().map(|slot| slot.ios).sum()
+        self.parts.iter().map(|part| part.counts.ios as f64).sum()
+    }
+
+    /// How long its intervals are together, in seconds.
+    pub fn seconds(&self) -> f64 {
+        let counted = |(spans, frame): (&Spans, &Frame)| -> f64 {
+            let counted = |span: &Span| span.phase.counts() && frame.is_counted(span.interval);
+            spans.iter().filter(counted).map(|span| span.length_ns as f64 / 1e9).sum()
+        };
+        self.spans.zip(self.frame).map_or(0.0, counted)
+    }
+}
+
+/// One interval of one row, as far as it shows whether something settles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Interval {
+    /// When it began, in seconds after the stage's start.
+    pub start_s: f64,
+    /// How long it was, in seconds.
+    pub length_s: f64,
+    /// Requests that succeeded in it.
+    pub ios: f64,
+    /// The sum of their service times, in ns.
+    pub latency_ns: f64,
+}
+
+impl Interval {
+    /// Requests per second; 0 if it was no time.
+    pub fn iops(&self) -> f64 {
+        if self.length_s > 0.0 { self.ios / self.length_s } else { 0.0 }
     }
 }
 
@@ -74,7 +108,13 @@ pub struct Slot {
 impl Slot {
     /// Requests per second; 0 if it was no time.
     pub fn iops(&self) -> f64 {
-        if self.length_s > 0.0 { self.ios / self.length_s } else { 0.0 }
+        self.interval().iops()
+    }
+
+    /// The part of it that every host has of its own, too.
+    pub fn interval(&self) -> Interval {
+        let Slot { start_s, length_s, ios, latency_ns, .. } = *self;
+        Interval { start_s, length_s, ios, latency_ns }
     }
 
     fn add_op(&mut self, total: &Total, quantiles_ns: [u64; QUANTILES.len()]) {

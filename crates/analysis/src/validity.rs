@@ -218,6 +218,7 @@ fn warnings(
     found.extend(write_cache::of_flush(record, row));
     found.extend(below::doubts(record, stage, digest, row));
     found.extend(crate::guests::doubts(record, row));
+    found.extend(crate::placed::doubts(record, stage, digest, row));
     found.extend(surroundings::doubts(record, row));
     // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it
     // was.

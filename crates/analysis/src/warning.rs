@@ -41,6 +41,43 @@ pub struct Straggler {
     pub loss: f64,
 }
 
+/// What was measured where the plan has it elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Misplaced {
+    /// Machines of ours did not run on the node that they were made on.
+    Machines {
+        /// The node.
+        node: String,
+        /// The machines.
+        machines: Vec<String>,
+    },
+    /// Hosts' targets are near to them alone, and what they read came through their ports.
+    OwnNode {
+        /// The hosts' names.
+        hosts: Vec<String>,
+        /// Bytes that ports received for each byte read, without what others wrote.
+        received: f64,
+    },
+    /// Hosts' targets are near to others, and what they read came from their own disks.
+    OtherNode {
+        /// The hosts' names.
+        hosts: Vec<String>,
+        /// Bytes that their own disks read for each byte read.
+        own_disks: f64,
+        /// Bytes that their ports received for each byte read.
+        received: f64,
+    },
+    /// In a simulated cluster, another share went to the other site than was to.
+    OtherSite {
+        /// Reads or writes.
+        op: Op,
+        /// The share that was to, 0 to 1.
+        planned: f64,
+        /// The share that did.
+        found: f64,
+    },
+}
+
 /// A reason to doubt a figure, with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
@@ -337,6 +374,8 @@ pub enum Warning {
         /// included; `None` where guests only wrote, or nobody counted.
         from_disks: Option<f64>,
     },
+    /// Data or machines were not where the plan has them.
+    Misplaced(Misplaced),
     /// A control group limits the I/O of a host's processes.
     IoLimited {
         /// The host.
@@ -499,6 +538,7 @@ impl Warning {
             Warning::Stolen { .. } => "stolen",
             Warning::GuestsWaited { .. } => "guests-waited",
             Warning::HostCache { .. } => "host-cache",
+            Warning::Misplaced(_) => "misplaced",
             Warning::IoLimited { .. } => "io-limited",
             Warning::QueueShort { .. } => "queue-short",
             Warning::BarriersOff { .. } => "barriers-off",

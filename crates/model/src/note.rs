@@ -14,6 +14,7 @@ mod adjusted;
 mod backends;
 mod caches;
 mod checked;
+mod crossing;
 mod event_io;
 mod hosts;
 mod jobs;
@@ -26,6 +27,7 @@ pub use backends::{
 };
 pub use caches::{Eviction, NotEmptied, PageCache};
 pub use checked::{Damage, FoundBlock, Mismatch, NotChecked};
+pub use crossing::Crossing;
 pub use event_io::{CountedBy, EventIo};
 pub use hosts::{AboutHosts, HostStart, OtherRun, TakesPart, Trait};
 pub use jobs::{Imported, Lost};
@@ -120,6 +122,8 @@ crate::words! {
         EventIo = "event-io",
         /// How busy the layers of a simulated cluster were in a stage.
         SimulatedLayers = "simulated-layers",
+        /// Which bytes of a simulated cluster went to another site than their host's.
+        SimulatedSites = "simulated-sites",
         /// A target was purged before anything was written to it: how, and how much of it.
         Purged = "purged",
     }
@@ -265,6 +269,8 @@ pub enum Fact {
         /// Each layer that there is, with its share of the time in millionths.
         busy_ppm: Vec<(Layer, u32)>,
     },
+    /// Which bytes went to another site than their host's, and which were to.
+    SimulatedSites(Vec<Crossing>),
     /// What a run file of an older format says in words.
     InWords(InWords),
 }
@@ -303,6 +309,7 @@ impl Fact {
             Fact::OtherRun(_) => NoteKind::OtherRun,
             Fact::EventIo(_) => NoteKind::EventIo,
             Fact::SimulatedLayers { .. } => NoteKind::SimulatedLayers,
+            Fact::SimulatedSites(_) => NoteKind::SimulatedSites,
             Fact::Purged(_) => NoteKind::Purged,
             Fact::InWords(old) => old.kind,
         }
@@ -311,7 +318,7 @@ impl Fact {
     /// Whether it is kept for later alone: each stage of each host has one, and all are shown
     /// together at the end.
     pub fn is_bookkeeping(&self) -> bool {
-        matches!(self, Fact::Ledger(_) | Fact::SimulatedLayers { .. })
+        matches!(self, Fact::Ledger(_) | Fact::SimulatedLayers { .. } | Fact::SimulatedSites(_))
     }
 
     /// The backend that was taken, where it says so.

@@ -1,14 +1,17 @@
-//! The sums beside the samples: kept while they are written, and taken instead of them when figures
-//! are wanted.
+//! The sums beside the samples: kept while they are written. [`kept`] takes them instead of the
+//! samples when figures are wanted.
 
-use crate::checksums::{self, Part, Single};
+mod kept;
+
+pub use kept::{Again, StoredSums};
+
+use crate::checksums::{self, Part};
 use crate::reach::Reach;
-use crate::thinned::{self, Thinner};
-use crate::values::{Problem, each, small};
-use model::digest::{Block, Frame, Held, Spans, Sums};
+use crate::thinned::Thinner;
+use model::digest::Block;
 use model::{IntervalSample, Plan};
-use rusqlite::{Connection, Row, Transaction, params};
-use std::collections::{BTreeMap, BTreeSet};
+use rusqlite::{Transaction, params};
+use std::collections::BTreeMap;
 
 /// Samples and operations of a block, at least. With fewer, all that a short run has is added up in
 /// no time; with more, a killed run leaves more that has to be.
@@ -230,196 +233,6 @@ fn take_back(transaction: &Transaction<'_>, last: i64) -> rusqlite::Result<()> {
         transaction.prepare_cached(sql)?.execute([last])?;
     }
     Ok(())
-}
-
-/// The sums of a file, as far as they reach.
-#[derive(Debug, Default)]
-pub struct StoredSums {
-    blocks: Vec<KeptBlock>,
-    /// Those whose samples are gone.
-    thinned: BTreeSet<i64>,
-}
-
-#[derive(Debug)]
-struct KeptBlock {
-    number: i64,
-    /// How far those before it reach, and how far this one does.
-    reach: (Reach, Reach),
-    /// How many stages it has sums of.
-    planned: i64,
-    stages: Vec<StageSums>,
-    /// Of what is read of all of it.
-    checksum: u64,
-}
-
-#[derive(Debug)]
-struct StageSums {
-    row: i64,
-    /// The place of the stage among those that began.
-    at: usize,
-    held: Held,
-}
-
-/// Samples that have to be added up although a block has them: those of one stage.
-#[derive(Clone, Copy, Debug)]
-pub struct Again {
-    pub block: i64,
-    pub reach: (Reach, Reach),
-    pub at: usize,
-}
-
-impl StoredSums {
-    /// How far they reach: to no row at all where there are none.
-    pub fn reach(&self) -> Reach {
-        self.blocks.last().map_or_else(Reach::default, |block| block.reach.1)
-    }
-
-    /// Looks for the sums of a file, and puts the intervals of the `begun` stages into `spans`, by
-    /// stage and host.
-    pub fn find(
-        connection: &Connection,
-        begun: &[u32],
-        hosts: u32,
-        spans: &mut [BTreeMap<u32, Spans>],
-    ) -> Result<StoredSums, Problem> {
-        let there = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'sums'";
-        if connection.query_row(there, [], |row| row.get::<_, i64>(0))? == 0 {
-            return Ok(StoredSums::default());
-        }
-        thinned::check(connection)?;
-        let mut kept =
-            StoredSums { blocks: blocks(connection)?, thinned: thinned::blocks(connection)? };
-        let mut at = 0;
-        let query = "SELECT rowid, block, stage, spans FROM stage_sums ORDER BY rowid";
-        each(connection, query, |row| {
-            let number: i64 = row.get(1)?;
-            while kept.blocks.get(at).is_some_and(|block| block.number < number) {
-                at += 1;
-            }
-            let Some(block) = kept.blocks.get_mut(at).filter(|block| block.number == number) else {
-                return Ok(());
-            };
-            let stage = small(row.get(2)?)?;
-            let place = begun
-                .binary_search(&stage)
-                .map_err(|_| "sums belong to a stage that never began")?;
-            let held = Held::take(blob(row, 3)?, &mut spans[place])?;
-            if held.hosts().any(|host| host >= hosts) {
-                return Err("sums belong to a host that is not there".into());
-            }
-            block.stages.push(StageSums { row: row.get(0)?, at: place, held });
-            block.checksum = block.checksum.wrapping_add(checksums::of_columns(row, 1..=3)?);
-            Ok(())
-        })?;
-        kept.check(connection)?;
-        match kept.blocks.iter().all(|block| block.stages.len() as i64 == block.planned) {
-            true => Ok(kept),
-            false => Err("sums of some stages are missing".into()),
-        }
-    }
-
-    /// Whether its blocks are those that were written, all of them, as they were.
-    fn check(&self, connection: &Connection) -> Result<(), Problem> {
-        if self.blocks.is_empty() || !checksums::are_there(connection)? {
-            return Ok(());
-        }
-        let written: i64 = connection.query_row(
-            "SELECT count(*) FROM checksums WHERE part = 'sums'",
-            [],
-            |row| row.get(0),
-        )?;
-        if written != self.blocks.len() as i64 {
-            return Err("some of its sums are missing".into());
-        }
-        let mut checks = Single::of(connection, Part::Sums)?;
-        self.blocks.iter().try_for_each(|block| checks.check(block.number, block.checksum))
-    }
-
-    /// Adds them up, one frame and one sum for each stage that began. What could not be taken from
-    /// them is handed back.
-    pub fn take(
-        &self,
-        connection: &Connection,
-        frames: &[(u32, Frame)],
-        sums: &mut [Sums],
-    ) -> Result<Vec<Again>, Problem> {
-        let mut again = Vec::new();
-        if self.blocks.is_empty() {
-            return Ok(again);
-        }
-        let mut row_of =
-            connection.prepare("SELECT sums, times FROM stage_sums WHERE rowid = ?")?;
-        let (mut sums_check, mut times_check) =
-            (Single::of(connection, Part::StageSums)?, Single::of(connection, Part::StageTimes)?);
-        let mut last = None;
-        for block in &self.blocks {
-            for stage in &block.stages {
-                if let Some(before) = last.replace(stage.at).filter(|before| *before != stage.at) {
-                    let sums: &mut Sums = &mut sums[before];
-                    sums.pack();
-                }
-                let Some((_, frame)) = frames.get(stage.at) else { continue };
-                let Some(is_counted) = stage.held.is_counted(frame) else {
-                    if self.thinned.contains(&block.number) {
-                        return Err("figures rest on a part of intervals of which it keeps the \
-                                    sum alone"
-                            .into());
-                    }
-                    again.push(Again { block: block.number, reach: block.reach, at: stage.at });
-                    continue;
-                };
-                let mut rows = row_of.query([stage.row])?;
-                let Some(row) = rows.next()? else {
-                    return Err("sums of some stages are missing".into());
-                };
-                sums_check.check(stage.row, checksums::of_columns(row, 0..=0)?)?;
-                let times = if frame.is_any_timed() { Some(blob(row, 1)?) } else { None };
-                if times.is_some() {
-                    times_check.check(stage.row, checksums::of_columns(row, 1..=1)?)?;
-                }
-                sums[stage.at].take_block(frame, &stage.held, is_counted, blob(row, 0)?, times)?;
-            }
-        }
-        Ok(again)
-    }
-}
-
-fn blob<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8], Problem> {
-    row.get_ref(column)?.as_blob().map_err(|_| "the sums of samples are none".into())
-}
-
-/// The blocks of a file, of which each begins where the one before it ends.
-fn blocks(connection: &Connection) -> Result<Vec<KeptBlock>, Problem> {
-    let mut blocks: Vec<KeptBlock> = Vec::new();
-    let query =
-        "SELECT block, stages, samples, errors, workers, worker_samples FROM sums ORDER BY block";
-    each(connection, query, |row| {
-        let from = blocks.last().map_or_else(Reach::default, |block| block.reach.1);
-        let to = Reach {
-            samples: row.get(2)?,
-            errors: row.get(3)?,
-            workers: row.get(4)?,
-            worker_samples: row.get(5)?,
-        };
-        if !from.is_within(&to) {
-            return Err("its sums do not follow one another".into());
-        }
-        blocks.push(KeptBlock {
-            number: row.get(0)?,
-            reach: (from, to),
-            planned: row.get(1)?,
-            stages: Vec::new(),
-            checksum: checksums::of_row(row)?,
-        });
-        Ok(())
-    })?;
-    match blocks
-        .last()
-        .is_none_or(|last| Reach::now(connection).is_ok_and(|now| last.reach.1.is_within(&now)))
-    {
-        true => Ok(blocks),
-        false => Err("its sums are of more samples than there are".into()),
-    }
 }
 
 #[cfg(test)]

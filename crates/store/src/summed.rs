@@ -38,6 +38,12 @@ pub fn read_judged(path: &Path) -> Result<Record, StoreError> {
     read_from(path, &Source::of(path)?, ReadOptions { is_small: is_small(path), is_judged: true })
 }
 
+/// Reads a run file as [`read_digests`] does, shared by so many threads.
+#[cfg(test)]
+pub fn by_threads(path: &Path, threads: usize, is_small: bool) -> Result<Record, StoreError> {
+    read_from(path, &Source::shared_by(path, threads)?, ReadOptions { is_small, is_judged: false })
+}
+
 /// How a run file is read.
 #[derive(Clone, Copy)]
 struct ReadOptions {
@@ -90,7 +96,7 @@ fn sums(
     kept: &StoredSums,
 ) -> Result<Vec<Sums>, Problem> {
     let mut sums = vec![Sums::default(); stages.0.len()];
-    let again = kept.take(&source.opened.connection, &stages.0, &mut sums)?;
+    let again = kept.take(source, &stages.0, &mut sums)?;
     let blocks = SampleBlocks::of(&source.opened.connection)?;
     let (in_columns, again): (Vec<Again>, Vec<Again>) =
         again.into_iter().partition(|again| blocks.has(again.block));
@@ -197,7 +203,7 @@ fn frames(source: &Source, record: &Record) -> Result<(Vec<(u32, Frame)>, Stored
     begun.dedup();
     check_begun(connection, &begun, hosts)?;
     let mut by_stage: Vec<BTreeMap<u32, Spans>> = vec![BTreeMap::new(); begun.len()];
-    let kept = StoredSums::find(connection, &begun, hosts, &mut by_stage)?;
+    let kept = StoredSums::find(source, &begun, hosts, &mut by_stage)?;
     let after = kept.reach().samples;
     let summed: usize = by_stage.iter().flat_map(BTreeMap::values).map(Spans::len).sum();
     let mut spans: Vec<(usize, u32, Spans, u64)> = Vec::new();
@@ -567,14 +573,6 @@ mod tests {
         writer.append(&Event::RunEnded { unix_ns: 1, end: RunEnd::Complete }).expect("room");
         writer.finish().expect("room");
         (folder, path, record)
-    }
-
-    fn by_threads(path: &Path, threads: usize, is_small: bool) -> Result<Record, StoreError> {
-        read_from(
-            path,
-            &Source::shared_by(path, threads)?,
-            ReadOptions { is_small, is_judged: false },
-        )
     }
 
     /// By hand, which is said by taking the checksums away.

@@ -301,12 +301,10 @@ impl Taker<'_> {
         let Some(blocks) = &self.wanted.blocks else { return Ok(()) };
         for number in numbers {
             let block = chosen.block(number);
-            let mut place = block;
-            blocks.block(self.connection, block, &mut |sample| {
-                if place % chosen.step == 0 {
-                    self.take(sample);
-                }
-                place = place.wrapping_add(1);
+            let is_wanted =
+                |at: usize| block.wrapping_add(at as i64).rem_euclid(chosen.step.max(1)) == 0;
+            blocks.block(self.connection, block, is_wanted, &mut |sample| {
+                self.take(sample);
                 Ok(())
             })?;
         }

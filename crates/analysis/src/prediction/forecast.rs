@@ -40,6 +40,18 @@ pub struct Otherwise {
     pub far_off: f64,
 }
 
+impl Otherwise {
+    /// Whether the fitted rows leave it so open that it may be off by more than 30 %.
+    pub fn is_wide(&self) -> bool {
+        self.far_off > WIDE
+    }
+
+    /// Whether nothing that was fitted speaks for it.
+    pub fn is_extrapolated(&self) -> bool {
+        !self.unseen.is_empty()
+    }
+}
+
 impl Forecast {
     /// The mean latency in seconds, by Little's law: what is outstanding ÷ the rate.
     pub fn latency_s(&self) -> Range {

@@ -1,15 +1,16 @@
 //! Simulated targets: `sim:` and what the device or the cluster is.
 
 use crate::error::EngineError;
+use model::Op;
 use model::StageKind;
 use model::layer::Layer;
-use model::note::{CountedBy, EventIo, Fact};
+use model::note::{CountedBy, Crossing, EventIo, Fact};
 use model::plan::{HostPlan, HostStage};
 use model::rng::derive;
 use model::testbed::{DirectIo, TargetFacts, TargetKind};
 use model::units::{Bytes, Nanos};
 use std::io::Read;
-use twin::cluster::CLUSTER;
+use twin::cluster::{CLUSTER, Crossed};
 use twin::{Answer, Cluster, ClusterSpec, Device, DeviceSpec, Request, TESTBEDS, Testbed};
 
 /// What a simulated target's path begins with.
@@ -129,6 +130,8 @@ pub(crate) struct World {
     bases: Vec<u32>,
     /// How long the cluster's layers had worked when the stage began, in ns.
     worked_before: Vec<(Layer, u64, u64)>,
+    /// What had crossed between its sites.
+    crossed_before: Option<[Crossed; 2]>,
     /// Ns since the devices were made.
     pub(crate) now_ns: u64,
 }
@@ -147,6 +150,7 @@ impl World {
             text: String::new(),
             bases: Vec::new(),
             worked_before: Vec::new(),
+            crossed_before: None,
             now_ns: 0,
         };
         for plan in plans {
@@ -229,6 +233,7 @@ impl World {
     /// Tells a cluster what is about to touch it.
     pub(crate) fn begin<'a>(&mut self, stages: impl Iterator<Item = &'a HostStage> + Clone) {
         self.worked_before = self.cluster.as_ref().map(Cluster::worked).unwrap_or_default();
+        self.crossed_before = self.cluster.as_ref().and_then(Cluster::crossed);
         if let Some(cluster) = &mut self.cluster {
             let first = stages.clone().next();
             if let Some(stage) = first.filter(|stage| stage.kind == StageKind::Measure) {
@@ -272,7 +277,23 @@ impl World {
             })
         });
         let layers = (!busy_ppm.is_empty()).then_some(Fact::SimulatedLayers { busy_ppm });
-        layers.into_iter().chain(moved).collect()
+        let sites = self.crossings().map(Fact::SimulatedSites);
+        layers.into_iter().chain(moved).chain(sites).collect()
+    }
+
+    /// What went to another site than its host's since the measurement began; `None` of a cluster
+    /// on one site.
+    fn crossings(&self) -> Option<Vec<Crossing>> {
+        let now = self.cluster.as_ref()?.crossed()?;
+        let before = self.crossed_before.unwrap_or_default();
+        let of = |op, way: usize| Crossing {
+            op,
+            planned_ppm: (now[way].planned * 1e6).round() as u32,
+            bytes: Bytes(now[way].bytes.saturating_sub(before[way].bytes)),
+            far: Bytes(now[way].far_bytes.saturating_sub(before[way].far_bytes)),
+        };
+        let ways = [of(Op::Read, 0), of(Op::Write, 1)];
+        Some(ways.into_iter().filter(|way| way.bytes.0 > 0).collect())
     }
 
     /// Hands a request to a device. A cluster gives no answer before its time:

@@ -284,6 +284,13 @@ impl Held {
         Ok(())
     }
 
+    /// Puts the places of its spans behind so many that each host has before them.
+    pub fn put_behind(&mut self, before: impl Fn(u32) -> usize) {
+        for (host, at, _) in &mut self.hosts {
+            *at += before(*host);
+        }
+    }
+
     /// The hosts that the block has intervals of.
     pub fn hosts(&self) -> impl Iterator<Item = u32> {
         self.hosts.iter().map(|(host, ..)| *host)

@@ -163,12 +163,35 @@ impl Column {
         all.take(self.length)
     }
 
-    /// Adds another one, place by place. Saturates, as all sums of a stage do.
-    pub fn add(&mut self, other: &Column) {
+    /// All numbers in order, unpacked.
+    pub fn values(&self) -> Vec<u64> {
+        let mut values = Vec::with_capacity(self.chunks.len() * CHUNK);
+        self.chunks.iter().for_each(|chunk| values.extend_from_slice(&chunk.all()));
+        values.resize(self.length, 0);
+        values
+    }
+
+    /// Adds another one, place by place; whether both have a number at some place. Saturates, as all
+    /// sums of a stage do.
+    pub fn merge(&mut self, other: Column) -> bool {
         self.reach(other.length);
-        for (at, value) in other.iter().enumerate().filter(|(_, value)| *value > 0) {
-            self.set(at, self.get(at).unwrap_or_default().saturating_add(value));
+        let mut is_twice = false;
+        for (mine, theirs) in self.chunks.iter_mut().zip(other.chunks) {
+            // Sums of different times have no chunk in common but where one ends.
+            match (mine.width(), theirs.width()) {
+                (_, 0) => {}
+                (0, _) => *mine = theirs,
+                _ => {
+                    let (mut sums, values) = (mine.all(), theirs.all());
+                    for (sum, value) in sums.iter_mut().zip(values) {
+                        is_twice |= *sum > 0 && value > 0;
+                        *sum = sum.saturating_add(value);
+                    }
+                    *mine = Packed::of(&sums);
+                }
+            }
         }
+        is_twice
     }
 }
 
@@ -242,9 +265,11 @@ mod tests {
             let mut other = Column::default();
             other.reach(more.len());
             more.iter().enumerate().for_each(|(at, value)| other.set(at, *value));
-            column.add(&other);
+            let both = plain.iter().zip(&more).any(|(one, other)| *one > 0 && *other > 0);
+            prop_assert_eq!(column.merge(other), both);
             plain.iter_mut().zip(&more).for_each(|(sum, value)| *sum = sum.saturating_add(*value));
-            prop_assert_eq!(column.iter().collect::<Vec<_>>(), plain);
+            prop_assert_eq!(column.iter().collect::<Vec<_>>(), plain.clone());
+            prop_assert_eq!(column.values(), plain);
         }
     }
 }

@@ -1,11 +1,14 @@
 //! When each host did something, and which of it counts.
 
+use super::side_by_side::side_by_side;
 use super::span::Span;
 use super::spans::Spans;
 use crate::plan::{Plan, Steady};
 use crate::{Note, NoteKind, Occurrence, StageEnd};
 use std::collections::BTreeMap;
 
+/// Into so many parts hosts are put that are looked at side by side.
+const PARTS: usize = 8;
 /// One interval of load, all hosts together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
@@ -258,7 +261,6 @@ fn load(span: Span) -> Option<Span> {
 }
 
 fn moments(spans: &BTreeMap<u32, Spans>) -> Vec<Moment> {
-    let loads = || spans.values().flat_map(|spans| spans.iter().filter_map(load));
     // Hosts have the same intervals, as a rule: those of the longest, and the rest of all others.
     let longest = spans.values().max_by_key(|spans| spans.len());
     let mut numbers: Vec<u32> =
@@ -279,19 +281,43 @@ fn moments(spans: &BTreeMap<u32, Spans>) -> Vec<Moment> {
     numbers.extend(missing);
     numbers.sort_unstable();
     numbers.dedup();
-    let empty = |interval| (Moment { interval, start_ns: 0, length_ns: 0 }, false);
-    let mut moments: Vec<(Moment, bool)> = numbers.into_iter().map(empty).collect();
-    for span in loads() {
-        let Some(at) = find(&moments, span.interval, |(moment, _)| moment.interval) else {
-            continue;
-        };
-        let (moment, is_begun) = &mut moments[at];
-        if !*is_begun {
-            (moment.start_ns, *is_begun) = (span.start_ns, true);
-        }
-        moment.length_ns = moment.length_ns.max(span.length_ns);
+    let hosts: Vec<&Spans> = spans.values().collect();
+    // Few, as each has all moments of its own.
+    let parts: Vec<&[&Spans]> = hosts.chunks(hosts.len().div_ceil(PARTS).max(1)).collect();
+    let all = spans.values().map(Spans::len).sum();
+    let found = side_by_side(&parts, all, |hosts| times(&numbers, hosts));
+    let mut moments: Vec<Moment> = numbers
+        .iter()
+        .map(|interval| Moment { interval: *interval, start_ns: 0, length_ns: 0 })
+        .collect();
+    for (at, moment) in moments.iter_mut().enumerate() {
+        // Of the first host that has it.
+        moment.start_ns = found.iter().find_map(|times| times[at].0).unwrap_or_default();
+        moment.length_ns = found.iter().map(|times| times[at].1).max().unwrap_or_default();
     }
-    moments.into_iter().map(|(moment, _)| moment).collect()
+    moments
+}
+
+/// When each of the intervals of load with these numbers began on the first of some hosts that has
+/// it, and its longest length, both in ns.
+fn times(numbers: &[u32], hosts: &[&Spans]) -> Vec<(Option<u64>, u64)> {
+    let mut times = vec![(None, 0u64); numbers.len()];
+    for spans in hosts {
+        let mut next = 0;
+        for span in spans.iter().filter_map(load) {
+            // Nearly always the one behind the one before.
+            let at = match numbers.get(next) {
+                Some(number) if *number == span.interval => Some(next),
+                _ => find(numbers, span.interval, |number| *number),
+            };
+            let Some(at) = at else { continue };
+            let (start_ns, length_ns) = &mut times[at];
+            start_ns.get_or_insert(span.start_ns);
+            *length_ns = span.length_ns.max(*length_ns);
+            next = at + 1;
+        }
+    }
+    times
 }
 
 /// The hosts with work in a stage that were lost until its end, and had not come back before it, in

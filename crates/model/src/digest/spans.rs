@@ -101,6 +101,16 @@ impl Spans {
         }
     }
 
+    /// Puts others behind its own.
+    pub fn append(&mut self, mut others: Spans) {
+        if self.rest.is_empty() {
+            self.full.append(&mut others.full);
+            self.rest = others.rest;
+        } else {
+            self.extend(others.iter());
+        }
+    }
+
     /// The one at this place.
     pub fn get(&self, at: usize) -> Option<Span> {
         match self.full.get(at / CHUNK) {
@@ -299,6 +309,12 @@ mod tests {
             }).collect();
             let spans: Spans = plain.iter().copied().collect();
             prop_assert_eq!(spans.iter().collect::<Vec<_>>(), plain.clone());
+            for cut in [0, 1, 63, 64, 65, 128] {
+                let (first, rest) = plain.split_at(cut.min(plain.len()));
+                let mut both: Spans = first.iter().copied().collect();
+                both.append(rest.iter().copied().collect());
+                prop_assert_eq!(&both, &spans);
+            }
             prop_assert_eq!(spans.last(), plain.last().copied());
             prop_assert!(spans.are_sorted());
             let numbers = spans.stretches().flat_map(|(first, last, phase)| {

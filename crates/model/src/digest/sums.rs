@@ -107,6 +107,19 @@ impl HostPart {
     pub fn latency_ns(&self, at: usize) -> u64 {
         self.latency_ns.get(at).unwrap_or(0)
     }
+
+    /// The requests in each span, as far as there are any.
+    pub fn all_ios(&self) -> Vec<u64> {
+        let mut ios = self.ios.values();
+        ios.iter_mut().for_each(|ios| *ios = ios.saturating_sub(1));
+        ios
+    }
+
+    /// The sum of the service times in each span, in ns; none where [that is not
+    /// wanted](Frame::is_timed).
+    pub fn all_latencies_ns(&self) -> Vec<u64> {
+        self.latency_ns.values()
+    }
 }
 
 /// What was done by one operation of one work.
@@ -468,10 +481,8 @@ impl Part {
             mine.counts.add(host.counts.ios, host.counts.bytes);
             mine.latency.merge(&host.latency).map_err(|_| Unfit::Histogram)?;
             add_all(&mut mine.errors, host.errors);
-            is_twice |=
-                mine.ios.iter().zip(host.ios.iter()).any(|(one, other)| one > 0 && other > 0);
-            mine.ios.add(&host.ios);
-            mine.latency_ns.add(&host.latency_ns);
+            is_twice |= mine.ios.merge(host.ios);
+            mine.latency_ns.merge(host.latency_ns);
         }
         if is_twice { Err(Unfit::Twice) } else { Ok(()) }
     }

@@ -512,6 +512,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::BelowGuests => "below the guests",
         NoteKind::EventIo => "I/O of an event",
         NoteKind::SimulatedLayers => "simulated layers",
+        NoteKind::SimulatedSites => "simulated sites",
         NoteKind::Imported => "imported",
         NoteKind::Purged => "purged",
     }

@@ -143,6 +143,9 @@ fn result(record: &Record, row: &ResultRow) -> Value {
     if let Some(layers) = crate::topics::simulated_layers::objects(record, row) {
         object["simulated_layers"] = Value::from(layers);
     }
+    if let Some(sites) = crate::topics::simulated_layers::site_objects(record, row) {
+        object["simulated_sites"] = Value::from(sites);
+    }
     if let (Some(asked), Some(fields)) = (asked(record, row), object.as_object_mut()) {
         fields.insert("asked".to_owned(), asked);
     }
@@ -210,7 +213,7 @@ mod tests {
     use crate::ground::json::plain;
     use analysis::testing::Recorded;
     use model::layer::Layer;
-    use model::note::{CountedBy, EventIo};
+    use model::note::{CountedBy, Crossing, EventIo};
     use model::{Bytes, Fact, Nanos, Note, Op, StageKind};
 
     fn mixed() -> Value {
@@ -342,12 +345,14 @@ mod tests {
             by: CountedBy::Simulation,
         };
         let layers = Fact::SimulatedLayers { busy_ppm: vec![(Layer::Ports, 250_000)] };
-        for fact in [Fact::EventIo(io), layers] {
+        let way = Crossing { op: Op::Read, planned_ppm: 0, bytes: Bytes(8), far: Bytes(4) };
+        for fact in [Fact::EventIo(io), layers, Fact::SimulatedSites(vec![way])] {
             record.notes.push(Note { stage: Some(stage), host: 0, fact });
         }
         let value = results(&record, None);
         check(&value, &schema, "$");
         assert_eq!(value["event_io"][0]["together_iops"], json!(55.0), "40 of hosts, 15 its own");
+        assert_eq!(value["results"][0]["simulated_sites"][0]["share"], json!(0.5));
         let layers = &value["results"][0]["simulated_layers"];
         assert_eq!(layers, &json!([{"layer": "ports", "busy": 0.25}]));
     }

@@ -121,6 +121,7 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::Machines(made) => super::machines::sentence(made),
         Fact::BelowGuests(below) => super::below_guests::sentence(below),
         Fact::EventIo(io) => super::event_io::sentence(io),
+        Fact::SimulatedSites(ways) => super::simulated_layers::of_sites(ways),
         Fact::SimulatedLayers { busy_ppm } => super::simulated_layers::sentence(busy_ppm),
         Fact::Purged(purged) => super::purged::sentence(purged),
         Fact::Imported(imported) => super::imported::sentence(imported),

@@ -6,7 +6,8 @@ use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
 use analysis::ResultRow;
 use model::layer::Layer;
-use model::{Fact, Record};
+use model::note::Crossing;
+use model::{Fact, Op, Record};
 use serde_json::{Value, json};
 
 /// More points than this are folded away.
@@ -45,6 +46,42 @@ pub(super) fn sentence(busy_ppm: &[(Layer, u32)]) -> String {
     format!("simulated layers were busy: {}", busy.join(", "))
 }
 
+/// What of reads and writes went to another site, beside what was to: `reads from the other site
+/// 50 % (planned 0 %)`.
+pub(super) fn of_sites(ways: &[Crossing]) -> String {
+    let way = |way: &Crossing| {
+        let what = if way.op == Op::Read { "reads from" } else { "writes to" };
+        format!(
+            "{what} the other site {} (planned {})",
+            words::share(way.found()),
+            words::share(way.planned())
+        )
+    };
+    ways.iter().map(way).collect::<Vec<_>>().join(", ")
+}
+
+/// What went between the sites in the stage of `row`; nothing of clusters on one site.
+fn crossings<'a>(record: &'a Record, row: &ResultRow) -> Option<&'a [Crossing]> {
+    record.notes.iter().find_map(|note| match &note.fact {
+        Fact::SimulatedSites(ways) if note.stage == Some(row.stage) => Some(&ways[..]),
+        _ => None,
+    })
+}
+
+/// The same for machines; `None` of clusters on one site.
+pub(crate) fn site_objects(record: &Record, row: &ResultRow) -> Option<Vec<Value>> {
+    let object = |way: &Crossing| {
+        json!({
+            "op": way.op.name(),
+            "planned": way.planned(),
+            "share": way.found(),
+            "bytes": way.bytes.0,
+            "far_bytes": way.far.0,
+        })
+    };
+    Some(crossings(record, row)?.iter().map(object).collect())
+}
+
 fn points<'a>(record: &Record, rows: &'a [ResultRow]) -> Vec<Busy<'a>> {
     let mut found = Vec::new();
     for note in &record.notes {
@@ -76,7 +113,10 @@ pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
             .take(MOST_NAMED)
             .map(|(layer, share)| format!("{} {}", name(*layer), words::share(*share)))
             .collect();
-        format!("- {}: {}\n", busy.point, named.join(", "))
+        let sites = crossings(record, busy.row).map_or_else(String::new, |ways| {
+            if ways.is_empty() { String::new() } else { format!("; {}", of_sites(ways)) }
+        });
+        format!("- {}: {}{sites}\n", busy.point, named.join(", "))
     };
     if all.is_empty() {
         return String::new();
@@ -120,12 +160,20 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     for layer in &columns {
         head.push(element("th", &[("scope", "col"), ("class", "number")], name(*layer)));
     }
+    let has_sites = all.iter().any(|busy| crossings(record, busy.row).is_some());
+    if has_sites {
+        head.push(element("th", &[("scope", "col")], "Between sites"));
+    }
     let row = |busy: &Busy<'_>| {
         let mut cells = element("th", &[("scope", "row"), ("class", "wraps")], busy.point.as_str());
         for layer in &columns {
             let share = busy.layers.iter().find(|(known, _)| known == layer);
             let text = share.map_or_else(|| "–".to_owned(), |(_, share)| words::share(*share));
             cells.push(classed("td", "number", text));
+        }
+        if has_sites {
+            let ways = crossings(record, busy.row).map(of_sites).unwrap_or_default();
+            cells.push(classed("td", "wraps", ways));
         }
         plain("tr", cells)
     };
@@ -149,7 +197,7 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::{Note, Op, StageKind};
+    use model::{Bytes, Note, StageKind};
 
     #[test]
     fn each_point_has_its_layers_and_an_idle_mover_is_none() {
@@ -176,5 +224,15 @@ mod tests {
         assert_eq!(machines[0], json!({"layer": "drives", "busy": 0.912}));
         let codes: Vec<&Value> = machines.iter().map(|one| &one["layer"]).collect();
         assert_eq!(codes, ["drives", "cpu", "cache"], "the busiest first, without an idle mover");
+        assert_eq!(site_objects(&record, &rows[0]), None, "one site");
+        let way =
+            Crossing { op: Op::Read, planned_ppm: 0, bytes: Bytes(4 << 20), far: Bytes(1 << 20) };
+        let fact = Fact::SimulatedSites(vec![way]);
+        record.notes.push(Note { stage: Some(stage), host: 0, fact });
+        let said = text(&record, &rows);
+        assert!(said.contains("; reads from the other site 25 % (planned 0 %)"), "{said}");
+        assert!(section(&record, &rows).into_string().contains("25 % (planned 0 %)"));
+        let machines = site_objects(&record, &rows[0]).expect("two sites");
+        assert_eq!((&machines[0]["share"], &machines[0]["planned"]), (&json!(0.25), &json!(0.0)));
     }
 }

@@ -374,6 +374,7 @@ pub fn told(warning: &Warning) -> Sentence {
         | Warning::Stolen { .. }
         | Warning::GuestsWaited { .. }
         | Warning::HostCache { .. }
+        | Warning::Misplaced(_)
         | Warning::IoLimited { .. }
         | Warning::QueueShort { .. }
         | Warning::BarriersOff { .. }

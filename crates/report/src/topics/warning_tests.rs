@@ -1,7 +1,7 @@
 //! Every doubt in words.
 
 use super::*;
-use analysis::{Quantile, RunState};
+use analysis::{Misplaced, Quantile, RunState};
 use model::machines::DiskCache;
 use model::note::{InWords, OtherRun};
 use model::{Bytes, Fact, Fraction, Nanos, NoteKind, Op, Percent, Scale};
@@ -108,6 +108,17 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         Warning::GuestsWaited { node: "esx1".into(), share: 0.21 },
         Warning::HostCache { mode: DiskCache::Unsafe, from_disks: Some(0.04) },
         Warning::HostCache { mode: DiskCache::Writethrough, from_disks: None },
+        Warning::Misplaced(Misplaced::Machines {
+            node: "esx1".into(),
+            machines: vec!["vm05".into(), "vm10".into()],
+        }),
+        Warning::Misplaced(Misplaced::OwnNode { hosts: vec!["node3".into()], received: 0.97 }),
+        Warning::Misplaced(Misplaced::OtherNode {
+            hosts: vec!["node3".into()],
+            own_disks: 0.98,
+            received: 0.01,
+        }),
+        Warning::Misplaced(Misplaced::OtherSite { op: Op::Read, planned: 0.0, found: 0.5 }),
         Warning::IoLimited { host: "node3".into(), limit: "8:0 rbps=1048576".into() },
         Warning::QueueShort { device: "sda".into(), asked: 256, takes: 32 },
         Warning::BarriersOff { mount: "/mnt/x".into(), option: "nobarrier".into() },

@@ -159,23 +159,83 @@ pub fn decode(bytes: &mut &[u8], count: usize, out: &mut Vec<u64>) -> Result<(),
     Ok(())
 }
 
+/// Takes a column of so many numbers off the front of `bytes`, and adds those at the `wanted`
+/// places to `out`, each below `count`: of a packed column, no other is looked at.
+///
+/// # Errors
+/// There is none.
+pub fn decode_some(
+    bytes: &mut &[u8],
+    count: usize,
+    wanted: &[usize],
+    out: &mut Vec<u64>,
+) -> Result<(), BadNumber> {
+    let begun = out.len();
+    match take_u64(&mut &**bytes)? {
+        PACKED => {
+            take_u64(bytes)?;
+            let packed = Packed::take(bytes, count)?;
+            out.extend(wanted.iter().map(|place| packed.get(*place)));
+        }
+        _ => {
+            decode(bytes, count, out)?;
+            // Places rise, so that none is overwritten before it is taken.
+            (0..).zip(wanted).for_each(|(at, place)| out[begun + at] = out[begun + *place]);
+            out.truncate(begun + wanted.len());
+        }
+    }
+    Ok(())
+}
+
+/// Packed numbers.
+struct Packed<'a> {
+    least: u64,
+    divisor: u64,
+    /// Bits of each.
+    width: u32,
+    bytes: &'a [u8],
+}
+
+impl<'a> Packed<'a> {
+    fn take(bytes: &mut &'a [u8], count: usize) -> Result<Packed<'a>, BadNumber> {
+        let (least, divisor, width) = (take_u64(bytes)?, take_u64(bytes)?, take_u64(bytes)?);
+        let width =
+            u32::try_from(width).ok().filter(|width| *width <= u64::BITS).ok_or(BadNumber)?;
+        let length = (count * width as usize).div_ceil(8);
+        let (packed, rest) = bytes.split_at_checked(length).ok_or(BadNumber)?;
+        *bytes = rest;
+        Ok(Packed { least, divisor, width, bytes: packed })
+    }
+
+    /// The number at this place, which is there.
+    fn get(&self, place: usize) -> u64 {
+        let bit = place * self.width as usize;
+        let from = self.bytes.get(bit / 8..).unwrap_or_default();
+        let mut whole = [0; 16];
+        let length = from.len().min(whole.len());
+        whole[..length].copy_from_slice(&from[..length]);
+        let bits = u128::from_le_bytes(whole) >> (bit % 8);
+        self.number((bits & ((1u128 << self.width) - 1)) as u64)
+    }
+
+    fn number(&self, bits: u64) -> u64 {
+        self.least.wrapping_add(bits.wrapping_mul(self.divisor))
+    }
+}
+
 fn unpack(bytes: &mut &[u8], count: usize, mut take: impl FnMut(u64)) -> Result<(), BadNumber> {
-    let (least, divisor, width) = (take_u64(bytes)?, take_u64(bytes)?, take_u64(bytes)?);
-    let width = u32::try_from(width).ok().filter(|width| *width <= u64::BITS).ok_or(BadNumber)?;
-    let length = (count * width as usize).div_ceil(8);
-    let (packed, rest) = bytes.split_at_checked(length).ok_or(BadNumber)?;
-    *bytes = rest;
+    let column = Packed::take(bytes, count)?;
+    let width = column.width;
     let mask = (1u128 << width) - 1;
-    let (mut bits, mut held, mut packed) = (0u128, 0, packed.iter());
+    let (mut bits, mut held, mut packed) = (0u128, 0, column.bytes.iter());
     for _ in 0..count {
         while held < width {
             bits |= u128::from(*packed.next().ok_or(BadNumber)?) << held;
             held += 8;
         }
-        let number = (bits & mask) as u64;
+        take(column.number((bits & mask) as u64));
         bits >>= width;
         held -= width;
-        take(least.wrapping_add(number.wrapping_mul(divisor)));
     }
     Ok(())
 }
@@ -240,7 +300,21 @@ mod tests {
                 prop::collection::vec(prop_oneof![20 => Just(3u64), 1 => any::<u64>()], 0..140),
             ],
         ) {
-            prop_assert_eq!(back(&column), column);
+            prop_assert_eq!(&back(&column), &column);
+            let bytes = bytes_of(&column);
+            for step in [1, 3, 200] {
+                let wanted: Vec<usize> = (step / 2..column.len()).step_by(step).collect();
+                let (mut rest, mut some) = (&bytes[..], vec![9]);
+                if !column.is_empty() {
+                    prop_assert_eq!(
+                        decode_some(&mut rest, column.len(), &wanted, &mut some),
+                        Ok(()),
+                    );
+                }
+                prop_assert!(rest.is_empty());
+                let expected = [9].into_iter().chain(wanted.iter().map(|place| column[*place]));
+                prop_assert!(some.iter().copied().eq(expected));
+            }
         }
 
         #[test]
@@ -251,6 +325,13 @@ mod tests {
             let (mut rest, mut out) = (&bytes[..], Vec::new());
             if decode(&mut rest, count, &mut out).is_ok() {
                 prop_assert_eq!(out.len(), count);
+            }
+            let wanted: Vec<usize> = (0..count).step_by(7).collect();
+            let (mut other, mut some) = (&bytes[..], Vec::new());
+            let is_read = decode_some(&mut other, count, &wanted, &mut some).is_ok();
+            prop_assert_eq!(is_read, decode(&mut &bytes[..], count, &mut Vec::new()).is_ok());
+            if is_read {
+                prop_assert_eq!((some.len(), other), (wanted.len(), rest));
             }
         }
     }

@@ -136,18 +136,20 @@ impl Blocks {
         let mut after = i64::MIN;
         while let Some((block, stage)) = next(connection, after)? {
             if !without.contains(&stage) {
-                self.block(connection, block, &mut take)?;
+                self.block(connection, block, |_| true, &mut take)?;
             }
             after = block;
         }
         self.tail(connection, take)
     }
 
-    /// Hands out the samples of the block with this number, if there is one.
+    /// Hands out the samples of the block with this number, if there is one: those at the `wanted`
+    /// places of it.
     pub fn block(
         &self,
         connection: &Connection,
         block: i64,
+        wanted: impl Fn(usize) -> bool,
         take: &mut impl FnMut(&CounterSample) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
         let mut statement =
@@ -169,13 +171,16 @@ impl Blocks {
                 Single::of(connection, Part::CounterColumns)?
                     .check(block, checksums::of_row(row)?)?;
                 let bytes = row.get_ref(1)?.as_blob().map_err(|_| "columns are none")?;
-                Columns::read(bytes, &head, shape.series.len())?.each(&head, shape, take)
+                let places: Vec<usize> = (0..head.samples).filter(|at| wanted(*at)).collect();
+                let columns = Columns::read(bytes, &head, shape.series.len(), &places)?;
+                columns.each(&head, shape, &places, take)
             }
             // A bit that changed may not pass for a block that was thinned.
             None if has_columns(connection, block)? => {
                 Err("the columns of a block of counters are missing".into())
             }
-            None => take(&head.summed(shape, &sums)),
+            None if wanted(0) => take(&head.summed(shape, &sums)),
+            None => Ok(()),
         }
     }
 
@@ -348,24 +353,34 @@ struct Columns {
     numbers: Vec<u64>,
     gaps: Vec<u64>,
     lengths_ns: Vec<u64>,
-    /// Column behind column.
+    /// Column behind column, each at the wanted places alone.
     values: Vec<u64>,
     notes: BTreeMap<usize, Vec<String>>,
 }
 
 impl Columns {
-    fn read(bytes: &[u8], head: &Head, series: usize) -> Result<Columns, Problem> {
+    fn read(
+        bytes: &[u8],
+        head: &Head,
+        series: usize,
+        wanted: &[usize],
+    ) -> Result<Columns, Problem> {
         let [VERSION, rest @ ..] = bytes else {
             return Err("a block of counters has another layout".into());
         };
         let (mut rest, samples) = (rest, head.samples);
-        let mut column = |count: usize| {
-            let mut out = Vec::with_capacity(count * samples);
-            (0..count).try_for_each(|_| columns::decode(&mut rest, samples, &mut out))?;
+        let mut column = || {
+            let mut out = Vec::with_capacity(samples);
+            columns::decode(&mut rest, samples, &mut out)?;
             Ok::<_, Problem>(out)
         };
-        let (numbers, gaps, lengths_ns) = (column(1)?, column(1)?, column(1)?);
-        let values = column(series)?;
+        let (numbers, gaps, lengths_ns) = (column()?, column()?, column()?);
+        let mut values = Vec::with_capacity(series * wanted.len());
+        let mut of_series = || match wanted.len() == samples {
+            true => columns::decode(&mut rest, samples, &mut values),
+            false => columns::decode_some(&mut rest, samples, wanted, &mut values),
+        };
+        (0..series).try_for_each(|_| of_series())?;
         let mut notes = BTreeMap::new();
         for _ in 0..varint::take_u64(&mut rest)? {
             let place = varint::take_u64(&mut rest)? as usize;
@@ -382,23 +397,25 @@ impl Columns {
         }
     }
 
-    /// Hands out each sample; the next one is written over it.
+    /// Hands out each of the samples that were wanted; the next one is written over it.
     fn each(
         mut self,
         head: &Head,
         shape: &Shape,
+        wanted: &[usize],
         take: &mut impl FnMut(&CounterSample) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
         let mut sample = head.empty(shape);
-        let (samples, mut end_ns) = (head.samples, 0u64);
-        for place in 0..samples {
+        let (mut next, mut end_ns) = (wanted.iter().enumerate().peekable(), 0u64);
+        for place in 0..head.samples {
+            let start_ns = end_ns.wrapping_add(unfold(self.gaps[place]) as u64);
+            end_ns = start_ns.wrapping_add(self.lengths_ns[place]);
+            let Some((row, _)) = next.next_if(|(_, at)| **at == place) else { continue };
             sample.number = u32::try_from(self.numbers[place])
                 .map_err(|_| Problem::from("a number is out of range"))?;
-            sample.start_ns = end_ns.wrapping_add(unfold(self.gaps[place]) as u64);
-            sample.length_ns = self.lengths_ns[place];
-            end_ns = sample.start_ns.wrapping_add(sample.length_ns);
+            (sample.start_ns, sample.length_ns) = (start_ns, self.lengths_ns[place]);
             sample.notes = self.notes.remove(&place).unwrap_or_default();
-            let column = |column: usize| self.values[column * samples + place];
+            let column = |column: usize| self.values[column * wanted.len() + row];
             fill(&mut sample, (0..shape.series.len()).map(column));
             take(&sample)?;
         }

@@ -196,7 +196,7 @@ impl Counted {
             if let Some(block) = self.blocks.pop_front() {
                 self.now = Packed::default();
                 let now = &mut self.now;
-                blocks.block(connection, block, &mut |sample| {
+                blocks.block(connection, block, |_| true, &mut |sample| {
                     now.push(sample);
                     Ok(())
                 })?;

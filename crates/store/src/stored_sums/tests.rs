@@ -1,7 +1,7 @@
 //! The sums of a file beside the samples that they are of: equal to the bit, whatever happened to
 //! the run.
 
-use crate::summed::read_digests;
+use crate::summed::{by_threads, read_digests};
 use crate::{Writer, read};
 use analysis::testing::Recorded;
 use analysis::{Issued, ResultRow};
@@ -321,6 +321,12 @@ fn differing(path: &Path) -> Vec<u32> {
     let (whole, summed) =
         (read(path).expect("a run file"), read_digests(path).expect("a run file"));
     assert_eq!(whole.stages.len(), summed.stages.len());
+    // However many threads share the blocks.
+    for threads in [2, 5] {
+        let shared = by_threads(path, threads, true).expect("a run file");
+        let both = summed.stages.iter().zip(&shared.stages);
+        both.for_each(|(one, other)| assert_eq!(one.summed(), other.summed(), "{threads}"));
+    }
     let stages = whole.stages.iter().zip(&summed.stages);
     let differ = stages.filter(|(held, stage)| stage.summed() != Some(&*held.digest(&whole)));
     differ.map(|(held, _)| held.stage).collect()

@@ -1,10 +1,14 @@
 //! Clusters with hidden parameters: their short suites are fitted, their long ones predicted.
 
 use super::cases::simulated;
-use analysis::prediction::calibration::{Judged, calibrate};
+use super::kept::{Kept, Predicted};
+use analysis::prediction::calibration::{Judged, WIDE, calibrate};
 use analysis::prediction::drawn::{Drawn, Noise, Rate, modelled};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::Instant;
 
 /// Rows of a long suite.
@@ -25,14 +29,31 @@ const MEASURED: [(usize, &str, Noise); 5] = [
 /// force.
 const MAY_BE_FAR: [f64; 6] = [0.005, 0.01, 0.02, 0.05, 0.1, 1.0];
 
-/// Rows as they were judged, each with its rate without noise.
-type Rows = Vec<(Judged, f64)>;
-
 /// Prints how often intervals hold, which errors were announced, and what other rules would find.
 ///
 /// Errors are counted twice: against the row as it was measured, noise and all, and against what
-/// the cluster carries without noise, which is what a prediction is of.
-pub fn told(first: u64, clusters: u64) {
+/// the cluster carries without noise, which is what a prediction is of. What `kept` has already is
+/// not computed again.
+pub fn told(first: u64, clusters: u64, threads: usize, kept: Kept) {
+    let kept = Mutex::new(kept);
+    let next = AtomicU64::new(first);
+    thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= first + clusters {
+                        return;
+                    }
+                    if !kept.lock().expect("no panic").has(seed) {
+                        let found = of_cluster(seed);
+                        kept.lock().expect("no panic").add(seed, found);
+                    }
+                }
+            });
+        }
+    });
+    let kept = kept.into_inner().expect("no panic");
     println!(
         "\n| short suite | rows stray by | clusters | refused | rows | in 90 % interval \
          | predicted | in interval | median error | marked | marked though right \
@@ -40,6 +61,21 @@ pub fn told(first: u64, clusters: u64) {
          | of these marked | beyond 30 % without its noise | of these marked |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    let seeds = first..first + clusters;
+    let mut all = Vec::new();
+    for (number, (repeats, name, _)) in MEASURED.into_iter().enumerate() {
+        let of: Vec<&Option<Vec<Predicted>>> =
+            seeds.clone().filter_map(|seed| kept.of(seed, number)).collect();
+        let rows: Vec<Predicted> = of.iter().copied().flatten().flatten().copied().collect();
+        let refused = of.iter().filter(|rows| rows.is_none()).count();
+        row(repeats, name, (of.len(), refused), &rows);
+        all.extend(rows);
+    }
+    curve(&all);
+}
+
+/// What each way of measuring says of the rows of a cluster; nothing where its fit is refused.
+fn of_cluster(seed: u64) -> Vec<Option<Vec<Predicted>>> {
     // Noise comes afterwards: each load is simulated once.
     let known: RefCell<HashMap<String, f64>> = RefCell::default();
     let simulation: Rate<'_> = &|truth, load| {
@@ -51,96 +87,93 @@ pub fn told(first: u64, clusters: u64) {
             rate
         })
     };
-    let mut all = Rows::new();
-    for (repeats, name, noise) in MEASURED {
-        let measured = Measuring { rate: simulation, repeats, name, noise };
-        all.extend(row(&measured, first..first + clusters));
+    let measured = |(repeats, _, noise): (usize, &str, Noise)| {
+        let mut drawn = Drawn::new(seed, noise).expect("a testbed without contradictions");
+        let outcome = drawn.outcome(repeats, ROWS, simulation).ok()?;
+        let rows = outcome.held_out.iter().zip(&outcome.rates);
+        Some(rows.map(|(row, rate)| predicted(row, *rate)).collect())
+    };
+    MEASURED.into_iter().map(measured).collect()
+}
+
+fn predicted(row: &Judged, carried: f64) -> Predicted {
+    Predicted {
+        value: row.predicted.value,
+        low: row.predicted.low,
+        high: row.predicted.high,
+        measured: row.row.rate,
+        carried,
+        far_off: row.far_off,
+        is_extrapolated: row.is_extrapolated(),
     }
-    curve(&all);
 }
 
 /// Which share of rows is marked, and of errors found, with other limits.
-fn curve(rows: &Rows) {
-    println!("\n| wide above | marked | errors beyond 30 % without noise | marked |");
-    println!("|---|---|---|---|");
+fn curve(rows: &[Predicted]) {
+    println!(
+        "\n| wide above | marked | marked though right | errors beyond 30 % without noise \
+         | marked |"
+    );
+    println!("|---|---|---|---|---|");
+    let far: Vec<&Predicted> = rows.iter().filter(|row| row.is_far(FAR)).collect();
+    let right: Vec<&Predicted> = rows.iter().filter(|row| !row.is_far(FAR)).collect();
     for limit in MAY_BE_FAR {
-        let is_marked = |row: &Judged| row.is_extrapolated() || row.far_off > limit;
-        let marked = rows.iter().filter(|(row, _)| is_marked(row)).count();
-        let far: Vec<&Judged> =
-            rows.iter().filter(|(row, rate)| is_far(row, *rate)).map(|(row, _)| row).collect();
-        let found = far.iter().filter(|row| is_marked(row)).count();
+        let of = |rows: &[&Predicted]| {
+            share(rows.iter().filter(|row| row.is_marked(limit)).count(), rows.len())
+        };
         let above = if limit < 1.0 {
             format!("{} %", 100.0 * limit)
         } else {
             "extrapolated alone".to_owned()
         };
+        let marked = rows.iter().filter(|row| row.is_marked(limit)).count();
         println!(
-            "| {above} | {:.1} % | {} | {:.1} % |",
+            "| {above} | {:.1} % | {:.1} % | {} | {:.1} % |",
             share(marked, rows.len()),
+            of(&right),
             far.len(),
-            share(found, far.len())
+            of(&far)
         );
     }
-}
-
-/// Whether a prediction is far from what the cluster carries.
-fn is_far(row: &Judged, rate: f64) -> bool {
-    (row.predicted.value / rate - 1.0).abs() > FAR
 }
 
 fn share(of: usize, all: usize) -> f64 {
     100.0 * of as f64 / all.max(1) as f64
 }
 
-/// How clusters are measured.
-struct Measuring<'a> {
-    rate: Rate<'a>,
-    repeats: usize,
-    name: &'a str,
-    noise: Noise,
-}
-
-/// Prints the row of the table, and comes back with the rows of the suites.
-fn row(measuring: &Measuring<'_>, seeds: std::ops::Range<u64>) -> Rows {
-    let Measuring { rate, repeats, name, noise } = *measuring;
-    let clusters = seeds.end - seeds.start;
-    let (mut rows, mut refused): (Rows, u64) = (Vec::new(), 0);
-    for seed in seeds {
-        let mut drawn = Drawn::new(seed, noise).expect("a testbed without contradictions");
-        match drawn.outcome(repeats, ROWS, rate) {
-            Ok(outcome) => rows.extend(outcome.held_out.into_iter().zip(outcome.rates)),
-            Err(_) => refused += 1,
-        }
-    }
-    let covered = |rows: &[&Judged]| rows.iter().filter(|row| row.is_covered()).count();
-    let all: Vec<&Judged> = rows.iter().map(|(row, _)| row).collect();
-    let is_marked = |row: &Judged| row.is_extrapolated() || row.is_wide();
-    let inside: Vec<&Judged> = all.iter().copied().filter(|row| !is_marked(row)).collect();
-    let mut errors: Vec<f64> = inside.iter().map(|row| row.error().abs()).collect();
+/// Prints the row of the table: of so many clusters, of which so many were refused.
+fn row(repeats: usize, name: &str, (clusters, refused): (usize, usize), rows: &[Predicted]) {
+    let covered = |rows: &[&Predicted]| rows.iter().filter(|row| row.is_covered()).count();
+    let all: Vec<&Predicted> = rows.iter().collect();
+    let inside: Vec<&Predicted> = all.iter().copied().filter(|row| !row.is_marked(WIDE)).collect();
+    let mut errors: Vec<f64> =
+        inside.iter().map(|row| (row.value / row.measured - 1.0).abs()).collect();
     errors.sort_by(f64::total_cmp);
     let median = errors.get(errors.len() / 2).copied().unwrap_or_default();
-    let marked = |far: &dyn Fn(&Judged, f64) -> bool| {
-        let far: Vec<&Judged> =
-            rows.iter().filter(|(row, rate)| far(row, *rate)).map(|(row, _)| row).collect();
-        let marked = far.iter().filter(|row| is_marked(row)).count();
-        format!("{} | {:.1} %", far.len(), share(marked, far.len()))
+    let marked = |is_it: &dyn Fn(&Predicted) -> bool| {
+        let these: Vec<&Predicted> = all.iter().copied().filter(|row| is_it(row)).collect();
+        let marked = these.iter().filter(|row| row.is_marked(WIDE)).count();
+        (these.len(), share(marked, these.len()))
     };
-    let of_row = marked(&|row, _| row.error().abs() > FAR);
-    let of_rate = marked(&is_far);
-    let right = marked(&|row, rate| !is_far(row, rate));
-    let right = right.split_once("| ").map_or("", |(_, share)| share);
+    let of_row = marked(&|row| (row.value / row.measured - 1.0).abs() > FAR);
+    let of_rate = marked(&|row| row.is_far(FAR));
+    let right = marked(&|row| !row.is_far(FAR));
     let suite = if repeats == 1 { "once".to_owned() } else { format!("{repeats} times") };
     println!(
         "| {suite} | {name} | {clusters} | {refused} | {} | {:.1} % | {} | {:.1} % \
-         | {:.1} % | {:.1} % | {right} | {of_row} | {of_rate} |",
+         | {:.1} % | {:.1} % | {:.1} % | {} | {:.1} % | {} | {:.1} % |",
         all.len(),
         share(covered(&all), all.len()),
         inside.len(),
         share(covered(&inside), inside.len()),
         100.0 * median,
         share(all.len() - inside.len(), all.len()),
+        right.1,
+        of_row.0,
+        of_row.1,
+        of_rate.0,
+        of_rate.1,
     );
-    rows
 }
 
 /// The longest time that a fit of twenty rows took, in ms.

@@ -2,12 +2,14 @@
 //! with hidden parameters (`docs/method/prediction.md` has what it prints).
 //!
 //! `cargo run -p twin --example prediction-proof -- [--cases N] [--clusters N] [--first SEED]
-//! [--worst] [--reports]`
+//! [--worst] [--reports] [--threads N] [--kept FILE]`: a file keeps the clusters that are done, and a
+//! proof that is cut short goes on there.
 
 #![allow(clippy::print_stdout)]
 
 mod cases;
 mod hidden;
+mod kept;
 mod reports;
 
 /// What was asked for.
@@ -17,12 +19,26 @@ struct Asked {
     first: u64,
     worst: bool,
     reports: bool,
+    threads: u64,
+    kept: Option<String>,
 }
 
 fn asked() -> Asked {
-    let mut asked = Asked { cases: 500, clusters: 200, first: 0, worst: false, reports: false };
+    let mut asked = Asked {
+        cases: 500,
+        clusters: 200,
+        first: 0,
+        worst: false,
+        reports: false,
+        threads: 1,
+        kept: None,
+    };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
+        if argument == "--kept" {
+            asked.kept = arguments.next();
+            continue;
+        }
         let mut number = || {
             let text = arguments.next().unwrap_or_default();
             text.parse::<u64>().unwrap_or_else(|_| panic!("`{argument}` takes a number"))
@@ -31,12 +47,13 @@ fn asked() -> Asked {
             "--cases" => asked.cases = number(),
             "--clusters" => asked.clusters = number(),
             "--first" => asked.first = number(),
+            "--threads" => asked.threads = number(),
             "--worst" => asked.worst = true,
             "--reports" => asked.reports = true,
             other => {
                 panic!(
                     "`{other}` is not known; give --cases N, --clusters N, --first SEED, --worst, \
-                     --reports"
+                     --reports, --threads N, --kept FILE"
                 )
             }
         }
@@ -53,7 +70,8 @@ fn main() {
         cases::told(asked.first, asked.cases, asked.worst);
     }
     if asked.clusters > 0 {
-        hidden::told(asked.first, asked.clusters);
+        let kept = asked.kept.as_deref().map(kept::Kept::in_file).unwrap_or_default();
+        hidden::told(asked.first, asked.clusters, asked.threads as usize, kept);
         println!("\nA fit of 20 rows took {:.0} ms at most.", hidden::slowest_ms(asked.clusters));
     }
 }

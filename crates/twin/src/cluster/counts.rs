@@ -6,6 +6,17 @@ use super::migration::{Moved, copied_per_ns};
 use super::topology::Drive;
 use model::layer::Layer;
 
+/// Bytes of one direction, and how many of them crossed to another site.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Crossed {
+    /// The share that was to cross, 0 to 1: of the cluster's text, or else of its testbed.
+    pub planned: f64,
+    /// All bytes.
+    pub bytes: u64,
+    /// Those that another site answered (of reads) or ordered (of writes).
+    pub far_bytes: u64,
+}
+
 impl Cluster {
     /// The share of the time up to `now_ns` in which the resources of `layer` worked, 0 to 1 on
     /// average; `None` where there are none.
@@ -13,6 +24,20 @@ impl Cluster {
         let worked = self.worked().into_iter().find(|(known, ..)| *known == layer);
         let (_, busy_ns, width) = worked.filter(|(_, _, width)| *width > 0)?;
         (now_ns > 0).then(|| busy_ns as f64 / (width as f64 * now_ns as f64))
+    }
+
+    /// Bytes of reads and of writes until now, how many of them another site than the asker's
+    /// answered or ordered, and which share of them that was to be; `None` of one site alone.
+    pub fn crossed(&self) -> Option<[Crossed; 2]> {
+        let settings = &self.router.settings;
+        let planned = [settings.remote_reads, settings.remote_writes];
+        let of = |way: usize| {
+            let (bytes, far_bytes) = self.router.crossed[way];
+            Crossed { planned: planned[way], bytes, far_bytes }
+        };
+        let mut sites = self.topology.nodes.iter().map(|node| node.site);
+        let first = sites.next();
+        sites.any(|site| Some(site) != first).then(|| [of(0), of(1)])
     }
 
     /// How fast copies of volumes go, in bytes per ns: each byte is read from a capacity drive, and

@@ -20,6 +20,7 @@ mod tokens;
 mod topology;
 
 pub use closed::{ClosedLoop, Simulated, closed_loop};
+pub use counts::Crossed;
 pub use migration::{Migration, Moved};
 pub use model::layer::Layer;
 pub use spec::{CLUSTER, ClusterSpec, Route};

@@ -44,6 +44,8 @@ pub(super) struct Router {
     spread: Sampler,
     /// The nodes of the block at hand; kept to be used again.
     pub(super) copies: Vec<u32>,
+    /// Bytes of reads, and of writes, and how many of them another site answered or ordered.
+    pub(super) crossed: [(u64, u64); 2],
 }
 
 /// Who asks, and over what.
@@ -68,11 +70,25 @@ impl Router {
         // drive carries.
         let median_ns = (UNIT as f64 / (SIGMA * SIGMA / 2.0).exp()) as u64;
         let spread = Sampler::new(&Service::Lognormal { median_ns, sigma: SIGMA });
-        Router { settings, rng: Rng::new(seed), spread, copies: Vec::new() }
+        Router { settings, rng: Rng::new(seed), spread, copies: Vec::new(), crossed: [(0, 0); 2] }
     }
 
     fn chance(&mut self, share: f64) -> bool {
         share >= 1.0 || (share > 0.0 && (self.rng.below(UNIT) as f64) < share * UNIT as f64)
+    }
+
+    /// Counts a request of `asker` that `node` answered or ordered.
+    fn count_site(&mut self, topology: &Topology, asked: &Asked, node: u32, is_remote: bool) {
+        let own = Asker::of(topology, asked.host, asked.node);
+        let is_far = match own {
+            Asker::Node(own) => {
+                topology.nodes[own as usize].site != topology.nodes[node as usize].site
+            }
+            Asker::Client(_) => is_remote,
+        };
+        let (all, far) = &mut self.crossed[usize::from(asked.is_write)];
+        *all = all.saturating_add(asked.bytes);
+        *far = far.saturating_add(if is_far { asked.bytes } else { 0 });
     }
 
     fn varied(&mut self, ns: f64) -> u64 {
@@ -150,6 +166,7 @@ impl Router {
         flow: &mut Flow,
     ) {
         let source = self.source(topology, key, copies, asker, is_remote);
+        self.count_site(topology, asked, source, is_remote);
         let bytes = asked.bytes as f64;
         let node = &topology.nodes[source as usize];
         let entry = match asker {
@@ -299,6 +316,7 @@ impl Router {
                 }
             }
         };
+        self.count_site(topology, asked, source, is_remote);
         // Whoever orders the copies works on the write, wherever it was asked for.
         self.work(&topology.nodes[copies[0] as usize], asked, flow);
         self.spread_out(topology, asked, key, copies, source, flow);

@@ -5,6 +5,7 @@ use crate::ground::columns::{self, Column};
 use crate::ground::words;
 use analysis::prediction::forecast::Forecast;
 use analysis::prediction::load_line::LoadLine;
+use analysis::prediction::network::Owner;
 
 /// A row for each point, and the remarks.
 pub fn table(forecasts: &Forecasts<'_>) -> String {
@@ -66,7 +67,7 @@ fn what_ifs(forecasts: &Forecasts<'_>) -> Vec<Column> {
     for one in forecasts.forecasts {
         for (name, other) in forecasts.what_ifs.iter().zip(&one.what_ifs) {
             let change = (other.rate.value / one.rate.value.max(1e-12) - 1.0) * 100.0;
-            let mark = if other.unseen.is_empty() { "" } else { " (extrapolated)" };
+            let mark = super::mark(other.is_extrapolated(), other.is_wide());
             let cells = [
                 one.name.clone(),
                 name.clone(),
@@ -150,6 +151,35 @@ fn of_simulations(forecasts: &[Forecast], simulated: &[Result<Simulation, String
     lines
 }
 
+/// Which rows are marked, those of another cluster among them, and for want of what.
+fn not_sure(forecasts: &[Forecast]) -> Vec<String> {
+    let mut rows: Vec<(&[Owner], bool)> = Vec::new();
+    for one in forecasts {
+        rows.push((&one.unseen, one.is_wide()));
+        rows.extend(one.what_ifs.iter().map(|other| (&other.unseen[..], other.is_wide())));
+    }
+    let mut remarks = Vec::new();
+    let unseen: Vec<&[Owner]> =
+        rows.iter().map(|(unseen, _)| *unseen).filter(|unseen| !unseen.is_empty()).collect();
+    if !unseen.is_empty() {
+        let mut open: Vec<Owner> = Vec::new();
+        for owner in unseen.iter().copied().flatten() {
+            if !open.contains(owner) {
+                open.push(*owner);
+            }
+        }
+        remarks.push(format!(
+            "Extrapolated: {} of {} rows; fitted rows leave {} open.",
+            unseen.len(),
+            rows.len(),
+            owners(&open)
+        ));
+    }
+    let wide = rows.iter().filter(|(_, is_wide)| *is_wide).count();
+    remarks.extend(super::wide(wide, rows.len()));
+    remarks
+}
+
 fn remarks(forecasts: &Forecasts<'_>) -> Vec<String> {
     let mut remarks = Vec::new();
     match forecasts.fitted_rows {
@@ -162,25 +192,8 @@ fn remarks(forecasts: &Forecasts<'_>) -> Vec<String> {
             words::counted(rows as u64, "row")
         )),
     }
-    let unseen: Vec<&Forecast> =
-        forecasts.forecasts.iter().filter(|one| one.is_extrapolated()).collect();
-    if forecasts.fitted_rows > 0 && !unseen.is_empty() {
-        let mut owners = Vec::new();
-        for owner in unseen.iter().flat_map(|one| &one.unseen) {
-            if !owners.contains(owner) {
-                owners.push(*owner);
-            }
-        }
-        remarks.push(format!(
-            "Extrapolated: {} of {} rows; fitted rows leave {} open.",
-            unseen.len(),
-            forecasts.forecasts.len(),
-            super::owners(&owners)
-        ));
-    }
-    let wide = forecasts.forecasts.iter().filter(|one| one.is_wide()).count();
     if forecasts.fitted_rows > 0 {
-        remarks.extend(super::wide(wide, forecasts.forecasts.len()));
+        remarks.extend(not_sure(forecasts.forecasts));
     }
     if let Some(simulated) = forecasts.simulated {
         remarks.extend(of_simulations(forecasts.forecasts, simulated));

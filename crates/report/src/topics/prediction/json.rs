@@ -90,7 +90,8 @@ fn forecast(all: &Forecasts<'_>, index: usize, one: &Forecast) -> Value {
         json!({
             "what_if": name,
             "iops": range(other.rate, 1.0),
-            "extrapolated": !other.unseen.is_empty(),
+            "extrapolated": other.is_extrapolated(),
+            "wide": other.is_wide(),
             "far_off": other.far_off,
             "binding": owners(&other.binding),
             "unseen": owners(&other.unseen),

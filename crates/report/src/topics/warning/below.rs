@@ -3,7 +3,7 @@
 use super::{asked_rate_of, named_devices};
 use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, share};
 use crate::ground::words;
-use analysis::Warning;
+use analysis::{Misplaced, Warning};
 use model::Op;
 use model::machines::DiskCache;
 
@@ -145,6 +145,7 @@ fn of_limits(warning: &Warning) -> Option<Sentence> {
             " of their time. Rates are too low, latencies too high. Run fewer guests there.",
         ],
         Warning::HostCache { mode, from_disks } => host_cache(*mode, *from_disks),
+        Warning::Misplaced(what) => misplaced(what),
         Warning::IoLimited { host, limit } => sentence![
             "A control group limits I/O on ",
             host.as_str(),
@@ -193,6 +194,43 @@ fn plural(op: Op) -> &'static str {
     match op {
         Op::Read => "reads",
         _ => "writes",
+    }
+}
+
+/// Where data or machines were, beside where the plan has them.
+fn misplaced(what: &Misplaced) -> Sentence {
+    match what {
+        Misplaced::Machines { node, machines } => sentence![
+            "Planned on ",
+            node.as_str(),
+            ", and not there at the end: ",
+            named_devices(machines),
+            ". Find out who moved them, and measure again.",
+        ],
+        Misplaced::OwnNode { hosts, received } => sentence![
+            "The targets of ",
+            named_devices(hosts),
+            " are planned on their own nodes. Their ports received ",
+            share(*received),
+            " of the bytes read. Look where the data lies.",
+        ],
+        Misplaced::OtherNode { hosts, own_disks, received } => sentence![
+            "The targets of ",
+            named_devices(hosts),
+            " are planned on other nodes. Their own disks read ",
+            share(*own_disks),
+            " of the bytes read, and their ports received ",
+            share(*received),
+            ". Look where the data lies.",
+        ],
+        Misplaced::OtherSite { op, planned, found } => sentence![
+            if *op == Op::Read { "Reads from" } else { "Writes to" },
+            " the other site: ",
+            share(*found),
+            " of the bytes, and ",
+            share(*planned),
+            " planned. Look at copies_used and at the copies of each site.",
+        ],
     }
 }
 
