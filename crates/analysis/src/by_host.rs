@@ -102,11 +102,7 @@ pub(crate) fn numbered(record: &Record, row: &ResultRow) -> BTreeMap<u32, Share>
         }
     }
     for (number, share) in &mut shares {
-        let time_ns = digest
-            .frame
-            .counted(*number)
-            .fold(0u64, |sum, span| sum.saturating_add(span.length_ns));
-        share.seconds = time_ns as f64 / 1e9;
+        share.seconds = digest.frame.counted_ns(*number) as f64 / 1e9;
     }
     shares
 }

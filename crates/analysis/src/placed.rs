@@ -176,7 +176,7 @@ fn moved(digest: &Digest, host: u32, op: Op) -> f64 {
     let bytes = parts
         .filter_map(|(_, part)| part.hosts.get(&host))
         .fold(0u64, |sum, host| sum.saturating_add(host.counts.bytes));
-    let time_ns = digest.frame.counted(host).fold(0u64, |sum, span| sum + span.length_ns);
+    let time_ns = digest.frame.counted_ns(host);
     if time_ns > 0 { bytes as f64 / time_ns as f64 * 1e9 } else { 0.0 }
 }
 

@@ -2,7 +2,7 @@
 //! these are parts of.
 
 use crate::row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, does};
-use model::digest::{Counts, Digest, Part, Span, Spans, side_by_side};
+use model::digest::{Counts, Digest, Part};
 use model::plan::Work;
 use model::record::StageRecord;
 use model::{Histogram, Op, Phase, Record, StageEnd};
@@ -163,18 +163,13 @@ fn is_counted(digest: &Digest, phase: Phase) -> bool {
 
 /// The time of some phases of a stage: hosts run side by side, so theirs do not add up.
 fn seconds(digest: &Digest, is_in: fn(Phase) -> bool) -> f64 {
-    let host_ns = |spans: &Spans| {
-        let counted = |span: &Span| {
-            is_in(span.phase)
-                && is_counted(digest, span.phase)
-                && (!span.phase.counts() || digest.frame.is_counted(span.interval))
-        };
-        spans.iter().filter(counted).fold(0u64, |sum, span| sum.saturating_add(span.length_ns))
+    let phases = PHASES.into_iter().filter(|phase| is_in(*phase) && is_counted(digest, *phase));
+    let phases: Vec<Phase> = phases.collect();
+    let host_ns = |host: &u32| {
+        let lengths = phases.iter().map(|phase| digest.frame.length_ns(*host, *phase));
+        lengths.fold(0u64, u64::saturating_add)
     };
-    let hosts: Vec<&Spans> = digest.frame.spans.values().collect();
-    let spans = hosts.iter().map(|spans| spans.len()).sum();
-    let of_hosts = side_by_side(&hosts, spans, |spans| host_ns(spans));
-    of_hosts.into_iter().max().map_or(0.0, |ns| ns as f64 / 1e9)
+    digest.frame.spans.keys().map(host_ns).max().map_or(0.0, |ns| ns as f64 / 1e9)
 }
 
 /// CPU time of the workers that do the works of a row.

@@ -21,6 +21,7 @@ pub struct Tally<'a> {
 /// once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostTally<'a> {
+    host: u32,
     spans: Option<&'a Spans>,
     frame: Option<&'a Frame>,
     parts: Vec<&'a HostPart>,
@@ -56,11 +57,7 @@ impl HostTally<'_> {
 
     /// How long its intervals are together, in seconds.
     pub fn seconds(&self) -> f64 {
-        let counted = |(spans, frame): (&Spans, &Frame)| -> f64 {
-            let counted = |span: &Span| span.phase.counts() && frame.is_counted(span.interval);
-            spans.iter().filter(counted).map(|span| span.length_ns as f64 / 1e9).sum()
-        };
-        self.spans.zip(self.frame).map_or(0.0, counted)
+        self.frame.map_or(0.0, |frame| frame.counted_ns(self.host) as f64 / 1e9)
     }
 }
 
@@ -140,7 +137,7 @@ pub fn by_host<'a>(digest: &'a Digest, row: &ResultRow) -> BTreeMap<u32, HostTal
     let hosts = frame.spans.iter().filter(|(host, _)| frame.counted(**host).next().is_some());
     let hosts = hosts.map(|(host, spans)| {
         let parts = parts().filter_map(|(_, part)| part.hosts.get(host)).collect();
-        (*host, HostTally { spans: Some(spans), frame: Some(frame), parts })
+        (*host, HostTally { host: *host, spans: Some(spans), frame: Some(frame), parts })
     });
     hosts.collect()
 }

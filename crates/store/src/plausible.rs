@@ -1,8 +1,9 @@
 //! Whether what a run file says can be true. A run file may come from anybody: what passes here can
 //! be added up without overflow and indexed without a miss.
 
+use model::Phase;
 use model::Record;
-use model::digest::{Span, Spans, side_by_side};
+use model::digest::Spans;
 use model::plan::{HostPlan, HostStage, Plan, Stage, Steady, Work};
 use model::sample::{IntervalSample, OpSample};
 use std::ops::ControlFlow;
@@ -150,17 +151,18 @@ pub fn digests(record: &Record) -> Result<(), &'static str> {
         return Err("a sample belongs to a work that is not there");
     }
     let parts = || all().flat_map(|(_, digest)| digest.sums.parts.values());
-    let hosts: Vec<&Spans> = all().flat_map(|(_, digest)| digest.frame.spans.values()).collect();
-    let spans = hosts.iter().map(|spans| spans.len()).sum();
-    // A start that cannot be is a length that cannot be: so all spans are looked at once.
-    let lengths = side_by_side(&hosts, spans, |spans| {
-        let length = |span: Span| if span.start_ns <= MOST { span.length_ns } else { u64::MAX };
-        spans.iter().map(length).fold(0, u64::saturating_add)
-    });
+    // A start that cannot be is a length that cannot be.
+    let length = |spans: &Spans| {
+        let of = |phase| spans.length_ns(phase);
+        let lengths = [of(Phase::Load), of(Phase::Tail), of(Phase::Drain)];
+        let is_late = spans.latest_ns() > MOST;
+        if is_late { u64::MAX } else { lengths.into_iter().fold(0, u64::saturating_add) }
+    };
+    let lengths = all().flat_map(|(_, digest)| digest.frame.spans.values()).map(length);
     let sums = adds_up(parts().map(|part| part.all.ios))
         && adds_up(parts().map(|part| part.all.bytes))
         && adds_up(parts().flat_map(|part| &part.errors).map(|(_, count)| *count))
-        && adds_up(lengths.into_iter())
+        && adds_up(lengths)
         && adds_up(all().map(|(_, digest)| digest.sums.all_cpu_ns.0))
         && adds_up(all().map(|(_, digest)| digest.sums.all_cpu_ns.1));
     if sums { Ok(()) } else { Err("its counters add up to more than there can be") }

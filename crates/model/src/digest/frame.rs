@@ -4,7 +4,7 @@ use super::side_by_side::side_by_side;
 use super::span::Span;
 use super::spans::Spans;
 use crate::plan::{Plan, Steady};
-use crate::{Note, NoteKind, Occurrence, StageEnd};
+use crate::{Note, NoteKind, Occurrence, Phase, StageEnd};
 use std::collections::BTreeMap;
 
 /// Into so many parts hosts are put that are looked at side by side.
@@ -196,6 +196,28 @@ impl Frame {
         let last =
             counted().map(|moment| moment.start_ns.saturating_add(moment.length_ns)).max()?;
         Some(first..last)
+    }
+
+    /// How long a host's spans of a phase are together, in ns; of a phase that counts, those that
+    /// figures rest on. Saturates.
+    pub fn length_ns(&self, host: u32, phase: Phase) -> u64 {
+        let Some(spans) = self.spans.get(&host) else { return 0 };
+        let ends = spans.get(0).zip(spans.last());
+        let is_inside = |(first, last): (Span, Span)| {
+            self.is_counted(first.interval) && self.is_counted(last.interval)
+        };
+        // Nearly always: a day has too many to go through them for each figure.
+        if !phase.counts() || ends.is_none_or(is_inside) {
+            return spans.length_ns(phase);
+        }
+        let counted = |span: &Span| span.phase == phase && self.is_counted(span.interval);
+        spans.iter().filter(counted).fold(0, |sum, span| sum.saturating_add(span.length_ns))
+    }
+
+    /// How long the spans of a host are together that figures rest on, in ns. Saturates.
+    pub fn counted_ns(&self, host: u32) -> u64 {
+        let of = |phase| self.length_ns(host, phase);
+        of(Phase::Load).saturating_add(of(Phase::Tail))
     }
 
     /// The spans of a host that figures rest on.

@@ -12,6 +12,10 @@ pub struct Spans {
     full: Vec<Chunk>,
     /// Behind the full ones, fewer than a chunk has.
     rest: Vec<Span>,
+    /// How long those of each phase are together, in ns.
+    lengths_ns: [u64; 3],
+    /// When the one that began last did, in ns after the stage's start.
+    latest_ns: u64,
 }
 
 /// So many intervals as a chunk has.
@@ -93,6 +97,9 @@ impl Spans {
 
     /// Puts one behind the others.
     pub fn push(&mut self, span: Span) {
+        let length_ns = &mut self.lengths_ns[span.phase as usize];
+        *length_ns = length_ns.saturating_add(span.length_ns);
+        self.latest_ns = self.latest_ns.max(span.start_ns);
         self.rest.push(span);
         if self.rest.len() == CHUNK {
             let any = || Chunk::Any(self.rest.as_slice().into());
@@ -103,12 +110,25 @@ impl Spans {
 
     /// Puts others behind its own.
     pub fn append(&mut self, mut others: Spans) {
-        if self.rest.is_empty() {
-            self.full.append(&mut others.full);
-            self.rest = others.rest;
-        } else {
-            self.extend(others.iter());
+        if !self.rest.is_empty() {
+            return self.extend(others.iter());
         }
+        self.full.append(&mut others.full);
+        self.rest = others.rest;
+        for (length_ns, more_ns) in self.lengths_ns.iter_mut().zip(others.lengths_ns) {
+            *length_ns = length_ns.saturating_add(more_ns);
+        }
+        self.latest_ns = self.latest_ns.max(others.latest_ns);
+    }
+
+    /// How long those of a phase are together, in ns. Saturates, as all sums of a stage do.
+    pub fn length_ns(&self, phase: Phase) -> u64 {
+        self.lengths_ns[phase as usize]
+    }
+
+    /// When the one that began last did, in ns after the stage's start; 0 of none.
+    pub fn latest_ns(&self) -> u64 {
+        self.latest_ns
     }
 
     /// The one at this place.
@@ -314,7 +334,18 @@ mod tests {
                 let mut both: Spans = first.iter().copied().collect();
                 both.append(rest.iter().copied().collect());
                 prop_assert_eq!(&both, &spans);
+                prop_assert_eq!(both.lengths_ns, spans.lengths_ns);
+                prop_assert_eq!(both.latest_ns, spans.latest_ns);
             }
+            let length_ns = |phase| {
+                let of_phase = plain.iter().filter(|span| span.phase == phase);
+                of_phase.fold(0u64, |sum, span| sum.saturating_add(span.length_ns))
+            };
+            for phase in [Phase::Load, Phase::Tail, Phase::Drain] {
+                prop_assert_eq!(spans.length_ns(phase), length_ns(phase));
+            }
+            let latest_ns = plain.iter().map(|span| span.start_ns).max().unwrap_or(0);
+            prop_assert_eq!(spans.latest_ns(), latest_ns);
             prop_assert_eq!(spans.last(), plain.last().copied());
             prop_assert!(spans.are_sorted());
             let numbers = spans.stretches().flat_map(|(first, last, phase)| {
