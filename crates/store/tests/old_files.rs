@@ -66,5 +66,5 @@ fn files_of_older_programs_say_what_they_said() {
         formats.push(name);
     }
     formats.sort();
-    assert!(formats.len() >= 4, "{formats:?}");
+    assert!(formats.len() >= 5, "{formats:?}");
 }
