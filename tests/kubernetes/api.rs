@@ -1,5 +1,5 @@
-//! The manifests and `--kubernetes` before a real API server, which `cargo xtask kubernetes` builds.
-//! No node is behind it: no pod runs.
+//! The manifests and `--kubernetes` before a real API server, which `cargo xtask kubernetes`
+//! builds. No node is behind it: no pod runs.
 
 use super::root;
 use crate::common::{self, has, wait_until};
@@ -120,18 +120,33 @@ fn program() -> PathBuf {
 }
 
 fn settings(port: u16, user: &str) -> String {
-    format!(
-        "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters:\n- name: c\n  cluster:\n    \
-         server: https://127.0.0.1:{port}\n    insecure-skip-tls-verify: true\nusers:\n- name: \
-         u\n  user:\n    token: {user}-token\ncontexts:\n- name: x\n  context:\n    cluster: c\n    \
-         user: u\n"
-    )
+    [
+        "apiVersion: v1",
+        "kind: Config",
+        "current-context: x",
+        "clusters:",
+        "- name: c",
+        "  cluster:",
+        &format!("    server: https://127.0.0.1:{port}"),
+        "    insecure-skip-tls-verify: true",
+        "users:",
+        "- name: u",
+        "  user:",
+        &format!("    token: {user}-token"),
+        "contexts:",
+        "- name: x",
+        "  context:",
+        "    cluster: c",
+        "    user: u",
+        "",
+    ]
+    .join("\n")
 }
 
 /// A pod that says of itself that it runs.
 const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"plimsoll-0","namespace":
-"plimsoll","labels":{"app":"plimsoll"}},"spec":{"nodeName":"nowhere","serviceAccountName":"plimsoll",
-"containers":[{"name":"agent","image":"busybox:1.37"}]}}"#;
+"plimsoll","labels":{"app":"plimsoll"}},"spec":{"nodeName":"nowhere","serviceAccountName":
+"plimsoll","containers":[{"name":"agent","image":"busybox:1.37"}]}}"#;
 
 #[test]
 fn a_real_api_server_takes_every_manifest_and_gives_no_right_that_is_not_needed() {

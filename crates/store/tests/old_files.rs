@@ -2,7 +2,8 @@
 //! writer of that format, built from its own commit, and `format-N.expected` by the same program
 //! from what it had in memory; that of format 8 by queries of the tables.
 
-use model::Record;
+use model::choices::Backend;
+use model::{Fact, Record};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -51,8 +52,19 @@ fn files_of_older_programs_say_what_they_said() {
         assert!(!analysis::results(&record).is_empty(), "{name}");
         let summed = store::read_digests(&file).expect("figures");
         assert_eq!(analysis::results(&summed), analysis::results(&record), "{name}");
+        // Notes were sentences: what they hold is read out of them.
+        if ["format-3", "format-4"].contains(&name.as_str()) {
+            let words = |fact: &Fact| match fact {
+                Fact::InWords(said) => Some((said.taken, said.device_read)),
+                _ => None,
+            };
+            let said: Vec<_> = record.notes.iter().filter_map(|note| words(&note.fact)).collect();
+            let expected = [(None, None), (None, None), (Some(Backend::Libaio), None)];
+            assert_eq!(said[..3], expected, "{name}");
+            assert_eq!(said[3..], [(None, Some(4_096))], "{name}");
+        }
         formats.push(name);
     }
     formats.sort();
-    assert!(formats.len() >= 3, "{formats:?}");
+    assert!(formats.len() >= 5, "{formats:?}");
 }

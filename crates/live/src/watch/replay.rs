@@ -126,8 +126,8 @@ impl<F: Film> Replay<F> {
         self.sample.is_none() && self.next >= self.script.events.len()
     }
 
-    /// So many ns passed for whoever looks: what happened meanwhile goes into `state`; of very much,
-    /// a part. True if anything happened.
+    /// So many ns passed for whoever looks: what happened meanwhile goes into `state`. Where that
+    /// is very much, a part of it goes. True if anything happened.
     ///
     /// # Errors
     /// The film cannot be read.

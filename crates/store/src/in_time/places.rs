@@ -192,7 +192,7 @@ impl Places {
                 let Some((first, last)) = ends else { continue };
                 let end_ns = last.start_ns.saturating_add(last.length_ns);
                 let stand = Stand { place, start_ns: first.start_ns, end_ns };
-                self.put((*stage, *host), stand);
+                self.put(*stage, *host, stand);
             }
         }
         self.windows.push(Window { within, stages });
@@ -224,13 +224,13 @@ impl Places {
             let end_ns = last.start_ns.saturating_add(last.length_ns);
             let stand = Stand { place: Place::Piece(piece), start_ns: first.start_ns, end_ns };
             *number += 1;
-            self.put((stage, host), stand);
+            self.put(stage, host, stand);
         }
         Ok(())
     }
 
-    fn put(&mut self, of: (u32, u32), stand: Stand<Place>) {
-        let own = self.hosts.entry(of).or_default();
+    fn put(&mut self, stage: u32, host: u32, stand: Stand<Place>) {
+        let own = self.hosts.entry((stage, host)).or_default();
         own.heard_ns = own.heard_ns.max(Some(stand.end_ns));
         own.samples.push(stand);
     }
