@@ -131,11 +131,6 @@ pub fn read_to_resume(path: &Path) -> Result<Record, Failure> {
     store::read_to_resume(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
 }
 
-/// The run in a file, all of it.
-pub fn read(path: &Path) -> Result<Record, Failure> {
-    store::read(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,11 +11,12 @@ use crate::{checksums, coded};
 use model::IntervalSample;
 use model::digest::Spans;
 use rusqlite::Connection;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
 
-/// Hosts whose rows are taken into memory at the same time, before they are packed.
-const TOGETHER: u32 = 256;
+/// Samples in rows that are taken into memory at the same time, before they are packed: a few
+/// minutes of a thousand hosts. Each time, all rows of the window are gone through.
+const TOGETHER: usize = 1 << 18;
 
 /// Where samples of one host begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,11 +131,8 @@ impl Places {
     ) -> Result<Read, Problem> {
         let mut read = Read::new();
         let Some(window) = self.windows.get(window) else { return Ok(read) };
-        let of_stage = window.stages.iter().filter(|(own, _)| *own == stage);
-        let groups: BTreeSet<u32> =
-            of_stage.flat_map(|(_, hosts)| hosts.keys()).map(|host| host / TOGETHER).collect();
-        for group in groups {
-            let wanted = |of: u32, host: u32| of == stage && host / TOGETHER == group;
+        for group in groups(window.stages.iter().filter(|(own, _)| *own == stage)) {
+            let wanted = |of: u32, host: u32| of == stage && group.contains(&host);
             let found = sample_blocks::in_rows(connection, window.within, &window.stages, &wanted)?;
             let mut of_hosts: BTreeMap<u32, Vec<IntervalSample>> = BTreeMap::new();
             for sample in found.into_values() {
@@ -266,6 +264,23 @@ impl Places {
         }
         Ok(())
     }
+}
+
+/// The hosts of a stage, in groups that together have so many samples as fit into memory.
+fn groups<'a>(
+    of_stage: impl Iterator<Item = &'a (u32, BTreeMap<u32, Spans>)>,
+) -> Vec<RangeInclusive<u32>> {
+    let mut groups: Vec<(RangeInclusive<u32>, usize)> = Vec::new();
+    for (host, spans) in of_stage.flat_map(|(_, hosts)| hosts) {
+        match groups.last_mut().filter(|(_, samples)| samples + spans.len() <= TOGETHER) {
+            Some((hosts, samples)) => {
+                *hosts = *hosts.start()..=*host;
+                *samples += spans.len();
+            }
+            None => groups.push((*host..=*host, spans.len())),
+        }
+    }
+    groups.into_iter().map(|(hosts, _)| hosts).collect()
 }
 
 /// The places from the first one on that ended behind an instant.
