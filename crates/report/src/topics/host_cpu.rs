@@ -5,6 +5,7 @@ use crate::ground::words;
 use analysis::ResultRow;
 use analysis::host_cpu::{HostCpu, host_cpu};
 use model::Record;
+use model::plan::names::SCENARIO_AXIS;
 use serde_json::{Value, json};
 
 /// More points than this are folded away: the table of layers has them.
@@ -63,8 +64,9 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
 /// The part of a terminal's table, of runs with scenarios: these are there to be compared. Nothing
 /// where no kernel counted.
 pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
-    let all: Vec<HostCpu> =
-        host_cpu(record, rows).into_iter().filter(|one| !one.scenario.is_empty()).collect();
+    let is_of_scenario =
+        |one: &HostCpu| one.sweep.iter().any(|setting| setting.axis() == SCENARIO_AXIS);
+    let all: Vec<HostCpu> = host_cpu(record, rows).into_iter().filter(is_of_scenario).collect();
     let lines: String = all
         .iter()
         .take(MOST_POINTS)
