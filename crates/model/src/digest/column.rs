@@ -171,8 +171,8 @@ impl Column {
         values
     }
 
-    /// Adds another one, place by place; whether both have a number at some place. Saturates, as all
-    /// sums of a stage do.
+    /// Adds another one, place by place; whether both have a number at some place. Saturates, as
+    /// all sums of a stage do.
     pub fn merge(&mut self, other: Column) -> bool {
         self.reach(other.length);
         let mut is_twice = false;
