@@ -140,7 +140,7 @@ fn flows<'a>(record: &'a Record, stage: &StageRecord, digest: &Digest) -> Vec<Fl
         let others = all_written - written.get(index).copied().unwrap_or(0.0);
         let received = (ports.values().map(carried).sum::<f64>() - others).max(0.0);
         let own_disks = own_disks(&usage, host, facts);
-        (read >= LEAST_BYTES_PER_S).then(|| Flow {
+        (read >= LEAST_BYTES_PER_S).then_some(Flow {
             host: facts.hostname.as_str(),
             planned,
             read,

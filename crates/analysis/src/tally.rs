@@ -32,16 +32,17 @@ impl HostTally<'_> {
     /// the pace is open.
     pub fn intervals(&self) -> Vec<Interval> {
         let Some((spans, frame)) = self.spans.zip(self.frame) else { return Vec::new() };
-        let columns: Vec<(Vec<u64>, Vec<u64>)> =
-            self.parts.iter().map(|part| (part.all_ios(), part.all_latencies_ns())).collect();
-        let sum = |at: usize, of: fn(&(Vec<u64>, Vec<u64>)) -> &Vec<u64>| -> f64 {
-            columns.iter().map(|part| of(part).get(at).map_or(0.0, |value| *value as f64)).sum()
+        let ios: Vec<Vec<u64>> = self.parts.iter().map(|part| part.all_ios()).collect();
+        let latencies_ns: Vec<Vec<u64>> =
+            self.parts.iter().map(|part| part.all_latencies_ns()).collect();
+        let sum = |columns: &[Vec<u64>], at: usize| -> f64 {
+            columns.iter().map(|column| column.get(at).map_or(0.0, |value| *value as f64)).sum()
         };
         let interval = |(at, span): (usize, Span)| Interval {
             start_s: span.start_ns as f64 / 1e9,
             length_s: span.length_ns as f64 / 1e9,
-            ios: sum(at, |part| &part.0),
-            latency_ns: sum(at, |part| &part.1),
+            ios: sum(&ios, at),
+            latency_ns: sum(&latencies_ns, at),
         };
         let is_counted =
             |(_, span): &(usize, Span)| span.phase.counts() && frame.is_counted(span.interval);

@@ -144,7 +144,7 @@ pub fn summary(sample: &CounterSample) -> CounterSample {
     for entry in &sample.entries {
         match entry.layer {
             Layer::Host | Layer::Memory | Layer::Pressure | Layer::Process => {
-                kept.entries.push(entry.clone())
+                kept.entries.push(entry.clone());
             }
             Layer::Thread if threads < MOST_THREADS => {
                 threads += 1;

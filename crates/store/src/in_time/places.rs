@@ -49,7 +49,7 @@ struct OfHost {
 #[derive(Debug)]
 struct Window {
     within: Within,
-    stages: Vec<(u32, BTreeMap<u32, Spans>)>,
+    stages: Vec<OfStage>,
 }
 
 /// The places of a file.
@@ -184,7 +184,7 @@ impl Places {
         Ok(())
     }
 
-    fn take_window(&mut self, within: Within, stages: Vec<(u32, BTreeMap<u32, Spans>)>) {
+    fn take_window(&mut self, within: Within, stages: Vec<OfStage>) {
         let place = Place::Rows(self.windows.len());
         for (stage, hosts) in &stages {
             for (host, spans) in hosts {
@@ -204,7 +204,7 @@ impl Places {
         &mut self,
         connection: &Connection,
         pieces: std::ops::Range<i64>,
-        all: &[(u32, BTreeMap<u32, Spans>)],
+        all: &[OfStage],
     ) -> Result<(), Problem> {
         let mut before: BTreeMap<(u32, u32), usize> = BTreeMap::new();
         let query = "SELECT piece, stage, host FROM sample_columns WHERE piece >= ? AND piece < ? \
@@ -267,9 +267,7 @@ impl Places {
 }
 
 /// The hosts of a stage, in groups that together have so many samples as fit into memory.
-fn groups<'a>(
-    of_stage: impl Iterator<Item = &'a (u32, BTreeMap<u32, Spans>)>,
-) -> Vec<RangeInclusive<u32>> {
+fn groups<'a>(of_stage: impl Iterator<Item = &'a OfStage>) -> Vec<RangeInclusive<u32>> {
     let mut groups: Vec<(RangeInclusive<u32>, usize)> = Vec::new();
     for (host, spans) in of_stage.flat_map(|(_, hosts)| hosts) {
         match groups.last_mut().filter(|(_, samples)| samples + spans.len() <= TOGETHER) {
@@ -289,9 +287,12 @@ fn behind<P: Copy>(stands: &[Stand<P>], from_ns: u64) -> VecDeque<P> {
     wanted.map(|stand| stand.place).collect()
 }
 
+/// A stage, and the intervals of its hosts.
+type OfStage = (u32, BTreeMap<u32, Spans>);
+
 /// The first and the last interval of each host in a block; `last` follows.
 fn ends_of(
-    all: &[(u32, BTreeMap<u32, Spans>)],
+    all: &[OfStage],
     last: &mut BTreeMap<(u32, u32), u32>,
 ) -> BTreeMap<(u32, u32), RangeInclusive<u32>> {
     let mut ends = BTreeMap::new();
@@ -311,7 +312,7 @@ fn ends_of(
 fn rest(
     connection: &Connection,
     last: &BTreeMap<(u32, u32), u32>,
-) -> Result<Vec<(u32, BTreeMap<u32, Spans>)>, Problem> {
+) -> Result<Vec<OfStage>, Problem> {
     let mut of_stages: BTreeMap<u32, BTreeMap<u32, Spans>> = BTreeMap::new();
     let mut hosts: Vec<(u32, u32)> = Vec::new();
     each(connection, "SELECT DISTINCT stage, host FROM intervals", |row| {
