@@ -2,7 +2,7 @@
 
 /// The version of the tables and of the plan in them. A file of a later one is refused, and one
 /// from before [`OLDEST`].
-pub const FORMAT: u32 = 9;
+pub const FORMAT: u32 = 10;
 
 /// The version of files that hold results of other tools: older versions of Plimsoll refuse them.
 pub const FOREIGN_FORMAT: u32 = 6;
