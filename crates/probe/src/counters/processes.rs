@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const KERNEL_THREAD: u64 = 0x0020_0000;
 /// Reading all programs takes a hundredth of the time at most: longer lists are left out.
 const LEAST_TIMES: u32 = 100;
-/// More processes than this are not read at all.
+/// Of more processes than this, none is read: a part of them would not be the whole.
 const MOST: usize = 8_192;
 /// A line of `/proc/PID/stat` is shorter, in bytes.
 const LONGEST: usize = 1_024;
@@ -117,25 +117,33 @@ pub struct Processes {
     known: HashMap<u32, Told>,
     /// How long the last reading took, and when it began; `None` before the first.
     last: Option<(Duration, Instant)>,
+    /// [`MOST`].
+    most: usize,
     buffer: Vec<u8>,
 }
 
 impl Processes {
     pub fn new() -> Processes {
         let ns_per_tick = NS_PER_S / procfs::ticks_per_second().max(1);
-        Processes { ns_per_tick, known: HashMap::new(), last: None, buffer: vec![0; LONGEST] }
+        let (known, buffer) = (HashMap::new(), vec![0; LONGEST]);
+        Processes { ns_per_tick, known, last: None, most: MOST, buffer }
     }
 
-    /// Reads them all, and comes back with the time that each class took since the last reading.
-    fn pass(&mut self, proc: &Path) -> [u64; 3] {
+    /// Reads them all, and comes back with the time that each class took since the last reading;
+    /// `None` if there are too many.
+    fn pass(&mut self, proc: &Path) -> Option<[u64; 3]> {
         let mut ticks = [0u64; 3];
         let mut now = HashMap::with_capacity(self.known.len());
         let entries = std::fs::read_dir(proc).into_iter().flatten().flatten();
-        for entry in entries.take(MOST) {
+        for entry in entries {
             let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok())
             else {
                 continue;
             };
+            if now.len() >= self.most {
+                self.known.clear();
+                return None;
+            }
             let Some(found) = self.one(&entry.path()) else { continue };
             if let Some(class) = found.class {
                 // One that is new began since the last reading.
@@ -146,7 +154,7 @@ impl Processes {
             now.insert(pid, found);
         }
         self.known = now;
-        ticks.map(|ticks| ticks.saturating_mul(self.ns_per_tick))
+        Some(ticks.map(|ticks| ticks.saturating_mul(self.ns_per_tick)))
     }
 
     fn one(&mut self, folder: &Path) -> Option<Told> {
@@ -178,7 +186,7 @@ impl Source for Processes {
         let before = cpu_time();
         let spent = self.pass(&proc);
         self.last = Some((cpu_time().saturating_sub(before), began));
-        if !is_first {
+        if let Some(spent) = spent.filter(|_| !is_first) {
             let entries = CLASSES.iter().zip(spent).map(|(name, ns)| Entry {
                 layer: Layer::Process,
                 name: (*name).to_owned(),
@@ -247,6 +255,34 @@ mod tests {
         // The number of one that ended is another's.
         process(11, "kworker/0:0", NO_FLAGS | KERNEL_THREAD, 2, 70);
         assert_eq!(read(), [Some(0), Some(0), Some(3 * tick)]);
+    }
+
+    #[test]
+    fn of_too_many_processes_none_is_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let process = |pid: u32, ticks| {
+            let line = line(pid, "smbd", NO_FLAGS, ticks, 1, 5);
+            put(folder.path(), &format!("proc/{pid}/stat"), &line);
+        };
+        process(10, 100);
+        let mut opener = Opener::new(&Tree::at(folder.path()));
+        let mut processes = Processes { most: 2, ..Processes::new() };
+        let mut read = || {
+            let mut sample = CounterSample::default();
+            processes.last = None;
+            assert_eq!(processes.read(&mut opener, &mut sample), None);
+            sample.get(Layer::Process, SERVERS, Metric::RunNs)
+        };
+        assert_eq!(read(), None, "nothing was before");
+        process(11, 50);
+        process(12, 50);
+        assert_eq!(read(), None, "three are too many");
+        for pid in [11, 12] {
+            std::fs::remove_dir_all(folder.path().join(format!("proc/{pid}"))).expect("a folder");
+        }
+        assert_eq!(read(), None, "what came before was not read");
+        process(10, 107);
+        assert_eq!(read(), Some(7 * NS_PER_S / procfs::ticks_per_second()));
     }
 
     #[test]
