@@ -127,13 +127,14 @@ fn flows<'a>(record: &'a Record, stage: &StageRecord, digest: &Digest) -> Vec<Fl
         (0..record.plan.hosts.len() as u32).map(|host| moved(digest, host, Op::Write)).collect();
     let all_written: f64 = written.iter().sum();
     let flow = |(host, facts): (u32, &'a HostFacts)| {
+        // First, as most runs plan no place: all hosts beside each other are many.
+        let planned = planned(record, stage.stage, host)?;
         let index = host as usize;
         let shares = (0..record.testbed.len())
             .filter(|other| kernels.first_on_kernel(*other) == kernels.first_on_kernel(index));
         if shares.count() > 1 {
             return None;
         }
-        let planned = planned(record, stage.stage, host)?;
         let read = moved(digest, host, Op::Read);
         let ports = usage.uses.get(&(host, Part::Port))?;
         // A node stores each write of another host once at most.

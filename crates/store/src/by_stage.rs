@@ -6,18 +6,18 @@ use crate::counters;
 use crate::error::StoreError;
 use crate::open::{Opened, open_run};
 use crate::plausible::Adding;
-use crate::reach::{Beside, Reach, Stretch};
+use crate::reach::{Beside, OfStage, Reach, Stretch, each_block, ends_of};
 use crate::reader::each_checked;
 use crate::rows::Halted;
 use crate::sample_blocks::{SampleBlocks, Within, in_rows};
 use crate::summed::spans_of;
 use crate::thinned::spans;
-use crate::values::{Problem, each};
+use crate::values::Problem;
 use model::digest::Spans;
 use model::{Event, IntervalSample, Record};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The stages of a run file.
@@ -191,20 +191,10 @@ impl Places {
             each_checked(connection, part, |_| Ok(()))?;
         }
         let mut places = Places { blocks: SampleBlocks::of(connection)?, ..Places::default() };
-        if !crate::values::is_there(connection, "sums")? {
-            return Ok(places);
-        }
         let thinned = crate::thinned::blocks(connection)?;
-        let query =
-            "SELECT block, samples, errors, workers, worker_samples FROM sums ORDER BY block";
-        each(connection, query, |row| {
-            let (samples, errors, workers, worker_samples) =
-                (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
-            let to = Reach { samples, errors, workers, worker_samples };
-            let block: i64 = row.get(0)?;
+        each_block(connection, |block, stretch| {
             let all = spans(connection, block)?.ok_or("the sums of samples are none")?;
-            let is_thinned = thinned.contains(&block);
-            places.take(connection, block, to, &all, is_thinned)
+            places.take(connection, block, stretch, &all, thinned.contains(&block))
         })?;
         Ok(places)
     }
@@ -214,24 +204,12 @@ impl Places {
         &mut self,
         connection: &Connection,
         block: i64,
-        to: Reach,
-        all: &[(u32, BTreeMap<u32, Spans>)],
+        stretch: Stretch,
+        all: &[OfStage],
         is_thinned: bool,
     ) -> Result<(), Problem> {
-        let from = std::mem::replace(&mut self.reach, to);
-        if !from.is_within(&to) {
-            return Err("its sums do not follow one another".into());
-        }
-        let mut ends: BTreeMap<(u32, u32), RangeInclusive<u32>> = BTreeMap::new();
-        for (stage, hosts) in all {
-            for (host, spans) in hosts {
-                let end = spans.last().map(|span| span.interval).unwrap_or_default();
-                let begin = spans.into_iter().next().map_or(end, |span| span.interval);
-                let known = self.last.entry((*stage, *host)).or_insert(end);
-                *known = end.max(*known);
-                ends.insert((*stage, *host), begin..=end);
-            }
-        }
+        self.reach = stretch.to;
+        let ends = ends_of(all, &mut self.last);
         let is_of = |stage: u32, host: u32, interval: u32| {
             ends.get(&(stage, host)).is_some_and(|own| own.contains(&interval))
         };
@@ -239,7 +217,7 @@ impl Places {
         self.beside = beside[1];
         if !self.blocks.has(block) && !is_thinned {
             let stages = all.iter().map(|(stage, _)| *stage).collect();
-            let within = Within { stretch: Stretch { from, to }, beside };
+            let within = Within { stretch, beside };
             self.in_rows.push(Window { block, within, stages });
         }
         Ok(())

@@ -1,8 +1,11 @@
 //! How far into the tables of a run file a block of sums reaches.
 
 use crate::checksums::Part;
-use crate::values::{Problem, small};
+use crate::values::{Problem, each, is_there, small};
+use model::digest::Spans;
 use rusqlite::Connection;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// Which of the rows of each table a block reaches to: their numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +60,53 @@ impl Reach {
             && self.workers <= other.workers
             && self.worker_samples <= other.worker_samples
     }
+}
+
+/// Hands out each block of sums of a file in order: its number and its rows, which begin where
+/// those of the block before it end.
+///
+/// # Errors
+/// They do not follow one another; or those of `take`.
+pub fn each_block(
+    connection: &Connection,
+    mut take: impl FnMut(i64, Stretch) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    if !is_there(connection, "sums")? {
+        return Ok(());
+    }
+    let mut before = Reach::default();
+    let query = "SELECT block, samples, errors, workers, worker_samples FROM sums ORDER BY block";
+    each(connection, query, |row| {
+        let (samples, errors, workers, worker_samples) =
+            (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+        let to = Reach { samples, errors, workers, worker_samples };
+        let from = std::mem::replace(&mut before, to);
+        match from.is_within(&to) {
+            true => take(row.get(0)?, Stretch { from, to }),
+            false => Err("its sums do not follow one another".into()),
+        }
+    })
+}
+
+/// A stage, and the intervals of its hosts.
+pub type OfStage = (u32, BTreeMap<u32, Spans>);
+
+/// The first and the last interval of each host in a block, by stage and host; `last` follows.
+pub fn ends_of(
+    all: &[OfStage],
+    last: &mut BTreeMap<(u32, u32), u32>,
+) -> BTreeMap<(u32, u32), RangeInclusive<u32>> {
+    let mut ends = BTreeMap::new();
+    for (stage, hosts) in all {
+        for (host, spans) in hosts {
+            let end = spans.last().map(|span| span.interval).unwrap_or_default();
+            let begin = spans.get(0).map_or(end, |span| span.interval);
+            let known = last.entry((*stage, *host)).or_insert(end);
+            *known = end.max(*known);
+            ends.insert((*stage, *host), begin..=end);
+        }
+    }
+    ends
 }
 
 /// How far rows go in the tables that blocks of sums do not count.

@@ -1,12 +1,12 @@
 //! Where what hosts did in a stage is, by time.
 
 use crate::counters;
-use crate::reach::{Beside, Reach, Stretch};
+use crate::reach::{Beside, OfStage, Reach, Stretch, each_block, ends_of};
 use crate::reader::each_checked;
 use crate::sample_blocks::{self, SampleBlocks, Within};
 use crate::summed::spans_of;
 use crate::thinned::spans;
-use crate::values::{Problem, each, is_there, small, unsigned};
+use crate::values::{Problem, each, small, unsigned};
 use crate::{checksums, coded};
 use model::IntervalSample;
 use model::digest::Spans;
@@ -149,35 +149,23 @@ impl Places {
         let blocks = SampleBlocks::of(connection)?;
         let (mut reach, mut beside) = (Reach::default(), Beside::default());
         let mut last: BTreeMap<(u32, u32), u32> = BTreeMap::new();
-        if is_there(connection, "sums")? {
-            let query =
-                "SELECT block, samples, errors, workers, worker_samples FROM sums ORDER BY block";
-            each(connection, query, |row| {
-                let (samples, errors, workers, worker_samples) =
-                    (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
-                let to = Reach { samples, errors, workers, worker_samples };
-                let from = std::mem::replace(&mut reach, to);
-                if !from.is_within(&to) {
-                    return Err("its sums do not follow one another".into());
+        each_block(connection, |block, stretch| {
+            reach = stretch.to;
+            let all = spans(connection, block)?.ok_or("the sums of samples are none")?;
+            let ends = ends_of(&all, &mut last);
+            let is_of = |stage: u32, host: u32, interval: u32| {
+                ends.get(&(stage, host)).is_some_and(|own| own.contains(&interval))
+            };
+            let next = beside.over(connection, is_of)?;
+            let both = [std::mem::replace(&mut beside, next), next];
+            match blocks.pieces(block) {
+                Some(pieces) => self.take_pieces(connection, pieces, &all),
+                None => {
+                    self.take_window(Within { stretch, beside: both }, all);
+                    Ok(())
                 }
-                let block: i64 = row.get(0)?;
-                let all = spans(connection, block)?.ok_or("the sums of samples are none")?;
-                let ends = ends_of(&all, &mut last);
-                let is_of = |stage: u32, host: u32, interval: u32| {
-                    ends.get(&(stage, host)).is_some_and(|own| own.contains(&interval))
-                };
-                let next = beside.over(connection, is_of)?;
-                let both = [std::mem::replace(&mut beside, next), next];
-                match blocks.pieces(block) {
-                    Some(pieces) => self.take_pieces(connection, pieces, &all),
-                    None => {
-                        let within = Within { stretch: Stretch { from, to }, beside: both };
-                        self.take_window(within, all);
-                        Ok(())
-                    }
-                }
-            })?;
-        }
+            }
+        })?;
         let rest = rest(connection, &last)?;
         let stretch = Stretch { from: reach, to: Reach::now(connection)? };
         self.take_window(Within { stretch, beside: [beside, Beside::END] }, rest);
@@ -285,27 +273,6 @@ fn groups<'a>(of_stage: impl Iterator<Item = &'a OfStage>) -> Vec<RangeInclusive
 fn behind<P: Copy>(stands: &[Stand<P>], from_ns: u64) -> VecDeque<P> {
     let wanted = stands.iter().skip_while(|stand| from_ns > 0 && stand.end_ns <= from_ns);
     wanted.map(|stand| stand.place).collect()
-}
-
-/// A stage, and the intervals of its hosts.
-type OfStage = (u32, BTreeMap<u32, Spans>);
-
-/// The first and the last interval of each host in a block; `last` follows.
-fn ends_of(
-    all: &[OfStage],
-    last: &mut BTreeMap<(u32, u32), u32>,
-) -> BTreeMap<(u32, u32), RangeInclusive<u32>> {
-    let mut ends = BTreeMap::new();
-    for (stage, hosts) in all {
-        for (host, spans) in hosts {
-            let end = spans.last().map(|span| span.interval).unwrap_or_default();
-            let begin = spans.get(0).map_or(end, |span| span.interval);
-            let known = last.entry((*stage, *host)).or_insert(end);
-            *known = end.max(*known);
-            ends.insert((*stage, *host), begin..=end);
-        }
-    }
-    ends
 }
 
 /// The intervals behind the last block of sums.

@@ -14,8 +14,8 @@ pub use moving::{Move, Progress, cost};
 
 use crate::checksums::{self, Part, Single, Sums};
 use crate::filled::{Samples, fill_ops, fill_workers};
-use crate::reach::{Beside, Reach, Stretch};
-use crate::values::{Problem, each, is_there, small};
+use crate::reach::{Beside, Stretch, each_block};
+use crate::values::{Problem, is_there, small};
 use model::IntervalSample;
 use model::digest::Spans;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
@@ -179,20 +179,11 @@ impl SampleBlocks {
             return Ok(SampleBlocks(blocks));
         }
         check(connection)?;
-        let query =
-            "SELECT block, samples, errors, workers, worker_samples FROM sums ORDER BY block";
         let mut places =
             connection.prepare("SELECT first, pieces FROM sample_blocks WHERE block = ?")?;
-        let mut before = Reach::default();
-        each(connection, query, |row| {
-            let (samples, errors, workers, worker_samples) =
-                (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
-            let reach = Reach { samples, errors, workers, worker_samples };
-            let from = std::mem::replace(&mut before, reach);
-            let block: i64 = row.get(0)?;
+        each_block(connection, |block, stretch| {
             let place = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
             if let Some((first, pieces)) = places.query_row([block], place).optional()? {
-                let stretch = Stretch { from, to: reach };
                 blocks.push(InColumns { block, first, pieces, stretch });
             }
             Ok(())
