@@ -402,16 +402,8 @@ fn descend(
     let mut here = cost(&values, prior, points, spread);
     for _ in 0..most_steps {
         let mut curvature = Symmetric::zero(PARAMETERS);
-        let mut slope = [0.0; PARAMETERS];
-        for (index, slope) in slope.iter_mut().enumerate() {
-            let deviation = prior.deviations[index];
-            if deviation > 0.0 {
-                curvature.add(index, index, deviation.powi(-2));
-                *slope += (values.0[index] - prior.medians.0[index]) / deviation.powi(2);
-            } else {
-                curvature.add(index, index, 1e12);
-            }
-        }
+        prior.add_to(&mut curvature);
+        let mut slope = prior.pull(&values);
         for point in points {
             let row = known_out(point.network.slopes(&values), prior);
             let ln_rate = point.network.ln_rate(&values);

@@ -157,6 +157,11 @@ impl Parameter {
 /// The deviation of a lane's time where a node has several: a factor of 12 within 90 %.
 const MANY_LANES: f64 = 1.5;
 
+/// The variance that the times of a lane have in common: how many serve is one guess for all.
+pub(super) fn lanes_in_common(cluster: &Cluster) -> f64 {
+    if cluster.lanes() > 1 { MANY_LANES.powi(2) - 1.0 } else { 0.0 }
+}
+
 /// Where no figure of a drive is known, anything between flash and a disk is.
 const UNKNOWN_DRIVE: Prior = Prior { median: 1e-3, deviation: 2.0 };
 

@@ -6,7 +6,7 @@ use catalogue::Cluster;
 use catalogue::published::Published;
 
 /// The reports whose rates are fitted, with their testbeds.
-const REPORTS: [(&str, &str, &str); 2] = [
+const REPORTS: [(&str, &str, &str); 3] = [
     (
         "vsan-four-corners",
         include_str!("../../../../reference/testbeds/vsan-four-corners.toml"),
@@ -16,6 +16,11 @@ const REPORTS: [(&str, &str, &str); 2] = [
         "hyperflex-stretched",
         include_str!("../../../../reference/testbeds/hyperflex-stretched.toml"),
         include_str!("../../../../reference/results/hyperflex-stretched.toml"),
+    ),
+    (
+        "pixstor-nvme",
+        include_str!("../../../../reference/testbeds/pixstor-nvme.toml"),
+        include_str!("../../../../reference/results/pixstor-nvme.toml"),
     ),
 ];
 
@@ -34,6 +39,15 @@ pub fn told() {
         let calibration = calibrate(&cluster, &of(true), &of(false)).expect("it fits");
         calibration.fitted.iter().for_each(|row| one(row, "fitted"));
         calibration.held_out.iter().for_each(|row| one(row, "held out"));
+        println!("\n| parameter | found | from | to | before |");
+        println!("|---|---|---|---|---|");
+        for found in &calibration.parameters {
+            let (key, range) = (found.parameter.key(), found.range);
+            println!(
+                "| {key} | {:.3e} | {:.3e} | {:.3e} | {:.3e} |",
+                range.value, range.low, range.high, found.before
+            );
+        }
     }
 }
 
