@@ -2,6 +2,8 @@
 
 mod made_of;
 
+pub(super) use made_of::on_files;
+
 use crate::ceiling::{Workload, touched};
 use crate::row::ResultRow;
 use catalogue::cluster::FittedRow;
@@ -27,6 +29,11 @@ pub struct Load {
 }
 
 impl Load {
+    /// The mean size of a request in bytes; 0 where it moves none.
+    pub fn bytes(&self) -> f64 {
+        if self.object.moves_data() { self.workload.bytes() } else { 0.0 }
+    }
+
     /// Whether two loads are one: sizes within 5 %, all else equal.
     pub fn is_like(&self, other: &Load) -> bool {
         let near = |a: f64, b: f64| (a - b).abs() <= 0.05 * a.max(b);
@@ -76,6 +83,8 @@ pub enum LeftOut {
     LoadUntold,
     /// A simulated way to the data, or a migration, that the prediction does not know.
     OtherWay,
+    /// Inodes are looked up that another host made: nobody knows which of them a client keeps.
+    OthersFiles,
     /// Hosts write one file in turn, piece by piece: their tokens go to and fro.
     SharedFile,
     /// The figure is the peak or the plateau of a curve, and no one load's.
@@ -171,10 +180,9 @@ fn touching(mut load: Load, footprint: Bytes) -> Load {
 /// The workload, of whole files with its operation, and its axes.
 fn named(work: &Work, sweep: &[Setting]) -> String {
     let workload = &work.workload;
-    let name = work.metadata.map_or_else(
-        || workload.clone(),
-        |metadata| format!("{workload} {}", metadata.name()),
-    );
+    let name = work
+        .metadata
+        .map_or_else(|| workload.clone(), |metadata| format!("{workload} {}", metadata.name()));
     with_axes(name, sweep)
 }
 
@@ -220,6 +228,9 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         let files = made_of::files(&stages, of.index);
         let (workload, op) = made_of::of_files(&work.workload, &metadata, files)?;
         let object = Object::Files(op);
+        if op == Op::Stat && made_of::are_others(plan, of.number, of.index) {
+            return Err(LeftOut::OthersFiles);
+        }
         let is_told = hosts > 0 && files > 0;
         let load = Load { workload, hosts, outstanding: threads.max(1), remote, object };
         return if is_told { Ok(load) } else { Err(LeftOut::LoadUntold) };
@@ -363,7 +374,7 @@ fn of_counterpart(
         let (Some(op), Some(files)) = (op, fixed(counterpart.files.value)) else {
             return Err(LeftOut::LoadUntold);
         };
-        let workload = made_of::on_files(name, op, block, files.0);
+        let workload = on_files(name, op, block, files.0);
         return Ok(Load { workload, hosts, outstanding, remote, object: Object::Files(op) });
     }
     let (Some(read), Some(random)) =

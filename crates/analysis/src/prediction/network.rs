@@ -16,8 +16,8 @@ use crate::ceiling::{Amplification, Layer, amplification};
 use catalogue::Cluster;
 use catalogue::cluster::{CopiesUsed, Placement, Role, fixed};
 use model::Object;
-use std::collections::BTreeMap;
 use names::Names;
+use std::collections::BTreeMap;
 use visit::{Part, Station, Visit};
 
 /// Datasheets state random requests of 4 KiB.

@@ -5,12 +5,11 @@ use super::PPM;
 use super::software::Software;
 use super::spec::{ClusterSpec, Route};
 use crate::spec::Stall;
-use catalogue::{Auto, Cluster as Testbed};
 use catalogue::cluster::{
     CacheKind, CopiesUsed, Destage, Placement, Role, SoftwareSpec, TOKEN_BLOCK, fixed, missing,
 };
+use catalogue::{Auto, Cluster as Testbed};
 use model::{Bytes, Percent};
-
 
 /// How requests are treated.
 #[derive(Clone, Debug)]

@@ -78,7 +78,7 @@ fn parameter(calibration: &Calibration, found: &Found) -> Value {
 }
 
 fn forecast(all: &Forecasts<'_>, index: usize, one: &Forecast) -> Value {
-    let bytes = one.load.workload.bytes();
+    let bytes = one.load.bytes();
     let range = |range: Range, factor: f64| {
         json!({
             "value": range.value * factor,
@@ -134,11 +134,12 @@ fn load(load: &Load) -> Value {
         "workload": load.workload.name,
         "read_share": load.workload.read_share(),
         "random_share": load.workload.random,
-        "mean_bytes": load.workload.bytes(),
+        "mean_bytes": load.bytes(),
         "footprint_bytes": load.workload.footprint.map(|bytes| bytes.0),
         "hosts": load.hosts,
         "outstanding": load.outstanding,
         "remote_share": f64::from(load.remote.ppm) / 1e6,
+        "object": load.object.to_string(),
     })
 }
 

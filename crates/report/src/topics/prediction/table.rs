@@ -5,7 +5,7 @@ use crate::ground::columns::{self, Column};
 use crate::ground::words;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::load::Load;
-use model::Percent;
+use model::{Object, Percent};
 
 /// Held-out rows, fitted rows, parameters and remarks.
 pub fn calibration(calibrated: &Calibrated<'_>) -> String {
@@ -150,6 +150,22 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
 /// What somebody types to measure a load, but for the target and the hosts.
 pub(super) fn command(load: &Load) -> String {
     let workload = &load.workload;
+    let workers = load.outstanding.div_ceil(u64::from(load.hosts.max(1)));
+    match load.object {
+        Object::Blocks => {}
+        Object::SharedFile => {
+            return format!(
+                "plimsoll run ior-n-to-1 --set block_size={:.0} --set sweep.workers={workers}",
+                workload.bytes()
+            );
+        }
+        Object::Files(_) => {
+            return format!(
+                "plimsoll run mdtest-4k --set tree.size={:.0} --set sweep.workers={workers}",
+                workload.bytes()
+            );
+        }
+    }
     let way = match (workload.random >= 0.5, workload.read) {
         (true, Percent::ALL) => "randread",
         (true, Percent::ZERO) => "randwrite",
@@ -166,6 +182,6 @@ pub(super) fn command(load: &Load) -> String {
     format!(
         "plimsoll run --rw {way} --bs {}k --iodepth {}{size}",
         (workload.bytes() / 1024.0).round().max(1.0),
-        load.outstanding.div_ceil(hosts)
+        workers
     )
 }
