@@ -249,18 +249,23 @@ impl Asked {
 
 /// Nodes that serve clients, at random.
 fn file_system(rng: &mut Rng) -> String {
-    format!(
-        "name = \"drawn\"\n[[nodes]]\ncount = {}\ncores = {}\nports = {}\nport_speed = \
-         \"{}Gbit/s\"\n[[nodes.drives]]\ncount = {}\nmodel = \"p4610-3.2tb\"\n[protection]\ncopies = \
-         {}\n[access]\ntoken_block = \"{}MiB\"\n[clients]\ncount = 16\n",
+    let nodes = format!(
+        "name = \"drawn\"\n[[nodes]]\ncount = {}\ncores = {}\nports = {}\n",
         2 + rng.below(7),
         of(rng, &[8, 16, 40]),
         1 + rng.below(2),
+    );
+    let drives = format!(
+        "port_speed = \"{}Gbit/s\"\n[[nodes.drives]]\ncount = {}\nmodel = \"p4610-3.2tb\"\n",
         of(rng, &[25, 100]),
         4 + rng.below(9),
+    );
+    let rest = format!(
+        "[protection]\ncopies = {}\n[access]\ntoken_block = \"{}MiB\"\n[clients]\ncount = 16\n",
         1 + rng.below(2),
         of(rng, &[1, 4, 8]),
-    )
+    );
+    nodes + &drives + &rest
 }
 
 /// A testbed at random: all flash, or disks behind a cache.

@@ -32,6 +32,7 @@ fn told_all(calibration: &Calibration) -> String {
 fn report_d_both_totals_are_fitted() {
     let text = include_str!("../../../../reference/results/hyperflex-stretched.toml");
     let rows: Vec<Measured> = published(&Published::parse("d", text).expect("good figures"))
+        .rates
         .rows
         .into_iter()
         .map(|row| row.row)
@@ -57,7 +58,7 @@ fn row_of_e(name: &str, kib: u64, is_read: bool, threads: u64, rate: f64) -> Mea
 #[test]
 fn every_rate_of_report_e_has_its_error_and_what_is_far_off_was_marked() {
     let text = include_str!("../../../../reference/results/pixstor-nvme.toml");
-    let rows = published(&Published::parse("e", text).expect("good figures")).rows;
+    let rows = published(&Published::parse("e", text).expect("good figures")).rates.rows;
     let of = |calibrates: bool| -> Vec<Measured> {
         let chosen = rows.iter().filter(|row| row.calibrates == calibrates);
         chosen.map(|row| row.row.clone()).collect()

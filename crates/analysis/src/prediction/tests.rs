@@ -20,7 +20,7 @@ fn cluster(text: &str) -> Cluster {
 
 fn rows_of_c() -> Vec<super::load::Choosable> {
     let text = include_str!("../../../../reference/results/vsan-four-corners.toml");
-    published(&Published::parse("c", text).expect("good figures")).rows
+    published(&Published::parse("c", text).expect("good figures")).rates.rows
 }
 
 fn calibrated_c() -> Calibration {
@@ -234,7 +234,7 @@ fn who_holds_rows_is_told_for_each_draw_and_who_holds_none_of_them() {
 #[test]
 fn figures_that_are_no_rates_of_one_load_are_left_out_with_their_reason() {
     let reasons = |text: &str| -> Vec<LeftOut> {
-        let found = published(&Published::parse("t", text).expect("good figures"));
+        let found = published(&Published::parse("t", text).expect("good figures")).rates;
         assert!(found.rows.is_empty(), "{:?}", found.rows);
         found.left_out.into_iter().map(|(_, why)| why).collect()
     };
@@ -242,6 +242,8 @@ fn figures_that_are_no_rates_of_one_load_are_left_out_with_their_reason() {
         &Published::parse("e", include_str!("../../../../reference/results/pixstor-nvme.toml"))
             .expect("good figures"),
     );
+    let (e, derived) = (e.rates, e.derived);
+    assert_eq!(derived.len(), 10, "{derived:?}");
     let meant = e.rows.iter().filter(|row| row.calibrates).count();
     assert_eq!((e.rows.len(), meant), (22, 3), "one port efficiency and one thread each way");
     let objects = |object: Object| e.rows.iter().filter(move |row| row.row.load.object == object);

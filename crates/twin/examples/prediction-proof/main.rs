@@ -2,8 +2,8 @@
 //! with hidden parameters (`docs/method/prediction.md` has what it prints).
 //!
 //! `cargo run -p twin --example prediction-proof -- [--cases N] [--files N] [--clusters N]
-//! [--first SEED] [--worst] [--reports] [--threads N] [--kept FILE]`: a file keeps the clusters that are done, and
-//! a proof that is cut short goes on there.
+//! [--first SEED] [--worst] [--reports] [--threads N] [--kept FILE]`: a file keeps the clusters
+//! that are done, and a proof that is cut short goes on there.
 
 #![allow(clippy::print_stdout)]
 
@@ -55,8 +55,8 @@ fn asked() -> Asked {
             "--reports" => asked.reports = true,
             other => {
                 panic!(
-                    "`{other}` is not known; give --cases N, --files N, --clusters N, --first SEED, \
-                     --worst, --reports, --threads N, --kept FILE"
+                    "`{other}` is not known; give --cases N, --files N, --clusters N, \
+                     --first SEED, --worst, --reports, --threads N, --kept FILE"
                 )
             }
         }

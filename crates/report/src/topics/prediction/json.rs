@@ -4,6 +4,7 @@ use super::{Calibrated, Forecasts, left_out_code, owner_code};
 use crate::topics::simulated_layers::layer_objects;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::fit::Range;
+use analysis::prediction::follow::Followed;
 use analysis::prediction::forecast::{Forecast, Otherwise};
 use analysis::prediction::load::{LeftOut, Load};
 use analysis::prediction::load_line::LoadLine;
@@ -20,6 +21,7 @@ pub fn calibration(calibrated: &Calibrated<'_>) -> Value {
         "source": calibrated.source,
         "fitted": list(&calibration.fitted),
         "held_out": list(&calibration.held_out),
+        "figures": calibrated.followed.iter().map(followed).collect::<Vec<_>>(),
         "parameters": calibration.parameters.iter()
             .map(|found| parameter(calibration, found)).collect::<Vec<_>>(),
         "proposed": calibration.proposed.iter().map(proposed).collect::<Vec<_>>(),
@@ -60,6 +62,22 @@ fn judged(one: &Judged) -> Value {
         "binding": owners(&one.binding),
         "unseen": owners(&one.unseen),
         "load": load(&one.row.load),
+    })
+}
+
+fn followed(one: &Followed) -> Value {
+    json!({
+        "figure": one.figure.name,
+        "quantity": one.figure.quantity.word(),
+        "published": one.figure.published,
+        "up_to": one.figure.up_to,
+        "predicted": one.predicted.value,
+        "low": one.predicted.low,
+        "high": one.predicted.high,
+        "error": one.error(),
+        "fitted": one.is_fitted,
+        "extrapolated": one.is_extrapolated,
+        "wide": one.is_wide,
     })
 }
 

@@ -13,6 +13,7 @@ pub use table::calibration as calibration_table;
 use crate::ground::words;
 use analysis::prediction::calibration::Calibration;
 use analysis::prediction::fit::Range;
+use analysis::prediction::follow::Followed;
 use analysis::prediction::forecast::Forecast;
 use analysis::prediction::load::LeftOut;
 use analysis::prediction::load_line::LoadLine;
@@ -30,6 +31,8 @@ pub struct Calibrated<'a> {
     pub source: String,
     /// What came of it.
     pub calibration: &'a Calibration,
+    /// What else was published and follows from rates.
+    pub followed: &'a [Followed],
     /// Rows that are neither fitted nor predicted, each with the reason.
     pub left_out: &'a [(String, LeftOut)],
 }

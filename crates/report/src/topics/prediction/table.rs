@@ -3,7 +3,9 @@
 use super::{Calibrated, interval, left_out_lines, owners, parameter, value};
 use crate::ground::columns::{self, Column};
 use crate::ground::words;
+use crate::topics::published::figure;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
+use analysis::prediction::follow::Followed;
 use analysis::prediction::load::Load;
 use model::{Object, Percent};
 
@@ -20,6 +22,10 @@ pub fn calibration(calibrated: &Calibrated<'_>) -> String {
         text.push_str(&format!("\nHeld out\n{}", columns::render(&rows(&calibration.held_out))));
     }
     text.push_str(&format!("\nFitted\n{}", columns::render(&rows(&calibration.fitted))));
+    if !calibrated.followed.is_empty() {
+        let table = columns::render(&followed(calibrated.followed));
+        text.push_str(&format!("\nWhat follows\n{table}"));
+    }
     text.push_str(&format!("\nParameters\n{}\n", columns::render(&parameters(calibration))));
     for line in remarks(calibrated) {
         text.push_str(&format!("{line}\n"));
@@ -44,6 +50,37 @@ fn rows(judged: &[Judged]) -> Vec<Column> {
             interval(one.predicted),
             format!("{:+.1} %", one.error() * 100.0),
             format!("{}{mark}", owners(&one.binding)),
+        ];
+        columns::row(&mut table, cells);
+    }
+    table
+}
+
+/// Published figures that follow from predicted rates.
+fn followed(all: &[Followed]) -> Vec<Column> {
+    let mut table = vec![Column::names("figure")];
+    table.extend(["published", "predicted", "90 % interval", "error"].map(Column::figures));
+    table.push(Column::names(""));
+    for one in all {
+        let of = |value: f64| figure(one.figure.quantity, value);
+        let published = match one.figure.up_to {
+            Some(to) => format!("{} to {}", of(one.figure.published), of(to)),
+            None => of(one.figure.published),
+        };
+        let error = 100.0 * one.error();
+        let unit = if one.figure.quantity.is_share() { "points" } else { "%" };
+        let mark = if one.is_fitted {
+            "fitted"
+        } else {
+            super::mark(one.is_extrapolated, one.is_wide).trim_start()
+        };
+        let cells = [
+            one.figure.name.clone(),
+            published,
+            of(one.predicted.value),
+            format!("{} to {}", of(one.predicted.low), of(one.predicted.high)),
+            format!("{error:+.1} {unit}"),
+            mark.to_owned(),
         ];
         columns::row(&mut table, cells);
     }
@@ -136,7 +173,14 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
     if !calibration.proposed.is_empty() {
         remarks
             .push("Most informative runs, on all hosts (-t DIRECTORY, --hosts NAMES):".to_owned());
-        remarks.extend(calibration.proposed.iter().map(|load| format!("  {}", command(load))));
+        // One run of whole files has all of their operations.
+        let mut commands: Vec<String> = Vec::new();
+        for command in calibration.proposed.iter().map(command) {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        remarks.extend(commands.iter().map(|command| format!("  {command}")));
     }
     remarks.push(format!(
         "Rows stray by {} from the model, with {:.1} degrees of freedom.",
