@@ -162,6 +162,7 @@ mod tests {
                 outstanding: 1,
                 remote: Percent::ZERO,
                 object: model::Object::Blocks,
+                route: model::Route::Testbed,
             },
             measured,
             predicted: Range { value: 100.0, low: 80.0, high: 125.0 },

@@ -19,6 +19,7 @@ fn simulated(truth: &Testbed, load: &Load) -> f64 {
         outstanding: load.outstanding,
         remote: load.remote,
         object: load.object,
+        route: load.route,
     };
     closed_loop(truth, &closed, 5_000, 1).unwrap_or_else(|why| panic!("{why}")).rate
 }
@@ -44,6 +45,7 @@ fn one_queue_of_software_is_the_theory() {
         outstanding: 4,
         remote: model::Percent::ZERO,
         object: model::Object::Blocks,
+        route: model::Route::Testbed,
     };
     let found = closed_loop(&testbed, &load, 20_000, 1).expect("simulated");
     assert!((found.rate / 10_000.0 - 1.0).abs() < 0.03, "{found:?}");
@@ -80,6 +82,48 @@ fn whole_files_and_shared_ones_are_within_ten_per_cent_of_the_simulation() {
     // The method has 1,487 of 1,500 within 5 % and all within 8 %, of twice as many requests each.
     let within = errors.iter().filter(|(error, _)| *error <= 0.05).count();
     assert!(within >= 37 && errors.iter().all(|(error, _)| *error <= 0.1), "{errors:?}");
+}
+
+#[test]
+fn ways_to_the_data_cost_as_much_in_the_model_as_in_the_simulation() {
+    let text = format!(
+        "{}\n[software]\nread = \"40us\"\nread_path = \"150us\"\nread_per_mib = \
+         \"500us\"\nrdma_path = \"60us\"\ntcp_path = \"200us\"\nrdma_message = \
+         \"30us\"\ntcp_message = \"90us\"\ndrive_read = \"90us\"\n",
+        include_str!("../../../reference/testbeds/s2d-disaggregated.toml")
+    );
+    let testbed = Testbed::parse("t", &text, &[]).expect("a testbed");
+    let load = |route: model::Route, outstanding: u64| Load {
+        workload: analysis::ceiling::Workload::new(
+            "w",
+            model::Bytes::kib(4),
+            model::Percent::ALL,
+            true,
+            None,
+        ),
+        // One on each node: fewer would load their own nodes more, which the model does not know.
+        hosts: 3,
+        outstanding,
+        remote: model::Percent::ZERO,
+        object: model::Object::Blocks,
+        route,
+    };
+    let rates = |outstanding: u64| {
+        use model::Route::{Local, Smb, SmbDirect};
+        [Local, SmbDirect, Smb].map(|route| {
+            let load = load(route, outstanding);
+            let (found, told) = (modelled(&testbed, &load), simulated(&testbed, &load));
+            assert!((found / told - 1.0).abs() < 0.1, "{route} {outstanding}: {found} {told}");
+            found
+        })
+    };
+    for outstanding in [3, 24, 192] {
+        let [local, rdma, tcp] = rates(outstanding);
+        assert!(local >= rdma && rdma >= tcp, "{local} {rdma} {tcp}");
+    }
+    let [local, rdma, _] = rates(3);
+    // A share adds its path and its message.
+    assert!(((3.0 / rdma - 3.0 / local) * 1e6 - 90.0).abs() < 30.0, "{rdma} {local}");
 }
 
 #[test]
@@ -124,6 +168,7 @@ fn lanes_of_a_node_serve_at_once_in_the_model_as_in_the_simulation() {
         outstanding,
         remote: model::Percent::ZERO,
         object: model::Object::Blocks,
+        route: model::Route::Testbed,
     };
     // All cores of a node that serves clients alone: 8 of 800 µs are 10,000 a second.
     let many = testbed("");

@@ -270,6 +270,7 @@ fn proposed(cluster: &Cluster, fit: &Fit, found: &[Found], loads: &[&Load]) -> V
                         outstanding: u64::from(hosts) * each,
                         remote: first.remote,
                         object: Object::Blocks,
+                        route: first.route,
                     });
                 }
             }

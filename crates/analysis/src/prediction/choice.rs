@@ -158,6 +158,7 @@ mod tests {
             outstanding: 1,
             remote: Percent::ZERO,
             object: model::Object::Blocks,
+            route: model::Route::Testbed,
         };
         let names = ["4K read, 1 TB", "4K read, 2 TB", "4K write, 1 TB"];
         (1..)

@@ -14,7 +14,7 @@ use crate::ceiling::Workload;
 use catalogue::cluster::FittedValue;
 use catalogue::{Cluster, SpecErrors};
 use model::rng::Rng;
-use model::{Bytes, Object, Op, Percent};
+use model::{Bytes, Object, Op, Percent, Route};
 
 /// How far measured rows lie from the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -191,8 +191,8 @@ impl Drawn {
             None => Workload::new("shared", Bytes::mib(mib), read, false, Some(Bytes(4 << 40))),
         };
         let name = format!("{object} {} KiB, {threads} threads", workload.bytes() as u64 >> 10);
-        let remote = Percent::ZERO;
-        let load = Load { workload, hosts, outstanding, remote, object };
+        let (remote, route) = (Percent::ZERO, Route::Testbed);
+        let load = Load { workload, hosts, outstanding, remote, object, route };
         let rate = rate(&self.truth, &load) * (self.noise * normal(&mut self.noise_rng)).exp();
         Measured { number: 1, name, load, rate }
     }
@@ -243,6 +243,7 @@ impl Asked {
             outstanding: u64::from(hosts) * self.each,
             remote: Percent::ZERO,
             object: Object::Blocks,
+            route: Route::Testbed,
         }
     }
 }

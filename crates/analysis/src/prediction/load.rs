@@ -6,15 +6,21 @@ mod made_of;
 mod of_report;
 
 pub use derived::{Derived, Of};
+#[cfg(any(test, feature = "testing"))]
 pub(super) use made_of::on_files;
 pub use of_report::{Choosable, Reported, published};
 
 use crate::ceiling::{Workload, touched};
 use crate::row::ResultRow;
 use catalogue::cluster::FittedRow;
+use catalogue::{Auto, Cluster, Count};
 use model::plan::{HostStage, Stage, Work};
 use model::testbed::SIMULATED_CLUSTER;
-use model::{Bytes, Object, Op, Percent, Plan, Record, Setting, StageKind};
+use model::{Bytes, Object, Op, Percent, Plan, Record, Route, Setting, StageKind};
+use std::borrow::Cow;
+
+/// The axis of operations on whole files.
+const OPERATION: &str = "operation";
 
 /// A load in a closed loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,12 +35,35 @@ pub struct Load {
     pub remote: Percent,
     /// What its requests are made of.
     pub object: Object,
+    /// How its hosts reach the data.
+    pub route: Route,
 }
 
 impl Load {
     /// The mean size of a request in bytes; 0 where it moves none.
     pub fn bytes(&self) -> f64 {
         if self.object.moves_data() { self.workload.bytes() } else { 0.0 }
+    }
+
+    /// The cluster as this load uses it: with hosts where they are, and data where it is.
+    pub(crate) fn used<'a>(&self, cluster: &'a Cluster) -> Cow<'a, Cluster> {
+        let mut used = Cow::Borrowed(cluster);
+        if self.remote.ppm > 0 {
+            let access = &mut used.to_mut().access;
+            access.remote_site_reads.value = self.remote;
+            access.remote_site_writes.value = self.remote;
+        }
+        match self.route {
+            Route::Local if cluster.has_clients() => {
+                let clients = &mut used.to_mut().clients;
+                (clients.count.value, clients.port_speed.value) = (Auto::Auto, Auto::Auto);
+            }
+            Route::SmbDirect | Route::Smb if !cluster.has_clients() => {
+                used.to_mut().clients.count.value = Auto::Fixed(Count(self.hosts));
+            }
+            Route::Testbed | Route::Local | Route::SmbDirect | Route::Smb => {}
+        }
+        used
     }
 
     /// Whether two loads are one: sizes within 5 %, all else equal.
@@ -47,8 +76,8 @@ impl Load {
             && one.read == two.read
             && (one.random - two.random).abs() < 1e-6
             && near(bytes(self), bytes(other))
-            && (self.hosts, self.outstanding, self.remote, self.object)
-                == (other.hosts, other.outstanding, other.remote, other.object)
+            && (self.hosts, self.outstanding, self.remote, self.object, self.route)
+                == (other.hosts, other.outstanding, other.remote, other.object, other.route)
     }
 }
 
@@ -84,7 +113,7 @@ pub enum LeftOut {
     NoRate,
     /// The figure's load is not told: sizes, mix, or requests outstanding.
     LoadUntold,
-    /// A simulated way to the data, or a migration, that the prediction does not know.
+    /// A simulated migration, which the prediction does not know.
     OtherWay,
     /// Inodes are looked up that another host made: nobody knows which of them a client keeps.
     OthersFiles,
@@ -120,7 +149,7 @@ pub struct Planned {
     pub load: Load,
 }
 
-/// The loads of all points of a plan.
+/// The loads of all points of a plan, each of them once.
 pub fn planned(plan: &Plan) -> Rows<Planned> {
     let mut found = Rows::default();
     for (number, stage) in (0..).zip(&plan.stages) {
@@ -131,8 +160,15 @@ pub fn planned(plan: &Plan) -> Rows<Planned> {
             let sweep = stage.point.and_then(|point| plan.points.get(point as usize));
             let sweep = sweep.map(|point| point.sweep.as_slice());
             let name = named(work, sweep.unwrap_or_default());
+            // A repetition is predicted as its first one is.
             match of_work(plan, StageOf { number, stage, index }, work) {
-                Ok(load) => found.rows.push(Planned { name, load }),
+                Ok(load) => {
+                    let planned = Planned { name, load };
+                    if !found.rows.contains(&planned) {
+                        found.rows.push(planned);
+                    }
+                }
+                Err(why) if found.left_out.contains(&(name.clone(), why)) => {}
                 Err(why) => found.left_out.push((name, why)),
             }
         }
@@ -183,9 +219,12 @@ fn touching(mut load: Load, footprint: Bytes) -> Load {
 /// The workload, of whole files with its operation, and its axes.
 fn named(work: &Work, sweep: &[Setting]) -> String {
     let workload = &work.workload;
-    let name = work
-        .metadata
-        .map_or_else(|| workload.clone(), |metadata| format!("{workload} {}", metadata.name()));
+    // A sweep over operations says which it is.
+    let is_told = sweep.iter().any(|setting| setting.axis() == OPERATION);
+    let name = match work.metadata.filter(|_| !is_told) {
+        Some(metadata) => format!("{workload} {}", metadata.name()),
+        None => workload.clone(),
+    };
     with_axes(name, sweep)
 }
 
@@ -226,7 +265,7 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         plan.hosts.iter().filter_map(|host| host.stages.get(of.number as usize)).collect();
     let hosts = stages.iter().filter(|stage| workers(stage) > 0).count() as u32;
     let threads: u64 = stages.iter().map(|stage| workers(stage)).sum();
-    let remote = remote(plan, of.number)?;
+    let (remote, route) = ways(plan, of.number)?;
     if let Some(metadata) = work.metadata {
         let files = made_of::files(&stages, of.index);
         let (workload, op) = made_of::of_files(&work.workload, &metadata, files)?;
@@ -235,7 +274,7 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
             return Err(LeftOut::OthersFiles);
         }
         let is_told = hosts > 0 && files > 0;
-        let load = Load { workload, hosts, outstanding: threads.max(1), remote, object };
+        let load = Load { workload, hosts, outstanding: threads.max(1), remote, object, route };
         return if is_told { Ok(load) } else { Err(LeftOut::LoadUntold) };
     }
     let lengths = stages
@@ -258,29 +297,35 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         outstanding: threads.saturating_mul(u64::from(work.depth)).max(1),
         remote,
         object: if is_shared { Object::SharedFile } else { Object::Blocks },
+        route,
     })
 }
 
-/// The share of data in the other site, as the simulated targets of a stage say it.
-fn remote(plan: &Plan, stage: u32) -> Result<Percent, LeftOut> {
-    let mut remote = Percent::ZERO;
+/// The share of data in the other site, and how hosts reach it, as the simulated targets of a stage
+/// say it.
+fn ways(plan: &Plan, stage: u32) -> Result<(Percent, Route), LeftOut> {
+    let (mut remote, mut route) = (Percent::ZERO, Route::Testbed);
     for host in &plan.hosts {
         for target in host.targets.get(host.targets_of(stage)).unwrap_or_default() {
             let Some(text) = target.path.strip_prefix(SIMULATED_CLUSTER) else { continue };
             for parameter in text.split(',').skip(1) {
                 match parameter.trim().split_once('=') {
                     Some(("remote", share)) => remote = share.parse().unwrap_or(Percent::ZERO),
-                    Some(("path" | "migrate", _)) => return Err(LeftOut::OtherWay),
+                    Some(("path", word)) => {
+                        let known = Route::ALL.iter().copied().find(|one| one.word() == word);
+                        route = known.ok_or(LeftOut::OtherWay)?;
+                    }
+                    Some(("migrate", _)) => return Err(LeftOut::OtherWay),
                     _ => {}
                 }
             }
         }
     }
-    Ok(remote)
+    Ok((remote, route))
 }
 
 /// The rows that a testbed was fitted to.
-pub fn fitted(cluster: &catalogue::Cluster) -> Vec<Measured> {
+pub fn fitted(cluster: &Cluster) -> Vec<Measured> {
     let rows = (1..).zip(&cluster.fitted_rows);
     rows.map(|(number, row)| Measured { number, ..Measured::from(row) }).collect()
 }
@@ -295,8 +340,8 @@ impl From<&FittedRow> for Measured {
             random: f64::from(row.random.ppm) / 1e6,
             footprint: row.footprint,
         };
-        let FittedRow { hosts, outstanding, remote, object, .. } = *row;
-        let load = Load { workload, hosts, outstanding, remote, object };
+        let FittedRow { hosts, outstanding, remote, object, route, .. } = *row;
+        let load = Load { workload, hosts, outstanding, remote, object, route };
         Measured { number: 0, name: row.name.clone(), load, rate: row.rate }
     }
 }
@@ -315,6 +360,7 @@ impl From<&Measured> for FittedRow {
             outstanding: row.load.outstanding,
             remote: row.load.remote,
             object: row.load.object,
+            route: row.load.route,
             rate: row.rate,
         }
     }

@@ -15,7 +15,7 @@ use super::parameter::{PARAMETERS, Parameter, Values};
 use crate::ceiling::{Amplification, Layer, amplification};
 use catalogue::Cluster;
 use catalogue::cluster::{CopiesUsed, Placement, Role, fixed};
-use model::Object;
+use model::{Object, Route};
 use names::Names;
 use std::collections::BTreeMap;
 use visit::{Part, Station, Visit};
@@ -83,6 +83,8 @@ pub struct Network {
     blocks: Blocks,
     /// What servers of names do for each request.
     names: Names,
+    /// How hosts reach the data.
+    route: Route,
     /// Whether all hosts share one file.
     is_shared: bool,
     /// Capacity drives, and what each of them reads and writes in sequence, in bytes per second.
@@ -127,12 +129,10 @@ struct CacheTimes {
 impl Network {
     /// The network of a cluster under a load.
     pub fn new(cluster: &Cluster, load: &Load) -> Network {
-        let mut there = cluster.clone();
-        if load.remote.ppm > 0 {
-            there.access.remote_site_reads.value = load.remote;
-            there.access.remote_site_writes.value = load.remote;
-        }
-        let (cluster, workload) = (&there, &load.workload);
+        // How many lanes serve is the nodes' own, wherever hosts are.
+        let lanes = f64::from(cluster.lanes());
+        let used = load.used(cluster);
+        let (cluster, workload) = (&*used, &load.workload);
         let amplification = amplification(cluster, workload);
         let share = |percent: model::Percent| f64::from(percent.ppm) / 1e6;
         let copies_cross =
@@ -159,7 +159,8 @@ impl Network {
             write_bytes: workload.write_bytes,
             random: workload.random,
             nodes: cluster.node_count().max(1) as f64,
-            lanes: f64::from(cluster.lanes()),
+            lanes,
+            route: load.route,
             footprint: workload.footprint,
             tier: Tier::of(cluster, &amplification),
             at_home: at_home(cluster, load),
@@ -250,6 +251,8 @@ impl Network {
             Parameter::Change => names.changes > 0.0,
             Parameter::AttributesKept => names.is_stat,
             Parameter::SharedFile => self.is_shared,
+            Parameter::RdmaPath | Parameter::RdmaMessage => self.route == Route::SmbDirect,
+            Parameter::TcpPath | Parameter::TcpMessage => self.route == Route::Smb,
         }
     }
 

@@ -39,10 +39,18 @@ pub enum Parameter {
     AttributesKept,
     /// The share of bandwidths that a file leaves which hosts share.
     SharedFile,
+    /// What a share over RDMA adds to a request, keeping nobody else waiting.
+    RdmaPath,
+    /// The same of a share over TCP.
+    TcpPath,
+    /// A core's time of a node for each message over RDMA.
+    RdmaMessage,
+    /// The same over TCP.
+    TcpMessage,
 }
 
 /// How many parameters there are.
-pub const PARAMETERS: usize = 16;
+pub const PARAMETERS: usize = 20;
 
 /// A row depends on a parameter if 1 % of that moves its rate by at least 0.2 %.
 pub(super) const DEPENDS: f64 = 0.2;
@@ -75,6 +83,10 @@ impl Parameter {
         Parameter::Change,
         Parameter::AttributesKept,
         Parameter::SharedFile,
+        Parameter::RdmaPath,
+        Parameter::TcpPath,
+        Parameter::RdmaMessage,
+        Parameter::TcpMessage,
     ];
 
     /// Its key in `[software]` and `[fitted]`, and its word for machines.
@@ -96,6 +108,10 @@ impl Parameter {
             Parameter::Change => "change",
             Parameter::AttributesKept => "attributes_kept",
             Parameter::SharedFile => "shared_file",
+            Parameter::RdmaPath => "rdma_path",
+            Parameter::TcpPath => "tcp_path",
+            Parameter::RdmaMessage => "rdma_message",
+            Parameter::TcpMessage => "tcp_message",
         }
     }
 
@@ -137,6 +153,10 @@ impl Parameter {
             Parameter::Change => time(table.change.value),
             Parameter::AttributesKept => share(table.attributes_kept.value),
             Parameter::SharedFile => share(table.shared_file.value),
+            Parameter::RdmaPath => time(table.rdma_path.value),
+            Parameter::TcpPath => time(table.tcp_path.value),
+            Parameter::RdmaMessage => time(table.rdma_message.value),
+            Parameter::TcpMessage => time(table.tcp_message.value),
         }
     }
 
@@ -181,6 +201,10 @@ impl Parameter {
             Parameter::Change => prior(cluster.likely_change().as_seconds(), 1.0),
             Parameter::AttributesKept => prior(0.3, 1.5),
             Parameter::SharedFile => prior(0.75, 0.35),
+            Parameter::RdmaPath => prior(60e-6, 1.0),
+            Parameter::TcpPath => prior(200e-6, 1.0),
+            Parameter::RdmaMessage => prior(5e-6, 1.0),
+            Parameter::TcpMessage => prior(20e-6, 1.0),
         }
     }
 }
@@ -287,6 +311,18 @@ impl Values {
                 }
                 (Parameter::SharedFile, FittedValue::Share(share)) => {
                     table.shared_file.value = Auto::Fixed(share);
+                }
+                (Parameter::RdmaPath, FittedValue::Time(time)) => {
+                    table.rdma_path.value = Auto::Fixed(time);
+                }
+                (Parameter::TcpPath, FittedValue::Time(time)) => {
+                    table.tcp_path.value = Auto::Fixed(time);
+                }
+                (Parameter::RdmaMessage, FittedValue::Time(time)) => {
+                    table.rdma_message.value = Auto::Fixed(time);
+                }
+                (Parameter::TcpMessage, FittedValue::Time(time)) => {
+                    table.tcp_message.value = Auto::Fixed(time);
                 }
                 // What is written of a time is a time, and of a share a share.
                 (_, FittedValue::Time(_) | FittedValue::Share(_)) => {}

@@ -51,7 +51,8 @@ fn row_of_e(name: &str, kib: u64, is_read: bool, threads: u64, rate: f64) -> Mea
     let workload = Workload::new(name, Bytes::kib(kib), read, kib == 4, footprint);
     let hosts = threads.min(16) as u32;
     let (outstanding, remote, object) = (threads, Percent::ZERO, Object::Blocks);
-    let load = Load { workload, hosts, outstanding, remote, object };
+    let route = model::Route::Testbed;
+    let load = Load { workload, hosts, outstanding, remote, object, route };
     Measured { number: 1, name: name.to_owned(), load, rate }
 }
 

@@ -189,6 +189,10 @@ fn software(cluster: &Cluster, problems: &mut Vec<Problem>) {
             &table.drive_write,
             &table.lookup,
             &table.change,
+            &table.rdma_path,
+            &table.tcp_path,
+            &table.rdma_message,
+            &table.tcp_message,
         ];
         let zero_times =
             times.into_iter().filter(|time| fixed(time.value).is_some_and(|time| time.0 == 0));

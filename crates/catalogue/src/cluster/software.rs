@@ -4,8 +4,8 @@
 
 use crate::published::Number;
 use form::{Auto, Count, Field, Whole, spec_table};
-use model::Object;
 use model::units::{Bytes, Nanos, Percent};
+use model::{Object, Route};
 
 spec_table! {
     /// What the storage software and its drives take for each request. Predictions and simulations
@@ -49,6 +49,17 @@ spec_table! {
         /// A core's time of a server for each change of a directory or an inode. `"auto"`:
         /// `cpu.per_change`.
         change: Auto<Nanos> = Auto::Auto,
+        /// What a share over RDMA adds to each request of a host outside, keeping nobody else
+        /// waiting. `"auto"`: 60 µs, a class estimate.
+        rdma_path: Auto<Nanos> = Auto::Auto,
+        /// The same of a share over TCP. `"auto"`: 200 µs, a class estimate.
+        tcp_path: Auto<Nanos> = Auto::Auto,
+        /// A core's time of a node for each message of a share over RDMA. `"auto"`: 5 µs in a
+        /// prediction, a class estimate; none in a simulation.
+        rdma_message: Auto<Nanos> = Auto::Auto,
+        /// The same of a share over TCP. `"auto"`: 20 µs in a prediction, a class estimate; none in
+        /// a simulation.
+        tcp_message: Auto<Nanos> = Auto::Auto,
         /// The share of `stat` that clients answer themselves, from attributes that they keep.
         /// `"auto"`: 30 % in a prediction, a guess; none in a simulation.
         attributes_kept: Auto<Percent> = Auto::Auto,
@@ -137,6 +148,8 @@ spec_table! {
         remote: Percent = Percent::ZERO,
         /// What requests were made of.
         object: Object = Object::Blocks,
+        /// How hosts reached the data.
+        route: Route = Route::Testbed,
         /// Requests per second.
         rate: Number,
     }
@@ -169,6 +182,8 @@ pub struct FittedRow {
     pub remote: Percent,
     /// What requests were made of.
     pub object: Object,
+    /// How hosts reached the data.
+    pub route: Route,
     /// Requests per second; above 0 and finite.
     pub rate: f64,
 }
@@ -186,6 +201,7 @@ impl From<&FittedRowSpec> for FittedRow {
             outstanding: spec.outstanding.value.0,
             remote: spec.remote.value,
             object: spec.object.value,
+            route: spec.route.value,
             rate: spec.rate.value.0,
         }
     }
@@ -231,6 +247,9 @@ pub fn with_fitted(text: &str, fitted: &[(&str, FittedValue)], rows: &[FittedRow
         }
         if row.object != Object::Blocks {
             out.push_str(&format!("object = {}\n", row.object.write()));
+        }
+        if row.route != Route::Testbed {
+            out.push_str(&format!("route = {}\n", row.route.write()));
         }
         out.push_str(&format!(
             "hosts = {}\noutstanding = {}\nremote = {}\nrate = {}\n",

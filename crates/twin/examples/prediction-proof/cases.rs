@@ -21,6 +21,7 @@ pub fn simulated(truth: &Testbed, load: &Load) -> Simulated {
         outstanding: load.outstanding,
         remote: load.remote,
         object: load.object,
+        route: load.route,
     };
     closed_loop(truth, &closed, REQUESTS, 1).unwrap_or_else(|why| panic!("{why}"))
 }

@@ -6,7 +6,7 @@ use super::route::SLAB_BITS;
 use super::{Cluster, ClusterSpec, Layer, Testbed};
 use crate::device::Request;
 use model::rng::Rng;
-use model::{Bytes, Object, Op, Percent};
+use model::{Bytes, Object, Op, Percent, Route};
 
 /// Room for the hosts' places, where no footprint is known.
 const UNTOLD_BYTES: u64 = 1 << 42;
@@ -45,6 +45,8 @@ pub struct ClosedLoop {
     /// What requests are made of. Of whole files each request outstanding has a tree, whose
     /// directories hold 1,024 files each.
     pub object: Object,
+    /// How hosts reach the data.
+    pub route: Route,
 }
 
 /// Files of a directory.
@@ -85,6 +87,7 @@ pub fn closed_loop(
     let streams = outstanding.div_ceil(u64::from(hosts));
     let blocks = (each / block / streams).max(4);
     let mut spec = ClusterSpec::new("simulated");
+    spec.route = load.route;
     spec.is_shared = load.object == Object::SharedFile;
     // A file that hosts share holds the parts of all of them.
     let parts = if spec.is_shared { u64::from(hosts) } else { 1 } * streams;

@@ -23,7 +23,7 @@ pub use closed::{ClosedLoop, Simulated, closed_loop};
 pub use counts::Crossed;
 pub use migration::{Migration, Moved};
 pub use model::layer::Layer;
-pub use spec::{CLUSTER, ClusterSpec, Route};
+pub use spec::{CLUSTER, ClusterSpec};
 
 use crate::device::{MAX_RW_COUNT, Request};
 use catalogue::Cluster as Testbed;

@@ -39,7 +39,8 @@ impl Router {
             return;
         }
         let is_change = named.op.changes_names();
-        flow.head.push(Hop { at: At::Nowhere, delay_ns: self.settings.ahead_ns(is_change) });
+        let ahead_ns = self.settings.ahead_ns(is_change).saturating_add(self.settings.share_ns);
+        flow.head.push(Hop { at: At::Nowhere, delay_ns: ahead_ns });
         let key =
             derive(u64::from(named.host), &[DIRECTORIES, u64::from(named.tree), named.directory]);
         let asker = Asker::of(topology, named.host, named.node);
@@ -57,6 +58,7 @@ impl Router {
             if is_change { self.settings.change_cpu_ns } else { self.settings.lookup_cpu_ns };
         flow.head.push(Hop { at: At::Nowhere, delay_ns: way_ns });
         serve(server, busy_ns, flow);
+        self.take_message(server, flow);
         if is_change {
             self.keep_journal(topology, key, &copies, named.now_ns, flow);
         }

@@ -3,7 +3,6 @@
 
 use super::flow::{At, Flow, Hop};
 use super::migration::REQUEST_NS;
-use super::spec::Route;
 use super::topology::{Drive, Duplex, Node, Place, Topology};
 use super::{PPM, Settings};
 use crate::sampler::Sampler;
@@ -107,7 +106,7 @@ impl Router {
     /// Lays the way of a request that moves bytes.
     pub(super) fn lay(&mut self, topology: &Topology, asked: &Asked, flow: &mut Flow) {
         let ahead_ns = self.settings.ahead_ns(asked.is_write);
-        let extra_ns = ahead_ns.saturating_add(route_ns(self.settings.route));
+        let extra_ns = ahead_ns.saturating_add(self.settings.share_ns);
         flow.head.push(Hop { at: At::Nowhere, delay_ns: extra_ns });
         flow.head
             .extend((0..flow.asks.len() as u32).map(|ask| Hop { at: At::Token(ask), delay_ns: 0 }));
@@ -184,6 +183,7 @@ impl Router {
         };
         let busy_ns = self.settings.read_cpu_ns + self.settings.byte_cpu_ns * bytes;
         cpu(entry, busy_ns, flow);
+        self.take_message(entry, flow);
         let far_ns = match asker {
             Asker::Node(own) if own == source => 0,
             Asker::Node(own) => {
@@ -256,6 +256,13 @@ impl Router {
         flow.head.push(queue(software, busy_ns));
     }
 
+    /// A node takes in a message of a share.
+    pub(super) fn take_message(&self, node: &Node, flow: &mut Flow) {
+        if self.settings.message_cpu_ns > 0.0 {
+            serve(node, self.settings.message_cpu_ns, flow);
+        }
+    }
+
     /// The time of a read at its drive; a block that the cache has not got takes the place of
     /// another there.
     fn fetch(&mut self, node: &Node, asked: &Asked, key: u64, flow: &mut Flow) {
@@ -299,6 +306,7 @@ impl Router {
                 back_ns = self.settings.way_ns(is_remote);
                 flow.head.push(Hop { at: At::Nowhere, delay_ns: back_ns });
                 cpu(master, busy_ns, flow);
+                self.take_message(master, flow);
                 copies[0]
             }
             Asker::Node(own) => {
@@ -436,16 +444,6 @@ impl Router {
         }
         arrive(to, bytes, hops);
         hops.push(Hop { at: At::Nowhere, delay_ns: self.settings.way_ns(is_far) });
-    }
-}
-
-/// What a share adds to each request, there and back. Class estimates: a server's pass over RDMA,
-/// and over TCP with its copies and interrupts.
-fn route_ns(route: Route) -> u64 {
-    match route {
-        Route::Testbed | Route::Local => 0,
-        Route::SmbDirect => 60_000,
-        Route::Smb => 200_000,
     }
 }
 

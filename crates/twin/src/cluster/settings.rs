@@ -3,18 +3,21 @@
 
 use super::PPM;
 use super::software::Software;
-use super::spec::{ClusterSpec, Route};
+use super::spec::ClusterSpec;
 use crate::spec::Stall;
 use catalogue::cluster::{
     CacheKind, CopiesUsed, Destage, Placement, Role, SoftwareSpec, TOKEN_BLOCK, fixed, missing,
 };
 use catalogue::{Auto, Cluster as Testbed};
-use model::{Bytes, Percent};
+use model::{Bytes, Percent, Route};
 
 /// How requests are treated.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    pub(super) route: Route,
+    /// What a share adds to each request, there and back.
+    pub(super) share_ns: u64,
+    /// A core's time of a node for each message of a share.
+    pub(super) message_cpu_ns: f64,
     /// On how many nodes a block has something: copies, or parts of a stripe.
     pub(super) blocks: u32,
     /// Data blocks of a stripe; 0 where copies protect.
@@ -98,8 +101,10 @@ impl Settings {
         // A path has the ways in it.
         let latency_ns = if software.paths.is_some() { 0 } else { spec.latency_ns };
         let site_latency_ns = software.site_way_ns.unwrap_or(spec.site_latency_ns);
+        let (share_ns, message_cpu_ns) = share_costs(testbed, spec.route);
         Settings {
-            route: spec.route,
+            share_ns,
+            message_cpu_ns,
             blocks,
             data,
             parity,
@@ -187,6 +192,23 @@ impl Settings {
     pub(super) fn moves_until(&self, now_ns: u64) -> u64 {
         self.moves + u64::from(self.migration.is_some_and(|span| now_ns >= end_ns(span)))
     }
+}
+
+/// What a share adds to each request, and a core's time for each message, in ns. Class estimates of
+/// the first: a server's pass over RDMA, and over TCP with its copies and interrupts.
+fn share_costs(testbed: &Testbed, route: Route) -> (u64, f64) {
+    let (path, message, likely_ns) = match route {
+        Route::Testbed | Route::Local => return (0, 0.0),
+        Route::SmbDirect => {
+            let found = |software: &SoftwareSpec| software.rdma_path.value;
+            (testbed.found(found), testbed.found(|one| one.rdma_message.value), 60_000)
+        }
+        Route::Smb => {
+            let found = |software: &SoftwareSpec| software.tcp_path.value;
+            (testbed.found(found), testbed.found(|one| one.tcp_message.value), 200_000)
+        }
+    };
+    (path.map_or(likely_ns, |path| path.0), message.map_or(0.0, |message| message.0 as f64))
 }
 
 fn end_ns(span: Stall) -> u64 {

@@ -3,11 +3,12 @@
 use super::Layer;
 use super::resource::Resource;
 use super::software::{Software, share};
-use super::spec::{ClusterSpec, Route};
+use super::spec::ClusterSpec;
 use catalogue::Cluster;
 use catalogue::cluster::{Drives, NodeGroup, Role, fixed};
 use catalogue::devices::{Media, catalogue};
 use model::Nanos;
+use model::Route;
 
 /// More nodes, or drives of a node, than any testbed that can be simulated in reasonable time.
 const MOST_NODES: u64 = 4_096;

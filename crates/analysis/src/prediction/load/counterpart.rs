@@ -6,7 +6,7 @@ use crate::ceiling::Workload;
 use catalogue::Auto;
 use catalogue::cluster::fixed;
 use catalogue::published::{CounterpartSpec, FigureSpec};
-use model::{Object, Op};
+use model::{Object, Op, Route};
 
 pub(super) fn of_counterpart(
     counterpart: &CounterpartSpec,
@@ -30,14 +30,15 @@ pub(super) fn of_counterpart(
     else {
         return Err(LeftOut::LoadUntold);
     };
-    let (hosts, remote) = (hosts as u32, counterpart.remote.value);
+    let (hosts, remote, route) = (hosts as u32, counterpart.remote.value, Route::Testbed);
     if !counterpart.run_operation.value.is_empty() {
         let op = Op::from_name(&counterpart.run_operation.value).filter(|op| op.is_metadata());
         let (Some(op), Some(files)) = (op, fixed(counterpart.files.value)) else {
             return Err(LeftOut::LoadUntold);
         };
         let workload = on_files(name, op, block, files.0);
-        return Ok(Load { workload, hosts, outstanding, remote, object: Object::Files(op) });
+        let object = Object::Files(op);
+        return Ok(Load { workload, hosts, outstanding, remote, object, route });
     }
     let (Some(read), Some(random)) =
         (fixed(counterpart.read.value), fixed(counterpart.random.value))
@@ -51,5 +52,5 @@ pub(super) fn of_counterpart(
     };
     let is_shared = hosts > 1 && fixed(counterpart.one_file.value) == Some(true);
     let object = if is_shared { Object::SharedFile } else { Object::Blocks };
-    Ok(Load { workload, hosts, outstanding, remote, object })
+    Ok(Load { workload, hosts, outstanding, remote, object, route })
 }

@@ -5,7 +5,7 @@ use crate::prediction::load::Load;
 use crate::prediction::parameter::{Parameter, Values};
 use catalogue::Cluster;
 use catalogue::cluster::{TOKEN_BLOCK, fixed};
-use model::{Bytes, Object, Op};
+use model::{Bytes, Object, Op, Route};
 
 /// What each copy of a journal writes for a change: a block, as in a simulation.
 pub(super) const JOURNAL_BYTES: f64 = 4096.0;
@@ -81,19 +81,30 @@ impl Network {
         if self.names.is_stat { values.get(Parameter::AttributesKept) } else { 0.0 }
     }
 
-    /// Waits for the paths of data, names and tokens.
-    pub(super) fn paths(&self, values: &Values) -> [Part; 3] {
+    /// What a share adds to each request: to its path, and on a core of a node.
+    fn share(&self) -> Option<(Parameter, Parameter)> {
+        match self.route {
+            Route::Testbed | Route::Local => None,
+            Route::SmbDirect => Some((Parameter::RdmaPath, Parameter::RdmaMessage)),
+            Route::Smb => Some((Parameter::TcpPath, Parameter::TcpMessage)),
+        }
+    }
+
+    /// Waits for the paths of data, names and tokens, and of a share.
+    pub(super) fn paths(&self, values: &Values) -> Vec<Part> {
         let kept = self.kept(values);
         let (reads, writes) = self.names.paths(self.reads, self.writes, kept);
         let part = |parameter: Parameter, seconds: f64| Part {
             owner: Owner::Parameter(parameter),
             seconds,
         };
-        [
+        let mut paths = vec![
             part(Parameter::ReadPath, reads * values.get(Parameter::ReadPath)),
             part(Parameter::WritePath, writes * values.get(Parameter::WritePath)),
             part(Parameter::AttributesKept, kept * self.names.lookups * KEPT_S),
-        ]
+        ];
+        paths.extend(self.share().map(|(path, _)| part(path, values.get(path))));
+        paths
     }
 
     /// The cores of servers that know directories, and of the one that has a file's tokens.
@@ -107,6 +118,12 @@ impl Network {
             let lookups = names.lookups * (1.0 - self.kept(values));
             let visits =
                 vec![visit(lookups, Parameter::Lookup), visit(names.changes, Parameter::Change)];
+            stations.push(Station { servers: names.lanes, ..Station::of(self.nodes, visits) });
+        }
+        if let Some((_, message)) = self.share() {
+            // Names, and the data behind them.
+            let further = if names.is_named { self.reads + self.writes } else { 0.0 };
+            let visits = vec![visit(1.0 + further, message)];
             stations.push(Station { servers: names.lanes, ..Station::of(self.nodes, visits) });
         }
         if names.tokens > 0.0 {
@@ -130,8 +147,8 @@ mod tests {
     fn rate(op: Op, outstanding: u64) -> f64 {
         let cluster = Cluster::parse("t", SERVERS, &[]).expect("a testbed");
         let workload = crate::prediction::load::on_files("w", op, Bytes::kib(4), 1 << 20);
-        let (hosts, remote, object) = (4, model::Percent::ZERO, Object::Files(op));
-        let load = Load { workload, hosts, outstanding, remote, object };
+        let (remote, object, route) = (model::Percent::ZERO, Object::Files(op), Route::Testbed);
+        let load = Load { workload, hosts: 4, outstanding, remote, object, route };
         Network::new(&cluster, &load).carries(&Values::of(&cluster)).rate
     }
 

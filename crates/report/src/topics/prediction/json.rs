@@ -158,6 +158,7 @@ fn load(load: &Load) -> Value {
         "outstanding": load.outstanding,
         "remote_share": f64::from(load.remote.ppm) / 1e6,
         "object": load.object.to_string(),
+        "route": load.route.word(),
     })
 }
 

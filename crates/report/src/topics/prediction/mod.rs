@@ -109,6 +109,10 @@ pub(super) fn parameter(parameter: Parameter) -> &'static str {
         Parameter::Change => "core time of a change",
         Parameter::AttributesKept => "stat answered by clients",
         Parameter::SharedFile => "bandwidth of a shared file",
+        Parameter::RdmaPath => "path of a share over RDMA",
+        Parameter::TcpPath => "path of a share over TCP",
+        Parameter::RdmaMessage => "core time of a message over RDMA",
+        Parameter::TcpMessage => "core time of a message over TCP",
     }
 }
 
@@ -162,7 +166,7 @@ fn why_left_out(why: LeftOut) -> &'static str {
         LeftOut::SharedFile => "hosts write one file in turn",
         LeftOut::OfACurve => "it is a curve's peak or plateau",
         LeftOut::OfAnEvent => "it is of an event",
-        LeftOut::OtherWay => "its simulated path or migration is not predicted",
+        LeftOut::OtherWay => "its simulated migration is not predicted",
     }
 }
 
