@@ -262,7 +262,8 @@ fn file_system(rng: &mut Rng) -> String {
         4 + rng.below(9),
     );
     let rest = format!(
-        "[protection]\ncopies = {}\n[access]\ntoken_block = \"{}MiB\"\n[clients]\ncount = 16\n",
+        "[protection]\ncopies = {}\n[access]\ntoken_block = \"{}MiB\"\n[clients]\ncount = \
+         16\nkeep_attributes = true\n",
         1 + rng.below(2),
         of(rng, &[1, 4, 8]),
     );

@@ -190,6 +190,9 @@ spec_table! {
         port_both_ways: Auto<Bandwidth> = Auto::Auto,
         /// Where the measured figures come from.
         port_source: String = String::new(),
+        /// Whether clients keep attributes of files, so that they answer `stat` themselves. How
+        /// many they keep is `attributes_kept` of `[software]`.
+        keep_attributes: bool = false,
     }
 }
 

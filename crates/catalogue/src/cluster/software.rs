@@ -60,8 +60,8 @@ spec_table! {
         /// The same of a share over TCP. `"auto"`: 20 µs in a prediction, a class estimate; none in
         /// a simulation.
         tcp_message: Auto<Nanos> = Auto::Auto,
-        /// The share of `stat` that clients answer themselves, from attributes that they keep.
-        /// `"auto"`: 30 % in a prediction, a guess; none in a simulation.
+        /// The share of `stat` that clients answer themselves, where `clients.keep_attributes` says
+        /// that they do. `"auto"`: 30 % in a prediction, a guess; none in a simulation.
         attributes_kept: Auto<Percent> = Auto::Auto,
         /// The share of the bandwidth of software, ports and drives that a file leaves which hosts
         /// share. `"auto"`: 75 % in a prediction, a class estimate; all of it in a simulation.

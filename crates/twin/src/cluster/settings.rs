@@ -127,7 +127,11 @@ impl Settings {
             byte_cpu_ns: testbed.cpu.per_mib.value.0 as f64 / 1_048_576.0,
             lookup_cpu_ns: name_ns(|software| software.lookup.value, testbed.likely_lookup()),
             change_cpu_ns: name_ns(|software| software.change.value, testbed.likely_change()),
-            attributes_kept: of_found(|software| software.attributes_kept.value, 0.0),
+            attributes_kept: if testbed.clients.keep_attributes.value {
+                of_found(|software| software.attributes_kept.value, 0.0)
+            } else {
+                0.0
+            },
             shared_file: of_found(|software| software.shared_file.value, 1.0),
             token_bytes: fixed::<Bytes>(testbed.access.token_block.value)
                 .map_or(TOKEN_BLOCK.0, |bytes| bytes.0),

@@ -27,7 +27,7 @@ pub(super) struct Names {
     pub(super) lookups: f64,
     /// Changes of one.
     pub(super) changes: f64,
-    /// Whether clients may know the answer.
+    /// Whether it is a `stat`, and clients may know the answer.
     pub(super) is_stat: bool,
     /// Tokens of a shared file that are asked for.
     tokens: f64,
@@ -53,7 +53,8 @@ impl Names {
             }
             Object::Files(op) => {
                 let changes = if op.changes_names() { 1.0 } else { 0.0 };
-                let (lookups, is_stat) = (1.0 - changes, op == Op::Stat);
+                let is_stat = op == Op::Stat && cluster.clients.keep_attributes.value;
+                let lookups = 1.0 - changes;
                 Names { lookups, changes, is_stat, tokens: 0.0, is_named: true, lanes }
             }
         }
@@ -140,7 +141,7 @@ mod tests {
 
     const SERVERS: &str = "name = \"t\"\n[[nodes]]\ncount = 2\ncores = 4\n[[nodes.drives]]\n\
                            model = \"p4610-3.2tb\"\n[protection]\ncopies = 2\n[clients]\n\
-                           count = 4\n[software]\nread_path = \"100us\"\nwrite_path = \
+                           count = 4\nkeep_attributes = true\n[software]\nread_path = \"100us\"\nwrite_path = \
                            \"200us\"\nlookup = \"50us\"\nchange = \"300us\"\ndrive_write = \
                            \"20us\"\nattributes_kept = \"50%\"\n";
 
