@@ -139,11 +139,26 @@ impl Network {
 mod tests {
     use super::*;
 
-    const SERVERS: &str = "name = \"t\"\n[[nodes]]\ncount = 2\ncores = 4\n[[nodes.drives]]\n\
-                           model = \"p4610-3.2tb\"\n[protection]\ncopies = 2\n[clients]\n\
-                           count = 4\nkeep_attributes = true\n[software]\nread_path = \"100us\"\nwrite_path = \
-                           \"200us\"\nlookup = \"50us\"\nchange = \"300us\"\ndrive_write = \
-                           \"20us\"\nattributes_kept = \"50%\"\n";
+    const SERVERS: &str = r#"
+        name = "t"
+        [[nodes]]
+        count = 2
+        cores = 4
+        [[nodes.drives]]
+        model = "p4610-3.2tb"
+        [protection]
+        copies = 2
+        [clients]
+        count = 4
+        keep_attributes = true
+        [software]
+        read_path = "100us"
+        write_path = "200us"
+        lookup = "50us"
+        change = "300us"
+        drive_write = "20us"
+        attributes_kept = "50%"
+    "#;
 
     fn rate(op: Op, outstanding: u64) -> f64 {
         let cluster = Cluster::parse("t", SERVERS, &[]).expect("a testbed");
