@@ -97,6 +97,58 @@ fn a_simulated_run_calibrates_its_testbed_and_predicts_another_depth() {
 }
 
 #[test]
+fn every_rate_and_what_follows_of_report_e_has_its_error_and_its_mark() {
+    let folder = scratch();
+    let calibrate = ["calibrate", "pixstor-nvme", "--against", "pixstor-nvme"];
+    let told = json(folder.path(), &calibrate);
+    let held = told["held_out"].as_array().expect("a list");
+    assert_eq!((told["fitted"].as_array().map(Vec::len), held.len()), (Some(3), 19));
+    for row in held {
+        assert!(row["extrapolated"] == true || row["wide"] == true, "{row:#}");
+    }
+    let of = |object: &str| held.iter().filter(|row| row["load"]["object"] == object).count();
+    assert_eq!((of("blocks"), of("shared-file"), of("stat"), of("create")), (7, 4, 2, 2));
+    let figures = told["figures"].as_array().expect("a list");
+    let knees = figures.iter().filter(|one| one["quantity"] == "threads").count();
+    assert_eq!((figures.len(), knees), (10, 9));
+    for left in told["left_out"].as_array().expect("a list") {
+        assert!(left["row"].as_str().is_some_and(|row| row.starts_with("theory")), "{left}");
+    }
+    let table = plimsoll(folder.path(), &calibrate).with_code(0).out;
+    assert!(table.contains("What follows") && table.contains("knee: threads"), "{table}");
+}
+
+#[test]
+fn whole_files_of_a_run_predict_other_numbers_of_threads() {
+    let folder = scratch();
+    let here = folder.path();
+    let sets = ["--set", "tree.files=16384", "--set", "sweep.workers=[1, 8, 32]"];
+    let simulate = ["--simulate", "pixstor-nvme", "--sim-hosts", "4", "--out", "names.plimsoll"];
+    plimsoll(here, &[&["run", "mdtest-4k"][..], &simulate, &sets].concat()).with_code(0);
+    let calibrate = ["calibrate", "pixstor-nvme", "names.plimsoll", "--hold", "workers=8"];
+    let fitted = [&calibrate[..], &["-o", "fitted.toml"]].concat();
+    let told = json(here, &fitted);
+    let held = told["held_out"].as_array().expect("a list");
+    assert_eq!(held.len(), 4, "create, stat, read and remove: {told:#}");
+    for row in held {
+        assert!(row["error"].as_f64().is_some_and(|error| error.abs() < 0.1), "{row:#}");
+        assert_eq!(row["load"]["outstanding"], 32, "eight on each of four hosts");
+    }
+    let predict = [&["predict", "./fitted.toml", "mdtest-4k", "--hosts", "4"][..], &sets].concat();
+    let results = json(here, &predict)["results"].clone();
+    let results = results.as_array().expect("a list");
+    assert_eq!(results.len(), 12);
+    let create = results
+        .iter()
+        .find(|one| one["load"]["object"] == "create" && one["load"]["outstanding"] == 32)
+        .expect("a point");
+    let before = held.iter().find(|row| row["load"]["object"] == "create").expect("held out");
+    let ratio =
+        create["iops"]["value"].as_f64().zip(before["predicted"].as_f64()).map(|(a, b)| a / b);
+    assert!(ratio.is_some_and(|ratio| (ratio - 1.0).abs() < 0.01), "{create:#} {before:#}");
+}
+
+#[test]
 fn bad_input_is_refused_with_its_reason_before_anything_is_written() {
     let folder = scratch();
     let here = folder.path();
