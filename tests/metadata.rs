@@ -317,7 +317,7 @@ fn a_resumed_run_begins_its_round_of_operations_with_the_making() {
     let folder = scratch();
     let here = folder.path();
     let operations = "\"create\", \"stat\", \"setattr\", \"write\", \"stat\", \"read\", \"remove\"";
-    fs::write(here.join("files.toml"), suite(operations, 8_000)).expect("a suite");
+    fs::write(here.join("files.toml"), suite(operations, 20_000)).expect("a suite");
     let args = ["run", "files.toml", "--target", "data", "--out", "run.plimsoll"];
     let mut child = start(here, &args);
     // A look at the run file takes longer than some operations on a busy machine.
@@ -329,7 +329,7 @@ fn a_resumed_run_begins_its_round_of_operations_with_the_making() {
     let json = plimsoll(here, &["resume", "run.plimsoll", "--json", "--quiet"]).with_code(0).json();
     let rows = json["results"].as_array().expect("a list");
     assert_eq!(rows.len(), 7);
-    assert!(rows.iter().all(|row| row["errors"] == 0 && row["ios"] == 8_000), "{json}");
+    assert!(rows.iter().all(|row| row["errors"] == 0 && row["ios"] == 20_000), "{json}");
     assert!(!here.join("data").exists(), "nothing is left");
 }
 
