@@ -180,7 +180,8 @@ fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
     let folder = scratch();
     let data = folder.path().join("data");
     let suite = "name = \"two\"\n[layout]\nsize = \"4MiB\"\n[stages]\nmeasure = \"6s\"\ninterval \
-                 = \"100ms\"\n[[workload]]\nname = \"w\"\nworkers = 1\nthink = \"2ms\"\n[sweep]\ndepth = [1, 2]\n";
+                 = \"100ms\"\n[[workload]]\nname = \"w\"\nworkers = 1\nthink = \
+                 \"2ms\"\n[sweep]\ndepth = [1, 2]\n";
     fs::write(folder.path().join("two.toml"), suite).expect("a suite");
     let line =
         ["run", "two.toml", "--hosts", "local:2", "--target", text(&data), "--out", "run.plimsoll"];

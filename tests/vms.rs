@@ -69,8 +69,8 @@ impl User {
     }
 }
 
-/// Its workers rest after each few requests: what is done to machines is done to any load, and a full
-/// one would take the processors that emulate its guests.
+/// Its workers rest after each few requests: what is done to machines is done to any load, and a
+/// full one would take the processors that emulate its guests.
 const SUITE: &str = "\
 name = \"small\"
 [vms]
