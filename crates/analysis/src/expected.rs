@@ -161,6 +161,8 @@ mod tests {
                 hosts: 1,
                 outstanding: 1,
                 remote: Percent::ZERO,
+                object: model::Object::Blocks,
+                route: model::Route::Testbed,
             },
             measured,
             predicted: Range { value: 100.0, low: 80.0, high: 125.0 },

@@ -10,7 +10,7 @@ pub use super::refusal::Refusal;
 use super::refusal::{check_fit, check_rows};
 use catalogue::Cluster;
 use catalogue::cluster::FittedValue;
-use model::{Bytes, Percent};
+use model::{Bytes, Object, Percent};
 use std::collections::BTreeSet;
 
 /// Who holds this share of the requests outstanding binds a row.
@@ -269,8 +269,19 @@ fn proposed(cluster: &Cluster, fit: &Fit, found: &[Found], loads: &[&Load]) -> V
                         hosts,
                         outstanding: u64::from(hosts) * each,
                         remote: first.remote,
+                        object: Object::Blocks,
+                        route: first.route,
                     });
                 }
+            }
+        }
+    }
+    for asked in loads.iter().filter(|load| load.object != Object::Blocks) {
+        for each in [1, 4, 32] {
+            let outstanding = u64::from(hosts) * each;
+            let candidate = Load { hosts, outstanding, ..(*asked).clone() };
+            if !candidates.iter().any(|known| known.is_like(&candidate)) {
+                candidates.push(candidate);
             }
         }
     }

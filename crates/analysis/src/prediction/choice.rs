@@ -157,6 +157,8 @@ mod tests {
             hosts: 1,
             outstanding: 1,
             remote: Percent::ZERO,
+            object: model::Object::Blocks,
+            route: model::Route::Testbed,
         };
         let names = ["4K read, 1 TB", "4K read, 2 TB", "4K write, 1 TB"];
         (1..)

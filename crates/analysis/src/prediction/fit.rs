@@ -175,6 +175,8 @@ impl Fit {
             freedom: self.freedom,
             rows: measured(points),
             before: (PRIOR_ROWS, PRIOR_ROWS * PRIOR_SPREAD.powi(2)),
+            has: Parameter::ALL
+                .map(|parameter| points.iter().any(|point| point.network.has(parameter))),
         };
         let draws = posterior::draws(&about, &|values| squares(values, points));
         Fit { draws, ..self }
@@ -402,16 +404,8 @@ fn descend(
     let mut here = cost(&values, prior, points, spread);
     for _ in 0..most_steps {
         let mut curvature = Symmetric::zero(PARAMETERS);
-        let mut slope = [0.0; PARAMETERS];
-        for (index, slope) in slope.iter_mut().enumerate() {
-            let deviation = prior.deviations[index];
-            if deviation > 0.0 {
-                curvature.add(index, index, deviation.powi(-2));
-                *slope += (values.0[index] - prior.medians.0[index]) / deviation.powi(2);
-            } else {
-                curvature.add(index, index, 1e12);
-            }
-        }
+        prior.add_to(&mut curvature);
+        let mut slope = prior.pull(&values);
         for point in points {
             let row = known_out(point.network.slopes(&values), prior);
             let ln_rate = point.network.ln_rate(&values);

@@ -1,13 +1,26 @@
 //! What is asked of a cluster: a workload, by so many hosts, with so many requests outstanding.
 
+mod counterpart;
+mod derived;
+mod made_of;
+mod of_report;
+
+pub use derived::{Derived, Of};
+#[cfg(any(test, feature = "testing"))]
+pub(super) use made_of::on_files;
+pub use of_report::{Choosable, Reported, published};
+
 use crate::ceiling::{Workload, touched};
 use crate::row::ResultRow;
 use catalogue::cluster::FittedRow;
-use catalogue::published::{CounterpartSpec, FigureSpec, Published};
-use catalogue::{Auto, cluster::fixed};
-use model::plan::{HostStage, PlannedTarget, Stage, TargetFile, Work};
+use catalogue::{Auto, Cluster, Count};
+use model::plan::{HostStage, Stage, Work};
 use model::testbed::SIMULATED_CLUSTER;
-use model::{Bytes, Percent, Plan, Record, Setting, StageKind};
+use model::{Bytes, Object, Op, Percent, Plan, Record, Route, Setting, StageKind};
+use std::borrow::Cow;
+
+/// The axis of operations on whole files.
+const OPERATION: &str = "operation";
 
 /// A load in a closed loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,9 +33,39 @@ pub struct Load {
     pub outstanding: u64,
     /// The share of data that is mastered in the other site.
     pub remote: Percent,
+    /// What its requests are made of.
+    pub object: Object,
+    /// How its hosts reach the data.
+    pub route: Route,
 }
 
 impl Load {
+    /// The mean size of a request in bytes; 0 where it moves none.
+    pub fn bytes(&self) -> f64 {
+        if self.object.moves_data() { self.workload.bytes() } else { 0.0 }
+    }
+
+    /// The cluster as this load uses it: with hosts where they are, and data where it is.
+    pub(crate) fn used<'a>(&self, cluster: &'a Cluster) -> Cow<'a, Cluster> {
+        let mut used = Cow::Borrowed(cluster);
+        if self.remote.ppm > 0 {
+            let access = &mut used.to_mut().access;
+            access.remote_site_reads.value = self.remote;
+            access.remote_site_writes.value = self.remote;
+        }
+        match self.route {
+            Route::Local if cluster.has_clients() => {
+                let clients = &mut used.to_mut().clients;
+                (clients.count.value, clients.port_speed.value) = (Auto::Auto, Auto::Auto);
+            }
+            Route::SmbDirect | Route::Smb if !cluster.has_clients() => {
+                used.to_mut().clients.count.value = Auto::Fixed(Count(self.hosts));
+            }
+            Route::Testbed | Route::Local | Route::SmbDirect | Route::Smb => {}
+        }
+        used
+    }
+
     /// Whether two loads are one: sizes within 5 %, all else equal.
     pub fn is_like(&self, other: &Load) -> bool {
         let near = |a: f64, b: f64| (a - b).abs() <= 0.05 * a.max(b);
@@ -33,8 +76,8 @@ impl Load {
             && one.read == two.read
             && (one.random - two.random).abs() < 1e-6
             && near(bytes(self), bytes(other))
-            && (self.hosts, self.outstanding, self.remote)
-                == (other.hosts, other.outstanding, other.remote)
+            && (self.hosts, self.outstanding, self.remote, self.object, self.route)
+                == (other.hosts, other.outstanding, other.remote, other.object, other.route)
     }
 }
 
@@ -54,7 +97,7 @@ pub struct Measured {
 /// Why a row is no load that is predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOut {
-    /// Operations on whole files.
+    /// Operations on whole files, mixed.
     Metadata,
     /// Its rate was given.
     FixedRate,
@@ -70,9 +113,11 @@ pub enum LeftOut {
     NoRate,
     /// The figure's load is not told: sizes, mix, or requests outstanding.
     LoadUntold,
-    /// A simulated way to the data, or a migration, that the prediction does not know.
+    /// A simulated migration, which the prediction does not know.
     OtherWay,
-    /// Hosts share one file, whose tokens the prediction does not know.
+    /// Inodes are looked up that another host made: nobody knows which of them a client keeps.
+    OthersFiles,
+    /// Hosts write one file in turn, piece by piece: their tokens go to and fro.
     SharedFile,
     /// The figure is the peak or the plateau of a curve, and no one load's.
     OfACurve,
@@ -104,7 +149,7 @@ pub struct Planned {
     pub load: Load,
 }
 
-/// The loads of all points of a plan.
+/// The loads of all points of a plan, each of them once.
 pub fn planned(plan: &Plan) -> Rows<Planned> {
     let mut found = Rows::default();
     for (number, stage) in (0..).zip(&plan.stages) {
@@ -114,9 +159,16 @@ pub fn planned(plan: &Plan) -> Rows<Planned> {
         for (index, work) in (0..).zip(&stage.works) {
             let sweep = stage.point.and_then(|point| plan.points.get(point as usize));
             let sweep = sweep.map(|point| point.sweep.as_slice());
-            let name = named(&work.workload, sweep.unwrap_or_default());
+            let name = named(work, sweep.unwrap_or_default());
+            // A repetition is predicted as its first one is.
             match of_work(plan, StageOf { number, stage, index }, work) {
-                Ok(load) => found.rows.push(Planned { name, load }),
+                Ok(load) => {
+                    let planned = Planned { name, load };
+                    if !found.rows.contains(&planned) {
+                        found.rows.push(planned);
+                    }
+                }
+                Err(why) if found.left_out.contains(&(name.clone(), why)) => {}
                 Err(why) => found.left_out.push((name, why)),
             }
         }
@@ -128,7 +180,10 @@ pub fn planned(plan: &Plan) -> Rows<Planned> {
 pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
     let mut found = Rows::default();
     for row in rows.iter().filter(|row| row.is_of_workload()) {
-        let mut name = named(&row.workload, &row.sweep);
+        let mut name = row.work().map_or_else(
+            || with_axes(row.workload.clone(), &row.sweep),
+            |work| named(work, &row.sweep),
+        );
         if let Some(repetition) = row.repetition {
             name.push_str(&format!(" #{repetition}"));
         }
@@ -140,7 +195,7 @@ pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
             _ if !row.complete || row.ios == 0 => Err(LeftOut::NotMeasured),
             None => Err(LeftOut::SeveralAtOnce),
             Some(work) => of_work(&record.plan, StageOf { number: row.stage, stage, index }, work)
-                .map(|load| with_footprint(load, touched(record, row))),
+                .map(|load| touching(load, touched(record, row))),
         };
         match load {
             Ok(load) => {
@@ -153,14 +208,29 @@ pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
     found
 }
 
-fn with_footprint(mut load: Load, footprint: Bytes) -> Load {
-    load.workload.footprint = Some(footprint);
+/// What a row touched, where that is more than the plan knows: of whole files it is not.
+fn touching(mut load: Load, footprint: Bytes) -> Load {
+    if load.object.op().is_none() {
+        load.workload.footprint = Some(footprint);
+    }
     load
 }
 
-fn named(workload: &str, sweep: &[Setting]) -> String {
+/// The workload, of whole files with its operation, and its axes.
+fn named(work: &Work, sweep: &[Setting]) -> String {
+    let workload = &work.workload;
+    // A sweep over operations says which it is.
+    let is_told = sweep.iter().any(|setting| setting.axis() == OPERATION);
+    let name = match work.metadata.filter(|_| !is_told) {
+        Some(metadata) => format!("{workload} {}", metadata.name()),
+        None => workload.clone(),
+    };
+    with_axes(name, sweep)
+}
+
+fn with_axes(workload: String, sweep: &[Setting]) -> String {
     if sweep.is_empty() {
-        return workload.to_owned();
+        return workload;
     }
     let axes: Vec<String> = sweep.iter().map(Setting::to_string).collect();
     format!("{workload} ({})", axes.join(", "))
@@ -175,9 +245,6 @@ struct StageOf<'a> {
 }
 
 fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
-    if work.metadata.is_some() {
-        return Err(LeftOut::Metadata);
-    }
     if of.stage.works.len() > 1 {
         return Err(LeftOut::SeveralAtOnce);
     }
@@ -198,6 +265,18 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         plan.hosts.iter().filter_map(|host| host.stages.get(of.number as usize)).collect();
     let hosts = stages.iter().filter(|stage| workers(stage) > 0).count() as u32;
     let threads: u64 = stages.iter().map(|stage| workers(stage)).sum();
+    let (remote, route) = ways(plan, of.number)?;
+    if let Some(metadata) = work.metadata {
+        let files = made_of::files(&stages, of.index);
+        let (workload, op) = made_of::of_files(&work.workload, &metadata, files)?;
+        let object = Object::Files(op);
+        if op == Op::Stat && made_of::are_others(plan, of.number, of.index) {
+            return Err(LeftOut::OthersFiles);
+        }
+        let is_told = hosts > 0 && files > 0;
+        let load = Load { workload, hosts, outstanding: threads.max(1), remote, object, route };
+        return if is_told { Ok(load) } else { Err(LeftOut::LoadUntold) };
+    }
     let lengths = stages
         .iter()
         .flat_map(|stage| &stage.workers)
@@ -208,146 +287,45 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
     if hosts == 0 || footprint.0 == 0 {
         return Err(LeftOut::LoadUntold);
     }
+    let is_shared = hosts > 1 && made_of::shares_files(plan, of.number);
+    if is_shared && work.read < Percent::ALL && !made_of::are_apart(&stages, of.index) {
+        return Err(LeftOut::SharedFile);
+    }
     Ok(Load {
         workload: Workload::of_work(work, footprint),
         hosts,
         outstanding: threads.saturating_mul(u64::from(work.depth)).max(1),
-        remote: remote(plan, of.number)?,
+        remote,
+        object: if is_shared { Object::SharedFile } else { Object::Blocks },
+        route,
     })
 }
 
-/// The share of data in the other site, as the simulated targets of a stage say it.
-fn remote(plan: &Plan, stage: u32) -> Result<Percent, LeftOut> {
-    let mut remote = Percent::ZERO;
+/// The share of data in the other site, and how hosts reach it, as the simulated targets of a stage
+/// say it.
+fn ways(plan: &Plan, stage: u32) -> Result<(Percent, Route), LeftOut> {
+    let (mut remote, mut route) = (Percent::ZERO, Route::Testbed);
     for host in &plan.hosts {
         for target in host.targets.get(host.targets_of(stage)).unwrap_or_default() {
-            let is_shared = target.kind == PlannedTarget::Joined
-                || target.files.iter().any(TargetFile::is_shared_in_simulation);
-            if is_shared && plan.hosts.len() > 1 {
-                return Err(LeftOut::SharedFile);
-            }
             let Some(text) = target.path.strip_prefix(SIMULATED_CLUSTER) else { continue };
             for parameter in text.split(',').skip(1) {
                 match parameter.trim().split_once('=') {
                     Some(("remote", share)) => remote = share.parse().unwrap_or(Percent::ZERO),
-                    Some(("path" | "migrate", _)) => return Err(LeftOut::OtherWay),
+                    Some(("path", word)) => {
+                        let known = Route::ALL.iter().copied().find(|one| one.word() == word);
+                        route = known.ok_or(LeftOut::OtherWay)?;
+                    }
+                    Some(("migrate", _)) => return Err(LeftOut::OtherWay),
                     _ => {}
                 }
             }
         }
     }
-    Ok(remote)
-}
-
-/// The row of each rate of a report, and whether its author meant it for calibration.
-pub fn published(published: &Published) -> Rows<Choosable> {
-    let mut found = Rows::default();
-    for figure in &published.figures {
-        let name = format!("{}, {}", figure.workload.value, figure.scenario.value);
-        let of_event =
-            figure.with_event.value || figure.during.value == catalogue::published::During::Event;
-        let counterpart = published.counterpart(figure);
-        let rate = of_rate(figure).or_else(|| of_throughput(published, figure, counterpart?));
-        let outcome = match (rate, counterpart) {
-            (None, _) => Err(LeftOut::NoRate),
-            _ if of_event => Err(LeftOut::OfAnEvent),
-            (Some(_), None) => Err(LeftOut::LoadUntold),
-            (Some(rate), Some(counterpart)) => {
-                of_counterpart(counterpart, figure, &name).map(|load| Choosable {
-                    row: Measured { number: found.rows.len() + 1, name: name.clone(), load, rate },
-                    calibrates: counterpart.calibrates.value || figure.calibrates.value,
-                })
-            }
-        };
-        match outcome {
-            Ok(row) => found.rows.push(row),
-            Err(why) => {
-                found.left_out.push((format!("{name}: {}", figure.quantity.value), why));
-            }
-        }
-    }
-    found
-}
-
-/// A published row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Choosable {
-    /// The row.
-    pub row: Measured,
-    /// Whether a calibration takes it unless somebody chooses others.
-    pub calibrates: bool,
-}
-
-/// Requests per second, if that is what a figure is.
-fn of_rate(figure: &FigureSpec) -> Option<f64> {
-    let factor = match figure.unit.value.as_str() {
-        "IOPS" => 1.0,
-        "K IOPS" => 1e3,
-        "M IOPS" => 1e6,
-        _ => return None,
-    };
-    let value = figure.value.value.0 * factor;
-    (figure.quantity.value == "rate" && value > 0.0).then_some(value)
-}
-
-/// The rate of requests that a figure in GB/s stands for, where no figure beside it says the rate.
-fn of_throughput(
-    published: &Published,
-    figure: &FigureSpec,
-    counterpart: &CounterpartSpec,
-) -> Option<f64> {
-    let is_of_bytes = figure.quantity.value == "throughput" && figure.unit.value == "GB/s";
-    let (workload, scenario) = (&figure.workload.value, &figure.scenario.value);
-    if !is_of_bytes || published.value(workload, scenario, "rate").is_some() {
-        return None;
-    }
-    let block = fixed(counterpart.block_size.value).filter(|block| block.0 > 0)?;
-    let value = figure.value.value.0;
-    (value > 0.0).then(|| value * 1e9 / block.0 as f64)
-}
-
-fn of_counterpart(
-    counterpart: &CounterpartSpec,
-    figure: &FigureSpec,
-    name: &str,
-) -> Result<Load, LeftOut> {
-    let count = |value: Auto<catalogue::Count>| fixed(value).map(|count| u64::from(count.0));
-    let of_figure = count(figure.threads.value);
-    if !counterpart.run_operation.value.is_empty() {
-        return Err(LeftOut::Metadata);
-    }
-    if fixed(counterpart.one_file.value) == Some(true) {
-        return Err(LeftOut::SharedFile);
-    }
-    if !counterpart.run_axis.value.is_empty() && of_figure.is_none() {
-        return Err(LeftOut::OfACurve);
-    }
-    let outstanding = count(counterpart.outstanding.value).or_else(|| {
-        let threads = of_figure.or(count(counterpart.threads.value))?;
-        Some(threads.saturating_mul(count(counterpart.depth.value).unwrap_or(1)))
-    });
-    // A thread is on one host.
-    let hosts = count(counterpart.hosts.value)
-        .map(|hosts| of_figure.map_or(hosts, |threads| hosts.min(threads)));
-    let (Some(block), Some(read), Some(random), Some(hosts), Some(outstanding)) = (
-        fixed(counterpart.block_size.value),
-        fixed(counterpart.read.value),
-        fixed(counterpart.random.value),
-        hosts,
-        outstanding,
-    ) else {
-        return Err(LeftOut::LoadUntold);
-    };
-    let footprint = fixed(counterpart.footprint.value);
-    let workload = Workload {
-        random: f64::from(random.ppm) / 1e6,
-        ..Workload::new(name, block, read, true, footprint)
-    };
-    Ok(Load { workload, hosts: hosts as u32, outstanding, remote: counterpart.remote.value })
+    Ok((remote, route))
 }
 
 /// The rows that a testbed was fitted to.
-pub fn fitted(cluster: &catalogue::Cluster) -> Vec<Measured> {
+pub fn fitted(cluster: &Cluster) -> Vec<Measured> {
     let rows = (1..).zip(&cluster.fitted_rows);
     rows.map(|(number, row)| Measured { number, ..Measured::from(row) }).collect()
 }
@@ -362,8 +340,8 @@ impl From<&FittedRow> for Measured {
             random: f64::from(row.random.ppm) / 1e6,
             footprint: row.footprint,
         };
-        let load =
-            Load { workload, hosts: row.hosts, outstanding: row.outstanding, remote: row.remote };
+        let FittedRow { hosts, outstanding, remote, object, route, .. } = *row;
+        let load = Load { workload, hosts, outstanding, remote, object, route };
         Measured { number: 0, name: row.name.clone(), load, rate: row.rate }
     }
 }
@@ -381,6 +359,8 @@ impl From<&Measured> for FittedRow {
             hosts: row.load.hosts,
             outstanding: row.load.outstanding,
             remote: row.load.remote,
+            object: row.load.object,
+            route: row.load.route,
             rate: row.rate,
         }
     }

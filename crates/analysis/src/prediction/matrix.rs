@@ -43,6 +43,23 @@ impl Symmetric {
         Symmetric { size: self.size, entries }
     }
 
+    /// The sum of two of one size.
+    pub(super) fn plus(&self, other: &Symmetric) -> Symmetric {
+        let entries = self.entries.iter().zip(&other.entries).map(|(one, two)| one + two);
+        Symmetric { size: self.size, entries: entries.collect() }
+    }
+
+    /// The rows and columns with these numbers alone.
+    pub(super) fn picked(&self, numbers: &[usize]) -> Symmetric {
+        let mut picked = Symmetric::zero(numbers.len());
+        for (row, from_row) in numbers.iter().enumerate() {
+            for (column, from_column) in numbers.iter().enumerate() {
+                picked.set(row, column, self.at(*from_row, *from_column));
+            }
+        }
+        picked
+    }
+
     /// aᵀ·M·b.
     pub(super) fn between(&self, a: &[f64], b: &[f64]) -> f64 {
         a.iter().zip(self.times(b)).map(|(one, other)| one * other).sum()

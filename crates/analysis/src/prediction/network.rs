@@ -5,6 +5,7 @@
 
 mod demands;
 mod hardware;
+mod names;
 mod visit;
 
 use super::cache::Tier;
@@ -14,6 +15,8 @@ use super::parameter::{PARAMETERS, Parameter, Values};
 use crate::ceiling::{Amplification, Layer, amplification};
 use catalogue::Cluster;
 use catalogue::cluster::{CopiesUsed, Placement, Role, fixed};
+use model::{Object, Route};
+use names::Names;
 use std::collections::BTreeMap;
 use visit::{Part, Station, Visit};
 
@@ -78,6 +81,12 @@ pub struct Network {
     at_home: Option<f64>,
     /// Blocks of a write that are stored side by side: of a random one, and of one in sequence.
     blocks: Blocks,
+    /// What servers of names do for each request.
+    names: Names,
+    /// How hosts reach the data.
+    route: Route,
+    /// Whether all hosts share one file.
+    is_shared: bool,
     /// Capacity drives, and what each of them reads and writes in sequence, in bytes per second.
     drives: f64,
     read_bytes_per_s: f64,
@@ -113,17 +122,17 @@ struct CacheTimes {
     write_s: f64,
     /// To take in what a read brought.
     fill_s: f64,
+    /// Of a block of a journal.
+    journal_s: f64,
 }
 
 impl Network {
     /// The network of a cluster under a load.
     pub fn new(cluster: &Cluster, load: &Load) -> Network {
-        let mut there = cluster.clone();
-        if load.remote.ppm > 0 {
-            there.access.remote_site_reads.value = load.remote;
-            there.access.remote_site_writes.value = load.remote;
-        }
-        let (cluster, workload) = (&there, &load.workload);
+        // How many lanes serve is the nodes' own, wherever hosts are.
+        let lanes = f64::from(cluster.lanes());
+        let used = load.used(cluster);
+        let (cluster, workload) = (&*used, &load.workload);
         let amplification = amplification(cluster, workload);
         let share = |percent: model::Percent| f64::from(percent.ppm) / 1e6;
         let copies_cross =
@@ -141,19 +150,23 @@ impl Network {
             sum / drives.max(1.0)
         };
         let line_bytes = fixed(cluster.cache.line.value).map_or(0.0, |line| line.0 as f64);
+        let moves = if load.object.moves_data() { 1.0 } else { 0.0 };
         let mut network = Network {
             outstanding: load.outstanding.max(1) as f64,
-            reads: workload.read_share(),
-            writes: workload.write_share(),
+            reads: moves * workload.read_share(),
+            writes: moves * workload.write_share(),
             read_bytes: workload.read_bytes,
             write_bytes: workload.write_bytes,
             random: workload.random,
             nodes: cluster.node_count().max(1) as f64,
-            lanes: f64::from(cluster.lanes()),
+            lanes,
+            route: load.route,
             footprint: workload.footprint,
             tier: Tier::of(cluster, &amplification),
             at_home: at_home(cluster, load),
             blocks: blocks(cluster),
+            names: Names::of(cluster, load),
+            is_shared: load.object == Object::SharedFile,
             amplification,
             crossings,
             drives,
@@ -166,7 +179,12 @@ impl Network {
             cache_drives: count(Role::Cache),
             cache: hardware::cache_times(cluster, workload),
         };
-        network.layers(cluster, load);
+        if load.object.moves_data() {
+            network.layers(cluster, load);
+        }
+        if network.names.changes > 0.0 {
+            network.journal_ports(cluster);
+        }
         network
     }
 
@@ -218,14 +236,23 @@ impl Network {
     /// Whether a parameter has any part in it.
     pub(super) fn has(&self, parameter: Parameter) -> bool {
         let behind = self.drives > 0.0;
+        let names = &self.names;
         match parameter {
-            Parameter::Read | Parameter::ReadPerMib | Parameter::ReadPath => self.reads > 0.0,
-            Parameter::Write | Parameter::WritePerMib | Parameter::WritePath => self.writes > 0.0,
+            Parameter::Read | Parameter::ReadPerMib => self.reads > 0.0,
+            Parameter::Write | Parameter::WritePerMib => self.writes > 0.0,
+            Parameter::ReadPath => self.reads > 0.0 || names.asks() > 0.0,
+            Parameter::WritePath => self.writes > 0.0 || names.changes > 0.0,
             Parameter::SiteRoundTrip => self.crossings > 0.0,
             Parameter::PortShare => !self.ports.is_empty(),
             Parameter::CacheUsable => self.tier.is_some() && self.footprint.is_some(),
             Parameter::DriveRead | Parameter::DriveWrite => behind && self.random > 0.0,
             Parameter::StreamShare => behind && self.random < 1.0,
+            Parameter::Lookup => names.asks() > 0.0,
+            Parameter::Change => names.changes > 0.0,
+            Parameter::AttributesKept => names.is_stat,
+            Parameter::SharedFile => self.is_shared,
+            Parameter::RdmaPath | Parameter::RdmaMessage => self.route == Route::SmbDirect,
+            Parameter::TcpPath | Parameter::TcpMessage => self.route == Route::Smb,
         }
     }
 

@@ -31,10 +31,26 @@ pub enum Parameter {
     DriveWrite,
     /// The share of the drives' sequential bandwidth that many streams leave.
     StreamShare,
+    /// A core's time of a server for a look at a directory, an inode or a token.
+    Lookup,
+    /// A core's time of a server for a change of a directory or an inode.
+    Change,
+    /// The share of `stat` that clients answer from attributes that they keep.
+    AttributesKept,
+    /// The share of bandwidths that a file leaves which hosts share.
+    SharedFile,
+    /// What a share over RDMA adds to a request, keeping nobody else waiting.
+    RdmaPath,
+    /// The same of a share over TCP.
+    TcpPath,
+    /// A core's time of a node for each message over RDMA.
+    RdmaMessage,
+    /// The same over TCP.
+    TcpMessage,
 }
 
 /// How many parameters there are.
-pub const PARAMETERS: usize = 12;
+pub const PARAMETERS: usize = 20;
 
 /// A row depends on a parameter if 1 % of that moves its rate by at least 0.2 %.
 pub(super) const DEPENDS: f64 = 0.2;
@@ -63,6 +79,14 @@ impl Parameter {
         Parameter::DriveRead,
         Parameter::DriveWrite,
         Parameter::StreamShare,
+        Parameter::Lookup,
+        Parameter::Change,
+        Parameter::AttributesKept,
+        Parameter::SharedFile,
+        Parameter::RdmaPath,
+        Parameter::TcpPath,
+        Parameter::RdmaMessage,
+        Parameter::TcpMessage,
     ];
 
     /// Its key in `[software]` and `[fitted]`, and its word for machines.
@@ -80,12 +104,27 @@ impl Parameter {
             Parameter::DriveRead => "drive_read",
             Parameter::DriveWrite => "drive_write",
             Parameter::StreamShare => "stream_share",
+            Parameter::Lookup => "lookup",
+            Parameter::Change => "change",
+            Parameter::AttributesKept => "attributes_kept",
+            Parameter::SharedFile => "shared_file",
+            Parameter::RdmaPath => "rdma_path",
+            Parameter::TcpPath => "tcp_path",
+            Parameter::RdmaMessage => "rdma_message",
+            Parameter::TcpMessage => "tcp_message",
         }
     }
 
     /// Whether it is a share, and no time.
     pub fn is_share(self) -> bool {
-        matches!(self, Parameter::PortShare | Parameter::CacheUsable | Parameter::StreamShare)
+        matches!(
+            self,
+            Parameter::PortShare
+                | Parameter::CacheUsable
+                | Parameter::StreamShare
+                | Parameter::AttributesKept
+                | Parameter::SharedFile
+        )
     }
 
     /// Where it stands among all.
@@ -110,6 +149,14 @@ impl Parameter {
             Parameter::DriveRead => time(table.drive_read.value),
             Parameter::DriveWrite => time(table.drive_write.value),
             Parameter::StreamShare => share(table.stream_share.value),
+            Parameter::Lookup => time(table.lookup.value),
+            Parameter::Change => time(table.change.value),
+            Parameter::AttributesKept => share(table.attributes_kept.value),
+            Parameter::SharedFile => share(table.shared_file.value),
+            Parameter::RdmaPath => time(table.rdma_path.value),
+            Parameter::TcpPath => time(table.tcp_path.value),
+            Parameter::RdmaMessage => time(table.rdma_message.value),
+            Parameter::TcpMessage => time(table.tcp_message.value),
         }
     }
 
@@ -150,12 +197,25 @@ impl Parameter {
             Parameter::DriveRead => drive_read(cluster),
             Parameter::DriveWrite => drive_write(cluster),
             Parameter::StreamShare => prior(0.5, 0.5),
+            Parameter::Lookup => prior(cluster.likely_lookup().as_seconds(), 1.0),
+            Parameter::Change => prior(cluster.likely_change().as_seconds(), 1.0),
+            Parameter::AttributesKept => prior(0.3, 1.5),
+            Parameter::SharedFile => prior(0.75, 0.35),
+            Parameter::RdmaPath => prior(60e-6, 1.0),
+            Parameter::TcpPath => prior(200e-6, 1.0),
+            Parameter::RdmaMessage => prior(5e-6, 1.0),
+            Parameter::TcpMessage => prior(20e-6, 1.0),
         }
     }
 }
 
 /// The deviation of a lane's time where a node has several: a factor of 12 within 90 %.
 const MANY_LANES: f64 = 1.5;
+
+/// The variance that the times of a lane have in common: how many serve is one guess for all.
+pub(super) fn lanes_in_common(cluster: &Cluster) -> f64 {
+    if cluster.lanes() > 1 { MANY_LANES.powi(2) - 1.0 } else { 0.0 }
+}
 
 /// Where no figure of a drive is known, anything between flash and a disk is.
 const UNKNOWN_DRIVE: Prior = Prior { median: 1e-3, deviation: 2.0 };
@@ -239,6 +299,30 @@ impl Values {
                 }
                 (Parameter::StreamShare, FittedValue::Share(share)) => {
                     table.stream_share.value = Auto::Fixed(share);
+                }
+                (Parameter::Lookup, FittedValue::Time(time)) => {
+                    table.lookup.value = Auto::Fixed(time);
+                }
+                (Parameter::Change, FittedValue::Time(time)) => {
+                    table.change.value = Auto::Fixed(time);
+                }
+                (Parameter::AttributesKept, FittedValue::Share(share)) => {
+                    table.attributes_kept.value = Auto::Fixed(share);
+                }
+                (Parameter::SharedFile, FittedValue::Share(share)) => {
+                    table.shared_file.value = Auto::Fixed(share);
+                }
+                (Parameter::RdmaPath, FittedValue::Time(time)) => {
+                    table.rdma_path.value = Auto::Fixed(time);
+                }
+                (Parameter::TcpPath, FittedValue::Time(time)) => {
+                    table.tcp_path.value = Auto::Fixed(time);
+                }
+                (Parameter::RdmaMessage, FittedValue::Time(time)) => {
+                    table.rdma_message.value = Auto::Fixed(time);
+                }
+                (Parameter::TcpMessage, FittedValue::Time(time)) => {
+                    table.tcp_message.value = Auto::Fixed(time);
                 }
                 // What is written of a time is a time, and of a share a share.
                 (_, FittedValue::Time(_) | FittedValue::Share(_)) => {}

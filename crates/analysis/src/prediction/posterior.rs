@@ -19,6 +19,8 @@ use model::rng::Rng;
 const DRAWS: usize = 800;
 /// Their seed.
 const SEED: u64 = 20;
+/// What that of parameters which no row has differs by.
+const FREE_SEED: u64 = 0x6672_6565;
 /// One of so many comes from a distribution that is wider: what lies in the tails of the narrow one
 /// would have too large a weight.
 const WIDE_EVERY: usize = 4;
@@ -53,43 +55,50 @@ pub(super) struct About<'a> {
     pub(super) rows: usize,
     /// Of the spread's prior: its degrees of freedom, and the sum of squares that they stand for.
     pub(super) before: (f64, f64),
+    /// Whether any row may depend on a parameter. What none does stays as it is held likely.
+    pub(super) has: [bool; PARAMETERS],
 }
 
 /// Draws about minima; `squares` is the sum of the rows' squared residuals for parameters.
 ///
 /// A spread is drawn first, and parameters next from the normal distribution that they have about a
-/// minimum with this spread. Were rates straight lines, all weights would be nearly one.
+/// minimum with this spread. Were rates straight lines, all weights would be nearly one. Parameters
+/// that no row has come from their prior: they move no weight.
 pub(super) fn draws(about: &About<'_>, squares: &dyn Fn(&Values) -> f64) -> Vec<Draw> {
-    let mut rng = Rng::new(SEED);
-    let unknown: Vec<usize> =
-        (0..PARAMETERS).filter(|index| !about.prior.is_known(*index)).collect();
+    // Numbers of their own, so that a further parameter changes nothing of loads without it.
+    let (mut rng, mut free_rng) = (Rng::new(SEED), Rng::new(SEED ^ FREE_SEED));
+    let (unknown, free): (Vec<usize>, Vec<usize>) = (0..PARAMETERS)
+        .filter(|index| !about.prior.is_known(*index))
+        .partition(|index| about.has[*index] || !about.prior.is_alone(*index));
+    // What is free or known has no part in it, and time grows with the third power.
+    let mut before = Symmetric::zero(PARAMETERS);
+    about.prior.add_to(&mut before);
+    let before = before.picked(&unknown);
+    let told: Vec<Symmetric> =
+        about.modes.iter().map(|mode| mode.rows_tell.picked(&unknown)).collect();
     let sum = about.freedom * about.spread.powi(2);
     let mut drawn: Vec<(Draw, f64)> = Vec::with_capacity(DRAWS);
     for number in 0..DRAWS {
         let variance = sum / chi_squared(&mut rng, about.freedom);
-        let lowers: Vec<Symmetric> = about
-            .modes
+        let lowers: Vec<Symmetric> = told
             .iter()
-            .map(|mode| {
-                let mut information = mode.rows_tell.scaled(1.0 / variance);
-                about.prior.add_to(&mut information);
-                information.inverse().lower()
-            })
+            .map(|told| told.scaled(1.0 / variance).plus(&before).inverse().lower())
             .collect();
         let here = number % about.modes.len();
         let wide = if (number / about.modes.len()).is_multiple_of(WIDE_EVERY) { WIDE } else { 1.0 };
-        let standard: Vec<f64> = (0..PARAMETERS).map(|_| wide * normal(&mut rng)).collect();
+        let standard: Vec<f64> = unknown.iter().map(|_| wide * normal(&mut rng)).collect();
         let mut values = about.modes[here].values;
-        for index in &unknown {
+        for (row, index) in unknown.iter().enumerate() {
             let lower = &lowers[here];
-            let moved: f64 = (0..=*index).map(|k| lower.at(*index, k) * standard[k]).sum();
-            values.0[*index] += moved;
+            let moved = (0..=row).map(|column| lower.at(row, column) * standard[column]);
+            values.0[*index] += moved.sum::<f64>();
         }
         let densities = about.modes.iter().zip(&lowers).map(|(mode, lower)| {
-            let from: Vec<f64> = values.0.iter().zip(mode.values.0).map(|(a, b)| a - b).collect();
+            let away = |index: &usize| values.0[*index] - mode.values.0[*index];
+            let from: Vec<f64> = unknown.iter().map(away).collect();
             let standard = lower.solved(&from);
-            let away: f64 = unknown.iter().map(|index| standard[*index].powi(2)).sum();
-            let volume: f64 = unknown.iter().map(|index| lower.at(*index, *index).ln()).sum();
+            let away: f64 = standard.iter().map(|one| one.powi(2)).sum();
+            let volume: f64 = (0..unknown.len()).map(|row| lower.at(row, row).ln()).sum();
             mixed(away, unknown.len() as f64) - volume
         });
         let proposed = scaled_inverse(variance, about.freedom, sum)
@@ -98,6 +107,10 @@ pub(super) fn draws(about: &About<'_>, squares: &dyn Fn(&Values) -> f64) -> Vec<
         let likely = scaled_inverse(variance, freedom, before)
             - 0.5 * (about.rows as f64 * variance.ln() + squares(&values) / variance)
             - 0.5 * about.prior.distance(&values);
+        for index in &free {
+            let from_median = about.prior.deviations[*index] * normal(&mut free_rng);
+            values.0[*index] = about.prior.medians.0[*index] + from_median;
+        }
         let draw = Draw { values, spread: variance.sqrt(), weight: 0.0 };
         drawn.push((draw, likely - proposed));
     }

@@ -91,8 +91,10 @@ pub(super) fn check_rows(cluster: &Cluster, rows: &[Measured]) -> Result<(), Ref
                 });
             }
         }
-        let most = ceiling(cluster, &one.load.workload);
-        if let Some(limit) = most.binding().filter(|limit| one.rate > ABOVE * limit.iops) {
+        let most = ceiling(&one.load.used(cluster), &one.load.workload);
+        // Names alone meet no layer that has a ceiling.
+        let is_above = |rate: f64| one.load.object.moves_data() && one.rate > ABOVE * rate;
+        if let Some(limit) = most.binding().filter(|limit| is_above(limit.iops)) {
             let (layer, ceiling) = (limit.layer, limit.iops);
             return Err(Refusal::AboveCeiling { row: Box::new(one.clone()), layer, ceiling });
         }

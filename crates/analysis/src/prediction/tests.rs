@@ -10,7 +10,7 @@ use crate::ceiling::{Layer, Workload};
 use catalogue::Cluster;
 use catalogue::cluster::{FittedRow, with_fitted};
 use catalogue::published::Published;
-use model::{Bytes, Percent};
+use model::{Bytes, Object, Percent};
 
 const C: &str = include_str!("../../../../reference/testbeds/vsan-four-corners.toml");
 
@@ -20,7 +20,7 @@ fn cluster(text: &str) -> Cluster {
 
 fn rows_of_c() -> Vec<super::load::Choosable> {
     let text = include_str!("../../../../reference/results/vsan-four-corners.toml");
-    published(&Published::parse("c", text).expect("good figures")).rows
+    published(&Published::parse("c", text).expect("good figures")).rates.rows
 }
 
 fn calibrated_c() -> Calibration {
@@ -34,7 +34,14 @@ fn calibrated_c() -> Calibration {
 
 fn row(number: usize, kib: u64, read: u32, outstanding: u64, rate: f64) -> Measured {
     let workload = Workload::new("w", Bytes::kib(kib), Percent::of(read), true, None);
-    let load = Load { workload, hosts: 4, outstanding, remote: Percent::ZERO };
+    let load = Load {
+        workload,
+        hosts: 4,
+        outstanding,
+        remote: Percent::ZERO,
+        object: Object::Blocks,
+        route: model::Route::Testbed,
+    };
     Measured { number, name: format!("{kib}K {read} {outstanding}"), load, rate }
 }
 
@@ -233,7 +240,7 @@ fn who_holds_rows_is_told_for_each_draw_and_who_holds_none_of_them() {
 #[test]
 fn figures_that_are_no_rates_of_one_load_are_left_out_with_their_reason() {
     let reasons = |text: &str| -> Vec<LeftOut> {
-        let found = published(&Published::parse("t", text).expect("good figures"));
+        let found = published(&Published::parse("t", text).expect("good figures")).rates;
         assert!(found.rows.is_empty(), "{:?}", found.rows);
         found.left_out.into_iter().map(|(_, why)| why).collect()
     };
@@ -241,10 +248,15 @@ fn figures_that_are_no_rates_of_one_load_are_left_out_with_their_reason() {
         &Published::parse("e", include_str!("../../../../reference/results/pixstor-nvme.toml"))
             .expect("good figures"),
     );
+    let (e, derived) = (e.rates, e.derived);
+    assert_eq!(derived.len(), 10, "{derived:?}");
     let meant = e.rows.iter().filter(|row| row.calibrates).count();
-    assert_eq!((e.rows.len(), meant), (10, 3), "one port efficiency and one thread each way");
+    assert_eq!((e.rows.len(), meant), (22, 3), "one port efficiency and one thread each way");
+    let objects = |object: Object| e.rows.iter().filter(move |row| row.row.load.object == object);
+    assert_eq!(objects(Object::SharedFile).count(), 4);
+    assert_eq!(objects(Object::Files(model::Op::Stat)).count(), 2);
     let e: Vec<LeftOut> = e.left_out.into_iter().map(|(_, why)| why).collect();
-    assert!(e.contains(&LeftOut::SharedFile) && e.contains(&LeftOut::NoRate), "{e:?}");
+    assert!(e.iter().all(|why| *why == LeftOut::NoRate), "{e:?}");
     let a = reasons(include_str!("../../../../reference/results/azure-stack-hci.toml"));
     assert!(a.iter().all(|why| *why == LeftOut::NoRate), "{a:?}");
 }

@@ -20,6 +20,8 @@ pub fn simulated(truth: &Testbed, load: &Load) -> Simulated {
         hosts: load.hosts,
         outstanding: load.outstanding,
         remote: load.remote,
+        object: load.object,
+        route: load.route,
     };
     closed_loop(truth, &closed, REQUESTS, 1).unwrap_or_else(|why| panic!("{why}"))
 }
@@ -33,9 +35,17 @@ struct Case {
     binds: String,
 }
 
-fn case(seed: u64) -> Case {
-    let mut drawn = Drawn::new(seed, Noise::Of(0.0)).expect("a testbed without contradictions");
-    let row = drawn.long(1, &modelled).remove(0);
+fn case(seed: u64, of_files: bool) -> Case {
+    let noise = Noise::Of(0.0);
+    let (drawn, row) = if of_files {
+        let mut drawn = Drawn::serving_files(seed, noise).expect("no contradictions");
+        let row = drawn.on_files(&modelled);
+        (drawn, row)
+    } else {
+        let mut drawn = Drawn::new(seed, noise).expect("no contradictions");
+        let row = drawn.long(1, &modelled).remove(0);
+        (drawn, row)
+    };
     let found = simulated(&drawn.truth, &row.load);
     let network = analysis::prediction::network::Network::new(&drawn.truth, &row.load);
     let carried = network.carries(&analysis::prediction::parameter::Values::of(&drawn.truth));
@@ -56,8 +66,10 @@ fn case(seed: u64) -> Case {
 }
 
 /// Prints how many of so many cases lie close to each other.
-pub fn told(first: u64, count: u64, worst: bool) {
-    let mut cases: Vec<Case> = (first..first + count).map(case).collect();
+///
+/// `of_files`: on whole files and files that hosts share, on clusters that serve them.
+pub fn told(first: u64, count: u64, worst: bool, of_files: bool) {
+    let mut cases: Vec<Case> = (first..first + count).map(|seed| case(seed, of_files)).collect();
     cases.sort_by(|a, b| b.error.abs().total_cmp(&a.error.abs()));
     let within = |share: f64| cases.iter().filter(|case| case.error.abs() <= share).count();
     let mean = cases.iter().map(|case| case.error).sum::<f64>() / cases.len().max(1) as f64;

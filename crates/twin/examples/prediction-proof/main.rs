@@ -1,9 +1,9 @@
 //! How far predictions hold: mean-value analysis beside the simulation, and intervals on clusters
 //! with hidden parameters (`docs/method/prediction.md` has what it prints).
 //!
-//! `cargo run -p twin --example prediction-proof -- [--cases N] [--clusters N] [--first SEED]
-//! [--worst] [--reports] [--threads N] [--kept FILE]`: a file keeps the clusters that are done, and
-//! a proof that is cut short goes on there.
+//! `cargo run -p twin --example prediction-proof -- [--cases N] [--files N] [--clusters N]
+//! [--first SEED] [--worst] [--reports] [--threads N] [--kept FILE]`: a file keeps the clusters
+//! that are done, and a proof that is cut short goes on there.
 
 #![allow(clippy::print_stdout)]
 
@@ -15,6 +15,7 @@ mod reports;
 /// What was asked for.
 struct Asked {
     cases: u64,
+    files: u64,
     clusters: u64,
     first: u64,
     worst: bool,
@@ -26,6 +27,7 @@ struct Asked {
 fn asked() -> Asked {
     let mut asked = Asked {
         cases: 500,
+        files: 0,
         clusters: 200,
         first: 0,
         worst: false,
@@ -45,6 +47,7 @@ fn asked() -> Asked {
         };
         match argument.as_str() {
             "--cases" => asked.cases = number(),
+            "--files" => asked.files = number(),
             "--clusters" => asked.clusters = number(),
             "--first" => asked.first = number(),
             "--threads" => asked.threads = number(),
@@ -52,8 +55,8 @@ fn asked() -> Asked {
             "--reports" => asked.reports = true,
             other => {
                 panic!(
-                    "`{other}` is not known; give --cases N, --clusters N, --first SEED, --worst, \
-                     --reports, --threads N, --kept FILE"
+                    "`{other}` is not known; give --cases N, --files N, --clusters N, \
+                     --first SEED, --worst, --reports, --threads N, --kept FILE"
                 )
             }
         }
@@ -67,7 +70,10 @@ fn main() {
         reports::told();
     }
     if asked.cases > 0 {
-        cases::told(asked.first, asked.cases, asked.worst);
+        cases::told(asked.first, asked.cases, asked.worst, false);
+    }
+    if asked.files > 0 {
+        cases::told(asked.first, asked.files, asked.worst, true);
     }
     if asked.clusters > 0 {
         let kept = asked.kept.as_deref().map(kept::Kept::in_file).unwrap_or_default();

@@ -6,7 +6,7 @@ use catalogue::Cluster;
 use catalogue::published::Published;
 
 /// The reports whose rates are fitted, with their testbeds.
-const REPORTS: [(&str, &str, &str); 2] = [
+const REPORTS: [(&str, &str, &str); 3] = [
     (
         "vsan-four-corners",
         include_str!("../../../../reference/testbeds/vsan-four-corners.toml"),
@@ -17,13 +17,18 @@ const REPORTS: [(&str, &str, &str); 2] = [
         include_str!("../../../../reference/testbeds/hyperflex-stretched.toml"),
         include_str!("../../../../reference/results/hyperflex-stretched.toml"),
     ),
+    (
+        "pixstor-nvme",
+        include_str!("../../../../reference/testbeds/pixstor-nvme.toml"),
+        include_str!("../../../../reference/results/pixstor-nvme.toml"),
+    ),
 ];
 
 /// Prints a table for each report.
 pub fn told() {
     for (name, testbed, figures) in REPORTS {
         let cluster = Cluster::parse(name, testbed, &[]).expect("a good testbed");
-        let found = published(&Published::parse(name, figures).expect("good figures")).rows;
+        let found = published(&Published::parse(name, figures).expect("good figures")).rates.rows;
         let of = |calibrates: bool| -> Vec<Measured> {
             let chosen = found.iter().filter(|row| row.calibrates == calibrates);
             chosen.map(|row| row.row.clone()).collect()
@@ -34,6 +39,15 @@ pub fn told() {
         let calibration = calibrate(&cluster, &of(true), &of(false)).expect("it fits");
         calibration.fitted.iter().for_each(|row| one(row, "fitted"));
         calibration.held_out.iter().for_each(|row| one(row, "held out"));
+        println!("\n| parameter | found | from | to | before |");
+        println!("|---|---|---|---|---|");
+        for found in &calibration.parameters {
+            let (key, range) = (found.parameter.key(), found.range);
+            println!(
+                "| {key} | {:.3e} | {:.3e} | {:.3e} | {:.3e} |",
+                range.value, range.low, range.high, found.before
+            );
+        }
     }
 }
 

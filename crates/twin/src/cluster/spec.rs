@@ -3,7 +3,7 @@
 use super::migration::Migration;
 use crate::check::{LONGEST_RUN_NS, LONGEST_SERVICE_NS, MOST_BYTES};
 use crate::quantity::{clip, parse_bytes, parse_ns};
-use model::{Bytes, EventTime, Nanos, Percent};
+use model::{Bytes, EventTime, Nanos, Percent, Route};
 
 /// What a text of a cluster begins with.
 pub const CLUSTER: &str = "cluster=";
@@ -12,19 +12,6 @@ const MOST_TEXT: usize = 8_192;
 /// More than any testbed that is simulated has.
 const MOST_NODES: u32 = 4_096;
 const KEYS: &str = "path, nodes, remote, migrate, volume, file, stack, latency and site-latency";
-
-/// How hosts reach the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Route {
-    /// As the testbed says: over the network where it has clients, else on its nodes.
-    Testbed,
-    /// Each host runs on a node, even where the testbed has clients.
-    Local,
-    /// A share over RDMA, from hosts outside.
-    SmbDirect,
-    /// A share over TCP, from hosts outside.
-    Smb,
-}
 
 /// A simulated cluster: a testbed, and what the testbed does not say.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,17 +99,11 @@ impl ClusterSpec {
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
             "path" => {
-                self.route = match value {
-                    "local" => Route::Local,
-                    "smb-direct" => Route::SmbDirect,
-                    "smb" => Route::Smb,
-                    _ => {
-                        return Err(format!(
-                            "`{}` is no path; write local, smb-direct or smb",
-                            clip(value)
-                        ));
-                    }
-                };
+                let known = Route::ALL.iter().copied().find(|route| route.word() == value);
+                let wrong =
+                    || format!("`{}` is no path; write local, smb-direct or smb", clip(value));
+                // Whoever names none takes the testbed's.
+                self.route = known.filter(|route| *route != Route::Testbed).ok_or_else(wrong)?;
             }
             "remote" => {
                 let wrong = |_| format!("`{}` is no share; write 0% to 100%", clip(value));

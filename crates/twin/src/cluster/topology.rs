@@ -3,11 +3,12 @@
 use super::Layer;
 use super::resource::Resource;
 use super::software::{Software, share};
-use super::spec::{ClusterSpec, Route};
+use super::spec::ClusterSpec;
 use catalogue::Cluster;
 use catalogue::cluster::{Drives, NodeGroup, Role, fixed};
 use catalogue::devices::{Media, catalogue};
 use model::Nanos;
+use model::Route;
 
 /// More nodes, or drives of a node, than any testbed that can be simulated in reasonable time.
 const MOST_NODES: u64 = 4_096;
@@ -88,6 +89,14 @@ pub(super) struct Node {
     pub(super) software: Option<Place>,
     pub(super) cache: Vec<Drive>,
     pub(super) capacity: Vec<Drive>,
+}
+
+impl Node {
+    /// What works on names and tokens: its cores, or the lanes of its software where nobody says
+    /// how many cores it has.
+    pub(super) fn serves(&self) -> Option<Place> {
+        self.cores.or(self.software)
+    }
 }
 
 /// Everything that requests can meet.

@@ -13,6 +13,7 @@ pub use table::calibration as calibration_table;
 use crate::ground::words;
 use analysis::prediction::calibration::Calibration;
 use analysis::prediction::fit::Range;
+use analysis::prediction::follow::Followed;
 use analysis::prediction::forecast::Forecast;
 use analysis::prediction::load::LeftOut;
 use analysis::prediction::load_line::LoadLine;
@@ -30,6 +31,8 @@ pub struct Calibrated<'a> {
     pub source: String,
     /// What came of it.
     pub calibration: &'a Calibration,
+    /// What else was published and follows from rates.
+    pub followed: &'a [Followed],
     /// Rows that are neither fitted nor predicted, each with the reason.
     pub left_out: &'a [(String, LeftOut)],
 }
@@ -102,6 +105,14 @@ pub(super) fn parameter(parameter: Parameter) -> &'static str {
         Parameter::DriveRead => "drive time of a random read",
         Parameter::DriveWrite => "drive time of a random write",
         Parameter::StreamShare => "sequential share of drives",
+        Parameter::Lookup => "core time of a look-up",
+        Parameter::Change => "core time of a change",
+        Parameter::AttributesKept => "stat answered by clients",
+        Parameter::SharedFile => "bandwidth of a shared file",
+        Parameter::RdmaPath => "path of a share over RDMA",
+        Parameter::TcpPath => "path of a share over TCP",
+        Parameter::RdmaMessage => "core time of a message over RDMA",
+        Parameter::TcpMessage => "core time of a message over TCP",
     }
 }
 
@@ -143,7 +154,7 @@ pub(super) fn interval(range: Range) -> String {
 /// Why a row is left out.
 fn why_left_out(why: LeftOut) -> &'static str {
     match why {
-        LeftOut::Metadata => "operations on whole files are not predicted",
+        LeftOut::Metadata => "mixed operations on whole files are not predicted",
         LeftOut::FixedRate => "its rate was given",
         LeftOut::Thinks => "its workers rest between requests",
         LeftOut::SeveralAtOnce => "several workloads run at the same time",
@@ -151,10 +162,11 @@ fn why_left_out(why: LeftOut) -> &'static str {
         LeftOut::NotMeasured => "it was not measured to its end",
         LeftOut::NoRate => "it is no rate of requests",
         LeftOut::LoadUntold => "its load is incomplete",
-        LeftOut::SharedFile => "hosts share one file",
+        LeftOut::OthersFiles => "it looks at files that another host made",
+        LeftOut::SharedFile => "hosts write one file in turn",
         LeftOut::OfACurve => "it is a curve's peak or plateau",
         LeftOut::OfAnEvent => "it is of an event",
-        LeftOut::OtherWay => "its simulated path or migration is not predicted",
+        LeftOut::OtherWay => "its simulated migration is not predicted",
     }
 }
 
@@ -169,6 +181,7 @@ pub(super) fn left_out_code(why: LeftOut) -> &'static str {
         LeftOut::NotMeasured => "not-measured",
         LeftOut::NoRate => "no-rate",
         LeftOut::LoadUntold => "load-untold",
+        LeftOut::OthersFiles => "others-files",
         LeftOut::SharedFile => "shared-file",
         LeftOut::OfACurve => "of-a-curve",
         LeftOut::OfAnEvent => "of-an-event",
