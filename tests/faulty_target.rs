@@ -2,7 +2,7 @@
 
 use crate::common::faulty_fs::{Behaviour, FaultyFs};
 use crate::common::{
-    Ended, Loop, end, has, names, plimsoll, said, scratch, signal, start, text, wait_until,
+    Ended, Loop, RESTS, end, has, names, plimsoll, said, scratch, signal, start, text, wait_until,
 };
 use serde_json::Value;
 use std::fs;
@@ -35,7 +35,7 @@ fn arguments<'a>(backend: &'a str, rw: &'a str, seconds: &'a str, target: &'a st
         target,
     ];
     let backend = ["--set", if backend == "sync" { "backend=sync" } else { "backend=io_uring" }];
-    [&shape[..], &rest, &backend].concat()
+    [&shape[..], &rest, &backend, &RESTS].concat()
 }
 
 /// A run that is being measured on a file system of ours.

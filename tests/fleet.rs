@@ -3,7 +3,7 @@
 
 use crate::common::cluster::{SlurmCluster, SshCluster};
 use crate::common::{
-    Ended, command, end, has, names, plimsoll, run, scratch, signal, text, wait_for_samples,
+    Ended, RESTS, command, end, has, names, plimsoll, run, scratch, signal, text, wait_for_samples,
     wait_until,
 };
 use model::{IntervalSample, NoteKind, Record, RunEnd};
@@ -12,7 +12,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A workload that takes so long on every host.
+/// A workload that takes so long on every host, and rests after each few requests: what these tests
+/// look for happens to any load, and a full one would take the processors from the tests beside it.
 fn arguments<'a>(hosts: &[&'a str], runtime: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut all = vec!["run"];
     all.extend(hosts);
@@ -29,6 +30,7 @@ fn arguments<'a>(hosts: &[&'a str], runtime: &'a str, more: &[&'a str]) -> Vec<&
         runtime,
     ]);
     all.extend(["--set", "interval=100ms", "--out", "run.plimsoll"]);
+    all.extend(RESTS);
     all.extend(more);
     all
 }
@@ -178,7 +180,8 @@ fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
     let folder = scratch();
     let data = folder.path().join("data");
     let suite = "name = \"two\"\n[layout]\nsize = \"4MiB\"\n[stages]\nmeasure = \"6s\"\ninterval \
-                 = \"100ms\"\n[[workload]]\nname = \"w\"\nworkers = 1\n[sweep]\ndepth = [1, 2]\n";
+                 = \"100ms\"\n[[workload]]\nname = \"w\"\nworkers = 1\nthink = \
+                 \"2ms\"\n[sweep]\ndepth = [1, 2]\n";
     fs::write(folder.path().join("two.toml"), suite).expect("a suite");
     let line =
         ["run", "two.toml", "--hosts", "local:2", "--target", text(&data), "--out", "run.plimsoll"];
@@ -328,7 +331,8 @@ fn past_64_hosts_agents_start_one_another_and_all_are_heard_of() {
     let folder = scratch();
     let data = folder.path().join("data");
     // On few processors that others use too, 70 agents take their time to be heard.
-    let patient = ["--set", "fleet.lost_after=5m", text(&data)];
+    // All of them load until the last is heard of: seldom, or they keep it from being heard.
+    let patient = ["--set", "fleet.lost_after=5m", "--set", "think=50ms", text(&data)];
     let child = start(folder.path(), &arguments(&["--hosts", "local:70"], "120s", &patient), &[]);
     wait_for_samples(folder.path(), 70);
     // Nine started here, and the other 61 by these.

@@ -3,7 +3,9 @@
 //! be killed without it, as a network would.
 
 use crate::common::cluster::SshCluster;
-use crate::common::{Ended, command, end, has, plimsoll, run, scratch, signal, text, wait_until};
+use crate::common::{
+    Ended, RESTS, command, end, has, plimsoll, run, scratch, signal, text, wait_until,
+};
 use model::note::AboutHosts;
 use model::{Fact, NoteKind, Record, RunEnd, StageEnd};
 use std::collections::BTreeMap;
@@ -75,7 +77,7 @@ impl Hosts {
             "--out",
             "run.plimsoll",
         ];
-        line.extend(rest.iter().chain(more).map(|word| (*word).to_owned()));
+        line.extend(rest.iter().chain(&RESTS).chain(more).map(|word| (*word).to_owned()));
         line
     }
 

@@ -282,7 +282,8 @@ fn every_figure_of_a_report_stands_beside_a_run_of_its_suite_or_says_why_not() {
         ("azure-stack-hci", "port traffic", " (a)", "computed: rate × demand of a request"),
         ("s2d-disaggregated", "IOPS difference", "– (a)", "Whose CPU was counted is not said"),
     ] {
-        let run = ["run", suite, "--simulate", "--scale", "time=1/2000", "--quiet", "--out", suite];
+        let run =
+            ["run", suite, "--simulate", "--scale", "time=1/20000", "--quiet", "--out", suite];
         plimsoll(folder.path(), &run).with_code(0);
         let table = plimsoll(folder.path(), &["show", suite, "--against", suite]).with_code(0).out;
         assert!(
@@ -312,7 +313,7 @@ fn published_figures_stand_beside_points_of_their_own_load() {
             "--sim-hosts",
             "4",
             "--scale",
-            "time=1/2000",
+            "time=1/20000",
             "--quiet",
         ];
         plimsoll(folder.path(), &[run.as_slice(), more, &["--out", name]].concat()).with_code(0);
@@ -333,7 +334,7 @@ fn the_spike_of_a_migration_stands_beside_the_dip_and_its_own_requests_are_told(
         "hyperflex-stretched",
         "--simulate",
         "--scale",
-        "time=1/100",
+        "time=1/400",
         "--quiet",
         "--out",
         "d",

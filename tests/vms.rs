@@ -69,6 +69,8 @@ impl User {
     }
 }
 
+/// Its workers rest after each few requests: what is done to machines is done to any load, and a
+/// full one would take the processors that emulate its guests.
 const SUITE: &str = "\
 name = \"small\"
 [vms]
@@ -83,11 +85,15 @@ interval = \"100ms\"
 name = \"read\"
 depth = 4
 workers = 1
+think = \"2ms\"
+burst = 4
 [[workload]]
 name = \"write\"
 read = \"0%\"
 depth = 4
 workers = 1
+think = \"2ms\"
+burst = 4
 ";
 
 /// What each worker does of each workload where a test counts.

@@ -79,6 +79,10 @@ pub fn plimsoll(folder: &Path, args: &[&str]) -> Ended {
     command(folder, args).output().expect("the program starts").into()
 }
 
+/// Arguments by which a worker rests after each few requests. A load of which a test asks only that
+/// it goes on, however fast, leaves the processors to the tests beside it.
+pub const RESTS: [&str; 4] = ["--set", "think=2ms", "--set", "burst=8"];
+
 /// A suite of small mixed requests at random places, of every kind of stage, in less than a second.
 pub fn random_suite(name: &str) -> String {
     format!(
@@ -124,10 +128,20 @@ pub const PATIENCE: Duration = Duration::from_secs(300);
 /// Waits until `done`, and fails loudly after [`PATIENCE`].
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let start = Instant::now();
-    while !done() {
+    loop {
+        let look = Instant::now();
+        if done() {
+            return;
+        }
         assert!(start.elapsed() < PATIENCE, "waited in vain for: {what}");
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(pause_after(look.elapsed()));
     }
+}
+
+/// The pause after a look that took so long. A look may read a whole run file or start a program:
+/// one behind the other, looks would take a processor from what they wait for.
+fn pause_after(look: Duration) -> Duration {
+    (look * 4).clamp(Duration::from_millis(5), Duration::from_millis(100))
 }
 
 /// What a program has said once it said `word`, although it has not ended.

@@ -10,6 +10,25 @@ use tempfile::TempDir;
 
 const PARTS: [&str; 4] = ["qemu", "guest-kernel", "libvirt", "virsh"];
 
+/// Lines for a shell with mounts of its own, in which a libvirt asks each hypervisor once what it
+/// can do.
+///
+/// Where only root may open `/dev/kvm`, as on a machine without udev, libvirt finds KVM when it
+/// asks, and then none, because its guests are another user's. So it takes what it knows for
+/// outdated and asks again, seconds of a processor before every step. Here, everybody may open it,
+/// as where udev runs. What libvirt learnt is kept: it knows itself when that is outdated.
+pub(super) fn own_kvm_and_cache(folder: &Path) -> String {
+    let (dev, cache) = (folder.join("dev"), super::kernels().join("libvirt"));
+    [&dev, &cache].iter().for_each(|place| fs::create_dir_all(place).expect("made"));
+    format!(
+        "if [ -c /dev/kvm ]; then mount -t tmpfs none {dev}; mknod -m 666 {dev}/kvm c \
+         0x$(stat -c %t /dev/kvm) 0x$(stat -c %T /dev/kvm); mount --bind {dev}/kvm /dev/kvm; fi\n\
+         mkdir -p /var/cache/libvirt\nmount --bind {} /var/cache/libvirt\n",
+        cache.display(),
+        dev = dev.display(),
+    )
+}
+
 /// A libvirt of our own with the pools `one` and `two`.
 struct Daemon {
     folder: TempDir,
@@ -26,9 +45,11 @@ impl Daemon {
             path.display()
         );
         fs::write(path.join("conf"), settings).expect("written");
+        let surroundings = format!("set -e\n{}exec \"$@\"", own_kvm_and_cache(path));
         let start = |program: &str, pid: &str, args: &[&str]| {
-            Command::new(program)
-                .arg("-p")
+            Command::new("unshare")
+                .args(["--mount", "--propagation", "private", "sh", "-c", &surroundings, "sh"])
+                .args([program, "-p"])
                 .arg(path.join(pid))
                 .args(args)
                 .stdin(Stdio::null())

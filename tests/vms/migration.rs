@@ -1,6 +1,7 @@
 //! A machine that migrates between two real libvirts while it is loaded: two nodes on this machine,
 //! each with its own host name, files and daemons, behind an `ssh` that enters them.
 
+use super::libvirt::own_kvm_and_cache;
 use super::{SUITE, User};
 use crate::common::{alone, has, scratch, text, wait_until};
 use std::fs;
@@ -25,7 +26,7 @@ struct Nodes {
 /// a shell that waits for whatever ends: libvirt waits until what it killed is gone.
 fn script(folder: &Path, number: u32) -> String {
     let home = folder.join(format!("n{number}"));
-    let binds = ["lib/libvirt", "cache/libvirt", "log/libvirt"].map(|path| {
+    let binds = ["lib/libvirt", "log/libvirt"].map(|path| {
         let own = home.join(path);
         fs::create_dir_all(&own).expect("made");
         format!("mount --bind {} /var/{path}", own.display())
@@ -42,10 +43,11 @@ fn script(folder: &Path, number: u32) -> String {
     fs::write(home.join("hosts"), hosts).expect("written");
     format!(
         "set -e\nhostname node{number}\nmount -t tmpfs none /run\n{binds}\nmount --bind {0}/etc \
-         /etc/libvirt\nmount --bind {0}/hosts /etc/hosts\nmkdir -p /run/libvirt\nvirtlogd -d\n\
+         /etc/libvirt\nmount --bind {0}/hosts /etc/hosts\nmkdir -p /run/libvirt\n{own}virtlogd -d\n\
          libvirtd -d -f {0}/conf\nwhile sleep 1; do :; done\n",
         home.display(),
         binds = binds.join("\n"),
+        own = own_kvm_and_cache(&home),
     )
 }
 

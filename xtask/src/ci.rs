@@ -73,7 +73,7 @@ fn aside() -> Command {
     let Some(nice) = shell::which("nice") else { return shell::cargo() };
     let cargo = shell::cargo();
     let mut command = Command::new(nice);
-    command.current_dir(shell::root()).args(["-n", "19"]).arg(cargo.get_program());
+    command.current_dir(shell::root()).args(["-n", "10"]).arg(cargo.get_program());
     command
 }
 

@@ -13,6 +13,9 @@ const WHOLE: &str = "whole";
 const WAITING: usize = 6;
 /// The module of them whose tests take their turns, one by one, and for longest: it starts first.
 const IN_TURN: &str = "vms::";
+/// How much nicer all other tests are. Emulated guests have timers and kernels of their own, which
+/// take the more of the processors the longer a test lasts.
+const NICER: &str = "5";
 
 /// How a program of tests learns how many of them run at once.
 const THREADS: &str = "RUST_TEST_THREADS";
@@ -89,9 +92,21 @@ impl Program {
         vec![part(IN_TURN, &[IN_TURN], 1), part("others", &["--skip", IN_TURN], others)]
     }
 
+    /// What starts it: as it is, or with less of the processors than the tests that take turns.
+    fn command(&self) -> Command {
+        match shell::which("nice").filter(|_| self.which != [IN_TURN]) {
+            Some(nice) => {
+                let mut command = Command::new(nice);
+                command.args(["-n", NICER]).arg(&self.file);
+                command
+            }
+            None => Command::new(&self.file),
+        }
+    }
+
     /// Runs it, and prints what it wrote once it is over.
     fn run(&self, parts: &str) -> Outcome<()> {
-        let mut command = Command::new(&self.file);
+        let mut command = self.command();
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command.env("PLIMSOLL_TEST_PARTS", parts).stdin(Stdio::null());
         command.args(&self.which);
@@ -255,6 +270,9 @@ mod tests {
         let good = program("good", "true");
         let whole = program("cli whole", "true");
         let parts = whole.parts();
+        let program_of = |part: &Program| part.command().get_program().to_owned();
+        assert_eq!(program_of(&parts[0]), "true", "it is the one that waits for nobody");
+        assert!(shell::which("nice").is_none() || program_of(&parts[1]) != "true");
         // No test is left out, and none runs twice.
         assert_eq!(parts[0].which, ["vms::"]);
         assert_eq!(
