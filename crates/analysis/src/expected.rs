@@ -161,6 +161,7 @@ mod tests {
                 hosts: 1,
                 outstanding: 1,
                 remote: Percent::ZERO,
+                object: model::Object::Blocks,
             },
             measured,
             predicted: Range { value: 100.0, low: 80.0, high: 125.0 },

@@ -11,6 +11,7 @@ pub mod other_names;
 mod words;
 mod field;
 mod nearest;
+mod object;
 mod rate;
 mod reader;
 mod set;

@@ -124,6 +124,29 @@ impl Op {
         matches!(self, Op::Create | Op::WriteFile | Op::Append)
     }
 
+    /// Whether it moves the bytes of a whole file.
+    pub fn moves_file(self) -> bool {
+        self == Op::ReadFile || self.writes_file()
+    }
+
+    /// Whether it changes a directory or an inode, which a file system keeps in its journal.
+    pub fn changes_names(self) -> bool {
+        matches!(
+            self,
+            Op::Create
+                | Op::Append
+                | Op::Truncate
+                | Op::FsyncFile
+                | Op::SetAttr
+                | Op::Rename
+                | Op::Link
+                | Op::Symlink
+                | Op::Remove
+                | Op::Mkdir
+                | Op::Rmdir
+        )
+    }
+
     /// A dense index, for arrays with one entry per operation.
     pub fn index(self) -> usize {
         self as usize

@@ -18,6 +18,7 @@ fn simulated(truth: &Testbed, load: &Load) -> f64 {
         hosts: load.hosts,
         outstanding: load.outstanding,
         remote: load.remote,
+        object: load.object,
     };
     closed_loop(truth, &closed, 5_000, 1).unwrap_or_else(|why| panic!("{why}")).rate
 }
@@ -42,6 +43,7 @@ fn one_queue_of_software_is_the_theory() {
         hosts: 1,
         outstanding: 4,
         remote: model::Percent::ZERO,
+        object: model::Object::Blocks,
     };
     let found = closed_loop(&testbed, &load, 20_000, 1).expect("simulated");
     assert!((found.rate / 10_000.0 - 1.0).abs() < 0.03, "{found:?}");
@@ -106,6 +108,7 @@ fn lanes_of_a_node_serve_at_once_in_the_model_as_in_the_simulation() {
         hosts: 4,
         outstanding,
         remote: model::Percent::ZERO,
+        object: model::Object::Blocks,
     };
     // All cores of a node that serves clients alone: 8 of 800 µs are 10,000 a second.
     let many = testbed("");

@@ -10,7 +10,7 @@ pub use super::refusal::Refusal;
 use super::refusal::{check_fit, check_rows};
 use catalogue::Cluster;
 use catalogue::cluster::FittedValue;
-use model::{Bytes, Percent};
+use model::{Bytes, Object, Percent};
 use std::collections::BTreeSet;
 
 /// Who holds this share of the requests outstanding binds a row.
@@ -269,6 +269,7 @@ fn proposed(cluster: &Cluster, fit: &Fit, found: &[Found], loads: &[&Load]) -> V
                         hosts,
                         outstanding: u64::from(hosts) * each,
                         remote: first.remote,
+                        object: Object::Blocks,
                     });
                 }
             }

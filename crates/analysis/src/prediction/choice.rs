@@ -157,6 +157,7 @@ mod tests {
             hosts: 1,
             outstanding: 1,
             remote: Percent::ZERO,
+            object: model::Object::Blocks,
         };
         let names = ["4K read, 1 TB", "4K read, 2 TB", "4K write, 1 TB"];
         (1..)

@@ -14,7 +14,7 @@ use crate::ceiling::Workload;
 use catalogue::cluster::FittedValue;
 use catalogue::{Cluster, SpecErrors};
 use model::rng::Rng;
-use model::{Bytes, Percent};
+use model::{Bytes, Object, Percent};
 
 /// How far measured rows lie from the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +59,8 @@ pub struct Outcome {
 
 /// What the seed of the noise differs by from that of the loads.
 const NOISE_SEED: u64 = 0x006e_6f69_7365;
+/// And that of further parameters.
+const LATER_SEED: u64 = 0x006c_6174_6572;
 
 fn of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
     all[rng.below(all.len() as u64) as usize]
@@ -73,9 +75,13 @@ impl Drawn {
         let mut rng = Rng::new(seed);
         let text = testbed(&mut rng);
         let cluster = Cluster::parse("drawn", &text, &[])?;
+        // Parameters that came later are drawn apart, so that seeds keep their loads.
+        let mut later_rng = Rng::new(seed ^ LATER_SEED);
         let hidden = Parameter::ALL.map(|parameter| {
             let prior = parameter.prior(&cluster);
-            let value = prior.median * (prior.deviation * normal(&mut rng)).exp();
+            let is_later = parameter > Parameter::StreamShare;
+            let drawn = normal(if is_later { &mut later_rng } else { &mut rng });
+            let value = prior.median * (prior.deviation * drawn).exp();
             (parameter.key(), parameter.written(value))
         });
         let mut truth = text;
@@ -184,6 +190,7 @@ impl Asked {
             hosts,
             outstanding: u64::from(hosts) * self.each,
             remote: Percent::ZERO,
+            object: Object::Blocks,
         }
     }
 }

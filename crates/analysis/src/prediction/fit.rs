@@ -175,6 +175,8 @@ impl Fit {
             freedom: self.freedom,
             rows: measured(points),
             before: (PRIOR_ROWS, PRIOR_ROWS * PRIOR_SPREAD.powi(2)),
+            has: Parameter::ALL
+                .map(|parameter| points.iter().any(|point| point.network.has(parameter))),
         };
         let draws = posterior::draws(&about, &|values| squares(values, points));
         Fit { draws, ..self }

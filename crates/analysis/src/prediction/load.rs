@@ -1,13 +1,15 @@
 //! What is asked of a cluster: a workload, by so many hosts, with so many requests outstanding.
 
+mod made_of;
+
 use crate::ceiling::{Workload, touched};
 use crate::row::ResultRow;
 use catalogue::cluster::FittedRow;
 use catalogue::published::{CounterpartSpec, FigureSpec, Published};
 use catalogue::{Auto, cluster::fixed};
-use model::plan::{HostStage, PlannedTarget, Stage, TargetFile, Work};
+use model::plan::{HostStage, Stage, Work};
 use model::testbed::SIMULATED_CLUSTER;
-use model::{Bytes, Percent, Plan, Record, Setting, StageKind};
+use model::{Bytes, Object, Op, Percent, Plan, Record, Setting, StageKind};
 
 /// A load in a closed loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +22,8 @@ pub struct Load {
     pub outstanding: u64,
     /// The share of data that is mastered in the other site.
     pub remote: Percent,
+    /// What its requests are made of.
+    pub object: Object,
 }
 
 impl Load {
@@ -33,8 +37,8 @@ impl Load {
             && one.read == two.read
             && (one.random - two.random).abs() < 1e-6
             && near(bytes(self), bytes(other))
-            && (self.hosts, self.outstanding, self.remote)
-                == (other.hosts, other.outstanding, other.remote)
+            && (self.hosts, self.outstanding, self.remote, self.object)
+                == (other.hosts, other.outstanding, other.remote, other.object)
     }
 }
 
@@ -54,7 +58,7 @@ pub struct Measured {
 /// Why a row is no load that is predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOut {
-    /// Operations on whole files.
+    /// Operations on whole files, mixed.
     Metadata,
     /// Its rate was given.
     FixedRate,
@@ -72,7 +76,7 @@ pub enum LeftOut {
     LoadUntold,
     /// A simulated way to the data, or a migration, that the prediction does not know.
     OtherWay,
-    /// Hosts share one file, whose tokens the prediction does not know.
+    /// Hosts write one file in turn, piece by piece: their tokens go to and fro.
     SharedFile,
     /// The figure is the peak or the plateau of a curve, and no one load's.
     OfACurve,
@@ -114,7 +118,7 @@ pub fn planned(plan: &Plan) -> Rows<Planned> {
         for (index, work) in (0..).zip(&stage.works) {
             let sweep = stage.point.and_then(|point| plan.points.get(point as usize));
             let sweep = sweep.map(|point| point.sweep.as_slice());
-            let name = named(&work.workload, sweep.unwrap_or_default());
+            let name = named(work, sweep.unwrap_or_default());
             match of_work(plan, StageOf { number, stage, index }, work) {
                 Ok(load) => found.rows.push(Planned { name, load }),
                 Err(why) => found.left_out.push((name, why)),
@@ -128,7 +132,10 @@ pub fn planned(plan: &Plan) -> Rows<Planned> {
 pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
     let mut found = Rows::default();
     for row in rows.iter().filter(|row| row.is_of_workload()) {
-        let mut name = named(&row.workload, &row.sweep);
+        let mut name = row.work().map_or_else(
+            || with_axes(row.workload.clone(), &row.sweep),
+            |work| named(work, &row.sweep),
+        );
         if let Some(repetition) = row.repetition {
             name.push_str(&format!(" #{repetition}"));
         }
@@ -140,7 +147,7 @@ pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
             _ if !row.complete || row.ios == 0 => Err(LeftOut::NotMeasured),
             None => Err(LeftOut::SeveralAtOnce),
             Some(work) => of_work(&record.plan, StageOf { number: row.stage, stage, index }, work)
-                .map(|load| with_footprint(load, touched(record, row))),
+                .map(|load| touching(load, touched(record, row))),
         };
         match load {
             Ok(load) => {
@@ -153,14 +160,27 @@ pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
     found
 }
 
-fn with_footprint(mut load: Load, footprint: Bytes) -> Load {
-    load.workload.footprint = Some(footprint);
+/// What a row touched, where that is more than the plan knows: of whole files it is not.
+fn touching(mut load: Load, footprint: Bytes) -> Load {
+    if load.object.op().is_none() {
+        load.workload.footprint = Some(footprint);
+    }
     load
 }
 
-fn named(workload: &str, sweep: &[Setting]) -> String {
+/// The workload, of whole files with its operation, and its axes.
+fn named(work: &Work, sweep: &[Setting]) -> String {
+    let workload = &work.workload;
+    let name = work.metadata.map_or_else(
+        || workload.clone(),
+        |metadata| format!("{workload} {}", metadata.name()),
+    );
+    with_axes(name, sweep)
+}
+
+fn with_axes(workload: String, sweep: &[Setting]) -> String {
     if sweep.is_empty() {
-        return workload.to_owned();
+        return workload;
     }
     let axes: Vec<String> = sweep.iter().map(Setting::to_string).collect();
     format!("{workload} ({})", axes.join(", "))
@@ -175,9 +195,6 @@ struct StageOf<'a> {
 }
 
 fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
-    if work.metadata.is_some() {
-        return Err(LeftOut::Metadata);
-    }
     if of.stage.works.len() > 1 {
         return Err(LeftOut::SeveralAtOnce);
     }
@@ -198,6 +215,15 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         plan.hosts.iter().filter_map(|host| host.stages.get(of.number as usize)).collect();
     let hosts = stages.iter().filter(|stage| workers(stage) > 0).count() as u32;
     let threads: u64 = stages.iter().map(|stage| workers(stage)).sum();
+    let remote = remote(plan, of.number)?;
+    if let Some(metadata) = work.metadata {
+        let files = made_of::files(&stages, of.index);
+        let (workload, op) = made_of::of_files(&work.workload, &metadata, files)?;
+        let object = Object::Files(op);
+        let is_told = hosts > 0 && files > 0;
+        let load = Load { workload, hosts, outstanding: threads.max(1), remote, object };
+        return if is_told { Ok(load) } else { Err(LeftOut::LoadUntold) };
+    }
     let lengths = stages
         .iter()
         .flat_map(|stage| &stage.workers)
@@ -208,11 +234,16 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
     if hosts == 0 || footprint.0 == 0 {
         return Err(LeftOut::LoadUntold);
     }
+    let is_shared = hosts > 1 && made_of::shares_files(plan, of.number);
+    if is_shared && work.read < Percent::ALL && !made_of::are_apart(&stages, of.index) {
+        return Err(LeftOut::SharedFile);
+    }
     Ok(Load {
         workload: Workload::of_work(work, footprint),
         hosts,
         outstanding: threads.saturating_mul(u64::from(work.depth)).max(1),
-        remote: remote(plan, of.number)?,
+        remote,
+        object: if is_shared { Object::SharedFile } else { Object::Blocks },
     })
 }
 
@@ -221,11 +252,6 @@ fn remote(plan: &Plan, stage: u32) -> Result<Percent, LeftOut> {
     let mut remote = Percent::ZERO;
     for host in &plan.hosts {
         for target in host.targets.get(host.targets_of(stage)).unwrap_or_default() {
-            let is_shared = target.kind == PlannedTarget::Joined
-                || target.files.iter().any(TargetFile::is_shared_in_simulation);
-            if is_shared && plan.hosts.len() > 1 {
-                return Err(LeftOut::SharedFile);
-            }
             let Some(text) = target.path.strip_prefix(SIMULATED_CLUSTER) else { continue };
             for parameter in text.split(',').skip(1) {
                 match parameter.trim().split_once('=') {
@@ -284,6 +310,9 @@ fn of_rate(figure: &FigureSpec) -> Option<f64> {
         "IOPS" => 1.0,
         "K IOPS" => 1e3,
         "M IOPS" => 1e6,
+        "ops/s" => 1.0,
+        "K ops/s" => 1e3,
+        "M ops/s" => 1e6,
         _ => return None,
     };
     let value = figure.value.value.0 * factor;
@@ -313,12 +342,6 @@ fn of_counterpart(
 ) -> Result<Load, LeftOut> {
     let count = |value: Auto<catalogue::Count>| fixed(value).map(|count| u64::from(count.0));
     let of_figure = count(figure.threads.value);
-    if !counterpart.run_operation.value.is_empty() {
-        return Err(LeftOut::Metadata);
-    }
-    if fixed(counterpart.one_file.value) == Some(true) {
-        return Err(LeftOut::SharedFile);
-    }
     if !counterpart.run_axis.value.is_empty() && of_figure.is_none() {
         return Err(LeftOut::OfACurve);
     }
@@ -329,13 +352,23 @@ fn of_counterpart(
     // A thread is on one host.
     let hosts = count(counterpart.hosts.value)
         .map(|hosts| of_figure.map_or(hosts, |threads| hosts.min(threads)));
-    let (Some(block), Some(read), Some(random), Some(hosts), Some(outstanding)) = (
-        fixed(counterpart.block_size.value),
-        fixed(counterpart.read.value),
-        fixed(counterpart.random.value),
-        hosts,
-        outstanding,
-    ) else {
+    let (Some(block), Some(hosts), Some(outstanding)) =
+        (fixed(counterpart.block_size.value), hosts, outstanding)
+    else {
+        return Err(LeftOut::LoadUntold);
+    };
+    let (hosts, remote) = (hosts as u32, counterpart.remote.value);
+    if !counterpart.run_operation.value.is_empty() {
+        let op = Op::from_name(&counterpart.run_operation.value).filter(|op| op.is_metadata());
+        let (Some(op), Some(files)) = (op, fixed(counterpart.files.value)) else {
+            return Err(LeftOut::LoadUntold);
+        };
+        let workload = made_of::on_files(name, op, block, files.0);
+        return Ok(Load { workload, hosts, outstanding, remote, object: Object::Files(op) });
+    }
+    let (Some(read), Some(random)) =
+        (fixed(counterpart.read.value), fixed(counterpart.random.value))
+    else {
         return Err(LeftOut::LoadUntold);
     };
     let footprint = fixed(counterpart.footprint.value);
@@ -343,7 +376,9 @@ fn of_counterpart(
         random: f64::from(random.ppm) / 1e6,
         ..Workload::new(name, block, read, true, footprint)
     };
-    Ok(Load { workload, hosts: hosts as u32, outstanding, remote: counterpart.remote.value })
+    let is_shared = hosts > 1 && fixed(counterpart.one_file.value) == Some(true);
+    let object = if is_shared { Object::SharedFile } else { Object::Blocks };
+    Ok(Load { workload, hosts, outstanding, remote, object })
 }
 
 /// The rows that a testbed was fitted to.
@@ -362,8 +397,8 @@ impl From<&FittedRow> for Measured {
             random: f64::from(row.random.ppm) / 1e6,
             footprint: row.footprint,
         };
-        let load =
-            Load { workload, hosts: row.hosts, outstanding: row.outstanding, remote: row.remote };
+        let FittedRow { hosts, outstanding, remote, object, .. } = *row;
+        let load = Load { workload, hosts, outstanding, remote, object };
         Measured { number: 0, name: row.name.clone(), load, rate: row.rate }
     }
 }
@@ -381,6 +416,7 @@ impl From<&Measured> for FittedRow {
             hosts: row.load.hosts,
             outstanding: row.load.outstanding,
             remote: row.load.remote,
+            object: row.load.object,
             rate: row.rate,
         }
     }

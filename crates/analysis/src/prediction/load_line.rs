@@ -120,7 +120,8 @@ mod tests {
     fn line(latency: Latency) -> LoadLine {
         let cluster = Cluster::parse("t", ONE_QUEUE, &[]).expect("a testbed");
         let workload = Workload::new("w", Bytes::kib(4), Percent::ALL, true, None);
-        let load = Load { workload, hosts: 1, outstanding: 1, remote: Percent::ZERO };
+        let object = model::Object::Blocks;
+        let load = Load { workload, hosts: 1, outstanding: 1, remote: Percent::ZERO, object };
         load_lines(&cluster, &[Planned { name: "w".to_owned(), load }], &[latency])[0]
     }
 

@@ -5,6 +5,7 @@
 
 mod demands;
 mod hardware;
+mod names;
 mod visit;
 
 use super::cache::Tier;
@@ -14,7 +15,9 @@ use super::parameter::{PARAMETERS, Parameter, Values};
 use crate::ceiling::{Amplification, Layer, amplification};
 use catalogue::Cluster;
 use catalogue::cluster::{CopiesUsed, Placement, Role, fixed};
+use model::Object;
 use std::collections::BTreeMap;
+use names::Names;
 use visit::{Part, Station, Visit};
 
 /// Datasheets state random requests of 4 KiB.
@@ -78,6 +81,10 @@ pub struct Network {
     at_home: Option<f64>,
     /// Blocks of a write that are stored side by side: of a random one, and of one in sequence.
     blocks: Blocks,
+    /// What servers of names do for each request.
+    names: Names,
+    /// Whether all hosts share one file.
+    is_shared: bool,
     /// Capacity drives, and what each of them reads and writes in sequence, in bytes per second.
     drives: f64,
     read_bytes_per_s: f64,
@@ -113,6 +120,8 @@ struct CacheTimes {
     write_s: f64,
     /// To take in what a read brought.
     fill_s: f64,
+    /// Of a block of a journal.
+    journal_s: f64,
 }
 
 impl Network {
@@ -141,10 +150,11 @@ impl Network {
             sum / drives.max(1.0)
         };
         let line_bytes = fixed(cluster.cache.line.value).map_or(0.0, |line| line.0 as f64);
+        let moves = if load.object.moves_data() { 1.0 } else { 0.0 };
         let mut network = Network {
             outstanding: load.outstanding.max(1) as f64,
-            reads: workload.read_share(),
-            writes: workload.write_share(),
+            reads: moves * workload.read_share(),
+            writes: moves * workload.write_share(),
             read_bytes: workload.read_bytes,
             write_bytes: workload.write_bytes,
             random: workload.random,
@@ -154,6 +164,8 @@ impl Network {
             tier: Tier::of(cluster, &amplification),
             at_home: at_home(cluster, load),
             blocks: blocks(cluster),
+            names: Names::of(cluster, load),
+            is_shared: load.object == Object::SharedFile,
             amplification,
             crossings,
             drives,
@@ -166,7 +178,12 @@ impl Network {
             cache_drives: count(Role::Cache),
             cache: hardware::cache_times(cluster, workload),
         };
-        network.layers(cluster, load);
+        if load.object.moves_data() {
+            network.layers(cluster, load);
+        }
+        if network.names.changes > 0.0 {
+            network.journal_ports(cluster);
+        }
         network
     }
 
@@ -218,14 +235,21 @@ impl Network {
     /// Whether a parameter has any part in it.
     pub(super) fn has(&self, parameter: Parameter) -> bool {
         let behind = self.drives > 0.0;
+        let names = &self.names;
         match parameter {
-            Parameter::Read | Parameter::ReadPerMib | Parameter::ReadPath => self.reads > 0.0,
-            Parameter::Write | Parameter::WritePerMib | Parameter::WritePath => self.writes > 0.0,
+            Parameter::Read | Parameter::ReadPerMib => self.reads > 0.0,
+            Parameter::Write | Parameter::WritePerMib => self.writes > 0.0,
+            Parameter::ReadPath => self.reads > 0.0 || names.asks() > 0.0,
+            Parameter::WritePath => self.writes > 0.0 || names.changes > 0.0,
             Parameter::SiteRoundTrip => self.crossings > 0.0,
             Parameter::PortShare => !self.ports.is_empty(),
             Parameter::CacheUsable => self.tier.is_some() && self.footprint.is_some(),
             Parameter::DriveRead | Parameter::DriveWrite => behind && self.random > 0.0,
             Parameter::StreamShare => behind && self.random < 1.0,
+            Parameter::Lookup => names.asks() > 0.0,
+            Parameter::Change => names.changes > 0.0,
+            Parameter::AttributesKept => names.is_stat,
+            Parameter::SharedFile => self.is_shared,
         }
     }
 

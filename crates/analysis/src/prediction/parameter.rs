@@ -31,10 +31,18 @@ pub enum Parameter {
     DriveWrite,
     /// The share of the drives' sequential bandwidth that many streams leave.
     StreamShare,
+    /// A core's time of a server for a look at a directory, an inode or a token.
+    Lookup,
+    /// A core's time of a server for a change of a directory or an inode.
+    Change,
+    /// The share of `stat` that clients answer from attributes that they keep.
+    AttributesKept,
+    /// The share of bandwidths that a file leaves which hosts share.
+    SharedFile,
 }
 
 /// How many parameters there are.
-pub const PARAMETERS: usize = 12;
+pub const PARAMETERS: usize = 16;
 
 /// A row depends on a parameter if 1 % of that moves its rate by at least 0.2 %.
 pub(super) const DEPENDS: f64 = 0.2;
@@ -63,6 +71,10 @@ impl Parameter {
         Parameter::DriveRead,
         Parameter::DriveWrite,
         Parameter::StreamShare,
+        Parameter::Lookup,
+        Parameter::Change,
+        Parameter::AttributesKept,
+        Parameter::SharedFile,
     ];
 
     /// Its key in `[software]` and `[fitted]`, and its word for machines.
@@ -80,12 +92,23 @@ impl Parameter {
             Parameter::DriveRead => "drive_read",
             Parameter::DriveWrite => "drive_write",
             Parameter::StreamShare => "stream_share",
+            Parameter::Lookup => "lookup",
+            Parameter::Change => "change",
+            Parameter::AttributesKept => "attributes_kept",
+            Parameter::SharedFile => "shared_file",
         }
     }
 
     /// Whether it is a share, and no time.
     pub fn is_share(self) -> bool {
-        matches!(self, Parameter::PortShare | Parameter::CacheUsable | Parameter::StreamShare)
+        matches!(
+            self,
+            Parameter::PortShare
+                | Parameter::CacheUsable
+                | Parameter::StreamShare
+                | Parameter::AttributesKept
+                | Parameter::SharedFile
+        )
     }
 
     /// Where it stands among all.
@@ -110,6 +133,10 @@ impl Parameter {
             Parameter::DriveRead => time(table.drive_read.value),
             Parameter::DriveWrite => time(table.drive_write.value),
             Parameter::StreamShare => share(table.stream_share.value),
+            Parameter::Lookup => time(table.lookup.value),
+            Parameter::Change => time(table.change.value),
+            Parameter::AttributesKept => share(table.attributes_kept.value),
+            Parameter::SharedFile => share(table.shared_file.value),
         }
     }
 
@@ -150,6 +177,10 @@ impl Parameter {
             Parameter::DriveRead => drive_read(cluster),
             Parameter::DriveWrite => drive_write(cluster),
             Parameter::StreamShare => prior(0.5, 0.5),
+            Parameter::Lookup => prior(cluster.likely_lookup().as_seconds(), 1.0),
+            Parameter::Change => prior(cluster.likely_change().as_seconds(), 1.0),
+            Parameter::AttributesKept => prior(0.3, 1.5),
+            Parameter::SharedFile => prior(0.75, 0.35),
         }
     }
 }
@@ -244,6 +275,18 @@ impl Values {
                 }
                 (Parameter::StreamShare, FittedValue::Share(share)) => {
                     table.stream_share.value = Auto::Fixed(share);
+                }
+                (Parameter::Lookup, FittedValue::Time(time)) => {
+                    table.lookup.value = Auto::Fixed(time);
+                }
+                (Parameter::Change, FittedValue::Time(time)) => {
+                    table.change.value = Auto::Fixed(time);
+                }
+                (Parameter::AttributesKept, FittedValue::Share(share)) => {
+                    table.attributes_kept.value = Auto::Fixed(share);
+                }
+                (Parameter::SharedFile, FittedValue::Share(share)) => {
+                    table.shared_file.value = Auto::Fixed(share);
                 }
                 // What is written of a time is a time, and of a share a share.
                 (_, FittedValue::Time(_) | FittedValue::Share(_)) => {}

@@ -53,16 +53,20 @@ pub(super) struct About<'a> {
     pub(super) rows: usize,
     /// Of the spread's prior: its degrees of freedom, and the sum of squares that they stand for.
     pub(super) before: (f64, f64),
+    /// Whether any row may depend on a parameter. What none does stays as it is held likely.
+    pub(super) has: [bool; PARAMETERS],
 }
 
 /// Draws about minima; `squares` is the sum of the rows' squared residuals for parameters.
 ///
 /// A spread is drawn first, and parameters next from the normal distribution that they have about a
-/// minimum with this spread. Were rates straight lines, all weights would be nearly one.
+/// minimum with this spread. Were rates straight lines, all weights would be nearly one. Parameters
+/// that no row has come from their prior: they move no weight.
 pub(super) fn draws(about: &About<'_>, squares: &dyn Fn(&Values) -> f64) -> Vec<Draw> {
     let mut rng = Rng::new(SEED);
-    let unknown: Vec<usize> =
-        (0..PARAMETERS).filter(|index| !about.prior.is_known(*index)).collect();
+    let (unknown, free): (Vec<usize>, Vec<usize>) = (0..PARAMETERS)
+        .filter(|index| !about.prior.is_known(*index))
+        .partition(|index| about.has[*index] || !about.prior.is_alone(*index));
     let sum = about.freedom * about.spread.powi(2);
     let mut drawn: Vec<(Draw, f64)> = Vec::with_capacity(DRAWS);
     for number in 0..DRAWS {
@@ -98,6 +102,10 @@ pub(super) fn draws(about: &About<'_>, squares: &dyn Fn(&Values) -> f64) -> Vec<
         let likely = scaled_inverse(variance, freedom, before)
             - 0.5 * (about.rows as f64 * variance.ln() + squares(&values) / variance)
             - 0.5 * about.prior.distance(&values);
+        for index in &free {
+            let from_median = about.prior.deviations[*index] * standard[*index] / wide;
+            values.0[*index] = about.prior.medians.0[*index] + from_median;
+        }
         let draw = Draw { values, spread: variance.sqrt(), weight: 0.0 };
         drawn.push((draw, likely - proposed));
     }

@@ -94,6 +94,11 @@ impl Priors {
         }
     }
 
+    /// Whether it has nothing in common with any other.
+    pub(super) fn is_alone(&self, parameter: usize) -> bool {
+        self.common <= 0.0 || OF_A_LANE.iter().all(|one| one.index() != parameter)
+    }
+
     /// Whether nothing can move this one.
     pub(super) fn is_known(&self, parameter: usize) -> bool {
         self.deviations[parameter] <= 0.0

@@ -5,7 +5,7 @@ use super::load::{Load, Measured, published};
 use crate::ceiling::Workload;
 use catalogue::Cluster;
 use catalogue::published::Published;
-use model::{Bytes, Percent};
+use model::{Bytes, Object, Percent};
 
 fn cluster(text: &str) -> Cluster {
     Cluster::parse("t", text, &[]).unwrap_or_else(|errors| panic!("{:?}", errors.problems))
@@ -49,7 +49,8 @@ fn row_of_e(name: &str, kib: u64, is_read: bool, threads: u64, rate: f64) -> Mea
     let footprint = Some(Bytes(4 << 40));
     let workload = Workload::new(name, Bytes::kib(kib), read, kib == 4, footprint);
     let hosts = threads.min(16) as u32;
-    let load = Load { workload, hosts, outstanding: threads, remote: Percent::ZERO };
+    let (outstanding, remote, object) = (threads, Percent::ZERO, Object::Blocks);
+    let load = Load { workload, hosts, outstanding, remote, object };
     Measured { number: 1, name: name.to_owned(), load, rate }
 }
 

@@ -10,7 +10,7 @@ use crate::ceiling::{Layer, Workload};
 use catalogue::Cluster;
 use catalogue::cluster::{FittedRow, with_fitted};
 use catalogue::published::Published;
-use model::{Bytes, Percent};
+use model::{Bytes, Object, Percent};
 
 const C: &str = include_str!("../../../../reference/testbeds/vsan-four-corners.toml");
 
@@ -34,7 +34,7 @@ fn calibrated_c() -> Calibration {
 
 fn row(number: usize, kib: u64, read: u32, outstanding: u64, rate: f64) -> Measured {
     let workload = Workload::new("w", Bytes::kib(kib), Percent::of(read), true, None);
-    let load = Load { workload, hosts: 4, outstanding, remote: Percent::ZERO };
+    let load = Load { workload, hosts: 4, outstanding, remote: Percent::ZERO, object: Object::Blocks };
     Measured { number, name: format!("{kib}K {read} {outstanding}"), load, rate }
 }
 

@@ -187,10 +187,18 @@ fn software(cluster: &Cluster, problems: &mut Vec<Problem>) {
             &table.site_round_trip,
             &table.drive_read,
             &table.drive_write,
+            &table.lookup,
+            &table.change,
         ];
         let zero_times =
             times.into_iter().filter(|time| fixed(time.value).is_some_and(|time| time.0 == 0));
-        let shares = [&table.port_share, &table.cache_usable, &table.stream_share];
+        let shares = [
+            &table.port_share,
+            &table.cache_usable,
+            &table.stream_share,
+            &table.attributes_kept,
+            &table.shared_file,
+        ];
         let zero_shares = shares
             .into_iter()
             .filter(|share| fixed(share.value).is_some_and(|share| share.ppm == 0));

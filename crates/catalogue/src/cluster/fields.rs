@@ -150,11 +150,11 @@ spec_table! {
         per_write: Auto<Nanos> = Auto::Auto,
         /// For each MiB that moves, besides.
         per_mib: Nanos = Nanos(0),
-        /// For each look at a directory, an inode or a token of a shared file; a simulation alone
-        /// asks for it. `"auto"`: 50 µs (docs/method has the source).
+        /// For each look at a directory, an inode or a token of a shared file; no ceiling asks for
+        /// it. `"auto"`: 50 µs (docs/method has the source).
         per_lookup: Auto<Nanos> = Auto::Auto,
-        /// For each change of a directory or an inode; a simulation alone asks for it. `"auto"`:
-        /// 200 µs (docs/method has the source).
+        /// For each change of a directory or an inode; no ceiling asks for it. `"auto"`: 200 µs
+        /// (docs/method has the source).
         per_change: Auto<Nanos> = Auto::Auto,
     }
 }

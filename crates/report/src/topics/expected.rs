@@ -262,6 +262,7 @@ mod tests {
                 hosts: 1,
                 outstanding: 1,
                 remote: Percent::ZERO,
+                object: model::Object::Blocks,
             },
             measured,
             predicted: Range { value: 150_000.0, low: 112_000.0, high: 202_000.0 },

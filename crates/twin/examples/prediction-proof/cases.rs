@@ -20,6 +20,7 @@ pub fn simulated(truth: &Testbed, load: &Load) -> Simulated {
         hosts: load.hosts,
         outstanding: load.outstanding,
         remote: load.remote,
+        object: load.object,
     };
     closed_loop(truth, &closed, REQUESTS, 1).unwrap_or_else(|why| panic!("{why}"))
 }

@@ -6,7 +6,7 @@ use super::route::SLAB_BITS;
 use super::{Cluster, ClusterSpec, Layer, Testbed};
 use crate::device::Request;
 use model::rng::Rng;
-use model::{Bytes, Op, Percent};
+use model::{Bytes, Object, Op, Percent};
 
 /// Room for the hosts' places, where no footprint is known.
 const UNTOLD_BYTES: u64 = 1 << 42;
@@ -42,7 +42,13 @@ pub struct ClosedLoop {
     pub outstanding: u64,
     /// The share of data that is mastered in the other site.
     pub remote: Percent,
+    /// What requests are made of. Of whole files each request outstanding has a tree, whose
+    /// directories hold 1,024 files each.
+    pub object: Object,
 }
+
+/// Files of a directory.
+const PER_DIRECTORY: u64 = 1024;
 
 /// What a simulation of a load came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,10 +85,21 @@ pub fn closed_loop(
     let streams = outstanding.div_ceil(u64::from(hosts));
     let blocks = (each / block / streams).max(4);
     let mut spec = ClusterSpec::new("simulated");
-    spec.volume = Some(Bytes(blocks.saturating_mul(streams).saturating_mul(block)));
+    spec.is_shared = load.object == Object::SharedFile;
+    // A file that hosts share holds the parts of all of them.
+    let parts = if spec.is_shared { u64::from(hosts) } else { 1 } * streams;
+    spec.volume = Some(Bytes(blocks.saturating_mul(parts).saturating_mul(block)));
     spec.remote = (load.remote.ppm > 0).then_some(load.remote);
     let mut cluster = Cluster::new(testbed, &spec, seed)?;
-    let volumes: Vec<u32> = (0..hosts).map(|host| cluster.add_volume(host, 0)).collect();
+    let volumes: Vec<u32> = if load.object.op().is_some() {
+        let tree = |stream: u64| {
+            let host = (stream % u64::from(hosts)) as u32;
+            cluster.add_tree(host, stream as u32, PER_DIRECTORY)
+        };
+        (0..outstanding).map(tree).collect()
+    } else {
+        (0..hosts).map(|host| cluster.add_volume(host, 0)).collect()
+    };
     cluster.set_footprint(load.footprint.unwrap_or(Bytes(0)));
     cluster.begin_measurement(0, None);
     let mut source = Source {
@@ -93,7 +110,13 @@ pub fn closed_loop(
         places: Vec::new(),
         volumes,
     };
-    source.places = (0..outstanding).map(|_| source.rng.below(blocks)).collect();
+    source.places = match load.object {
+        // From the first block on, each of which needs a token.
+        Object::SharedFile => vec![0; outstanding as usize],
+        Object::Blocks | Object::Files(_) => {
+            (0..outstanding).map(|_| source.rng.below(blocks)).collect()
+        }
+    };
     for stream in 0..outstanding {
         source.send(&mut cluster, 0, stream);
     }
@@ -200,6 +223,14 @@ struct Source {
 
 impl Source {
     fn send(&mut self, cluster: &mut Cluster, now_ns: u64, stream: u64) {
+        if let Object::Files(op) = self.load.object {
+            let number = &mut self.places[stream as usize];
+            let length = if op.moves_file() { self.load.read_bytes.max(1) } else { 0 };
+            let request = Request { op, offset: *number, length };
+            *number += 1;
+            cluster.submit(now_ns, self.volumes[stream as usize], request, stream);
+            return;
+        }
         let is_random = self.rng.unit() < self.load.random;
         let is_read = self.rng.chance(self.load.read.ppm);
         let place = &mut self.places[stream as usize];
@@ -207,7 +238,11 @@ impl Source {
             *place = self.rng.below(self.blocks);
         }
         let hosts = self.volumes.len() as u64;
-        let offset = (stream / hosts * self.blocks + *place) * self.block;
+        let part = match self.load.object {
+            Object::SharedFile => stream,
+            Object::Blocks | Object::Files(_) => stream / hosts,
+        };
+        let offset = (part * self.blocks + *place) * self.block;
         *place = (*place + 1) % self.blocks;
         let (op, length) = if is_read {
             (Op::Read, self.load.read_bytes)

@@ -31,7 +31,7 @@ use flow::{At, Flow, Lane};
 use migration::{DRIVE_SHARE, Mover, Window, taken};
 use model::errno::ENOSPC;
 use model::{Bytes, Op};
-use names::{Named, moves};
+use names::Named;
 use resource::Resource;
 use route::{Asked, Router};
 use settings::Settings;
@@ -238,7 +238,7 @@ impl Cluster {
         let volume = &mut self.volumes[volume as usize];
         flow.result = match volume.kind {
             Kind::Own | Kind::Shared => result_of(request, self.volume_bytes),
-            Kind::Tree { .. } if moves(request.op) => request.length.min(MAX_RW_COUNT) as i32,
+            Kind::Tree { .. } if request.op.moves_file() => request.length.min(MAX_RW_COUNT) as i32,
             Kind::Tree { .. } => 0,
         };
         if let (Kind::Tree { per_directory }, true) = (volume.kind, request.op.is_metadata()) {
@@ -272,6 +272,11 @@ impl Cluster {
                 file: volume.file,
                 offset: request.offset,
                 bytes,
+                longer: if volume.kind == Kind::Shared {
+                    1.0 / self.router.settings.shared_file
+                } else {
+                    1.0
+                },
                 is_write: request.op == Op::Write,
                 is_sequential: volume.streams.goes_on(request.offset, bytes),
                 now_ns,
@@ -385,13 +390,13 @@ impl Cluster {
     /// whoever has it.
     fn exchanged(&mut self, at_ns: u64, file: u32, trips: u64) -> u64 {
         let settings = &self.router.settings;
-        let trips_ns = settings.way_ns(false).saturating_mul(2 * trips);
+        let trips_ns = settings.trips_ns(trips);
         let busy_ns = settings.lookup_cpu_ns as u64;
         let holders = &self.topology.holders[0];
         let server = holders[file as usize % holders.len()];
-        let cores = self.topology.nodes[server as usize].cores;
-        let answered_ns = cores
-            .map_or(at_ns, |cores| self.topology.resources[cores as usize].take(at_ns, busy_ns));
+        let place = self.topology.nodes[server as usize].serves();
+        let answered_ns = place
+            .map_or(at_ns, |place| self.topology.resources[place as usize].take(at_ns, busy_ns));
         answered_ns.saturating_add(trips_ns)
     }
 

@@ -2,7 +2,7 @@
 //! bytes. Pure, but for the chances that it draws.
 
 use super::flow::{At, Flow, Hop};
-use super::route::{Asked, Asker, Router, cpu};
+use super::route::{Asked, Asker, Router, serve};
 use super::topology::Topology;
 use model::Op;
 use model::rng::derive;
@@ -13,6 +13,8 @@ const DIRECTORIES: u64 = 0x00d1_2ec7;
 const TREES: u32 = 1 << 31;
 /// What each copy of a journal writes for a change, in bytes: a block.
 const JOURNAL: f64 = 4096.0;
+/// What a client takes for a `stat` that it answers itself, as a prediction has it.
+const KEPT_NS: u64 = 5_000;
 
 /// An operation on a file, or on a directory, of a tree.
 #[derive(Clone, Copy, Debug)]
@@ -28,34 +30,16 @@ pub(super) struct Named {
     pub(super) now_ns: u64,
 }
 
-/// Whether an operation changes a directory or an inode, and so the journal.
-fn changes(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Create
-            | Op::Append
-            | Op::Truncate
-            | Op::FsyncFile
-            | Op::SetAttr
-            | Op::Rename
-            | Op::Link
-            | Op::Symlink
-            | Op::Remove
-            | Op::Mkdir
-            | Op::Rmdir
-    )
-}
-
-/// Whether an operation moves all of a file.
-pub(super) fn moves(op: Op) -> bool {
-    op == Op::ReadFile || op.writes_file()
-}
-
 impl Router {
     /// Lays the way of an operation by name: to the server of its directory and back, and then to
     /// the drives if bytes move.
     pub(super) fn lay_named(&mut self, topology: &Topology, named: &Named, flow: &mut Flow) {
-        flow.head.push(Hop { at: At::Nowhere, delay_ns: self.settings.stack_ns });
+        if named.op == Op::Stat && self.chance(self.settings.attributes_kept) {
+            flow.head.push(Hop { at: At::Nowhere, delay_ns: KEPT_NS });
+            return;
+        }
+        let is_change = named.op.changes_names();
+        flow.head.push(Hop { at: At::Nowhere, delay_ns: self.settings.ahead_ns(is_change) });
         let key =
             derive(u64::from(named.host), &[DIRECTORIES, u64::from(named.tree), named.directory]);
         let asker = Asker::of(topology, named.host, named.node);
@@ -69,11 +53,10 @@ impl Router {
             }
             Asker::Client(_) => self.settings.way_ns(false),
         };
-        let is_change = changes(named.op);
         let busy_ns =
             if is_change { self.settings.change_cpu_ns } else { self.settings.lookup_cpu_ns };
         flow.head.push(Hop { at: At::Nowhere, delay_ns: way_ns });
-        cpu(server, busy_ns, flow);
+        serve(server, busy_ns, flow);
         if is_change {
             self.keep_journal(topology, key, &copies, named.now_ns, flow);
         }
@@ -91,6 +74,7 @@ impl Router {
             // A place of its own for each file.
             offset: named.number << super::route::SLAB_BITS,
             bytes: named.bytes,
+            longer: 1.0,
             is_write: named.op != Op::ReadFile,
             is_sequential: false,
             now_ns: named.now_ns,
@@ -115,6 +99,7 @@ impl Router {
             file: 0,
             offset: 0,
             bytes: JOURNAL as u64,
+            longer: 1.0,
             is_write: true,
             is_sequential: false,
             now_ns,

@@ -31,9 +31,18 @@ pub(super) struct Asked {
     pub(super) file: u32,
     pub(super) offset: u64,
     pub(super) bytes: u64,
+    /// How many times longer its bytes take than those of a file that nobody shares; 1 or more.
+    pub(super) longer: f64,
     pub(super) is_write: bool,
     pub(super) is_sequential: bool,
     pub(super) now_ns: u64,
+}
+
+impl Asked {
+    /// As many bytes as software, ports and drives work on.
+    fn weight(&self) -> f64 {
+        self.bytes as f64 * self.longer
+    }
 }
 
 /// Lays the ways of requests.
@@ -73,7 +82,7 @@ impl Router {
         Router { settings, rng: Rng::new(seed), spread, copies: Vec::new(), crossed: [(0, 0); 2] }
     }
 
-    fn chance(&mut self, share: f64) -> bool {
+    pub(super) fn chance(&mut self, share: f64) -> bool {
         share >= 1.0 || (share > 0.0 && (self.rng.below(UNIT) as f64) < share * UNIT as f64)
     }
 
@@ -167,7 +176,7 @@ impl Router {
     ) {
         let source = self.source(topology, key, copies, asker, is_remote);
         self.count_site(topology, asked, source, is_remote);
-        let bytes = asked.bytes as f64;
+        let bytes = asked.weight();
         let node = &topology.nodes[source as usize];
         let entry = match asker {
             Asker::Node(own) => &topology.nodes[own as usize],
@@ -242,7 +251,7 @@ impl Router {
     /// The time of a node's software, which each of its lanes does one after the other.
     fn work(&mut self, node: &Node, asked: &Asked, flow: &mut Flow) {
         let Some(software) = node.software else { return };
-        let bytes = asked.bytes as f64;
+        let bytes = asked.weight();
         let busy_ns = self.settings.software.draw_ns(asked.is_write, bytes, &mut self.rng);
         flow.head.push(queue(software, busy_ns));
     }
@@ -250,7 +259,7 @@ impl Router {
     /// The time of a read at its drive; a block that the cache has not got takes the place of
     /// another there.
     fn fetch(&mut self, node: &Node, asked: &Asked, key: u64, flow: &mut Flow) {
-        let bytes = asked.bytes as f64;
+        let bytes = asked.weight();
         let is_hit = !node.cache.is_empty() && self.chance(self.settings.read_hits);
         let drive = pick(if is_hit { &node.cache } else { &node.capacity }, key);
         let (ns, latency_ns) = self.drive_ns(drive, false, bytes, asked.is_sequential);
@@ -276,7 +285,7 @@ impl Router {
         is_remote: bool,
         flow: &mut Flow,
     ) {
-        let bytes = asked.bytes as f64;
+        let bytes = asked.weight();
         let busy_ns = self.settings.write_cpu_ns + self.settings.byte_cpu_ns * bytes;
         let mut back_ns = 0;
         let source = match asker {
@@ -337,9 +346,9 @@ impl Router {
         // own; a full stripe has a part on each node.
         let small = 1 + self.settings.parity as usize;
         let (width, bytes) = match self.settings.data {
-            0 => (copies.len(), asked.bytes as f64),
-            _ if !asked.is_sequential => (small.min(copies.len()), asked.bytes as f64),
-            data => (copies.len(), asked.bytes as f64 / f64::from(data)),
+            0 => (copies.len(), asked.weight()),
+            _ if !asked.is_sequential => (small.min(copies.len()), asked.weight()),
+            data => (copies.len(), asked.weight() / f64::from(data)),
         };
         let is_absorbed = self.settings.caches_writes && self.chance(self.settings.write_hits);
         let drives = if self.settings.on_one_node { self.settings.blocks } else { 1 };
@@ -457,6 +466,14 @@ fn cross(fabric: Option<Duplex>, bytes: f64, hops: &mut Vec<Hop>) {
 pub(super) fn cpu(node: &Node, busy_ns: f64, flow: &mut Flow) {
     if let Some(cores) = node.cores.filter(|_| busy_ns > 0.0) {
         flow.head.push(queue(cores, busy_ns));
+    }
+}
+
+/// The time of a server of names or tokens: of its cores or, where nobody says how many, of the
+/// lanes of its software.
+pub(super) fn serve(node: &Node, busy_ns: f64, flow: &mut Flow) {
+    if let Some(place) = node.serves() {
+        flow.head.push(queue(place, busy_ns));
     }
 }
 

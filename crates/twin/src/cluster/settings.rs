@@ -5,17 +5,12 @@ use super::PPM;
 use super::software::Software;
 use super::spec::{ClusterSpec, Route};
 use crate::spec::Stall;
-use catalogue::Cluster as Testbed;
-use catalogue::cluster::{CacheKind, CopiesUsed, Destage, Placement, Role, fixed, missing};
+use catalogue::{Auto, Cluster as Testbed};
+use catalogue::cluster::{
+    CacheKind, CopiesUsed, Destage, Placement, Role, SoftwareSpec, TOKEN_BLOCK, fixed, missing,
+};
 use model::{Bytes, Percent};
 
-/// Core time of a metadata server for a look-up, and for a change, in ns. From a server of Lustre
-/// that did 400,000 `stat` and 100,000 removals per second, on an assumed 20 cores that are all
-/// busy (`docs/method` has the source).
-const LOOKUP_NS: f64 = 50_000.0;
-const CHANGE_NS: f64 = 200_000.0;
-/// Bytes of a file that have one token, where the testbed does not say.
-const TOKEN_BYTES: u64 = 1 << 20;
 
 /// How requests are treated.
 #[derive(Clone, Debug)]
@@ -52,6 +47,10 @@ pub(super) struct Settings {
     /// Core time of a server for a look at a directory, or at a token, and for a change.
     pub(super) lookup_cpu_ns: f64,
     pub(super) change_cpu_ns: f64,
+    /// The share of `stat` that clients answer themselves.
+    pub(super) attributes_kept: f64,
+    /// The share of bandwidths that a file leaves which hosts share.
+    pub(super) shared_file: f64,
     /// Bytes of a file that have one token.
     pub(super) token_bytes: u64,
     pub(super) stack_ns: u64,
@@ -91,6 +90,12 @@ impl Settings {
         let remote = spec.remote.map(share);
         let cost_ns = |value| fixed::<model::Nanos>(value).map_or(0.0, |cost| cost.0 as f64);
         let software = Software::new(testbed, spec.stack_ns);
+        let name_ns = |of: fn(&SoftwareSpec) -> Auto<model::Nanos>, likely: model::Nanos| {
+            testbed.found(of).unwrap_or(likely).0 as f64
+        };
+        let of_found = |of: fn(&SoftwareSpec) -> Auto<Percent>, otherwise: f64| {
+            testbed.found(of).map_or(otherwise, share)
+        };
         // A path has the ways in it.
         let latency_ns = if software.paths.is_some() { 0 } else { spec.latency_ns };
         let site_latency_ns = software.site_way_ns.unwrap_or(spec.site_latency_ns);
@@ -116,12 +121,12 @@ impl Settings {
             read_cpu_ns: cost_ns(testbed.cpu.per_read.value),
             write_cpu_ns: cost_ns(testbed.cpu.per_write.value),
             byte_cpu_ns: testbed.cpu.per_mib.value.0 as f64 / 1_048_576.0,
-            lookup_cpu_ns: fixed::<model::Nanos>(testbed.cpu.per_lookup.value)
-                .map_or(LOOKUP_NS, |cost| cost.0 as f64),
-            change_cpu_ns: fixed::<model::Nanos>(testbed.cpu.per_change.value)
-                .map_or(CHANGE_NS, |cost| cost.0 as f64),
+            lookup_cpu_ns: name_ns(|software| software.lookup.value, testbed.likely_lookup()),
+            change_cpu_ns: name_ns(|software| software.change.value, testbed.likely_change()),
+            attributes_kept: of_found(|software| software.attributes_kept.value, 0.0),
+            shared_file: of_found(|software| software.shared_file.value, 1.0),
             token_bytes: fixed::<Bytes>(testbed.access.token_block.value)
-                .map_or(TOKEN_BYTES, |bytes| bytes.0),
+                .map_or(TOKEN_BLOCK.0, |bytes| bytes.0),
             stack_ns: spec.stack_ns,
             latency_ns,
             site_latency_ns,
@@ -161,6 +166,12 @@ impl Settings {
     pub(super) fn begin(&mut self, now_ns: u64, span: Option<Stall>) {
         self.moves = self.moves_until(now_ns);
         self.migration = span;
+    }
+
+    /// Round trips to a server of tokens, in ns: each is the path of a read, where that is known.
+    pub(super) fn trips_ns(&self, trips: u64) -> u64 {
+        let way_ns = self.way_ns(false).saturating_mul(2);
+        self.software.paths.map_or(way_ns, |paths| paths.ns(false)).saturating_mul(trips)
     }
 
     /// What a request waits before anything else, in ns.

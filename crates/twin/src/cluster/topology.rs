@@ -90,6 +90,14 @@ pub(super) struct Node {
     pub(super) capacity: Vec<Drive>,
 }
 
+impl Node {
+    /// What works on names and tokens: its cores, or the lanes of its software where nobody says
+    /// how many cores it has.
+    pub(super) fn serves(&self) -> Option<Place> {
+        self.cores.or(self.software)
+    }
+}
+
 /// Everything that requests can meet.
 #[derive(Clone, Debug)]
 pub(super) struct Topology {

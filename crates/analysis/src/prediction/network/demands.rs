@@ -16,16 +16,16 @@ struct Misses {
 
 impl Network {
     pub(super) fn delays(&self, values: &Values) -> Vec<Part> {
-        let waits = [
-            (Parameter::ReadPath, self.reads),
-            (Parameter::WritePath, self.writes),
-            (Parameter::SiteRoundTrip, self.crossings),
-        ];
-        let part = |(parameter, amount): (Parameter, f64)| Part {
-            owner: Owner::Parameter(parameter),
-            seconds: amount * values.get(parameter),
+        let between_sites = Part {
+            owner: Owner::Parameter(Parameter::SiteRoundTrip),
+            seconds: self.crossings * values.get(Parameter::SiteRoundTrip),
         };
-        waits.map(part).to_vec()
+        self.paths(values).into_iter().chain([between_sites]).collect()
+    }
+
+    /// How many times longer bytes take because hosts share their file.
+    fn longer(&self, values: &Values) -> f64 {
+        if self.is_shared { 1.0 / values.get(Parameter::SharedFile) } else { 1.0 }
     }
 
     pub(super) fn stations(&self, values: &Values) -> Vec<Station> {
@@ -39,9 +39,16 @@ impl Network {
             reads: self.reads * missing(|tier| tier.reads),
             writes: self.writes * missing(|tier| tier.writes),
         };
+        let longer = self.longer(values);
         let mut stations = self.fixed.clone();
+        let visits = stations.iter_mut().flat_map(|station| &mut station.visits);
+        for part in visits.flat_map(|visit| &mut visit.parts) {
+            // A core's time is of requests rather than of bytes.
+            part.seconds *= if part.owner == Owner::Layer(Layer::Cpu) { 1.0 } else { longer };
+        }
         stations.push(self.software(values));
-        let share = values.get(Parameter::PortShare);
+        stations.extend(self.servers(values));
+        let share = values.get(Parameter::PortShare) / longer;
         stations.extend(self.ports.iter().map(|station| {
             let mut station = station.clone();
             for part in station.visits.iter_mut().flat_map(|visit| &mut visit.parts) {
@@ -72,12 +79,13 @@ impl Network {
 
     /// A lane of a node does one request after the other, each in a time of its own.
     fn software(&self, values: &Values) -> Station {
+        let longer = self.longer(values);
         let visit = |times: f64, each: Parameter, per_mib: Parameter, bytes: f64| {
             let mut visit =
                 Visit::new(times, Owner::Parameter(each), values.get(each)).varying(1.0);
             visit.parts.push(Part {
                 owner: Owner::Parameter(per_mib),
-                seconds: values.get(per_mib) * bytes / MIB,
+                seconds: longer * values.get(per_mib) * bytes / MIB,
             });
             visit
         };
@@ -135,6 +143,10 @@ impl Network {
                 blocks.in_order,
             ));
         }
+        if self.tier.is_some_and(|tier| tier.writes) {
+            let copies = if blocks.one_by_one { 1.0 } else { blocks.in_order };
+            visits.push(Visit::new(self.names.changes * copies, owner, times.journal_s));
+        }
         Station::of(self.cache_drives, visits).on(self.hosted())
     }
 
@@ -142,6 +154,8 @@ impl Network {
     fn capacity(&self, values: &Values, misses: Misses) -> Station {
         let is_later = self.tier.is_some_and(|tier| tier.writes);
         let moved = |bytes: f64, per_s: f64| if per_s > 0.0 { bytes / per_s } else { 0.0 };
+        let longer = self.longer(values);
+        let (read_bytes, write_bytes) = (longer * self.read_bytes, longer * self.write_bytes);
         let (random, in_order, blocks) = (self.random, 1.0 - self.random, self.blocks);
         // Bytes of random requests beyond those that their own time has in it.
         let each = |times: f64, parameter: Parameter, further_s: f64| {
@@ -153,18 +167,16 @@ impl Network {
             let seconds = seconds / values.get(Parameter::StreamShare);
             Visit::new(times, Owner::Parameter(Parameter::StreamShare), seconds)
         };
-        let read_further_s =
-            moved((self.read_bytes - self.line_bytes).max(0.0), self.read_bytes_per_s);
-        let write_further_s =
-            moved((self.write_bytes - RANDOM_BYTES).max(0.0), self.write_bytes_per_s);
+        let read_further_s = moved((read_bytes - self.line_bytes).max(0.0), self.read_bytes_per_s);
+        let write_further_s = moved((write_bytes - RANDOM_BYTES).max(0.0), self.write_bytes_per_s);
         let old = each(
             misses.writes * random * self.old_blocks(),
             Parameter::DriveRead,
-            moved((self.write_bytes - self.line_bytes).max(0.0), self.read_bytes_per_s),
+            moved((write_bytes - self.line_bytes).max(0.0), self.read_bytes_per_s),
         );
         let new =
             each(misses.writes * random * blocks.random, Parameter::DriveWrite, write_further_s);
-        let piece_bytes = self.write_bytes * self.amplification.space / blocks.in_order;
+        let piece_bytes = write_bytes * self.amplification.space / blocks.in_order;
         let whole = stream(
             misses.writes * in_order * blocks.in_order,
             moved(piece_bytes, self.write_bytes_per_s),
@@ -176,7 +188,7 @@ impl Network {
             each(misses.reads * random, Parameter::DriveRead, read_further_s)
                 .varying(self.varies)
                 .at_home(self.at_home),
-            stream(misses.reads * in_order, moved(self.read_bytes, self.read_bytes_per_s))
+            stream(misses.reads * in_order, moved(read_bytes, self.read_bytes_per_s))
                 .streaming(self.streams_vary(self.read_bytes), 1.0)
                 .at_home(self.at_home),
         ];
@@ -187,7 +199,22 @@ impl Network {
         for visit in [self.stored(old, blocks.random), self.stored(new, blocks.random), whole] {
             visits.push(if is_later { visit.later() } else { visit });
         }
+        if !is_later {
+            visits.extend(self.journal(values));
+        }
         Station::of(self.drives, visits).on(self.hosted())
+    }
+
+    /// What copies of the journal store of a change, one after the other; where parity protects
+    /// them, each reads first what it overwrites.
+    fn journal(&self, values: &Values) -> Vec<Visit> {
+        let copies = if self.blocks.one_by_one { 1.0 } else { self.blocks.in_order };
+        let times = self.names.changes * copies;
+        let at_drives = |times: f64, parameter: Parameter| {
+            Visit::new(times, Owner::Parameter(parameter), values.get(parameter))
+        };
+        let old = if self.old_blocks() > 0.0 { times } else { 0.0 };
+        vec![at_drives(old, Parameter::DriveRead), at_drives(times, Parameter::DriveWrite)]
     }
 
     /// Old blocks that a small write under parity reads first.

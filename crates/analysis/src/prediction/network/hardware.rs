@@ -1,5 +1,6 @@
 //! Ports, links, cores and the cache's drives: what a description of hardware says of them.
 
+use super::names::JOURNAL_BYTES;
 use super::{CacheTimes, Network, Owner, Station, Visit};
 use crate::ceiling::{Layer, Traffic, ceiling, ports_bytes_per_s, random_s, traffic};
 use crate::prediction::load::Load;
@@ -100,6 +101,20 @@ impl Network {
         }
     }
 
+    /// What nodes send each other of a change: a block of the journal for each further copy.
+    pub(super) fn journal_ports(&mut self, cluster: &Cluster) {
+        let Some(bytes_per_s) = ports_bytes_per_s(cluster).filter(|speed| *speed > 0.0) else {
+            return;
+        };
+        let further = if self.blocks.one_by_one { 0.0 } else { self.blocks.in_order - 1.0 };
+        let owner = Owner::Parameter(Parameter::PortShare);
+        let seconds = JOURNAL_BYTES * self.nodes / bytes_per_s;
+        for _ in ["sent", "taken"] {
+            let visit = Visit::new(self.names.changes * further, owner, seconds);
+            self.ports.push(Station::of(self.nodes, vec![visit]));
+        }
+    }
+
     /// Both directions of the ports of the clients that are at work.
     fn client_ports(&mut self, cluster: &Cluster, load: &Load) {
         let clients = &cluster.clients;
@@ -123,7 +138,7 @@ impl Network {
 
 /// What accesses take of a drive of the cache: the mean of all that are known.
 pub(super) fn cache_times(cluster: &Cluster, workload: &crate::ceiling::Workload) -> CacheTimes {
-    let (mut count, mut rates) = (0.0, [0.0; 5]);
+    let (mut count, mut rates) = (0.0, [0.0; 6]);
     for (drives, figures) in cluster.drives(Role::Cache) {
         let in_order = |bandwidth: Option<f64>, bytes: f64| bandwidth.map(|speed| bytes / speed);
         let (read, write) = (workload.read_bytes, workload.write_bytes);
@@ -133,6 +148,7 @@ pub(super) fn cache_times(cluster: &Cluster, workload: &crate::ceiling::Workload
             random_s(figures.write_iops, figures.write_bytes_per_s, write),
             in_order(figures.write_bytes_per_s, write),
             in_order(figures.write_bytes_per_s, read),
+            random_s(figures.write_iops, figures.write_bytes_per_s, JOURNAL_BYTES),
         ];
         count += drives as f64;
         for (rate, time) in rates.iter_mut().zip(times) {
@@ -140,6 +156,6 @@ pub(super) fn cache_times(cluster: &Cluster, workload: &crate::ceiling::Workload
         }
     }
     let mean = |rate: f64| if rate > 0.0 { count / rate } else { 0.0 };
-    let [random_read_s, read_s, random_write_s, write_s, fill_s] = rates.map(mean);
-    CacheTimes { random_read_s, read_s, random_write_s, write_s, fill_s }
+    let [random_read_s, read_s, random_write_s, write_s, fill_s, journal_s] = rates.map(mean);
+    CacheTimes { random_read_s, read_s, random_write_s, write_s, fill_s, journal_s }
 }

@@ -102,6 +102,10 @@ pub(super) fn parameter(parameter: Parameter) -> &'static str {
         Parameter::DriveRead => "drive time of a random read",
         Parameter::DriveWrite => "drive time of a random write",
         Parameter::StreamShare => "sequential share of drives",
+        Parameter::Lookup => "core time of a look-up",
+        Parameter::Change => "core time of a change",
+        Parameter::AttributesKept => "stat answered by clients",
+        Parameter::SharedFile => "bandwidth of a shared file",
     }
 }
 
@@ -143,7 +147,7 @@ pub(super) fn interval(range: Range) -> String {
 /// Why a row is left out.
 fn why_left_out(why: LeftOut) -> &'static str {
     match why {
-        LeftOut::Metadata => "operations on whole files are not predicted",
+        LeftOut::Metadata => "mixed operations on whole files are not predicted",
         LeftOut::FixedRate => "its rate was given",
         LeftOut::Thinks => "its workers rest between requests",
         LeftOut::SeveralAtOnce => "several workloads run at the same time",
@@ -151,7 +155,7 @@ fn why_left_out(why: LeftOut) -> &'static str {
         LeftOut::NotMeasured => "it was not measured to its end",
         LeftOut::NoRate => "it is no rate of requests",
         LeftOut::LoadUntold => "its load is incomplete",
-        LeftOut::SharedFile => "hosts share one file",
+        LeftOut::SharedFile => "hosts write one file in turn",
         LeftOut::OfACurve => "it is a curve's peak or plateau",
         LeftOut::OfAnEvent => "it is of an event",
         LeftOut::OtherWay => "its simulated path or migration is not predicted",
