@@ -12,9 +12,10 @@ impl Field for Object {
         let word = node.label();
         Object::from_word(&word).ok_or_else(|| UnitError {
             message: format!("`{word}` is nothing that requests are made of"),
-            remedy: "write blocks, shared-file, or an operation such as create, stat, read-file or \
+            remedy:
+                "write blocks, shared-file, or an operation such as create, stat, read-file or \
                      remove"
-                .to_owned(),
+                    .to_owned(),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::choices::Access;
 use crate::load::{HotSpots, SizeMix, Skew};
-use crate::plan::{Extent, Work};
+use crate::plan::{Extent, Stop, Work};
 use crate::units::Bytes;
 
 /// By which law some blocks are asked for more often than others.
@@ -42,7 +42,10 @@ impl Popularity {
     pub fn of_work(work: &Work, touched: Touched) -> Option<Popularity> {
         let pattern = &work.pattern;
         let is_listed = pattern.sequence.as_ref().is_some_and(|one| !one.places.is_empty());
-        if pattern.random.ppm == 0 || is_listed || work.metadata.is_some() || work.trace.is_some() {
+        // Whatever the pattern says, an amount is done once over, from end to end.
+        let is_once = work.stop == Stop::Amount;
+        let is_elsewhere = is_listed || work.metadata.is_some() || work.trace.is_some();
+        if pattern.random.ppm == 0 || is_once || is_elsewhere {
             return None;
         }
         Some(Popularity {
@@ -138,7 +141,6 @@ impl Touched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Stop;
     use crate::units::{Nanos, Percent};
 
     fn extent(file: u32, offset: u64, length: u64) -> Extent {

@@ -2,7 +2,7 @@
 
 mod made_of;
 
-use crate::ceiling::{Workload, touched};
+use crate::ceiling::{Workload, touched_in};
 use crate::row::ResultRow;
 use catalogue::cluster::FittedRow;
 use catalogue::published::{CounterpartSpec, FigureSpec, Published};
@@ -37,6 +37,10 @@ impl Load {
             && one.read == two.read
             && (one.random - two.random).abs() < 1e-6
             && near(bytes(self), bytes(other))
+            && match (&one.popularity, &two.popularity) {
+                (Some(one), Some(two)) => one.is_like(two),
+                (one, two) => one == two,
+            }
             && (self.hosts, self.outstanding, self.remote, self.object)
                 == (other.hosts, other.outstanding, other.remote, other.object)
     }
@@ -146,8 +150,7 @@ pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
         let load = match row.work() {
             _ if !row.complete || row.ios == 0 => Err(LeftOut::NotMeasured),
             None => Err(LeftOut::SeveralAtOnce),
-            Some(work) => of_work(&record.plan, StageOf { number: row.stage, stage, index }, work)
-                .map(|load| touching(load, touched(record, row))),
+            Some(work) => of_work(&record.plan, StageOf { number: row.stage, stage, index }, work),
         };
         match load {
             Ok(load) => {
@@ -160,21 +163,12 @@ pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
     found
 }
 
-/// What a row touched, where that is more than the plan knows: of whole files it is not.
-fn touching(mut load: Load, footprint: Bytes) -> Load {
-    if load.object.op().is_none() {
-        load.workload.footprint = Some(footprint);
-    }
-    load
-}
-
 /// The workload, of whole files with its operation, and its axes.
 fn named(work: &Work, sweep: &[Setting]) -> String {
     let workload = &work.workload;
-    let name = work.metadata.map_or_else(
-        || workload.clone(),
-        |metadata| format!("{workload} {}", metadata.name()),
-    );
+    let name = work
+        .metadata
+        .map_or_else(|| workload.clone(), |metadata| format!("{workload} {}", metadata.name()));
     with_axes(name, sweep)
 }
 
@@ -224,14 +218,8 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         let load = Load { workload, hosts, outstanding: threads.max(1), remote, object };
         return if is_told { Ok(load) } else { Err(LeftOut::LoadUntold) };
     }
-    let lengths = stages
-        .iter()
-        .flat_map(|stage| &stage.workers)
-        .filter(|worker| worker.work == of.index)
-        .flat_map(|worker| &worker.extents)
-        .map(|extent| extent.length);
-    let footprint = Bytes(lengths.fold(0, u64::saturating_add));
-    if hosts == 0 || footprint.0 == 0 {
+    let touched = touched_in(stages.iter().copied(), |work| work == of.index);
+    if hosts == 0 || touched.bytes.0 == 0 {
         return Err(LeftOut::LoadUntold);
     }
     let is_shared = hosts > 1 && made_of::shares_files(plan, of.number);
@@ -239,7 +227,7 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         return Err(LeftOut::SharedFile);
     }
     Ok(Load {
-        workload: Workload::of_work(work, footprint),
+        workload: Workload::of_work(work, touched),
         hosts,
         outstanding: threads.saturating_mul(u64::from(work.depth)).max(1),
         remote,
@@ -396,6 +384,7 @@ impl From<&FittedRow> for Measured {
             read: row.read,
             random: f64::from(row.random.ppm) / 1e6,
             footprint: row.footprint,
+            popularity: row.popularity.clone(),
         };
         let FittedRow { hosts, outstanding, remote, object, .. } = *row;
         let load = Load { workload, hosts, outstanding, remote, object };
@@ -413,6 +402,7 @@ impl From<&Measured> for FittedRow {
             read: workload.read,
             random: Percent { ppm: (workload.random * 1e6).round() as u32 },
             footprint: workload.footprint,
+            popularity: workload.popularity.clone(),
             hosts: row.load.hosts,
             outstanding: row.load.outstanding,
             remote: row.load.remote,

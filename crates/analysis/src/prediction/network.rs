@@ -16,8 +16,8 @@ use crate::ceiling::{Amplification, Layer, amplification};
 use catalogue::Cluster;
 use catalogue::cluster::{CopiesUsed, Placement, Role, fixed};
 use model::Object;
-use std::collections::BTreeMap;
 use names::Names;
+use std::collections::BTreeMap;
 use visit::{Part, Station, Visit};
 
 /// Datasheets state random requests of 4 KiB.
@@ -161,7 +161,7 @@ impl Network {
             nodes: cluster.node_count().max(1) as f64,
             lanes: f64::from(cluster.lanes()),
             footprint: workload.footprint,
-            tier: Tier::of(cluster, &amplification),
+            tier: Tier::of(cluster, workload, &amplification),
             at_home: at_home(cluster, load),
             blocks: blocks(cluster),
             names: Names::of(cluster, load),

@@ -34,7 +34,8 @@ fn calibrated_c() -> Calibration {
 
 fn row(number: usize, kib: u64, read: u32, outstanding: u64, rate: f64) -> Measured {
     let workload = Workload::new("w", Bytes::kib(kib), Percent::of(read), true, None);
-    let load = Load { workload, hosts: 4, outstanding, remote: Percent::ZERO, object: Object::Blocks };
+    let load =
+        Load { workload, hosts: 4, outstanding, remote: Percent::ZERO, object: Object::Blocks };
     Measured { number, name: format!("{kib}K {read} {outstanding}"), load, rate }
 }
 

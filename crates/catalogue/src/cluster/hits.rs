@@ -58,6 +58,13 @@ pub struct Missing {
     pub in_order: f64,
 }
 
+impl Missing {
+    /// Nothing is there.
+    pub const ALL: Missing = Missing { random: 1.0, in_order: 1.0 };
+    /// All is there.
+    pub const NONE: Missing = Missing { random: 0.0, in_order: 0.0 };
+}
+
 #[derive(Debug)]
 struct Skewed {
     reads: Direction,

@@ -17,6 +17,7 @@ pub fn simulated(truth: &Testbed, load: &Load) -> Simulated {
         read: workload.read,
         random: workload.random,
         footprint: workload.footprint,
+        popularity: workload.popularity.clone(),
         hosts: load.hosts,
         outstanding: load.outstanding,
         remote: load.remote,

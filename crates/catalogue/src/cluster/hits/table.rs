@@ -25,7 +25,8 @@ impl Table {
         let known: Vec<Point> =
             points.iter().copied().filter(|point| point.fits > LEAST && point.fits < 1.0).collect();
         let least = known.first().map_or(0.5, |point| point.fits);
-        let first = least.ln();
+        // Where all fits is an entry: there, a function may have its one bend.
+        let first = -(-least.ln() / STEP).ceil() * STEP;
         let count = ((END.ln() - first) / STEP).ceil() as usize + 1;
         let curve = Curve::through(&known);
         let values = (0..count).map(|number| curve.at((first + number as f64 * STEP).exp()));
