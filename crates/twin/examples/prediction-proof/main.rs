@@ -2,7 +2,7 @@
 //! with hidden parameters (`docs/method/prediction.md` has what it prints).
 //!
 //! `cargo run -p twin --example prediction-proof -- [--cases N] [--clusters N] [--first SEED]
-//! [--worst] [--reports] [--threads N] [--kept FILE]`: a file keeps the clusters that are done, and
+//! [--worst] [--skewed] [--reports] [--threads N] [--kept FILE]`: a file keeps the clusters that are done, and
 //! a proof that is cut short goes on there.
 
 #![allow(clippy::print_stdout)]
@@ -18,6 +18,7 @@ struct Asked {
     clusters: u64,
     first: u64,
     worst: bool,
+    skewed: bool,
     reports: bool,
     threads: u64,
     kept: Option<String>,
@@ -29,6 +30,7 @@ fn asked() -> Asked {
         clusters: 200,
         first: 0,
         worst: false,
+        skewed: false,
         reports: false,
         threads: 1,
         kept: None,
@@ -49,11 +51,12 @@ fn asked() -> Asked {
             "--first" => asked.first = number(),
             "--threads" => asked.threads = number(),
             "--worst" => asked.worst = true,
+            "--skewed" => asked.skewed = true,
             "--reports" => asked.reports = true,
             other => {
                 panic!(
                     "`{other}` is not known; give --cases N, --clusters N, --first SEED, --worst, \
-                     --reports, --threads N, --kept FILE"
+                     --skewed, --reports, --threads N, --kept FILE"
                 )
             }
         }
@@ -67,7 +70,7 @@ fn main() {
         reports::told();
     }
     if asked.cases > 0 {
-        cases::told(asked.first, asked.cases, asked.worst);
+        cases::told(asked.first, asked.cases, asked.worst, asked.skewed);
     }
     if asked.clusters > 0 {
         let kept = asked.kept.as_deref().map(kept::Kept::in_file).unwrap_or_default();
