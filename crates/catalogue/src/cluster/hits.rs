@@ -84,7 +84,7 @@ impl Misses {
     /// Those of a load.
     pub fn new(of: &Requests<'_>) -> Misses {
         let skewed = of.popularity.filter(|_| of.random > 0.0).map(|popularity| {
-            let [reads, writes] = points(popularity, of).map(Direction::new);
+            let [reads, writes] = points(popularity, of).map(|points| Direction::new(&points));
             Arc::new(Skewed { reads, writes })
         });
         Misses { skewed }
@@ -127,8 +127,8 @@ struct Point {
 }
 
 impl Direction {
-    fn new(points: Vec<Point>) -> Direction {
-        let even = Table::even(&points);
+    fn new(points: &[Point]) -> Direction {
+        let even = Table::even(points);
         let shares = shares_on_drives();
         let uneven = even.blurred(&shares);
         Direction { even, uneven }

@@ -58,8 +58,8 @@ fn skewed(row: &mut Measured, truth: &Testbed, seed: u64) {
         }
     };
     let workers = u64::from(load.hosts) * (1 << rng.below(4));
-    // Some have requests in order beside them.
-    load.workload.random = [1.0, 1.0, 0.7][rng.below(3) as usize];
+    // A law is of random requests.
+    load.workload.random = 1.0;
     let sizes = |bytes: f64| SizeMix::single(Bytes(bytes as u64));
     load.workload.popularity = Some(Popularity {
         law,
@@ -69,7 +69,8 @@ fn skewed(row: &mut Measured, truth: &Testbed, seed: u64) {
         writes: sizes(load.workload.write_bytes),
         align: Bytes(0),
     });
-    row.name = format!("{} {:?}", row.name, load.workload.popularity.as_ref().map(|one| &one.law));
+    let law = load.workload.popularity.as_ref().map(|one| &one.law);
+    row.name = format!("{}, {law:?}", row.name);
     row.rate = modelled(truth, &row.load);
 }
 
