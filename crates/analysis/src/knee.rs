@@ -9,6 +9,7 @@ use crate::row::{Covers, Ops, ResultRow};
 use model::Setting;
 use std::collections::BTreeMap;
 
+pub(crate) use curve::curve as along;
 pub use curve::{Curve, Odd};
 
 /// Fewer points than this have no trend.

@@ -275,6 +275,15 @@ fn proposed(cluster: &Cluster, fit: &Fit, found: &[Found], loads: &[&Load]) -> V
             }
         }
     }
+    for asked in loads.iter().filter(|load| load.object != Object::Blocks) {
+        for each in [1, 4, 32] {
+            let outstanding = u64::from(hosts) * each;
+            let candidate = Load { hosts, outstanding, ..(*asked).clone() };
+            if !candidates.iter().any(|known| known.is_like(&candidate)) {
+                candidates.push(candidate);
+            }
+        }
+    }
     let mut known = fit.clone();
     let mut chosen: Vec<Load> = Vec::new();
     while chosen.len() < 3 {

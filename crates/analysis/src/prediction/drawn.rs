@@ -14,7 +14,7 @@ use crate::ceiling::Workload;
 use catalogue::cluster::FittedValue;
 use catalogue::{Cluster, SpecErrors};
 use model::rng::Rng;
-use model::{Bytes, Object, Percent};
+use model::{Bytes, Object, Op, Percent};
 
 /// How far measured rows lie from the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,6 +74,25 @@ impl Drawn {
     pub fn new(seed: u64, noise: Noise) -> Result<Drawn, SpecErrors> {
         let mut rng = Rng::new(seed);
         let text = testbed(&mut rng);
+        Drawn::of_testbed(text, rng, seed, noise)
+    }
+
+    /// The same of a cluster that serves a parallel file system to clients, from all flash.
+    ///
+    /// # Errors
+    /// Never, unless a drawn testbed contradicts itself.
+    pub fn serving_files(seed: u64, noise: Noise) -> Result<Drawn, SpecErrors> {
+        let mut rng = Rng::new(seed);
+        let text = file_system(&mut rng);
+        Drawn::of_testbed(text, rng, seed, noise)
+    }
+
+    fn of_testbed(
+        text: String,
+        mut rng: Rng,
+        seed: u64,
+        noise: Noise,
+    ) -> Result<Drawn, SpecErrors> {
         let cluster = Cluster::parse("drawn", &text, &[])?;
         // Parameters that came later are drawn apart, so that seeds keep their loads.
         let mut later_rng = Rng::new(seed ^ LATER_SEED);
@@ -145,6 +164,39 @@ impl Drawn {
         rows
     }
 
+    /// A load at random on whole files, or on one file that all clients share.
+    pub fn on_files(&mut self, rate: Rate<'_>) -> Measured {
+        const FILES: u64 = 1 << 21;
+        const CLIENTS: u64 = 16;
+        let rng = &mut self.rng;
+        let threads = 1 << rng.below(10);
+        let (hosts, outstanding) = (threads.min(CLIENTS) as u32, threads);
+        let object = of(
+            rng,
+            &[
+                Object::SharedFile,
+                Object::SharedFile,
+                Object::Files(Op::Create),
+                Object::Files(Op::Stat),
+                Object::Files(Op::Open),
+                Object::Files(Op::ReadFile),
+                Object::Files(Op::Remove),
+            ],
+        );
+        let read = Percent::of(of(rng, &[0, 50, 100]));
+        let mib = of(rng, &[1, 4, 8]);
+        let kib = of(rng, &[4, 16, 64]);
+        let workload = match object.op() {
+            Some(op) => super::load::on_files("files", op, Bytes::kib(kib), FILES),
+            None => Workload::new("shared", Bytes::mib(mib), read, false, Some(Bytes(4 << 40))),
+        };
+        let name = format!("{object} {} KiB, {threads} threads", workload.bytes() as u64 >> 10);
+        let remote = Percent::ZERO;
+        let load = Load { workload, hosts, outstanding, remote, object };
+        let rate = rate(&self.truth, &load) * (self.noise * normal(&mut self.noise_rng)).exp();
+        Measured { number: 1, name, load, rate }
+    }
+
     /// Fits the short suite, measured `repeats` times, and predicts `count` rows.
     ///
     /// # Errors
@@ -193,6 +245,27 @@ impl Asked {
             object: Object::Blocks,
         }
     }
+}
+
+/// Nodes that serve clients, at random.
+fn file_system(rng: &mut Rng) -> String {
+    let nodes = format!(
+        "name = \"drawn\"\n[[nodes]]\ncount = {}\ncores = {}\nports = {}\n",
+        2 + rng.below(7),
+        of(rng, &[8, 16, 40]),
+        1 + rng.below(2),
+    );
+    let drives = format!(
+        "port_speed = \"{}Gbit/s\"\n[[nodes.drives]]\ncount = {}\nmodel = \"p4610-3.2tb\"\n",
+        of(rng, &[25, 100]),
+        4 + rng.below(9),
+    );
+    let rest = format!(
+        "[protection]\ncopies = {}\n[access]\ntoken_block = \"{}MiB\"\n[clients]\ncount = 16\n",
+        1 + rng.below(2),
+        of(rng, &[1, 4, 8]),
+    );
+    nodes + &drives + &rest
 }
 
 /// A testbed at random: all flash, or disks behind a cache.

@@ -1,12 +1,17 @@
 //! What is asked of a cluster: a workload, by so many hosts, with so many requests outstanding.
 
+mod counterpart;
+mod derived;
 mod made_of;
+mod of_report;
+
+pub use derived::{Derived, Of};
+pub(super) use made_of::on_files;
+pub use of_report::{Choosable, Reported, published};
 
 use crate::ceiling::{Workload, touched_in};
 use crate::row::ResultRow;
 use catalogue::cluster::FittedRow;
-use catalogue::published::{CounterpartSpec, FigureSpec, Published};
-use catalogue::{Auto, cluster::fixed};
 use model::plan::{HostStage, Stage, Work};
 use model::testbed::SIMULATED_CLUSTER;
 use model::{Bytes, Object, Op, Percent, Plan, Record, Setting, StageKind};
@@ -27,6 +32,11 @@ pub struct Load {
 }
 
 impl Load {
+    /// The mean size of a request in bytes; 0 where it moves none.
+    pub fn bytes(&self) -> f64 {
+        if self.object.moves_data() { self.workload.bytes() } else { 0.0 }
+    }
+
     /// Whether two loads are one: sizes within 5 %, all else equal.
     pub fn is_like(&self, other: &Load) -> bool {
         let near = |a: f64, b: f64| (a - b).abs() <= 0.05 * a.max(b);
@@ -80,6 +90,8 @@ pub enum LeftOut {
     LoadUntold,
     /// A simulated way to the data, or a migration, that the prediction does not know.
     OtherWay,
+    /// Inodes are looked up that another host made: nobody knows which of them a client keeps.
+    OthersFiles,
     /// Hosts write one file in turn, piece by piece: their tokens go to and fro.
     SharedFile,
     /// The figure is the peak or the plateau of a curve, and no one load's.
@@ -214,6 +226,9 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         let files = made_of::files(&stages, of.index);
         let (workload, op) = made_of::of_files(&work.workload, &metadata, files)?;
         let object = Object::Files(op);
+        if op == Op::Stat && made_of::are_others(plan, of.number, of.index) {
+            return Err(LeftOut::OthersFiles);
+        }
         let is_told = hosts > 0 && files > 0;
         let load = Load { workload, hosts, outstanding: threads.max(1), remote, object };
         return if is_told { Ok(load) } else { Err(LeftOut::LoadUntold) };
@@ -251,122 +266,6 @@ fn remote(plan: &Plan, stage: u32) -> Result<Percent, LeftOut> {
         }
     }
     Ok(remote)
-}
-
-/// The row of each rate of a report, and whether its author meant it for calibration.
-pub fn published(published: &Published) -> Rows<Choosable> {
-    let mut found = Rows::default();
-    for figure in &published.figures {
-        let name = format!("{}, {}", figure.workload.value, figure.scenario.value);
-        let of_event =
-            figure.with_event.value || figure.during.value == catalogue::published::During::Event;
-        let counterpart = published.counterpart(figure);
-        let rate = of_rate(figure).or_else(|| of_throughput(published, figure, counterpart?));
-        let outcome = match (rate, counterpart) {
-            (None, _) => Err(LeftOut::NoRate),
-            _ if of_event => Err(LeftOut::OfAnEvent),
-            (Some(_), None) => Err(LeftOut::LoadUntold),
-            (Some(rate), Some(counterpart)) => {
-                of_counterpart(counterpart, figure, &name).map(|load| Choosable {
-                    row: Measured { number: found.rows.len() + 1, name: name.clone(), load, rate },
-                    calibrates: counterpart.calibrates.value || figure.calibrates.value,
-                })
-            }
-        };
-        match outcome {
-            Ok(row) => found.rows.push(row),
-            Err(why) => {
-                found.left_out.push((format!("{name}: {}", figure.quantity.value), why));
-            }
-        }
-    }
-    found
-}
-
-/// A published row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Choosable {
-    /// The row.
-    pub row: Measured,
-    /// Whether a calibration takes it unless somebody chooses others.
-    pub calibrates: bool,
-}
-
-/// Requests per second, if that is what a figure is.
-fn of_rate(figure: &FigureSpec) -> Option<f64> {
-    let factor = match figure.unit.value.as_str() {
-        "IOPS" => 1.0,
-        "K IOPS" => 1e3,
-        "M IOPS" => 1e6,
-        "ops/s" => 1.0,
-        "K ops/s" => 1e3,
-        "M ops/s" => 1e6,
-        _ => return None,
-    };
-    let value = figure.value.value.0 * factor;
-    (figure.quantity.value == "rate" && value > 0.0).then_some(value)
-}
-
-/// The rate of requests that a figure in GB/s stands for, where no figure beside it says the rate.
-fn of_throughput(
-    published: &Published,
-    figure: &FigureSpec,
-    counterpart: &CounterpartSpec,
-) -> Option<f64> {
-    let is_of_bytes = figure.quantity.value == "throughput" && figure.unit.value == "GB/s";
-    let (workload, scenario) = (&figure.workload.value, &figure.scenario.value);
-    if !is_of_bytes || published.value(workload, scenario, "rate").is_some() {
-        return None;
-    }
-    let block = fixed(counterpart.block_size.value).filter(|block| block.0 > 0)?;
-    let value = figure.value.value.0;
-    (value > 0.0).then(|| value * 1e9 / block.0 as f64)
-}
-
-fn of_counterpart(
-    counterpart: &CounterpartSpec,
-    figure: &FigureSpec,
-    name: &str,
-) -> Result<Load, LeftOut> {
-    let count = |value: Auto<catalogue::Count>| fixed(value).map(|count| u64::from(count.0));
-    let of_figure = count(figure.threads.value);
-    if !counterpart.run_axis.value.is_empty() && of_figure.is_none() {
-        return Err(LeftOut::OfACurve);
-    }
-    let outstanding = count(counterpart.outstanding.value).or_else(|| {
-        let threads = of_figure.or(count(counterpart.threads.value))?;
-        Some(threads.saturating_mul(count(counterpart.depth.value).unwrap_or(1)))
-    });
-    // A thread is on one host.
-    let hosts = count(counterpart.hosts.value)
-        .map(|hosts| of_figure.map_or(hosts, |threads| hosts.min(threads)));
-    let (Some(block), Some(hosts), Some(outstanding)) =
-        (fixed(counterpart.block_size.value), hosts, outstanding)
-    else {
-        return Err(LeftOut::LoadUntold);
-    };
-    let (hosts, remote) = (hosts as u32, counterpart.remote.value);
-    if !counterpart.run_operation.value.is_empty() {
-        let op = Op::from_name(&counterpart.run_operation.value).filter(|op| op.is_metadata());
-        let (Some(op), Some(files)) = (op, fixed(counterpart.files.value)) else {
-            return Err(LeftOut::LoadUntold);
-        };
-        let workload = made_of::on_files(name, op, block, files.0);
-        return Ok(Load { workload, hosts, outstanding, remote, object: Object::Files(op) });
-    }
-    let (Some(read), Some(random)) =
-        (fixed(counterpart.read.value), fixed(counterpart.random.value))
-    else {
-        return Err(LeftOut::LoadUntold);
-    };
-    let footprint = fixed(counterpart.footprint.value);
-    let workload = Workload {
-        random: f64::from(random.ppm) / 1e6,
-        ..Workload::new(name, block, read, true, footprint)
-    };
-    let is_shared = hosts > 1 && fixed(counterpart.one_file.value) == Some(true);
-    let object = if is_shared { Object::SharedFile } else { Object::Blocks };
-    Ok(Load { workload, hosts, outstanding, remote, object })
 }
 
 /// The rows that a testbed was fitted to.

@@ -10,6 +10,7 @@ pub mod choice;
 #[cfg(any(test, feature = "testing"))]
 pub mod drawn;
 pub mod fit;
+pub mod follow;
 pub mod forecast;
 pub mod load;
 pub mod load_line;

@@ -32,6 +32,7 @@ fn told_all(calibration: &Calibration) -> String {
 fn report_d_both_totals_are_fitted() {
     let text = include_str!("../../../../reference/results/hyperflex-stretched.toml");
     let rows: Vec<Measured> = published(&Published::parse("d", text).expect("good figures"))
+        .rates
         .rows
         .into_iter()
         .map(|row| row.row)
@@ -52,6 +53,27 @@ fn row_of_e(name: &str, kib: u64, is_read: bool, threads: u64, rate: f64) -> Mea
     let (outstanding, remote, object) = (threads, Percent::ZERO, Object::Blocks);
     let load = Load { workload, hosts, outstanding, remote, object };
     Measured { number: 1, name: name.to_owned(), load, rate }
+}
+
+#[test]
+fn every_rate_of_report_e_has_its_error_and_what_is_far_off_was_marked() {
+    let text = include_str!("../../../../reference/results/pixstor-nvme.toml");
+    let rows = published(&Published::parse("e", text).expect("good figures")).rates.rows;
+    let of = |calibrates: bool| -> Vec<Measured> {
+        let chosen = rows.iter().filter(|row| row.calibrates == calibrates);
+        chosen.map(|row| row.row.clone()).collect()
+    };
+    let testbed = include_str!("../../../../reference/testbeds/pixstor-nvme.toml");
+    let e = calibrate(&cluster(testbed), &of(true), &of(false)).expect("fits");
+    assert_eq!((e.fitted.len(), e.held_out.len()), (3, 19));
+    let is_marked = |row: &Judged| row.is_extrapolated() || row.is_wide();
+    assert!(e.held_out.iter().all(|row| row.error().abs() <= 0.3 || is_marked(row)));
+    // Nothing fitted shares a file or looks up a name.
+    let mut others = e.held_out.iter().filter(|row| row.row.load.object != Object::Blocks);
+    assert!(others.all(Judged::is_extrapolated), "{}", told_all(&e));
+    let outside: Vec<&Judged> = e.held_out.iter().filter(|row| !row.is_covered()).collect();
+    // Client caches write behind, creates wait for more than a journal.
+    assert!(outside.len() <= 4, "{}", told_all(&e));
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn cluster(text: &str) -> Cluster {
 
 fn rows_of_c() -> Vec<super::load::Choosable> {
     let text = include_str!("../../../../reference/results/vsan-four-corners.toml");
-    published(&Published::parse("c", text).expect("good figures")).rows
+    published(&Published::parse("c", text).expect("good figures")).rates.rows
 }
 
 fn calibrated_c() -> Calibration {
@@ -234,7 +234,7 @@ fn who_holds_rows_is_told_for_each_draw_and_who_holds_none_of_them() {
 #[test]
 fn figures_that_are_no_rates_of_one_load_are_left_out_with_their_reason() {
     let reasons = |text: &str| -> Vec<LeftOut> {
-        let found = published(&Published::parse("t", text).expect("good figures"));
+        let found = published(&Published::parse("t", text).expect("good figures")).rates;
         assert!(found.rows.is_empty(), "{:?}", found.rows);
         found.left_out.into_iter().map(|(_, why)| why).collect()
     };
@@ -242,10 +242,15 @@ fn figures_that_are_no_rates_of_one_load_are_left_out_with_their_reason() {
         &Published::parse("e", include_str!("../../../../reference/results/pixstor-nvme.toml"))
             .expect("good figures"),
     );
+    let (e, derived) = (e.rates, e.derived);
+    assert_eq!(derived.len(), 10, "{derived:?}");
     let meant = e.rows.iter().filter(|row| row.calibrates).count();
-    assert_eq!((e.rows.len(), meant), (10, 3), "one port efficiency and one thread each way");
+    assert_eq!((e.rows.len(), meant), (22, 3), "one port efficiency and one thread each way");
+    let objects = |object: Object| e.rows.iter().filter(move |row| row.row.load.object == object);
+    assert_eq!(objects(Object::SharedFile).count(), 4);
+    assert_eq!(objects(Object::Files(model::Op::Stat)).count(), 2);
     let e: Vec<LeftOut> = e.left_out.into_iter().map(|(_, why)| why).collect();
-    assert!(e.contains(&LeftOut::SharedFile) && e.contains(&LeftOut::NoRate), "{e:?}");
+    assert!(e.iter().all(|why| *why == LeftOut::NoRate), "{e:?}");
     let a = reasons(include_str!("../../../../reference/results/azure-stack-hci.toml"));
     assert!(a.iter().all(|why| *why == LeftOut::NoRate), "{a:?}");
 }
@@ -272,4 +277,50 @@ fn stated_intervals_hold_on_clusters_with_hidden_parameters() {
         "{all} {inside} {share}"
     );
     assert!(flagged * 2 >= far, "{flagged} of {far}");
+}
+
+#[test]
+fn a_skewed_load_keeps_its_law_and_is_another_load_than_a_uniform_one() {
+    let of = |access: &str| {
+        let suite = format!("[[workload]]\nname = \"w\"\naccess = {access}\nworkers = 4\n");
+        let plan = crate::testing::Recorded::new(&suite).record().plan;
+        super::load::planned(&plan).rows.remove(0).load
+    };
+    let (uniform, zipf) = (of("\"random\""), of("\"zipf\"\nskew = 1.1"));
+    let law = zipf.workload.popularity.clone().expect("a law");
+    assert_eq!(law.part.0 * 4, zipf.workload.footprint.expect("known").0);
+    assert_eq!(uniform.workload.popularity, None);
+    assert!(!uniform.is_like(&zipf) && zipf.is_like(&zipf));
+    assert!(!zipf.is_like(&of("\"zipf\"\nskew = 1.2")) && !zipf.is_like(&of("\"hot-spot\"")));
+    let row = Measured { number: 0, name: "w".to_owned(), load: zipf, rate: 1_000.0 };
+    let kept = Measured::from(&FittedRow::from(&row));
+    assert_eq!(kept.load.workload.popularity, row.load.workload.popularity);
+}
+
+#[test]
+fn hot_blocks_that_fit_the_cache_are_predicted_and_bounded_as_if_all_did() {
+    let text = "name = \"t\"\n[[nodes]]\ncount = 3\n[[nodes.drives]]\ncount = 4\nmodel = \
+                \"hdd-10k-1.2tb\"\n[[nodes.drives]]\nrole = \"cache\"\nmodel = \
+                \"sas-ssd-800gb-2015\"\n[protection]\ncopies = 1\n";
+    let cluster = cluster(text);
+    let with = |spots: Option<&str>, terabytes: u64| {
+        let size = model::load::SizeMix::single(Bytes::kib(4));
+        let footprint = Bytes(terabytes * 1_000_000_000_000);
+        let mut load = row(1, 4, 100, 64, 1.0).load;
+        load.workload.footprint = Some(footprint);
+        load.workload.popularity = spots.map(|spots| model::popularity::Popularity {
+            law: model::popularity::Law::HotSpot(spots.parse().expect("spots")),
+            part: footprint,
+            sharers: 1,
+            reads: size.clone(),
+            writes: size,
+            align: Bytes(0),
+        });
+        let rate = Network::new(&cluster, &load).carries(&Values::of(&cluster)).rate;
+        (rate, crate::ceiling::ceiling(&cluster, &load.workload).hits.expect("a cache").0)
+    };
+    let (small, large, hot) = (with(None, 1), with(None, 10), with(Some("100%:10%"), 10));
+    assert!((hot.0 / small.0 - 1.0).abs() < 0.01, "{hot:?}, {small:?}");
+    assert!(hot.0 > 3.0 * large.0, "{hot:?}, {large:?}");
+    assert!(hot.1 > 0.999 && (large.1 - 0.24).abs() < 1e-9, "{hot:?}, {large:?}");
 }

@@ -41,6 +41,22 @@ pub enum Quantity {
 }
 
 impl Quantity {
+    /// A stable word for machines, with the unit.
+    pub fn word(self) -> &'static str {
+        match self {
+            Quantity::Iops => "iops",
+            Quantity::IopsPerTerabyte => "iops_per_tb",
+            Quantity::BytesPerSecond => "bytes_per_s",
+            Quantity::MeanLatency => "mean_latency_ns",
+            Quantity::PortBits => "port_bits_per_s",
+            Quantity::CpuShare => "cpu_share",
+            Quantity::IopsDifference => "iops_difference",
+            Quantity::LatencyDifference => "mean_latency_difference",
+            Quantity::FromPeak => "difference_to_the_peak",
+            Quantity::Threads => "threads",
+        }
+    }
+
     /// Whether it is a share of something, so that a further ratio would say little.
     pub fn is_share(self) -> bool {
         match self {
@@ -247,18 +263,18 @@ fn printed(figure: &FigureSpec) -> String {
 
 /// What a figure is, in the unit of its quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Meaning {
-    quantity: Quantity,
+pub(crate) struct Meaning {
+    pub(crate) quantity: Quantity,
     /// Of which operation; `None`: of all that its counterpart has.
-    op: Option<Op>,
-    part: Part,
-    value: f64,
-    up_to: Option<f64>,
+    pub(crate) op: Option<Op>,
+    pub(crate) part: Part,
+    pub(crate) value: f64,
+    pub(crate) up_to: Option<f64>,
 }
 
 /// Of what a figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+pub(crate) enum Part {
     /// Of all.
     Whole,
     /// Of one machine.
@@ -270,7 +286,7 @@ enum Part {
 }
 
 /// What a figure means; `None` of one that a run has none of.
-fn meaning(figure: &FigureSpec) -> Option<Meaning> {
+pub(crate) fn meaning(figure: &FigureSpec) -> Option<Meaning> {
     let (name, unit) = (figure.quantity.value.as_str(), figure.unit.value.as_str());
     let rate = |unit: &str| match unit {
         "IOPS" | "ops/s" => Some(1.0),

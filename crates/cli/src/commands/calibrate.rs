@@ -8,7 +8,8 @@ use crate::outputs::{self, Kind};
 use crate::{published, testbed};
 use analysis::prediction::calibration::calibrate as fit;
 use analysis::prediction::choice::{Chosen, one_cluster, part};
-use analysis::prediction::load::{self, LeftOut, Measured};
+use analysis::prediction::follow::follow;
+use analysis::prediction::load::{self, Derived, LeftOut, Measured, Reported};
 use catalogue::Cluster;
 use catalogue::cluster::{FittedRow, with_fitted};
 use model::Record;
@@ -22,6 +23,8 @@ struct Source {
     /// Which of them are meant to be fitted.
     meant: Vec<bool>,
     left_out: Vec<(String, LeftOut)>,
+    /// What follows from the rows, of a report.
+    derived: Vec<Derived>,
 }
 
 /// Fits a testbed to measured rows, and shows what came of it.
@@ -51,10 +54,12 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
         })?;
     let calibration = fit(&cluster, &parted.fit, &parted.held_out)
         .map_err(|why| refused(&topic::refusal(&why)))?;
+    let followed = follow(&cluster, &calibration, &source.derived);
     let calibrated = Calibrated {
         testbed: &cluster.top.name.value,
         source: source.name,
         calibration: &calibration,
+        followed: &followed,
         left_out: &source.left_out,
     };
     if let Some(out) = &args.out {
@@ -85,12 +90,13 @@ fn of_report(wanted: &str, cluster: &Cluster) -> Result<Source, Failure> {
              give the testbed that name"
         )));
     }
-    let found = load::published(&figures);
+    let Reported { rates: found, derived } = load::published(&figures);
     Ok(Source {
         name: figures.report.source.value.clone(),
         meant: found.rows.iter().map(|row| row.calibrates).collect(),
         rows: found.rows.into_iter().map(|row| row.row).collect(),
         left_out: found.left_out,
+        derived,
     })
 }
 
@@ -110,5 +116,5 @@ fn of_runs(args: &CalibrateArgs, cluster: &Cluster) -> Result<Source, Failure> {
         left_out.extend(found.left_out);
     }
     let meant = vec![false; rows.len()];
-    Ok(Source { name: files.join(", "), rows, meant, left_out })
+    Ok(Source { name: files.join(", "), rows, meant, left_out, derived: Vec::new() })
 }

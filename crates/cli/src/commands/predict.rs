@@ -101,6 +101,7 @@ fn simulated(cluster: &Cluster, row: &Planned) -> Result<Simulation, String> {
         hosts: load.hosts,
         outstanding: load.outstanding,
         remote: load.remote,
+        object: load.object,
     };
     closed_loop(&truth, &closed, REQUESTS, 1)
         .map(|found| Simulation { rate: found.rate, busy: found.busy })

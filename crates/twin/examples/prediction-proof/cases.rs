@@ -83,12 +83,31 @@ fn with_cache(first: u64, count: u64) -> Vec<u64> {
     (first..).filter(has_cache).take(count as usize).collect()
 }
 
-fn case(seed: u64, is_skewed: bool) -> Case {
-    let mut drawn = Drawn::new(seed, Noise::Of(0.0)).expect("a testbed without contradictions");
-    let mut row = drawn.long(1, &modelled).remove(0);
-    if is_skewed {
-        skewed(&mut row, &drawn.truth, seed);
-    }
+/// What a case is drawn from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Blocks, all of them alike.
+    Blocks,
+    /// Whole files and files that hosts share, on clusters that serve them.
+    Files,
+    /// Blocks by a law, on clusters with a cache.
+    Skewed,
+}
+
+fn case(seed: u64, of: Of) -> Case {
+    let noise = Noise::Of(0.0);
+    let (drawn, row) = if of == Of::Files {
+        let mut drawn = Drawn::serving_files(seed, noise).expect("no contradictions");
+        let row = drawn.on_files(&modelled);
+        (drawn, row)
+    } else {
+        let mut drawn = Drawn::new(seed, noise).expect("no contradictions");
+        let mut row = drawn.long(1, &modelled).remove(0);
+        if of == Of::Skewed {
+            skewed(&mut row, &drawn.truth, seed);
+        }
+        (drawn, row)
+    };
     let found = simulated(&drawn.truth, &row.load);
     let network = analysis::prediction::network::Network::new(&drawn.truth, &row.load);
     let carried = network.carries(&analysis::prediction::parameter::Values::of(&drawn.truth));
@@ -108,11 +127,11 @@ fn case(seed: u64, is_skewed: bool) -> Case {
     }
 }
 
-/// Prints how many of so many cases lie close to each other. Skewed ones are of testbeds with a
-/// cache.
-pub fn told(first: u64, count: u64, worst: bool, is_skewed: bool) {
-    let seeds = if is_skewed { with_cache(first, count) } else { (first..first + count).collect() };
-    let mut cases: Vec<Case> = seeds.into_iter().map(|seed| case(seed, is_skewed)).collect();
+/// Prints how many of so many cases lie close to each other.
+pub fn told(first: u64, count: u64, worst: bool, of: Of) {
+    let seeds =
+        if of == Of::Skewed { with_cache(first, count) } else { (first..first + count).collect() };
+    let mut cases: Vec<Case> = seeds.into_iter().map(|seed| case(seed, of)).collect();
     cases.sort_by(|a, b| b.error.abs().total_cmp(&a.error.abs()));
     let within = |share: f64| cases.iter().filter(|case| case.error.abs() <= share).count();
     let mean = cases.iter().map(|case| case.error).sum::<f64>() / cases.len().max(1) as f64;

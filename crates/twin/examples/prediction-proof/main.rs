@@ -1,9 +1,9 @@
 //! How far predictions hold: mean-value analysis beside the simulation, and intervals on clusters
 //! with hidden parameters (`docs/method/prediction.md` has what it prints).
 //!
-//! `cargo run -p twin --example prediction-proof -- [--cases N] [--clusters N] [--first SEED]
-//! [--worst] [--skewed] [--reports] [--threads N] [--kept FILE]`: a file keeps the clusters that are done, and
-//! a proof that is cut short goes on there.
+//! `cargo run -p twin --example prediction-proof -- [--cases N] [--files N] [--skewed N]
+//! [--clusters N] [--first SEED] [--worst] [--reports] [--threads N] [--kept FILE]`: a file keeps
+//! the clusters that are done, and a proof that is cut short goes on there.
 
 #![allow(clippy::print_stdout)]
 
@@ -12,13 +12,16 @@ mod hidden;
 mod kept;
 mod reports;
 
+use cases::Of;
+
 /// What was asked for.
 struct Asked {
     cases: u64,
+    files: u64,
     clusters: u64,
     first: u64,
     worst: bool,
-    skewed: bool,
+    skewed: u64,
     reports: bool,
     threads: u64,
     kept: Option<String>,
@@ -27,10 +30,11 @@ struct Asked {
 fn asked() -> Asked {
     let mut asked = Asked {
         cases: 500,
+        files: 0,
         clusters: 200,
         first: 0,
         worst: false,
-        skewed: false,
+        skewed: 0,
         reports: false,
         threads: 1,
         kept: None,
@@ -47,16 +51,17 @@ fn asked() -> Asked {
         };
         match argument.as_str() {
             "--cases" => asked.cases = number(),
+            "--files" => asked.files = number(),
             "--clusters" => asked.clusters = number(),
             "--first" => asked.first = number(),
             "--threads" => asked.threads = number(),
             "--worst" => asked.worst = true,
-            "--skewed" => asked.skewed = true,
+            "--skewed" => asked.skewed = number(),
             "--reports" => asked.reports = true,
             other => {
                 panic!(
-                    "`{other}` is not known; give --cases N, --clusters N, --first SEED, --worst, \
-                     --skewed, --reports, --threads N, --kept FILE"
+                    "`{other}` is not known; give --cases N, --files N, --skewed N, --clusters N, \
+                     --first SEED, --worst, --reports, --threads N, --kept FILE"
                 )
             }
         }
@@ -70,7 +75,13 @@ fn main() {
         reports::told();
     }
     if asked.cases > 0 {
-        cases::told(asked.first, asked.cases, asked.worst, asked.skewed);
+        cases::told(asked.first, asked.cases, asked.worst, Of::Blocks);
+    }
+    if asked.files > 0 {
+        cases::told(asked.first, asked.files, asked.worst, Of::Files);
+    }
+    if asked.skewed > 0 {
+        cases::told(asked.first, asked.skewed, asked.worst, Of::Skewed);
     }
     if asked.clusters > 0 {
         let kept = asked.kept.as_deref().map(kept::Kept::in_file).unwrap_or_default();

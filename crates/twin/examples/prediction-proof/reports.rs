@@ -28,7 +28,7 @@ const REPORTS: [(&str, &str, &str); 3] = [
 pub fn told() {
     for (name, testbed, figures) in REPORTS {
         let cluster = Cluster::parse(name, testbed, &[]).expect("a good testbed");
-        let found = published(&Published::parse(name, figures).expect("good figures")).rows;
+        let found = published(&Published::parse(name, figures).expect("good figures")).rates.rows;
         let of = |calibrates: bool| -> Vec<Measured> {
             let chosen = found.iter().filter(|row| row.calibrates == calibrates);
             chosen.map(|row| row.row.clone()).collect()

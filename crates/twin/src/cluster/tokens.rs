@@ -75,6 +75,12 @@ impl Tokens {
             block.give(ask.client, ask.is_exclusive);
             return Claim::Granted;
         }
+        // Who alone reads may write without taking anything from anybody.
+        if has && block.holders.len() == 1 {
+            block.is_exclusive = true;
+            block.users += 1;
+            return Claim::Granted;
+        }
         if !block.is_exclusive && !ask.is_exclusive {
             block.holders.push(ask.client);
             block.users += 1;
@@ -153,6 +159,14 @@ mod tests {
         assert_eq!(release(&mut tokens), Vec::<u32>::new());
         assert_eq!(release(&mut tokens), [3]);
         assert_eq!(release(&mut tokens), [11, 14], "both readers at once");
+    }
+
+    #[test]
+    fn a_sole_reader_becomes_the_writer_with_one_question() {
+        let mut tokens = Tokens::default();
+        assert_eq!(claim(&mut tokens, 1, false, 0), Claim::Granted);
+        assert_eq!(claim(&mut tokens, 1, true, 1), Claim::Granted);
+        assert_eq!(claim(&mut tokens, 2, false, 2), Claim::Waits, "two are at work under it");
     }
 
     #[test]

@@ -35,10 +35,20 @@ pub(super) fn of_files(
 }
 
 /// An operation on so many files of a size: each file is a place of its own.
-pub(super) fn on_files(name: &str, op: Op, size: Bytes, files: u64) -> Workload {
+pub(in crate::prediction) fn on_files(name: &str, op: Op, size: Bytes, files: u64) -> Workload {
     let read = if op.writes_file() { Percent::ZERO } else { Percent::ALL };
     let footprint = op.moves_file().then(|| Bytes(size.0.saturating_mul(files).max(1)));
     Workload::new(name, Bytes(size.0.max(1)), read, true, footprint)
+}
+
+/// Whether a host goes through directories that another host makes.
+pub(super) fn are_others(plan: &Plan, stage: u32, index: u32) -> bool {
+    plan.hosts.iter().any(|host| {
+        let workers = host.stages.get(stage as usize).into_iter().flat_map(|one| &one.workers);
+        let shares = workers.filter(|worker| worker.work == index).filter_map(|one| one.files);
+        let is_joined = |tree: u32| host.trees.get(tree as usize).is_some_and(|tree| tree.joined);
+        shares.map(|share| share.tree).any(is_joined)
+    })
 }
 
 /// Whether files of a stage's targets are those of other hosts, too.

@@ -13,6 +13,13 @@ pub(super) const JOURNAL_BYTES: f64 = 4096.0;
 /// of its own. Assumed.
 const KEPT_S: f64 = 5e-6;
 
+/// How often a block's token is asked for where requests take `each` of it one after the other: to
+/// read it, and once more to write it where a read came first.
+fn asked(reads: f64, each: f64) -> f64 {
+    let further = (1.0 / each.max(1e-9) - 1.0).max(0.0);
+    1.0 + reads * (1.0 - reads.powf(further))
+}
+
 /// What is done for each request of a load.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Names {
@@ -41,7 +48,8 @@ impl Names {
                 // blocks come again, and each host has its tokens.
                 let block = fixed::<Bytes>(cluster.access.token_block.value).unwrap_or(TOKEN_BLOCK);
                 let each = workload.bytes() / block.0.max(1) as f64;
-                Names { tokens: (1.0 - workload.random) * each, lanes, ..Names::default() }
+                let tokens = (1.0 - workload.random) * each * asked(workload.read_share(), each);
+                Names { tokens, lanes, ..Names::default() }
             }
             Object::Files(op) => {
                 let changes = if op.changes_names() { 1.0 } else { 0.0 };
@@ -106,5 +114,50 @@ impl Network {
             stations.push(Station { servers: names.lanes, ..Station::of(1.0, visits) });
         }
         stations
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SERVERS: &str = "name = \"t\"\n[[nodes]]\ncount = 2\ncores = 4\n[[nodes.drives]]\n\
+                           model = \"p4610-3.2tb\"\n[protection]\ncopies = 2\n[clients]\n\
+                           count = 4\n[software]\nread_path = \"100us\"\nwrite_path = \
+                           \"200us\"\nlookup = \"50us\"\nchange = \"300us\"\ndrive_write = \
+                           \"20us\"\nattributes_kept = \"50%\"\n";
+
+    fn rate(op: Op, outstanding: u64) -> f64 {
+        let cluster = Cluster::parse("t", SERVERS, &[]).expect("a testbed");
+        let workload = crate::prediction::load::on_files("w", op, Bytes::kib(4), 1 << 20);
+        let (hosts, remote, object) = (4, model::Percent::ZERO, Object::Files(op));
+        let load = Load { workload, hosts, outstanding, remote, object };
+        Network::new(&cluster, &load).carries(&Values::of(&cluster)).rate
+    }
+
+    #[test]
+    fn one_thread_takes_its_path_a_core_and_the_journal_of_each_copy() {
+        let is = |op: Op, microseconds: f64| {
+            let found = 1e6 / rate(op, 1);
+            assert!((found - microseconds).abs() < 1e-6, "{op}: {found} for {microseconds}");
+        };
+        is(Op::Open, 100.0 + 50.0);
+        is(Op::Remove, 200.0 + 300.0 + 2.0 * 20.0);
+        // Half of them cost a client 5 µs alone.
+        is(Op::Stat, 0.5 * (100.0 + 50.0) + 0.5 * 5.0);
+    }
+
+    #[test]
+    fn many_threads_keep_all_cores_of_the_servers_busy() {
+        let most = rate(Op::Open, 4096);
+        assert!((most * 50e-6 / 8.0 - 1.0).abs() < 0.01, "eight cores: {most}");
+        assert!((rate(Op::Stat, 4096) / (2.0 * most) - 1.0).abs() < 0.01, "half of them ask");
+    }
+
+    #[test]
+    fn a_block_is_asked_for_once_and_again_where_a_write_follows_a_read() {
+        let is = |reads: f64, each: f64, times: f64| (asked(reads, each) - times).abs() < 1e-12;
+        assert!(is(1.0, 0.125, 1.0) && is(0.0, 0.125, 1.0) && is(0.5, 1.0, 1.0));
+        assert!(is(0.5, 0.5, 1.25), "a read, and then a write: a quarter of the pairs");
     }
 }

@@ -39,7 +39,7 @@ fn rows(forecasts: &Forecasts<'_>) -> Vec<Column> {
     table.extend(["IOPS", "90 % interval", "MiB/s", "mean latency"].map(Column::figures));
     table.push(Column::names("binds"));
     for one in forecasts.forecasts {
-        let bytes = one.load.workload.bytes();
+        let bytes = one.load.bytes();
         let latency = one.latency_s();
         let mark = super::mark(one.is_extrapolated(), one.is_wide());
         let cells = [

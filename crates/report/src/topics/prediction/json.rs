@@ -4,6 +4,7 @@ use super::{Calibrated, Forecasts, left_out_code, owner_code};
 use crate::topics::simulated_layers::layer_objects;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::fit::Range;
+use analysis::prediction::follow::Followed;
 use analysis::prediction::forecast::{Forecast, Otherwise};
 use analysis::prediction::load::{LeftOut, Load};
 use analysis::prediction::load_line::LoadLine;
@@ -20,6 +21,7 @@ pub fn calibration(calibrated: &Calibrated<'_>) -> Value {
         "source": calibrated.source,
         "fitted": list(&calibration.fitted),
         "held_out": list(&calibration.held_out),
+        "figures": calibrated.followed.iter().map(followed).collect::<Vec<_>>(),
         "parameters": calibration.parameters.iter()
             .map(|found| parameter(calibration, found)).collect::<Vec<_>>(),
         "proposed": calibration.proposed.iter().map(proposed).collect::<Vec<_>>(),
@@ -63,6 +65,22 @@ fn judged(one: &Judged) -> Value {
     })
 }
 
+fn followed(one: &Followed) -> Value {
+    json!({
+        "figure": one.figure.name,
+        "quantity": one.figure.quantity.word(),
+        "published": one.figure.published,
+        "up_to": one.figure.up_to,
+        "predicted": one.predicted.value,
+        "low": one.predicted.low,
+        "high": one.predicted.high,
+        "error": one.error(),
+        "fitted": one.is_fitted,
+        "extrapolated": one.is_extrapolated,
+        "wide": one.is_wide,
+    })
+}
+
 fn parameter(calibration: &Calibration, found: &Found) -> Value {
     let number = |index: &usize| calibration.fitted.get(*index).map(|one| one.row.name.as_str());
     json!({
@@ -78,7 +96,7 @@ fn parameter(calibration: &Calibration, found: &Found) -> Value {
 }
 
 fn forecast(all: &Forecasts<'_>, index: usize, one: &Forecast) -> Value {
-    let bytes = one.load.workload.bytes();
+    let bytes = one.load.bytes();
     let range = |range: Range, factor: f64| {
         json!({
             "value": range.value * factor,
@@ -134,11 +152,12 @@ fn load(load: &Load) -> Value {
         "workload": load.workload.name,
         "read_share": load.workload.read_share(),
         "random_share": load.workload.random,
-        "mean_bytes": load.workload.bytes(),
+        "mean_bytes": load.bytes(),
         "footprint_bytes": load.workload.footprint.map(|bytes| bytes.0),
         "hosts": load.hosts,
         "outstanding": load.outstanding,
         "remote_share": f64::from(load.remote.ppm) / 1e6,
+        "object": load.object.to_string(),
     })
 }
 

@@ -13,6 +13,7 @@ pub use table::calibration as calibration_table;
 use crate::ground::words;
 use analysis::prediction::calibration::Calibration;
 use analysis::prediction::fit::Range;
+use analysis::prediction::follow::Followed;
 use analysis::prediction::forecast::Forecast;
 use analysis::prediction::load::LeftOut;
 use analysis::prediction::load_line::LoadLine;
@@ -30,6 +31,8 @@ pub struct Calibrated<'a> {
     pub source: String,
     /// What came of it.
     pub calibration: &'a Calibration,
+    /// What else was published and follows from rates.
+    pub followed: &'a [Followed],
     /// Rows that are neither fitted nor predicted, each with the reason.
     pub left_out: &'a [(String, LeftOut)],
 }
@@ -155,6 +158,7 @@ fn why_left_out(why: LeftOut) -> &'static str {
         LeftOut::NotMeasured => "it was not measured to its end",
         LeftOut::NoRate => "it is no rate of requests",
         LeftOut::LoadUntold => "its load is incomplete",
+        LeftOut::OthersFiles => "it looks at files that another host made",
         LeftOut::SharedFile => "hosts write one file in turn",
         LeftOut::OfACurve => "it is a curve's peak or plateau",
         LeftOut::OfAnEvent => "it is of an event",
@@ -173,6 +177,7 @@ pub(super) fn left_out_code(why: LeftOut) -> &'static str {
         LeftOut::NotMeasured => "not-measured",
         LeftOut::NoRate => "no-rate",
         LeftOut::LoadUntold => "load-untold",
+        LeftOut::OthersFiles => "others-files",
         LeftOut::SharedFile => "shared-file",
         LeftOut::OfACurve => "of-a-curve",
         LeftOut::OfAnEvent => "of-an-event",

@@ -3,9 +3,11 @@
 use super::{Calibrated, interval, left_out_lines, owners, parameter, value};
 use crate::ground::columns::{self, Column};
 use crate::ground::words;
+use crate::topics::published::figure;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
+use analysis::prediction::follow::Followed;
 use analysis::prediction::load::Load;
-use model::Percent;
+use model::{Object, Percent};
 
 /// Held-out rows, fitted rows, parameters and remarks.
 pub fn calibration(calibrated: &Calibrated<'_>) -> String {
@@ -20,6 +22,10 @@ pub fn calibration(calibrated: &Calibrated<'_>) -> String {
         text.push_str(&format!("\nHeld out\n{}", columns::render(&rows(&calibration.held_out))));
     }
     text.push_str(&format!("\nFitted\n{}", columns::render(&rows(&calibration.fitted))));
+    if !calibrated.followed.is_empty() {
+        let table = columns::render(&followed(calibrated.followed));
+        text.push_str(&format!("\nWhat follows\n{table}"));
+    }
     text.push_str(&format!("\nParameters\n{}\n", columns::render(&parameters(calibration))));
     for line in remarks(calibrated) {
         text.push_str(&format!("{line}\n"));
@@ -44,6 +50,37 @@ fn rows(judged: &[Judged]) -> Vec<Column> {
             interval(one.predicted),
             format!("{:+.1} %", one.error() * 100.0),
             format!("{}{mark}", owners(&one.binding)),
+        ];
+        columns::row(&mut table, cells);
+    }
+    table
+}
+
+/// Published figures that follow from predicted rates.
+fn followed(all: &[Followed]) -> Vec<Column> {
+    let mut table = vec![Column::names("figure")];
+    table.extend(["published", "predicted", "90 % interval", "error"].map(Column::figures));
+    table.push(Column::names(""));
+    for one in all {
+        let of = |value: f64| figure(one.figure.quantity, value);
+        let published = match one.figure.up_to {
+            Some(to) => format!("{} to {}", of(one.figure.published), of(to)),
+            None => of(one.figure.published),
+        };
+        let error = 100.0 * one.error();
+        let unit = if one.figure.quantity.is_share() { "points" } else { "%" };
+        let mark = if one.is_fitted {
+            "fitted"
+        } else {
+            super::mark(one.is_extrapolated, one.is_wide).trim_start()
+        };
+        let cells = [
+            one.figure.name.clone(),
+            published,
+            of(one.predicted.value),
+            format!("{} to {}", of(one.predicted.low), of(one.predicted.high)),
+            format!("{error:+.1} {unit}"),
+            mark.to_owned(),
         ];
         columns::row(&mut table, cells);
     }
@@ -136,7 +173,14 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
     if !calibration.proposed.is_empty() {
         remarks
             .push("Most informative runs, on all hosts (-t DIRECTORY, --hosts NAMES):".to_owned());
-        remarks.extend(calibration.proposed.iter().map(|load| format!("  {}", command(load))));
+        // One run of whole files has all of their operations.
+        let mut commands: Vec<String> = Vec::new();
+        for command in calibration.proposed.iter().map(command) {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        remarks.extend(commands.iter().map(|command| format!("  {command}")));
     }
     remarks.push(format!(
         "Rows stray by {} from the model, with {:.1} degrees of freedom.",
@@ -150,6 +194,22 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
 /// What somebody types to measure a load, but for the target and the hosts.
 pub(super) fn command(load: &Load) -> String {
     let workload = &load.workload;
+    let workers = load.outstanding.div_ceil(u64::from(load.hosts.max(1)));
+    match load.object {
+        Object::Blocks => {}
+        Object::SharedFile => {
+            return format!(
+                "plimsoll run ior-n-to-1 --set block_size={:.0} --set sweep.workers={workers}",
+                workload.bytes()
+            );
+        }
+        Object::Files(_) => {
+            return format!(
+                "plimsoll run mdtest-4k --set tree.size={:.0} --set sweep.workers={workers}",
+                workload.bytes()
+            );
+        }
+    }
     let way = match (workload.random >= 0.5, workload.read) {
         (true, Percent::ALL) => "randread",
         (true, Percent::ZERO) => "randwrite",
@@ -166,6 +226,6 @@ pub(super) fn command(load: &Load) -> String {
     format!(
         "plimsoll run --rw {way} --bs {}k --iodepth {}{size}",
         (workload.bytes() / 1024.0).round().max(1.0),
-        load.outstanding.div_ceil(hosts)
+        workers
     )
 }
