@@ -262,14 +262,7 @@ fn law(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
         let message = "a part that has no room for a request";
         wrong(place(&row.part), message, "write the bytes over which each worker drew");
     }
-    if row.sharers.value.0 > MOST_SHARERS {
-        let message = format!("{} workers over the same bytes", row.sharers.value);
-        wrong(place(&row.sharers), &message, "write at most 1,000,000");
-    }
 }
-
-/// Workers over the same bytes; more are a slip.
-const MOST_SHARERS: u32 = 1_000_000;
 
 fn access(cluster: &Cluster, problems: &mut Vec<Problem>) {
     let clients = &cluster.clients;

@@ -234,6 +234,9 @@ fn popularity(spec: &FittedRowSpec) -> Option<Popularity> {
     })
 }
 
+/// Workers over the same bytes that a row can say; more make no difference that shows.
+const MOST_SHARERS: u32 = 65_536;
+
 /// The fields of a row that say a law.
 fn law_of(popularity: &Popularity) -> String {
     let law = match &popularity.law {
@@ -244,7 +247,7 @@ fn law_of(popularity: &Popularity) -> String {
     let mut text = format!(
         "{law}part = \"{}B\"\nsharers = {}\nread_sizes = {}\nwrite_sizes = {}\n",
         popularity.part.0,
-        popularity.sharers,
+        popularity.sharers.min(MOST_SHARERS),
         popularity.reads.write(),
         popularity.writes.write(),
     );
