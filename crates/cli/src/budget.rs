@@ -1,10 +1,10 @@
 //! How long a simulated cluster is loaded: every request is simulated, so that the hours of a field
 //! report would take hours.
 
-use analysis::ceiling::{Workload, ceiling};
+use analysis::ceiling::{Workload, ceiling, touched_in};
 use catalogue::Cluster;
 use model::plan::{HostStage, Plan, Work};
-use model::{Bytes, Fraction};
+use model::Fraction;
 
 /// Requests of a whole run: well under a minute of one core.
 const REQUESTS: f64 = 30e6;
@@ -56,11 +56,10 @@ fn most_rate(
 ) -> f64 {
     let workers =
         || hosts.iter().flat_map(|host| &host.workers).filter(|worker| worker.work == place);
-    let extents = workers().flat_map(|worker| &worker.extents).map(|extent| extent.length);
-    let footprint = Bytes(extents.fold(0, u64::saturating_add));
+    let touched = touched_in(hosts.iter().copied(), |work| work == place);
     let outstanding = workers().count() as f64 * f64::from(work.depth);
     let at_once = outstanding * 1e9 / stack_ns.max(LEAST_NS) as f64;
-    let carried = ceiling(cluster, &Workload::of_work(work, footprint))
+    let carried = ceiling(cluster, &Workload::of_work(work, touched))
         .binding()
         .map_or(f64::INFINITY, |limit| limit.iops);
     at_once.min(carried)

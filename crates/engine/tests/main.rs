@@ -3,6 +3,7 @@
 
 mod amounts;
 mod attacks;
+mod cache_hits;
 mod contents;
 mod cpu;
 mod files;

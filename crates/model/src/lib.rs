@@ -35,6 +35,7 @@ pub mod op;
 mod part;
 pub mod plan;
 pub mod planned_event;
+pub mod popularity;
 pub mod population;
 pub mod printable;
 pub mod priority;

@@ -4,6 +4,8 @@ use super::{Ceiling, Layer, Workload, as_used, ceiling, within_cache};
 use crate::row::{Covers, ResultRow};
 use crate::warning::Warning;
 use catalogue::Cluster;
+use model::plan::HostStage;
+use model::popularity::Touched;
 use model::{Bytes, Record, Setting};
 
 /// What one workload of a run reached of what the testbed can carry.
@@ -57,7 +59,7 @@ pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Re
             Some(known) => known.iops += row.iops(),
             None => {
                 let cluster = as_used(cluster, record, row);
-                let workload = Workload::of_work(work, touched(record, row));
+                let workload = Workload::of_work(work, touched_by(record, row));
                 reached.push(Reached {
                     point: row.point,
                     index,
@@ -73,14 +75,29 @@ pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Vec<Re
     reached
 }
 
-/// The bytes that the workers of a row's work have to themselves, on all hosts together. What else
-/// runs at the same time may push them out of a cache: the ceiling stays the favourable case.
+/// What the workers of a row's work touch on all hosts together, what several of them share once.
+/// What else runs at the same time may push it out of a cache: the ceiling stays the favourable
+/// case.
 pub fn touched(record: &Record, row: &ResultRow) -> Bytes {
+    touched_by(record, row).bytes
+}
+
+/// The same with how workers share it.
+pub(crate) fn touched_by(record: &Record, row: &ResultRow) -> Touched {
     let stages = record.plan.hosts.iter().filter_map(|host| host.stages.get(row.stage as usize));
-    let workers =
-        stages.flat_map(|stage| &stage.workers).filter(|worker| row.has_work(worker.work));
-    let lengths = workers.flat_map(|worker| &worker.extents).map(|extent| extent.length);
-    Bytes(lengths.fold(0, u64::saturating_add))
+    touched_in(stages, |work| row.has_work(work))
+}
+
+/// What workers touch whose works are asked for, in the parts that hosts have of a stage.
+pub fn touched_in<'a>(
+    stages: impl Iterator<Item = &'a HostStage>,
+    is_asked: impl Fn(u32) -> bool,
+) -> Touched {
+    let of = |stage: &'a HostStage| {
+        let workers = stage.workers.iter().filter(|worker| is_asked(worker.work));
+        Touched::on_host(workers.map(|worker| &worker.extents[..]))
+    };
+    stages.map(of).fold(Touched::default(), Touched::and)
 }
 
 /// Puts the doubt beside every row that is above the ceiling.

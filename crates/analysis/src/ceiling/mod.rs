@@ -15,8 +15,9 @@ mod simulated;
 mod tiers;
 mod workload;
 
-pub use against::touched;
+pub(crate) use against::touched_by;
 pub use against::{Reached, against, doubt};
+pub use against::{touched, touched_in};
 use model::Bytes;
 pub use model::layer::Layer;
 pub(crate) use network::{Traffic, ports_bytes_per_s, traffic};
@@ -102,7 +103,8 @@ impl Ceiling {
 pub fn within_cache(cluster: &Cluster, workload: &Workload) -> Option<Bytes> {
     workload.footprint.filter(|bytes| bytes.0 > 0)?;
     let amplification = amplification(cluster, workload);
-    let (reads, writes) = tiers::hits(cluster, workload, &amplification, &mut Vec::new())?;
+    let missed = tiers::missed(cluster, workload, &amplification, &mut Vec::new())?;
+    let (reads, writes) = missed.hits(workload.random);
     let bytes = tiers::cache_bytes(cluster).filter(|bytes| *bytes > 0.0)?;
     let stays = |share: f64, hits: f64| share <= 0.0 || hits >= 1.0;
     let all_stay = stays(workload.read_share(), reads) && stays(workload.write_share(), writes);
@@ -116,13 +118,13 @@ pub fn ceiling(cluster: &Cluster, workload: &Workload) -> Ceiling {
     if protection::is_unsaid(cluster) && workload.write_share() > 0.0 {
         assumptions.push(Assumption::OneCopy);
     }
-    let hits = tiers::hits(cluster, workload, &amplification, &mut assumptions);
+    let missed = tiers::missed(cluster, workload, &amplification, &mut assumptions);
     assumptions.extend(tiers::overfull(cluster, workload, &amplification).map(Assumption::Fits));
     assumptions.extend(tiers::filled(cluster, workload).map(Assumption::PartlyFilled));
     let traffic = traffic(cluster, workload, &amplification, &mut assumptions);
     let mut limits: Vec<Limit> = [
-        tiers::capacity_drives(cluster, workload, &amplification, hits),
-        tiers::cache_drives(cluster, workload, &amplification, hits),
+        tiers::capacity_drives(cluster, workload, &amplification, missed),
+        tiers::cache_drives(cluster, workload, &amplification, missed),
         network::ports(cluster, workload, &traffic),
         network::client_ports(cluster, workload),
         network::fabric(cluster, workload, &traffic),
@@ -137,6 +139,7 @@ pub fn ceiling(cluster: &Cluster, workload: &Workload) -> Ceiling {
     })
     .collect();
     limits.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    let hits = missed.map(|missed| missed.hits(workload.random));
     Ceiling { workload: workload.clone(), limits, assumptions, amplification, hits }
 }
 

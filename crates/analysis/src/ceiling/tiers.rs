@@ -1,7 +1,7 @@
 //! Drives: those of the cache tier and those behind it.
 
 use super::{Amplification, Assumption, Workload};
-use catalogue::cluster::{CacheKind, Destage, Figures, Role, fixed};
+use catalogue::cluster::{CacheKind, Destage, Figures, Missing, Role, fixed};
 use catalogue::{Auto, Cluster};
 use model::Percent;
 
@@ -16,18 +16,42 @@ pub(super) fn cache_bytes(cluster: &Cluster) -> Option<f64> {
         .sum()
 }
 
-/// The share of reads that the cache tier answers and of writes that it takes up without destaging
-/// another block first.
+/// Shares of reads that the cache tier does not answer, and of writes that it does not take up
+/// without destaging another block first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Missed {
+    reads: Missing,
+    writes: Missing,
+}
+
+impl Missed {
+    /// Where there is no tier.
+    const ALL: Missed = Missed { reads: Missing::ALL, writes: Missing::ALL };
+
+    /// The shares of reads and of writes that are there, of requests of which so many are random.
+    pub(super) fn hits(&self, random: f64) -> (f64, f64) {
+        let of = |one: Missing| {
+            if one.random == one.in_order {
+                return 1.0 - one.random;
+            }
+            1.0 - random * one.random - (1.0 - random) * one.in_order
+        };
+        (of(self.reads), of(self.writes))
+    }
+}
+
+/// What the cache tier misses.
 ///
-/// Every block is equally likely, so in the long run a cache of `s` bytes answers s ÷ footprint,
-/// whatever it evicts (King, "Analysis of demand paging algorithms", IFIP 1971). A write of a block
-/// that waits in the cache already takes its place.
-pub(super) fn hits(
+/// Where every block is equally likely, a cache of `s` bytes answers s ÷ footprint in the long run,
+/// whatever it evicts (King, "Analysis of demand paging algorithms", IFIP 1971); else
+/// [`catalogue::cluster::Misses`] has it. A write of a block that waits in the cache already takes
+/// its place.
+pub(super) fn missed(
     cluster: &Cluster,
     workload: &Workload,
     amplification: &Amplification,
     assumptions: &mut Vec<Assumption>,
-) -> Option<(f64, f64)> {
+) -> Option<Missed> {
     let kind = cluster.cache_kind();
     if kind == CacheKind::None {
         return None;
@@ -49,19 +73,27 @@ pub(super) fn hits(
     let needs = (reads && workload.read_share() > 0.0, writes && workload.write_share() > 0.0);
     let is_guess = (needs.0 && fixed(cluster.cache.read_share.value).is_none())
         || (needs.1 && fixed(cluster.cache.write_share.value).is_none());
-    let share = |usable: Option<f64>| match (usable, workload.footprint) {
+    // Parts of their own let reads and writes take no place of each other.
+    let is_divided = fixed(cluster.cache.read_share.value).is_some()
+        && fixed(cluster.cache.write_share.value).is_some();
+    let missing = |is_write: bool, usable: Option<f64>| match (usable, workload.footprint) {
         (Some(usable), Some(footprint)) if footprint.0 > 0 => {
-            (usable / footprint.0 as f64).min(1.0)
+            let kept = |one: bool, other: bool| one && (!is_divided || !other);
+            let (reads, writes) = (kept(reads, is_write), kept(writes, !is_write));
+            let misses = workload.misses(cluster, reads, writes);
+            misses.missing_evenly(is_write, usable / footprint.0 as f64)
         }
-        _ => 1.0,
+        _ => Missing::NONE,
     };
     match (workload.footprint, if needs.0 { read_usable } else { write_usable }) {
         (None, _) | (_, None) if needs.0 || needs.1 => assumptions.push(Assumption::InCache),
         (Some(_), Some(bytes)) if is_guess => assumptions.push(Assumption::CacheSize(bytes)),
         _ => {}
     }
-    let of = |is_used: bool, usable| if is_used { share(usable) } else { 0.0 };
-    Some((of(reads, read_usable), of(writes, write_usable)))
+    Some(Missed {
+        reads: if reads { missing(false, read_usable) } else { Missing::ALL },
+        writes: if writes { missing(true, write_usable) } else { Missing::ALL },
+    })
 }
 
 /// How many bytes of data the drives behind the cache hold, protection taken off, where the
@@ -92,22 +124,24 @@ pub(super) fn capacity_drives(
     cluster: &Cluster,
     workload: &Workload,
     amplification: &Amplification,
-    hits: Option<(f64, f64)>,
+    missed: Option<Missed>,
 ) -> Option<f64> {
-    let (read_hits, write_hits) = hits.unwrap_or((0.0, 0.0));
+    let missed = missed.unwrap_or(Missed::ALL);
     let is_write_cache = matches!(cluster.cache_kind(), CacheKind::Write | CacheKind::ReadWrite);
-    let reads = workload.read_share() * (1.0 - read_hits);
-    let writes = workload.write_share() * (1.0 - write_hits);
+    let (read, write, in_order) =
+        (workload.read_share(), workload.write_share(), 1.0 - workload.random);
+    let random_writes = write * workload.random * missed.writes.random;
+    let writes = random_writes + write * in_order * missed.writes.in_order;
     let is_gathered = is_write_cache && cluster.cache.destage.value == Destage::Sequential;
-    let scattered = if is_gathered { 0.0 } else { workload.random };
+    let scattered = if is_gathered { 0.0 } else { random_writes };
     // What is gathered and written as full stripes needs no old parity.
     let old = if is_gathered { 0.0 } else { amplification.drive_reads };
     let new = if is_gathered { amplification.space } else { amplification.drive_writes };
     let demand = Demand {
-        random_reads: reads * workload.random + writes * old,
-        sequential_reads: reads * (1.0 - workload.random),
-        random_writes: writes * new * scattered,
-        sequential_writes: writes * new * (1.0 - scattered),
+        random_reads: read * workload.random * missed.reads.random + writes * old,
+        sequential_reads: read * in_order * missed.reads.in_order,
+        random_writes: scattered * new,
+        sequential_writes: (writes - scattered) * new,
     };
     tier(cluster, Role::Capacity, &demand, workload)
 }
@@ -117,17 +151,17 @@ pub(super) fn cache_drives(
     cluster: &Cluster,
     workload: &Workload,
     amplification: &Amplification,
-    hits: Option<(f64, f64)>,
+    missed: Option<Missed>,
 ) -> Option<f64> {
-    let (read_hits, _) = hits?;
-    let reads = workload.read_share() * read_hits;
+    let missed = missed?.reads;
+    let (read, in_order) = (workload.read_share(), 1.0 - workload.random);
     let is_write_cache = matches!(cluster.cache_kind(), CacheKind::Write | CacheKind::ReadWrite);
     // Every write goes through a write cache, whether or not it makes another block leave; parity
     // is the tier's behind it.
     let writes = if is_write_cache { workload.write_share() * amplification.space } else { 0.0 };
     let demand = Demand {
-        random_reads: reads * workload.random,
-        sequential_reads: reads * (1.0 - workload.random),
+        random_reads: read * workload.random * (1.0 - missed.random),
+        sequential_reads: read * in_order * (1.0 - missed.in_order),
         random_writes: writes * workload.random,
         sequential_writes: writes * (1.0 - workload.random),
     };

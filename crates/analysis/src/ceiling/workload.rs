@@ -1,8 +1,11 @@
 //! What is asked of the cluster, as far as ceilings depend on it.
 
+use catalogue::Cluster;
+use catalogue::cluster::{Misses, Requests, fixed};
 use model::choices::Access;
 use model::load::SizeMix;
 use model::plan::Work;
+use model::popularity::{Popularity, Touched};
 use model::{Bytes, Op, Percent};
 
 /// A workload as its layers see it.
@@ -20,6 +23,8 @@ pub struct Workload {
     pub random: f64,
     /// All bytes that it touches; `None` where nobody says.
     pub footprint: Option<Bytes>,
+    /// Which blocks its random requests go to more often; `None` where all are alike.
+    pub popularity: Option<Popularity>,
 }
 
 impl Workload {
@@ -40,6 +45,7 @@ impl Workload {
             read,
             random,
             footprint,
+            popularity: None,
         }
     }
 
@@ -73,12 +79,13 @@ impl Workload {
             read,
             random: f64::from(random.ppm) / 1e6,
             footprint: None,
+            popularity: None,
         }
     }
 
-    /// A workload of a run. An operation on files is a request of a file's mean size, a write where
-    /// it makes files: what is mixed makes none.
-    pub fn of_work(work: &Work, footprint: Bytes) -> Workload {
+    /// A workload of a run whose workers touch this. An operation on files is a request of a file's
+    /// mean size, a write where it makes files: what is mixed makes none.
+    pub fn of_work(work: &Work, touched: Touched) -> Workload {
         if let Some(files) = &work.metadata {
             let bytes = (files.mean_size.unwrap_or(files.size).0 as f64).max(1.0);
             let makes_files = !files.is_mixed() && matches!(files.op, Op::Create | Op::WriteFile);
@@ -88,7 +95,8 @@ impl Workload {
                 write_bytes: bytes,
                 read: if makes_files { Percent::ZERO } else { Percent::ALL },
                 random: 0.0,
-                footprint: Some(footprint),
+                footprint: Some(touched.bytes),
+                popularity: None,
             };
         }
         Workload {
@@ -101,8 +109,21 @@ impl Workload {
             } else {
                 f64::from(work.pattern.random.ppm) / 1e6
             },
-            footprint: Some(footprint),
+            footprint: Some(touched.bytes),
+            popularity: Popularity::of_work(work, touched),
         }
+    }
+
+    /// What a cache tier of `cluster` misses of it, which keeps these directions.
+    pub(crate) fn misses(&self, cluster: &Cluster, reads: bool, writes: bool) -> Misses {
+        Misses::new(&Requests {
+            popularity: self.popularity.as_ref(),
+            read: self.read_share(),
+            random: self.random,
+            line: fixed(cluster.cache.line.value),
+            keeps_reads: reads,
+            keeps_writes: writes,
+        })
     }
 
     /// The share of reads, 0 to 1.
@@ -145,7 +166,7 @@ mod tests {
             .filter(|stage| stage.kind == model::StageKind::Measure)
             .flat_map(|s| &s.works);
         let workloads: Vec<Workload> =
-            works.map(|work| Workload::of_work(work, Bytes(0))).collect();
+            works.map(|work| Workload::of_work(work, Touched::default())).collect();
         let told: Vec<(f64, f64)> =
             workloads.iter().map(|one| (one.read_share(), one.bytes())).collect();
         assert_eq!(told, [(0.0, 16_384.0), (1.0, 16_384.0)]);

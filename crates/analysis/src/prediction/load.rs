@@ -10,7 +10,7 @@ pub use derived::{Derived, Of};
 pub(super) use made_of::on_files;
 pub use of_report::{Choosable, Reported, published};
 
-use crate::ceiling::{Workload, touched};
+use crate::ceiling::{Workload, touched_in};
 use crate::row::ResultRow;
 use catalogue::cluster::FittedRow;
 use catalogue::{Auto, Cluster, Count};
@@ -76,6 +76,10 @@ impl Load {
             && one.read == two.read
             && (one.random - two.random).abs() < 1e-6
             && near(bytes(self), bytes(other))
+            && match (&one.popularity, &two.popularity) {
+                (Some(one), Some(two)) => one.is_like(two),
+                (one, two) => one == two,
+            }
             && (self.hosts, self.outstanding, self.remote, self.object, self.route)
                 == (other.hosts, other.outstanding, other.remote, other.object, other.route)
     }
@@ -194,8 +198,7 @@ pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
         let load = match row.work() {
             _ if !row.complete || row.ios == 0 => Err(LeftOut::NotMeasured),
             None => Err(LeftOut::SeveralAtOnce),
-            Some(work) => of_work(&record.plan, StageOf { number: row.stage, stage, index }, work)
-                .map(|load| touching(load, touched(record, row))),
+            Some(work) => of_work(&record.plan, StageOf { number: row.stage, stage, index }, work),
         };
         match load {
             Ok(load) => {
@@ -206,14 +209,6 @@ pub fn measured(record: &Record, rows: &[ResultRow]) -> Rows<Measured> {
         }
     }
     found
-}
-
-/// What a row touched, where that is more than the plan knows: of whole files it is not.
-fn touching(mut load: Load, footprint: Bytes) -> Load {
-    if load.object.op().is_none() {
-        load.workload.footprint = Some(footprint);
-    }
-    load
 }
 
 /// The workload, of whole files with its operation, and its axes.
@@ -277,14 +272,8 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         let load = Load { workload, hosts, outstanding: threads.max(1), remote, object, route };
         return if is_told { Ok(load) } else { Err(LeftOut::LoadUntold) };
     }
-    let lengths = stages
-        .iter()
-        .flat_map(|stage| &stage.workers)
-        .filter(|worker| worker.work == of.index)
-        .flat_map(|worker| &worker.extents)
-        .map(|extent| extent.length);
-    let footprint = Bytes(lengths.fold(0, u64::saturating_add));
-    if hosts == 0 || footprint.0 == 0 {
+    let touched = touched_in(stages.iter().copied(), |work| work == of.index);
+    if hosts == 0 || touched.bytes.0 == 0 {
         return Err(LeftOut::LoadUntold);
     }
     let is_shared = hosts > 1 && made_of::shares_files(plan, of.number);
@@ -292,7 +281,7 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         return Err(LeftOut::SharedFile);
     }
     Ok(Load {
-        workload: Workload::of_work(work, footprint),
+        workload: Workload::of_work(work, touched),
         hosts,
         outstanding: threads.saturating_mul(u64::from(work.depth)).max(1),
         remote,
@@ -339,6 +328,7 @@ impl From<&FittedRow> for Measured {
             read: row.read,
             random: f64::from(row.random.ppm) / 1e6,
             footprint: row.footprint,
+            popularity: row.popularity.clone(),
         };
         let FittedRow { hosts, outstanding, remote, object, route, .. } = *row;
         let load = Load { workload, hosts, outstanding, remote, object, route };
@@ -356,6 +346,7 @@ impl From<&Measured> for FittedRow {
             read: workload.read,
             random: Percent { ppm: (workload.random * 1e6).round() as u32 },
             footprint: workload.footprint,
+            popularity: workload.popularity.clone(),
             hosts: row.load.hosts,
             outstanding: row.load.outstanding,
             remote: row.load.remote,

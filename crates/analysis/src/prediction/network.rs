@@ -162,7 +162,7 @@ impl Network {
             lanes,
             route: load.route,
             footprint: workload.footprint,
-            tier: Tier::of(cluster, &amplification),
+            tier: Tier::of(cluster, workload, &amplification),
             at_home: at_home(cluster, load),
             blocks: blocks(cluster),
             names: Names::of(cluster, load),

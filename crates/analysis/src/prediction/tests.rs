@@ -284,3 +284,49 @@ fn stated_intervals_hold_on_clusters_with_hidden_parameters() {
     );
     assert!(flagged * 2 >= far, "{flagged} of {far}");
 }
+
+#[test]
+fn a_skewed_load_keeps_its_law_and_is_another_load_than_a_uniform_one() {
+    let of = |access: &str| {
+        let suite = format!("[[workload]]\nname = \"w\"\naccess = {access}\nworkers = 4\n");
+        let plan = crate::testing::Recorded::new(&suite).record().plan;
+        super::load::planned(&plan).rows.remove(0).load
+    };
+    let (uniform, zipf) = (of("\"random\""), of("\"zipf\"\nskew = 1.1"));
+    let law = zipf.workload.popularity.clone().expect("a law");
+    assert_eq!(law.part.0 * 4, zipf.workload.footprint.expect("known").0);
+    assert_eq!(uniform.workload.popularity, None);
+    assert!(!uniform.is_like(&zipf) && zipf.is_like(&zipf));
+    assert!(!zipf.is_like(&of("\"zipf\"\nskew = 1.2")) && !zipf.is_like(&of("\"hot-spot\"")));
+    let row = Measured { number: 0, name: "w".to_owned(), load: zipf, rate: 1_000.0 };
+    let kept = Measured::from(&FittedRow::from(&row));
+    assert_eq!(kept.load.workload.popularity, row.load.workload.popularity);
+}
+
+#[test]
+fn hot_blocks_that_fit_the_cache_are_predicted_and_bounded_as_if_all_did() {
+    let text = "name = \"t\"\n[[nodes]]\ncount = 3\n[[nodes.drives]]\ncount = 4\nmodel = \
+                \"hdd-10k-1.2tb\"\n[[nodes.drives]]\nrole = \"cache\"\nmodel = \
+                \"sas-ssd-800gb-2015\"\n[protection]\ncopies = 1\n";
+    let cluster = cluster(text);
+    let with = |spots: Option<&str>, terabytes: u64| {
+        let size = model::load::SizeMix::single(Bytes::kib(4));
+        let footprint = Bytes(terabytes * 1_000_000_000_000);
+        let mut load = row(1, 4, 100, 64, 1.0).load;
+        load.workload.footprint = Some(footprint);
+        load.workload.popularity = spots.map(|spots| model::popularity::Popularity {
+            law: model::popularity::Law::HotSpot(spots.parse().expect("spots")),
+            part: footprint,
+            sharers: 1,
+            reads: size.clone(),
+            writes: size,
+            align: Bytes(0),
+        });
+        let rate = Network::new(&cluster, &load).carries(&Values::of(&cluster)).rate;
+        (rate, crate::ceiling::ceiling(&cluster, &load.workload).hits.expect("a cache").0)
+    };
+    let (small, large, hot) = (with(None, 1), with(None, 10), with(Some("100%:10%"), 10));
+    assert!((hot.0 / small.0 - 1.0).abs() < 0.01, "{hot:?}, {small:?}");
+    assert!(hot.0 > 3.0 * large.0, "{hot:?}, {large:?}");
+    assert!(hot.1 > 0.999 && (large.1 - 0.24).abs() < 1e-9, "{hot:?}, {large:?}");
+}

@@ -4,7 +4,7 @@ use super::load::{Load, LoadDifference, Matched, Unmatched};
 use super::{Beside, Meaning, Missing, Part, Quantity, Side, counted, printed};
 use crate::Finding;
 use crate::attribution::Attribution;
-use crate::ceiling::{Layer, Workload, as_used, ceiling, touched};
+use crate::ceiling::{Layer, Workload, as_used, ceiling, touched, touched_by};
 use crate::effects::Effect;
 use crate::event_io::{EventTraffic, event_traffic};
 use crate::row::{Ops, ResultRow};
@@ -12,6 +12,7 @@ use catalogue::cluster::{Role, fixed};
 use catalogue::published::{CounterpartSpec, During, FigureSpec, Published};
 use catalogue::{Auto, Cluster};
 use model::note::CountedBy;
+use model::popularity::Touched;
 use model::{Bytes, Op, Record, Setting};
 use std::collections::BTreeMap;
 
@@ -45,9 +46,7 @@ impl Place<'_> {
         let used = ours.zip(first).map(|(cluster, row)| as_used(cluster, self.record, row));
         let used = used.as_deref().or(ours);
         let computed = match (&run, used) {
-            (Err(Missing::Simulated), Some(cluster)) => {
-                self.by_utilisation(mine, cluster, mine_touched())
-            }
+            (Err(Missing::Simulated), Some(cluster)) => self.by_utilisation(mine, cluster),
             _ => None,
         };
         let run = computed.map_or(run, |value| Ok((value, None)));
@@ -176,14 +175,10 @@ impl Place<'_> {
 
     /// What a simulated layer was used by, by the utilisation law: rate × demand of a request. All
     /// nodes are alike and evenly loaded. `None` where the testbed lacks a figure.
-    fn by_utilisation(
-        &self,
-        mine: &[&ResultRow],
-        cluster: &Cluster,
-        footprint: Bytes,
-    ) -> Option<f64> {
-        let work = mine.first()?.work()?;
-        let ceiling = ceiling(cluster, &Workload::of_work(work, footprint));
+    fn by_utilisation(&self, mine: &[&ResultRow], cluster: &Cluster) -> Option<f64> {
+        let row = mine.first()?;
+        let workload = Workload::of_work(row.work()?, touched_by(self.record, row));
+        let ceiling = ceiling(cluster, &workload);
         let rate = of_points(mine, Quantity::Iops)?;
         let used = |layer| ceiling.limit(layer).map(|limit| rate / limit.iops);
         match self.meaning.quantity {
@@ -290,8 +285,11 @@ impl Place<'_> {
             Quantity::PortBits => ports_bits(cluster).map(|most| value / most),
             // What a testbed says of names bounds nothing in general.
             _ if !is_of_blocks => None,
-            _ => row.and_then(ResultRow::work).and_then(|work| {
-                let workload = Workload::of_work(work, footprint);
+            _ => row.and_then(|row| Some((row, row.work()?))).and_then(|(row, work)| {
+                let workload = Workload::of_work(
+                    work,
+                    Touched { bytes: footprint, ..touched_by(self.record, row) },
+                );
                 let of_bytes = self.meaning.quantity == Quantity::BytesPerSecond;
                 ceiling(cluster, &workload).share(if of_bytes {
                     value / workload.bytes()

@@ -5,6 +5,7 @@ use super::port::PortFields;
 use super::software::{FittedRowSpec, MOST_FITTED_ROWS};
 use super::{Cluster, NodeGroup, fixed};
 use form::{Auto, Given, Problem, place};
+use model::choices::Access;
 
 /// Adds every contradiction of `cluster` to `problems`.
 pub(super) fn check(cluster: &Cluster, problems: &mut Vec<Problem>) {
@@ -232,6 +233,38 @@ pub(super) fn fitted_row(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
         if size.value.0 == 0 {
             wrong(place(size), "a request of 0 bytes", "write its mean size");
         }
+    }
+    law(row, problems);
+}
+
+/// What the law of a row's requests cannot be.
+fn law(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
+    let mut wrong = |span, message: &str, remedy: &str| {
+        problems.push(Problem::new(span, message, remedy));
+    };
+    let most = match row.access.value {
+        Access::Random => return,
+        Access::Sequential | Access::Permutation => {
+            let message = "a row has no such order";
+            let remedy = "write zipf, pareto, hot-spot or random; `random = \"0%\"` is sequential";
+            return wrong(place(&row.access), message, remedy);
+        }
+        Access::Pareto => 499,
+        Access::Zipf | Access::HotSpot => 10_000,
+    };
+    if fixed(row.skew.value).is_some_and(|skew| skew.milli > most) {
+        let remedy = "write an exponent of at most 10 for zipf, a share below 0.5 for pareto";
+        wrong(place(&row.skew), "a skew that makes no sense here", remedy);
+    }
+    if row.access.value == Access::HotSpot && row.hot_spots.value.spots.is_empty() {
+        let remedy = "write shares of requests and of space such as \"95%:5%\"";
+        wrong(place(&row.access), "hot spots without a table", remedy);
+    }
+    let part = fixed(row.part.value).or(fixed(row.footprint.value));
+    let largest = row.read_bytes.value.max(row.write_bytes.value);
+    if part.is_none_or(|part| part < largest) {
+        let message = "a part that has no room for a request";
+        wrong(place(&row.part), message, "write the bytes over which each worker drew");
     }
 }
 

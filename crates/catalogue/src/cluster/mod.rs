@@ -10,6 +10,7 @@ mod change;
 mod check;
 mod fields;
 pub(crate) mod figures;
+mod hits;
 mod port;
 mod reference;
 mod software;
@@ -23,6 +24,7 @@ pub use fields::{
 };
 
 pub use figures::{Figures, fixed};
+pub use hits::{Misses, Missing, Requests};
 pub use port::MeasuredPort;
 pub use reference::REFERENCE;
 pub use software::{

@@ -4,6 +4,9 @@
 
 use crate::published::Number;
 use form::{Auto, Count, Field, Whole, spec_table};
+use model::choices::Access;
+use model::load::{HotSpots, SizeMix, Skew};
+use model::popularity::{Law, Popularity};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Object, Route};
 
@@ -140,6 +143,23 @@ spec_table! {
         random: Percent,
         /// All bytes that were touched. `"auto"`: nobody says.
         footprint: Auto<Bytes> = Auto::Auto,
+        /// The order of random requests: `"zipf"`, `"pareto"` or `"hot-spot"`; `"random"`: every
+        /// block is as likely.
+        access: Access = Access::Random,
+        /// That of `access`, as a suite has it. `"auto"`: 1.2, or 0.2 for `"pareto"`.
+        skew: Auto<Skew> = Auto::Auto,
+        /// That of `"hot-spot"`, as a suite has it.
+        hot_spots: HotSpots = HotSpots { spots: Vec::new() },
+        /// The bytes over which each worker followed `access`. `"auto"`: the whole footprint.
+        part: Auto<Bytes> = Auto::Auto,
+        /// How many workers had the same bytes.
+        sharers: Count = Count(1),
+        /// The sizes of reads. `"auto"`: `read_bytes`.
+        read_sizes: Auto<SizeMix> = Auto::Auto,
+        /// The sizes of writes. `"auto"`: `write_bytes`.
+        write_sizes: Auto<SizeMix> = Auto::Auto,
+        /// What random offsets were multiples of. `"auto"`: of the size of the request.
+        align: Auto<Bytes> = Auto::Auto,
         /// Hosts that loaded.
         hosts: Count = Count(1),
         /// Requests outstanding in all.
@@ -174,6 +194,8 @@ pub struct FittedRow {
     pub random: Percent,
     /// All bytes that were touched; `None` where nobody says.
     pub footprint: Option<Bytes>,
+    /// Which blocks were asked for more often; `None` where all were alike.
+    pub popularity: Option<Popularity>,
     /// Hosts that loaded.
     pub hosts: u32,
     /// Requests outstanding in all; at least 1.
@@ -197,6 +219,7 @@ impl From<&FittedRowSpec> for FittedRow {
             read: spec.read.value,
             random: spec.random.value,
             footprint: super::fixed(spec.footprint.value),
+            popularity: popularity(spec),
             hosts: spec.hosts.value.0,
             outstanding: spec.outstanding.value.0,
             remote: spec.remote.value,
@@ -205,6 +228,49 @@ impl From<&FittedRowSpec> for FittedRow {
             rate: spec.rate.value.0,
         }
     }
+}
+
+/// The law of a row's random requests.
+fn popularity(spec: &FittedRowSpec) -> Option<Popularity> {
+    use super::fixed;
+    let access = spec.access.value;
+    let usual = if access == Access::Pareto { 200 } else { 1_200 };
+    let skew = fixed(spec.skew.value).unwrap_or(Skew { milli: usual });
+    let sizes = |mix: &Auto<SizeMix>, mean: Bytes| match mix {
+        Auto::Fixed(mix) => mix.clone(),
+        Auto::Auto => SizeMix::single(mean),
+    };
+    Some(Popularity {
+        law: Law::of(access, skew, &spec.hot_spots.value)?,
+        part: fixed(spec.part.value).or(fixed(spec.footprint.value)).unwrap_or_default(),
+        sharers: spec.sharers.value.0.max(1),
+        reads: sizes(&spec.read_sizes.value, spec.read_bytes.value),
+        writes: sizes(&spec.write_sizes.value, spec.write_bytes.value),
+        align: fixed(spec.align.value).unwrap_or_default(),
+    })
+}
+
+/// Workers over the same bytes that a row can say; more make no difference that shows.
+const MOST_SHARERS: u32 = 65_536;
+
+/// The fields of a row that say a law.
+fn law_of(popularity: &Popularity) -> String {
+    let law = match &popularity.law {
+        Law::Zipf(skew) => format!("access = \"zipf\"\nskew = {}\n", skew.write()),
+        Law::Pareto(skew) => format!("access = \"pareto\"\nskew = {}\n", skew.write()),
+        Law::HotSpot(spots) => format!("access = \"hot-spot\"\nhot_spots = {}\n", spots.write()),
+    };
+    let mut text = format!(
+        "{law}part = \"{}B\"\nsharers = {}\nread_sizes = {}\nwrite_sizes = {}\n",
+        popularity.part.0,
+        popularity.sharers.min(MOST_SHARERS),
+        popularity.reads.write(),
+        popularity.writes.write(),
+    );
+    if popularity.align.0 > 0 {
+        text.push_str(&format!("align = \"{}B\"\n", popularity.align.0));
+    }
+    text
 }
 
 /// A fitted value, as `[fitted]` has it.
@@ -251,6 +317,7 @@ pub fn with_fitted(text: &str, fitted: &[(&str, FittedValue)], rows: &[FittedRow
         if row.route != Route::Testbed {
             out.push_str(&format!("route = {}\n", row.route.write()));
         }
+        out.extend(row.popularity.as_ref().map(law_of));
         out.push_str(&format!(
             "hosts = {}\noutstanding = {}\nremote = {}\nrate = {}\n",
             row.hosts,

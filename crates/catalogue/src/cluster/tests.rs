@@ -1,5 +1,7 @@
 use super::*;
 use form::Count;
+use model::load::{HotSpots, Skew};
+use model::popularity::{Law, Popularity};
 use model::{Bytes, Nanos, Percent};
 
 const GOOD: &str = "name = \"t\"\n[protection]\ncopies = 3\n[[nodes]]\ncount = 6\nports = \
@@ -89,6 +91,7 @@ fn a_change_that_cannot_be_made_says_why() {
 #[test]
 fn contradictions_are_refused_with_their_reason() {
     let nodes = "name = \"t\"\n[[nodes]]\ncount = 2\n";
+    let of_law = |law: &str| format!("{nodes}{ROW}rate = 5\noutstanding = 4\n{law}");
     for (text, words) in [
         (format!("{nodes}[protection]\ncopies = 2\nparity = 1\n"), "by copies or by parity"),
         (format!("{nodes}[protection]\ndata = 2\n"), "data without parity"),
@@ -124,6 +127,12 @@ fn contradictions_are_refused_with_their_reason() {
         (format!("{nodes}[fitted]\nport_share = \"0%\"\n"), "0 is no time and no share"),
         (format!("{nodes}{ROW}rate = 0\noutstanding = 4\n"), "a row without requests says"),
         (format!("{nodes}{ROW}rate = 5\n"), "without requests outstanding"),
+        (of_law("access = \"sequential\"\n"), "a row has no such order"),
+        (of_law("access = \"zipf\"\npart = \"1GiB\"\nskew = 11\n"), "makes no sense"),
+        (of_law("access = \"pareto\"\npart = \"1GiB\"\nskew = 0.5\n"), "makes no sense"),
+        (of_law("access = \"hot-spot\"\npart = \"1GiB\"\n"), "hot spots without a table"),
+        (of_law("access = \"zipf\"\n"), "no room for a request"),
+        (of_law("access = \"zipf\"\npart = \"1KiB\"\n"), "no room for a request"),
     ] {
         let said = messages(&text, &[]);
         assert!(said.len() == 1 && said[0].contains(words), "{words}: {said:?}");
@@ -139,6 +148,14 @@ fn a_fitted_testbed_reads_back_whatever_a_row_is_called() {
         read: Percent::of(70),
         random: Percent::ALL,
         footprint: Some(Bytes(16_000_000_000_000)),
+        popularity: Some(Popularity {
+            law: Law::Zipf(Skew { milli: 1_050 }),
+            part: Bytes(1_000_000_000_000),
+            sharers: 2,
+            reads: "4KiB:70, 64KiB:30".parse().expect("a mix"),
+            writes: "8KiB".parse().expect("a size"),
+            align: Bytes(4096),
+        }),
         hosts: 16,
         outstanding: 320,
         remote: Percent::ZERO,
@@ -155,7 +172,15 @@ fn a_fitted_testbed_reads_back_whatever_a_row_is_called() {
     assert_eq!(fixed(cluster.fitted.read.value), Some(Nanos(13_382)));
     assert_eq!(fixed(cluster.fitted.cache_usable.value), Some(Percent { ppm: 771_761 }));
     let name = "4K \"random\" \\ read_[2J_[nodes]".to_owned();
-    assert_eq!(cluster.fitted_rows, [FittedRow { name, ..row }]);
+    assert_eq!(cluster.fitted_rows, [FittedRow { name, ..row.clone() }]);
+    let popularity = row.popularity.expect("given");
+    let spots: HotSpots = "95%:5%, 4%:10%".parse().expect("spots");
+    for law in [Law::Pareto(Skew { milli: 200 }), Law::HotSpot(spots)] {
+        let popularity = Some(Popularity { law, align: Bytes(0), ..popularity.clone() });
+        let row = FittedRow { name: "r".to_owned(), popularity, ..cluster.fitted_rows[0].clone() };
+        let text = with_fitted(GOOD, &fitted, std::slice::from_ref(&row));
+        assert_eq!(Cluster::parse("t", &text, &[]).expect("good").fitted_rows, [row]);
+    }
 }
 
 #[test]

@@ -7,10 +7,12 @@ use crate::outputs::{self, Kind};
 use crate::{suite_and_targets, testbed};
 use analysis::ceiling::{Ceiling, Workload, ceiling as compute};
 use catalogue::Cluster;
-use catalogue::cluster::{Change, Role};
+use catalogue::cluster::{Change, Role, fixed};
 use catalogue::devices::catalogue;
 use form::Auto;
 use model::choices::Access;
+use model::load::{SizeMix, Skew};
+use model::popularity::{Law, Popularity};
 use model::{Bytes, Percent};
 use report::topics::ceiling::{self, Ceilings};
 use std::process::ExitCode;
@@ -138,7 +140,36 @@ fn of_workload(spec: &WorkloadSpec, footprint: Option<Bytes>) -> Workload {
         (Auto::Auto, _) => Percent::ALL,
     };
     let workload = Workload::of_mixes(&spec.name.value, reads, writes, spec.read.value, random);
-    Workload { footprint, ..workload }
+    let popularity = footprint.and_then(|bytes| popularity(spec, bytes, reads, writes));
+    Workload { footprint, popularity, ..workload }
+}
+
+/// Which blocks a workload of a suite prefers, where it touches so many bytes. Nobody plans hosts
+/// and workers here, so one worker counts, which has the whole for itself.
+fn popularity(
+    spec: &WorkloadSpec,
+    footprint: Bytes,
+    reads: &SizeMix,
+    writes: &SizeMix,
+) -> Option<Popularity> {
+    let access = spec.access.value;
+    let usual = Skew { milli: if access == Access::Pareto { 200 } else { 1_200 } };
+    let skew = fixed(spec.skew.value).unwrap_or(usual);
+    let sizes = || reads.sizes().chain(writes.sizes());
+    let is_one = sizes().all(|size| Some(size) == sizes().next());
+    let align = match spec.align.value {
+        Auto::Fixed(align) => align,
+        Auto::Auto if is_one => Bytes(0),
+        Auto::Auto => sizes().min().unwrap_or_default(),
+    };
+    Some(Popularity {
+        law: Law::of(access, skew, &spec.hot_spots.value)?,
+        part: footprint,
+        sharers: 1,
+        reads: reads.clone(),
+        writes: writes.clone(),
+        align,
+    })
 }
 
 fn quick(args: &CeilingArgs, pattern: Pattern) -> Workload {

@@ -97,6 +97,7 @@ fn simulated(cluster: &Cluster, row: &Planned) -> Result<Simulation, String> {
         read: workload.read,
         random: workload.random,
         footprint: workload.footprint,
+        popularity: workload.popularity.clone(),
         hosts: load.hosts,
         outstanding: load.outstanding,
         remote: load.remote,

@@ -6,11 +6,12 @@ use model::StageKind;
 use model::layer::Layer;
 use model::note::{CountedBy, Crossing, EventIo, Fact};
 use model::plan::{HostPlan, HostStage};
+use model::popularity::{Popularity, Touched};
 use model::rng::derive;
 use model::testbed::{DirectIo, TargetFacts, TargetKind};
 use model::units::{Bytes, Nanos};
 use std::io::Read;
-use twin::cluster::{CLUSTER, Crossed};
+use twin::cluster::{CLUSTER, Crossed, Preferring};
 use twin::{Answer, Cluster, ClusterSpec, Device, DeviceSpec, Request, TESTBEDS, Testbed};
 
 /// What a simulated target's path begins with.
@@ -239,11 +240,22 @@ impl World {
             if let Some(stage) = first.filter(|stage| stage.kind == StageKind::Measure) {
                 cluster.begin_measurement(self.now_ns, stage.stop().time().map(|time| time.0));
             }
-            let extents =
-                stages.flat_map(|stage| &stage.workers).flat_map(|worker| &worker.extents);
-            cluster.set_footprint(Bytes(
-                extents.map(|extent| extent.length).fold(0, u64::saturating_add),
-            ));
+            let on_host = |stage: &'a HostStage| {
+                Touched::on_host(stage.workers.iter().map(|worker| &worker.extents[..]))
+            };
+            let touched = stages.map(on_host).fold(Touched::default(), Touched::and);
+            // Of several workloads at once, all blocks count as alike.
+            let work = first.map(|stage| &stage.works[..]).and_then(|works| match works {
+                [work] => Some(work),
+                _ => None,
+            });
+            let popularity = work.and_then(|work| Popularity::of_work(work, touched));
+            let preferring = work.zip(popularity.as_ref()).map(|(work, popularity)| Preferring {
+                popularity,
+                read: work.read,
+                random: f64::from(work.pattern.random.ppm) / 1e6,
+            });
+            cluster.set_load(touched.bytes, preferring);
         }
     }
 

@@ -1,7 +1,12 @@
 //! The model's rate and the simulation's, of the same parameters under the same load.
 
 use analysis::prediction::drawn::{Drawn, Noise, modelled};
-use analysis::prediction::load::Load;
+use analysis::prediction::load::{Load, Measured};
+use catalogue::cluster::CacheKind;
+use model::Bytes;
+use model::load::{SizeMix, Skew};
+use model::popularity::{Law, Popularity};
+use model::rng::Rng;
 use twin::Testbed;
 use twin::cluster::{ClosedLoop, Simulated, closed_loop};
 
@@ -17,6 +22,7 @@ pub fn simulated(truth: &Testbed, load: &Load) -> Simulated {
         read: workload.read,
         random: workload.random,
         footprint: workload.footprint,
+        popularity: workload.popularity.clone(),
         hosts: load.hosts,
         outstanding: load.outstanding,
         remote: load.remote,
@@ -35,15 +41,72 @@ struct Case {
     binds: String,
 }
 
-fn case(seed: u64, of_files: bool) -> Case {
+/// What the seed of laws differs by from that of clusters and loads.
+const LAWS: u64 = 0x0073_6b65_7765_64;
+
+/// The load with a law of its own, by which some blocks are asked for more often.
+fn skewed(row: &mut Measured, truth: &Testbed, seed: u64) {
+    let mut rng = Rng::new(seed ^ LAWS);
+    let load = &mut row.load;
+    let milli =
+        |low: u64, high: u64, rng: &mut Rng| Skew { milli: (low + rng.below(high - low)) as u32 };
+    let law = match rng.below(3) {
+        0 => Law::Zipf(milli(400, 1_600, &mut rng)),
+        1 => Law::Pareto(milli(100, 450, &mut rng)),
+        _ => {
+            let (requests, space) = (50 + rng.below(50), 1 + rng.below(49));
+            Law::HotSpot(format!("{requests}%:{space}%").parse().expect("shares"))
+        }
+    };
+    let workers = u64::from(load.hosts) * (1 << rng.below(4));
+    // A law is of random requests.
+    load.workload.random = 1.0;
+    let sizes = |bytes: f64| SizeMix::single(Bytes(bytes as u64));
+    load.workload.popularity = Some(Popularity {
+        law,
+        part: Bytes(load.workload.footprint.map_or(0, |bytes| bytes.0) / workers),
+        sharers: 1,
+        reads: sizes(load.workload.read_bytes),
+        writes: sizes(load.workload.write_bytes),
+        align: Bytes(0),
+    });
+    let law = load.workload.popularity.as_ref().map(|one| &one.law);
+    row.name = format!("{}, {law:?}", row.name);
+    row.rate = modelled(truth, &row.load);
+}
+
+/// The first seeds from `first` on that draw a cache.
+fn with_cache(first: u64, count: u64) -> Vec<u64> {
+    let has_cache = |seed: &u64| {
+        let drawn = Drawn::new(*seed, Noise::Of(0.0)).expect("a testbed without contradictions");
+        drawn.truth.cache_kind() != CacheKind::None
+    };
+    (first..).filter(has_cache).take(count as usize).collect()
+}
+
+/// What a case is drawn from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Blocks, all of them alike.
+    Blocks,
+    /// Whole files and files that hosts share, on clusters that serve them.
+    Files,
+    /// Blocks by a law, on clusters with a cache.
+    Skewed,
+}
+
+fn case(seed: u64, of: Of) -> Case {
     let noise = Noise::Of(0.0);
-    let (drawn, row) = if of_files {
+    let (drawn, row) = if of == Of::Files {
         let mut drawn = Drawn::serving_files(seed, noise).expect("no contradictions");
         let row = drawn.on_files(&modelled);
         (drawn, row)
     } else {
         let mut drawn = Drawn::new(seed, noise).expect("no contradictions");
-        let row = drawn.long(1, &modelled).remove(0);
+        let mut row = drawn.long(1, &modelled).remove(0);
+        if of == Of::Skewed {
+            skewed(&mut row, &drawn.truth, seed);
+        }
         (drawn, row)
     };
     let found = simulated(&drawn.truth, &row.load);
@@ -66,10 +129,10 @@ fn case(seed: u64, of_files: bool) -> Case {
 }
 
 /// Prints how many of so many cases lie close to each other.
-///
-/// `of_files`: on whole files and files that hosts share, on clusters that serve them.
-pub fn told(first: u64, count: u64, worst: bool, of_files: bool) {
-    let mut cases: Vec<Case> = (first..first + count).map(|seed| case(seed, of_files)).collect();
+pub fn told(first: u64, count: u64, worst: bool, of: Of) {
+    let seeds =
+        if of == Of::Skewed { with_cache(first, count) } else { (first..first + count).collect() };
+    let mut cases: Vec<Case> = seeds.into_iter().map(|seed| case(seed, of)).collect();
     cases.sort_by(|a, b| b.error.abs().total_cmp(&a.error.abs()));
     let within = |share: f64| cases.iter().filter(|case| case.error.abs() <= share).count();
     let mean = cases.iter().map(|case| case.error).sum::<f64>() / cases.len().max(1) as f64;

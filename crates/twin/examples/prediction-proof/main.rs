@@ -1,9 +1,9 @@
 //! How far predictions hold: mean-value analysis beside the simulation, and intervals on clusters
 //! with hidden parameters (`docs/method/prediction.md` has what it prints).
 //!
-//! `cargo run -p twin --example prediction-proof -- [--cases N] [--files N] [--clusters N]
-//! [--first SEED] [--worst] [--reports] [--threads N] [--kept FILE]`: a file keeps the clusters
-//! that are done, and a proof that is cut short goes on there.
+//! `cargo run -p twin --example prediction-proof -- [--cases N] [--files N] [--skewed N]
+//! [--clusters N] [--first SEED] [--worst] [--reports] [--threads N] [--kept FILE]`: a file keeps
+//! the clusters that are done, and a proof that is cut short goes on there.
 
 #![allow(clippy::print_stdout)]
 
@@ -12,6 +12,8 @@ mod hidden;
 mod kept;
 mod reports;
 
+use cases::Of;
+
 /// What was asked for.
 struct Asked {
     cases: u64,
@@ -19,6 +21,7 @@ struct Asked {
     clusters: u64,
     first: u64,
     worst: bool,
+    skewed: u64,
     reports: bool,
     threads: u64,
     kept: Option<String>,
@@ -31,6 +34,7 @@ fn asked() -> Asked {
         clusters: 200,
         first: 0,
         worst: false,
+        skewed: 0,
         reports: false,
         threads: 1,
         kept: None,
@@ -52,10 +56,11 @@ fn asked() -> Asked {
             "--first" => asked.first = number(),
             "--threads" => asked.threads = number(),
             "--worst" => asked.worst = true,
+            "--skewed" => asked.skewed = number(),
             "--reports" => asked.reports = true,
             other => {
                 panic!(
-                    "`{other}` is not known; give --cases N, --files N, --clusters N, \
+                    "`{other}` is not known; give --cases N, --files N, --skewed N, --clusters N, \
                      --first SEED, --worst, --reports, --threads N, --kept FILE"
                 )
             }
@@ -70,10 +75,13 @@ fn main() {
         reports::told();
     }
     if asked.cases > 0 {
-        cases::told(asked.first, asked.cases, asked.worst, false);
+        cases::told(asked.first, asked.cases, asked.worst, Of::Blocks);
     }
     if asked.files > 0 {
-        cases::told(asked.first, asked.files, asked.worst, true);
+        cases::told(asked.first, asked.files, asked.worst, Of::Files);
+    }
+    if asked.skewed > 0 {
+        cases::told(asked.first, asked.skewed, asked.worst, Of::Skewed);
     }
     if asked.clusters > 0 {
         let kept = asked.kept.as_deref().map(kept::Kept::in_file).unwrap_or_default();

@@ -3,8 +3,9 @@
 //! the same load is held against.
 
 use super::route::SLAB_BITS;
-use super::{Cluster, ClusterSpec, Layer, Testbed};
+use super::{Cluster, ClusterSpec, Layer, Preferring, Testbed};
 use crate::device::Request;
+use model::popularity::Popularity;
 use model::rng::Rng;
 use model::{Bytes, Object, Op, Percent, Route};
 
@@ -24,7 +25,7 @@ const MOST_MOVES: f64 = 8.0;
 const SETTLED: f64 = 0.01;
 
 /// A load in a closed loop.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ClosedLoop {
     /// Bytes of a read; at least 1.
     pub read_bytes: u32,
@@ -36,6 +37,9 @@ pub struct ClosedLoop {
     pub random: f64,
     /// All bytes that are touched; `None` where nobody says.
     pub footprint: Option<Bytes>,
+    /// Which blocks are asked for more often, as far as the cache tier finds more of them; `None`
+    /// where all are alike. The places of requests are even all the same.
+    pub popularity: Option<Popularity>,
     /// Hosts that load, in turn on the nodes; at least 1.
     pub hosts: u32,
     /// Requests outstanding of all hosts; at least 1.
@@ -103,10 +107,15 @@ pub fn closed_loop(
     } else {
         (0..hosts).map(|host| cluster.add_volume(host, 0)).collect()
     };
-    cluster.set_footprint(load.footprint.unwrap_or(Bytes(0)));
+    let preferring = load.popularity.as_ref().map(|popularity| Preferring {
+        popularity,
+        read: load.read,
+        random: load.random,
+    });
+    cluster.set_load(load.footprint.unwrap_or(Bytes(0)), preferring);
     cluster.begin_measurement(0, None);
     let mut source = Source {
-        load: *load,
+        load: load.clone(),
         block,
         blocks,
         rng: Rng::new(seed ^ 0x10ad),

@@ -30,7 +30,8 @@ use catalogue::Cluster as Testbed;
 use flow::{At, Flow, Lane};
 use migration::{DRIVE_SHARE, Mover, Window, taken};
 use model::errno::ENOSPC;
-use model::{Bytes, Op};
+use model::popularity::Popularity;
+use model::{Bytes, Op, Percent};
 use names::Named;
 use resource::Resource;
 use route::{Asked, Router};
@@ -98,6 +99,17 @@ struct Machine {
     mover: Place,
     /// How many were on the node before it.
     rank: u64,
+}
+
+/// A load that asks for some blocks more often than for others.
+#[derive(Clone, Copy, Debug)]
+pub struct Preferring<'a> {
+    /// Which, and how often.
+    pub popularity: &'a Popularity,
+    /// The share of reads.
+    pub read: Percent,
+    /// The share of requests whose place is no continuation, 0 to 1.
+    pub random: f64,
 }
 
 /// A simulated cluster at an instant of virtual time, and all requests that are under way in it.
@@ -218,8 +230,13 @@ impl Cluster {
     /// Tells how many bytes the load touches from now on: what of them the cache tier answers
     /// follows from its size.
     pub fn set_footprint(&mut self, footprint: Bytes) {
+        self.set_load(footprint, None);
+    }
+
+    /// The same of a load that may prefer some blocks.
+    pub fn set_load(&mut self, footprint: Bytes, preferring: Option<Preferring<'_>>) {
         self.footprint = footprint;
-        self.router.settings.set_footprint(footprint);
+        self.router.settings.set_load(footprint, preferring);
     }
 
     /// Takes a request at `now_ns` of virtual time, which never runs backwards.

@@ -267,7 +267,8 @@ impl Router {
     /// another there.
     fn fetch(&mut self, node: &Node, asked: &Asked, key: u64, flow: &mut Flow) {
         let bytes = asked.weight();
-        let is_hit = !node.cache.is_empty() && self.chance(self.settings.read_hits);
+        let is_hit =
+            !node.cache.is_empty() && self.chance(self.settings.hits(false, asked.is_sequential));
         let drive = pick(if is_hit { &node.cache } else { &node.capacity }, key);
         let (ns, latency_ns) = self.drive_ns(drive, false, bytes, asked.is_sequential);
         flow.head.push(Hop { at: At::Queue(drive.place, ns), delay_ns: latency_ns });
@@ -358,7 +359,8 @@ impl Router {
             _ if !asked.is_sequential => (small.min(copies.len()), asked.weight()),
             data => (copies.len(), asked.weight() / f64::from(data)),
         };
-        let is_absorbed = self.settings.caches_writes && self.chance(self.settings.write_hits);
+        let is_absorbed = self.settings.caches_writes
+            && self.chance(self.settings.hits(true, asked.is_sequential));
         let drives = if self.settings.on_one_node { self.settings.blocks } else { 1 };
         for &copy in copies.iter().take(width) {
             let (from, to) = (&topology.nodes[source as usize], &topology.nodes[copy as usize]);

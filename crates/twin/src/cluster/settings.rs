@@ -2,11 +2,13 @@
 //! answers, what a request costs.
 
 use super::PPM;
+use super::Preferring;
 use super::software::Software;
 use super::spec::ClusterSpec;
 use crate::spec::Stall;
 use catalogue::cluster::{
-    CacheKind, CopiesUsed, Destage, Placement, Role, SoftwareSpec, TOKEN_BLOCK, fixed, missing,
+    CacheKind, CopiesUsed, Destage, Misses, Missing, Placement, Requests, Role, SoftwareSpec,
+    TOKEN_BLOCK, fixed,
 };
 use catalogue::{Auto, Cluster as Testbed};
 use model::{Bytes, Percent, Route};
@@ -35,9 +37,13 @@ pub(super) struct Settings {
     pub(super) caches_reads: bool,
     pub(super) caches_writes: bool,
     pub(super) destages_in_order: bool,
-    /// The share of reads that the cache tier answers, and of writes that it takes up.
-    pub(super) read_hits: f64,
-    pub(super) write_hits: f64,
+    /// The shares of reads and of writes that the cache tier has not got.
+    reads_missing: Missing,
+    writes_missing: Missing,
+    /// Bytes that come into the cache together; `None`: a block.
+    line: Option<Bytes>,
+    /// Reads and writes have parts of the cache tier that are apart.
+    is_divided: bool,
     /// How much of the data the cache tier keeps for reads and for writes, in bytes.
     read_usable: f64,
     write_usable: f64,
@@ -118,8 +124,11 @@ impl Settings {
             caches_reads: matches!(kind, CacheKind::Read | CacheKind::ReadWrite),
             caches_writes: matches!(kind, CacheKind::Write | CacheKind::ReadWrite),
             destages_in_order: testbed.cache.destage.value == Destage::Sequential,
-            read_hits: 0.0,
-            write_hits: 0.0,
+            reads_missing: Missing::ALL,
+            writes_missing: Missing::ALL,
+            line: fixed(testbed.cache.line.value),
+            is_divided: fixed(testbed.cache.read_share.value).is_some()
+                && fixed(testbed.cache.write_share.value).is_some(),
             read_usable: raw * of_raw(testbed.cache.read_share.value) / read_copies.max(1.0),
             write_usable: raw * of_raw(testbed.cache.write_share.value) / space.max(1.0),
             read_cpu_ns: cost_ns(testbed.cpu.per_read.value),
@@ -147,22 +156,43 @@ impl Settings {
     }
 
     fn with_footprint(mut self, footprint: Bytes) -> Settings {
-        self.set_footprint(footprint);
+        self.set_load(footprint, None);
         self
     }
 
     /// In the long run a cache of `s` bytes answers `s` ÷ footprint of what comes from everywhere
-    /// alike, whatever it evicts (King 1971).
-    pub(super) fn set_footprint(&mut self, footprint: Bytes) {
-        let of = |is_used: bool, usable: f64| match (footprint.0, self.software.cache_usable) {
-            _ if !is_used => 0.0,
-            (0, _) => 1.0,
-            // As in a prediction: reads and writes share the space.
-            (bytes, Some(share)) => 1.0 - missing(self.cached * share / bytes as f64),
-            (bytes, None) => (usable / bytes as f64).min(1.0),
+    /// alike, whatever it evicts (King 1971); of what prefers some blocks, as [`Misses`] has it.
+    pub(super) fn set_load(&mut self, footprint: Bytes, preferring: Option<Preferring<'_>>) {
+        let misses = |keeps_reads, keeps_writes| {
+            Misses::new(&Requests {
+                popularity: preferring.map(|one| one.popularity),
+                read: preferring.map_or(1.0, |one| share(one.read)),
+                random: preferring.map_or(1.0, |one| one.random),
+                line: self.line,
+                keeps_reads,
+                keeps_writes,
+            })
         };
-        self.read_hits = of(self.caches_reads, self.read_usable);
-        self.write_hits = of(self.caches_writes, self.write_usable);
+        let (reads, writes) = (self.caches_reads, self.caches_writes);
+        let both = misses(reads, writes);
+        let of = |is_write: bool, usable: f64| match (footprint.0, self.software.cache_usable) {
+            _ if !(if is_write { writes } else { reads }) => Missing::ALL,
+            (0, _) => Missing::NONE,
+            // As in a prediction: reads and writes share the space.
+            (bytes, Some(share)) => both.missing(is_write, self.cached * share / bytes as f64),
+            (bytes, None) if self.is_divided => {
+                misses(!is_write, is_write).missing_evenly(is_write, usable / bytes as f64)
+            }
+            (bytes, None) => both.missing_evenly(is_write, usable / bytes as f64),
+        };
+        (self.reads_missing, self.writes_missing) =
+            (of(false, self.read_usable), of(true, self.write_usable));
+    }
+
+    /// The chance that the cache tier has what a request asks for, 0 to 1.
+    pub(super) fn hits(&self, is_write: bool, is_sequential: bool) -> f64 {
+        let missing = if is_write { self.writes_missing } else { self.reads_missing };
+        1.0 - if is_sequential { missing.in_order } else { missing.random }
     }
 
     /// One way through the fabric, or to the other site.

@@ -430,7 +430,7 @@ fn nothing_is_ever_faster_than_the_ceiling_of_its_testbed() {
                 (8, 67, 50),
             ] {
                 let footprint = Some(Bytes((footprint_tb * 1e12) as u64));
-                let percent = model::Percent::of(read as u32);
+                let percent = Percent::of(read as u32);
                 let mut workload = analysis::ceiling::Workload::new(
                     "w",
                     Bytes::kib(kib),

@@ -2,16 +2,19 @@
 
 use super::{Network, Owner, Part, RANDOM_BYTES, Station, Visit};
 use crate::ceiling::Layer;
-use crate::prediction::cache::Tier;
 use crate::prediction::parameter::{Parameter, Values};
+use catalogue::cluster::Missing;
 
 const MIB: f64 = 1_048_576.0;
 
-/// Requests that the cache leaves to the drives behind it, for each request.
+/// Requests that the cache leaves to the drives behind it, for each request: random ones, and those
+/// that follow others.
 #[derive(Clone, Copy)]
 struct Misses {
-    reads: f64,
-    writes: f64,
+    random_reads: f64,
+    ordered_reads: f64,
+    random_writes: f64,
+    ordered_writes: f64,
 }
 
 impl Network {
@@ -29,15 +32,17 @@ impl Network {
     }
 
     pub(super) fn stations(&self, values: &Values) -> Vec<Station> {
-        let missing = |is_used: fn(&Tier) -> bool| {
-            let tier = self.tier.filter(is_used);
-            tier.map_or(1.0, |tier| {
-                tier.missing(self.footprint, values.get(Parameter::CacheUsable))
-            })
+        let usable = values.get(Parameter::CacheUsable);
+        let missing = |is_write| match &self.tier {
+            Some(tier) => tier.missing(is_write, self.footprint, usable),
+            None => Missing::ALL,
         };
+        let (reads, writes, in_order) = (missing(false), missing(true), 1.0 - self.random);
         let misses = Misses {
-            reads: self.reads * missing(|tier| tier.reads),
-            writes: self.writes * missing(|tier| tier.writes),
+            random_reads: self.reads * self.random * reads.random,
+            ordered_reads: self.reads * in_order * reads.in_order,
+            random_writes: self.writes * self.random * writes.random,
+            ordered_writes: self.writes * in_order * writes.in_order,
         };
         let longer = self.longer(values);
         let mut stations = self.fixed.clone();
@@ -118,17 +123,20 @@ impl Network {
         let owner = Owner::Layer(Layer::Cache);
         let (random, in_order) = (self.random, 1.0 - self.random);
         let (blocks, times) = (self.blocks, self.cache);
-        let hits = self.reads - misses.reads;
+        let random_hits = self.reads * random - misses.random_reads;
+        let ordered_hits = self.reads * in_order - misses.ordered_reads;
         let mut visits = vec![
-            Visit::new(hits * random, owner, times.random_read_s).at_home(self.at_home),
-            Visit::new(hits * in_order, owner, times.read_s)
+            Visit::new(random_hits, owner, times.random_read_s).at_home(self.at_home),
+            Visit::new(ordered_hits, owner, times.read_s)
                 .streaming(self.streams_vary(self.read_bytes), 1.0)
                 .at_home(self.at_home),
         ];
-        if self.tier.is_some_and(|tier| tier.reads) {
-            visits.push(Visit::new(misses.reads, owner, times.fill_s).later());
+        if self.tier.as_ref().is_some_and(|tier| tier.reads) {
+            let filled = misses.random_reads + misses.ordered_reads;
+            visits.push(Visit::new(filled, owner, times.fill_s).later());
         }
-        if self.tier.is_some_and(|tier| tier.writes) {
+        let takes_writes = self.tier.as_ref().is_some_and(|tier| tier.writes);
+        if takes_writes {
             let pieces = self.amplification.space * in_order;
             visits.push(self.stored(
                 Visit::new(self.writes * blocks.random * random, owner, times.random_write_s),
@@ -143,7 +151,7 @@ impl Network {
                 blocks.in_order,
             ));
         }
-        if self.tier.is_some_and(|tier| tier.writes) {
+        if takes_writes {
             let copies = if blocks.one_by_one { 1.0 } else { blocks.in_order };
             visits.push(Visit::new(self.names.changes * copies, owner, times.journal_s));
         }
@@ -152,11 +160,11 @@ impl Network {
 
     /// The drives behind the cache, or all drives where there is none.
     fn capacity(&self, values: &Values, misses: Misses) -> Station {
-        let is_later = self.tier.is_some_and(|tier| tier.writes);
+        let is_later = self.tier.as_ref().is_some_and(|tier| tier.writes);
         let moved = |bytes: f64, per_s: f64| if per_s > 0.0 { bytes / per_s } else { 0.0 };
         let longer = self.longer(values);
         let (read_bytes, write_bytes) = (longer * self.read_bytes, longer * self.write_bytes);
-        let (random, in_order, blocks) = (self.random, 1.0 - self.random, self.blocks);
+        let blocks = self.blocks;
         // Bytes of random requests beyond those that their own time has in it.
         let each = |times: f64, parameter: Parameter, further_s: f64| {
             let mut visit = Visit::new(times, Owner::Parameter(parameter), values.get(parameter));
@@ -170,25 +178,25 @@ impl Network {
         let read_further_s = moved((read_bytes - self.line_bytes).max(0.0), self.read_bytes_per_s);
         let write_further_s = moved((write_bytes - RANDOM_BYTES).max(0.0), self.write_bytes_per_s);
         let old = each(
-            misses.writes * random * self.old_blocks(),
+            misses.random_writes * self.old_blocks(),
             Parameter::DriveRead,
             moved((write_bytes - self.line_bytes).max(0.0), self.read_bytes_per_s),
         );
         let new =
-            each(misses.writes * random * blocks.random, Parameter::DriveWrite, write_further_s);
+            each(misses.random_writes * blocks.random, Parameter::DriveWrite, write_further_s);
         let piece_bytes = write_bytes * self.amplification.space / blocks.in_order;
         let whole = stream(
-            misses.writes * in_order * blocks.in_order,
+            misses.ordered_writes * blocks.in_order,
             moved(piece_bytes, self.write_bytes_per_s),
         );
         // What a disk does in pauses is gathered, and takes as long each time.
         let written_varies = if is_later { 0.0 } else { self.varies };
         let (old, new) = (old.varying(written_varies), new.varying(written_varies));
         let mut visits = vec![
-            each(misses.reads * random, Parameter::DriveRead, read_further_s)
+            each(misses.random_reads, Parameter::DriveRead, read_further_s)
                 .varying(self.varies)
                 .at_home(self.at_home),
-            stream(misses.reads * in_order, moved(read_bytes, self.read_bytes_per_s))
+            stream(misses.ordered_reads, moved(read_bytes, self.read_bytes_per_s))
                 .streaming(self.streams_vary(self.read_bytes), 1.0)
                 .at_home(self.at_home),
         ];
