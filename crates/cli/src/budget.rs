@@ -3,8 +3,8 @@
 
 use analysis::ceiling::{Workload, ceiling, touched_in};
 use catalogue::Cluster;
-use model::plan::{HostStage, Plan, Work};
 use model::Fraction;
+use model::plan::{HostStage, Plan, Work};
 
 /// Requests of a whole run: well under a minute of one core.
 const REQUESTS: f64 = 30e6;

@@ -73,8 +73,8 @@ impl Case {
         (0..self.workers).map(one).collect()
     }
 
-    /// The share that a cache of a share of the footprint misses of the reads and of the writes that
-    /// follow no other.
+    /// The share that a cache of a share of the footprint misses of the reads and of the writes
+    /// that follow no other.
     fn counted(&self, fits: f64) -> [f64; 2] {
         let workers = self.workers();
         let mut generators: Vec<Generator> =

@@ -42,7 +42,7 @@ struct Case {
 }
 
 /// What the seed of laws differs by from that of clusters and loads.
-const LAWS: u64 = 0x0073_6b65_7765_64;
+const LAWS: u64 = 0x736b_6577_6564;
 
 /// The load with a law of its own, by which some blocks are asked for more often.
 fn skewed(row: &mut Measured, truth: &Testbed, seed: u64) {

@@ -64,7 +64,9 @@ impl Table {
         }
         let number = place as usize;
         match (self.entries.get(number), self.entries.get(number + 1)) {
-            (Some(&low), Some(&high)) => hermite(low, high, place - number as f64).clamp(0.0, 1.0),
+            (Some(&low), Some(&high)) => {
+                hermite(low.into(), high.into(), place - number as f64).clamp(0.0, 1.0)
+            }
             _ => 0.0,
         }
     }
@@ -102,21 +104,35 @@ impl Curve {
             return 0.0;
         };
         let wide = high.fits - low.fits;
+        let end = |value: f64, slope: f64| End { value, slope: slope * wide };
         hermite(
-            (low.missing, self.slopes[above - 1] * wide),
-            (high.missing, self.slopes[above] * wide),
+            end(low.missing, self.slopes[above - 1]),
+            end(high.missing, self.slopes[above]),
             (fits - low.fits) / wide,
         )
     }
 }
 
-/// Between two values with their slopes × the distance, at a share of the way.
-fn hermite(low: (f64, f64), high: (f64, f64), at: f64) -> f64 {
+/// An end of a piece of a curve: its value, and its slope × the length of the piece.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    value: f64,
+    slope: f64,
+}
+
+impl From<(f64, f64)> for End {
+    fn from((value, slope): (f64, f64)) -> End {
+        End { value, slope }
+    }
+}
+
+/// Between two ends, at a share of the way.
+fn hermite(low: End, high: End, at: f64) -> f64 {
     let rest = 1.0 - at;
-    low.0 * (1.0 + 2.0 * at) * rest * rest
-        + low.1 * at * rest * rest
-        + high.0 * at * at * (1.0 + 2.0 * rest)
-        - high.1 * at * at * rest
+    low.value * (1.0 + 2.0 * at) * rest * rest
+        + low.slope * at * rest * rest
+        + high.value * at * at * (1.0 + 2.0 * rest)
+        - high.slope * at * at * rest
 }
 
 /// Slopes that keep what is monotone monotone: the weighted harmonic mean of those on both sides.
