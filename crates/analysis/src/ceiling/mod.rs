@@ -22,8 +22,8 @@ use model::Bytes;
 pub use model::layer::Layer;
 pub(crate) use network::{Traffic, ports_bytes_per_s, traffic};
 pub use protection::{Amplification, amplification};
-pub(crate) use simulated::as_used;
 pub use simulated::simulated;
+pub(crate) use simulated::{as_used, reached};
 pub(crate) use tiers::random as random_s;
 pub use workload::Workload;
 

@@ -4,7 +4,7 @@ use crate::row::ResultRow;
 use catalogue::cluster::REFERENCE;
 use catalogue::{Auto, Cluster};
 use model::testbed::SIMULATED_CLUSTER;
-use model::{Percent, Plan, Record};
+use model::{Percent, Plan, Record, Route};
 use std::borrow::Cow;
 
 /// The reference testbed that all targets of these plans simulate, whatever their parameters, if it
@@ -55,22 +55,33 @@ fn split(path: &str) -> Option<(&str, &str)> {
 }
 
 fn with<'a>(cluster: &'a Cluster, parameters: &str) -> Cow<'a, Cluster> {
-    let mut used = Cow::Borrowed(cluster);
+    let (mut route, mut remote) = (Route::Testbed, None);
     for (key, value) in parameters.split(',').filter_map(|parameter| parameter.split_once('=')) {
         match (key.trim(), value.trim()) {
-            ("path", "local") => {
-                let clients = &mut used.to_mut().clients;
-                (clients.count.value, clients.port_speed.value) = (Auto::Auto, Auto::Auto);
-            }
-            ("remote", share) => {
-                if let Ok(share) = share.parse::<Percent>() {
-                    let access = &mut used.to_mut().access;
-                    (access.remote_site_reads.value, access.remote_site_writes.value) =
-                        (share, share);
-                }
-            }
+            ("path", "local") => route = Route::Local,
+            ("remote", share) => remote = share.parse::<Percent>().ok(),
             _ => {}
         }
+    }
+    reached(cluster, route, remote)
+}
+
+/// `cluster` as hosts reach it: without clients where they are on its nodes, with this share of the
+/// data mastered in the other site. A share of hosts outside takes away from what it carries at
+/// most, so that its ceiling stays one.
+pub(crate) fn reached(
+    cluster: &Cluster,
+    route: Route,
+    remote: Option<Percent>,
+) -> Cow<'_, Cluster> {
+    let mut used = Cow::Borrowed(cluster);
+    if route == Route::Local && cluster.has_clients() {
+        let clients = &mut used.to_mut().clients;
+        (clients.count.value, clients.port_speed.value) = (Auto::Auto, Auto::Auto);
+    }
+    if let Some(share) = remote {
+        let access = &mut used.to_mut().access;
+        (access.remote_site_reads.value, access.remote_site_writes.value) = (share, share);
     }
     used
 }

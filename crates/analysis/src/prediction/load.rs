@@ -10,7 +10,7 @@ pub use derived::{Derived, Of};
 pub(super) use made_of::on_files;
 pub use of_report::{Choosable, Reported, published};
 
-use crate::ceiling::{Workload, touched_in};
+use crate::ceiling::{Workload, reached, touched_in};
 use crate::row::ResultRow;
 use catalogue::cluster::FittedRow;
 use catalogue::{Auto, Cluster, Count};
@@ -47,21 +47,10 @@ impl Load {
 
     /// The cluster as this load uses it: with hosts where they are, and data where it is.
     pub(crate) fn used<'a>(&self, cluster: &'a Cluster) -> Cow<'a, Cluster> {
-        let mut used = Cow::Borrowed(cluster);
-        if self.remote.ppm > 0 {
-            let access = &mut used.to_mut().access;
-            access.remote_site_reads.value = self.remote;
-            access.remote_site_writes.value = self.remote;
-        }
-        match self.route {
-            Route::Local if cluster.has_clients() => {
-                let clients = &mut used.to_mut().clients;
-                (clients.count.value, clients.port_speed.value) = (Auto::Auto, Auto::Auto);
-            }
-            Route::SmbDirect | Route::Smb if !cluster.has_clients() => {
-                used.to_mut().clients.count.value = Auto::Fixed(Count(self.hosts));
-            }
-            Route::Testbed | Route::Local | Route::SmbDirect | Route::Smb => {}
+        let remote = (self.remote.ppm > 0).then_some(self.remote);
+        let mut used = reached(cluster, self.route, remote);
+        if matches!(self.route, Route::SmbDirect | Route::Smb) && !cluster.has_clients() {
+            used.to_mut().clients.count.value = Auto::Fixed(Count(self.hosts));
         }
         used
     }
