@@ -28,7 +28,8 @@ pub use hits::{Misses, Missing, Requests};
 pub use port::MeasuredPort;
 pub use reference::REFERENCE;
 pub use software::{
-    FittedRow, FittedRowSpec, FittedValue, MOST_FITTED_ROWS, SoftwareSpec, TOKEN_BLOCK, with_fitted,
+    FittedRow, FittedRowSpec, FittedValue, JOURNAL_BLOCK, KEPT_STAT, MOST_FITTED_ROWS,
+    SoftwareSpec, TOKEN_BLOCK, with_fitted,
 };
 pub use tier::{DESTAGE_SLACK_NS, missing};
 

@@ -77,6 +77,11 @@ spec_table! {
 /// (docs/method/simulation.md has the source).
 const LOOKUP: Nanos = Nanos(50_000);
 const CHANGE: Nanos = Nanos(200_000);
+/// What a client takes for a `stat` that it answers itself: a system call and a look into a table
+/// of its own. Assumed, by predictions and simulations.
+pub const KEPT_STAT: Nanos = Nanos(5_000);
+/// What each copy of a journal writes for a change: a block. Assumed, as above.
+pub const JOURNAL_BLOCK: Bytes = Bytes::kib(4);
 /// Bytes of a file that have one token, where a testbed does not say.
 pub const TOKEN_BLOCK: Bytes = Bytes::mib(1);
 

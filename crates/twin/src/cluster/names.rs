@@ -4,6 +4,7 @@
 use super::flow::{At, Flow, Hop};
 use super::route::{Asked, Asker, Router, serve};
 use super::topology::Topology;
+use catalogue::cluster::{JOURNAL_BLOCK, KEPT_STAT};
 use model::Op;
 use model::rng::derive;
 
@@ -11,10 +12,6 @@ use model::rng::derive;
 const DIRECTORIES: u64 = 0x00d1_2ec7;
 /// Files of trees are volumes of their own; those of other layouts have smaller numbers.
 const TREES: u32 = 1 << 31;
-/// What each copy of a journal writes for a change, in bytes: a block.
-const JOURNAL: f64 = 4096.0;
-/// What a client takes for a `stat` that it answers itself, as a prediction has it.
-const KEPT_NS: u64 = 5_000;
 
 /// An operation on a file, or on a directory, of a tree.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +32,7 @@ impl Router {
     /// the drives if bytes move.
     pub(super) fn lay_named(&mut self, topology: &Topology, named: &Named, flow: &mut Flow) {
         if named.op == Op::Stat && self.chance(self.settings.attributes_kept) {
-            flow.head.push(Hop { at: At::Nowhere, delay_ns: KEPT_NS });
+            flow.head.push(Hop { at: At::Nowhere, delay_ns: KEPT_STAT.0 });
             return;
         }
         let is_change = named.op.changes_names();
@@ -100,7 +97,7 @@ impl Router {
             mover: None,
             file: 0,
             offset: 0,
-            bytes: JOURNAL as u64,
+            bytes: JOURNAL_BLOCK.0,
             longer: 1.0,
             is_write: true,
             is_sequential: false,
@@ -109,9 +106,9 @@ impl Router {
         for &copy in copies {
             let (from, to) = (&topology.nodes[copies[0] as usize], &topology.nodes[copy as usize]);
             if copy != copies[0] {
-                self.send(topology, from, to, JOURNAL, &mut flow.head);
+                self.send(topology, from, to, JOURNAL_BLOCK.0 as f64, &mut flow.head);
             }
-            self.store(to, &asked, JOURNAL, key, true, &mut flow.head);
+            self.store(to, &asked, JOURNAL_BLOCK.0 as f64, key, true, &mut flow.head);
             if copy != copies[0] {
                 let back_ns = self.settings.way_ns(from.site != to.site);
                 flow.head.push(Hop { at: At::Nowhere, delay_ns: back_ns });

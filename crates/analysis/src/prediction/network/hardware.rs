@@ -1,12 +1,11 @@
 //! Ports, links, cores and the cache's drives: what a description of hardware says of them.
 
-use super::names::JOURNAL_BYTES;
 use super::{CacheTimes, Network, Owner, Station, Visit};
 use crate::ceiling::{Layer, Traffic, ceiling, ports_bytes_per_s, random_s, traffic};
 use crate::prediction::load::Load;
 use crate::prediction::parameter::Parameter;
 use catalogue::Cluster;
-use catalogue::cluster::{Role, fixed};
+use catalogue::cluster::{JOURNAL_BLOCK, Role, fixed};
 use model::Percent;
 
 impl Network {
@@ -108,7 +107,7 @@ impl Network {
         };
         let further = if self.blocks.one_by_one { 0.0 } else { self.blocks.in_order - 1.0 };
         let owner = Owner::Parameter(Parameter::PortShare);
-        let seconds = JOURNAL_BYTES * self.nodes / bytes_per_s;
+        let seconds = JOURNAL_BLOCK.0 as f64 * self.nodes / bytes_per_s;
         for _ in ["sent", "taken"] {
             let visit = Visit::new(self.names.changes * further, owner, seconds);
             self.ports.push(Station::of(self.nodes, vec![visit]));
@@ -148,7 +147,7 @@ pub(super) fn cache_times(cluster: &Cluster, workload: &crate::ceiling::Workload
             random_s(figures.write_iops, figures.write_bytes_per_s, write),
             in_order(figures.write_bytes_per_s, write),
             in_order(figures.write_bytes_per_s, read),
-            random_s(figures.write_iops, figures.write_bytes_per_s, JOURNAL_BYTES),
+            random_s(figures.write_iops, figures.write_bytes_per_s, JOURNAL_BLOCK.0 as f64),
         ];
         count += drives as f64;
         for (rate, time) in rates.iter_mut().zip(times) {

@@ -4,14 +4,8 @@ use super::{Network, Owner, Part, Station, Visit};
 use crate::prediction::load::Load;
 use crate::prediction::parameter::{Parameter, Values};
 use catalogue::Cluster;
-use catalogue::cluster::{TOKEN_BLOCK, fixed};
+use catalogue::cluster::{KEPT_STAT, TOKEN_BLOCK, fixed};
 use model::{Bytes, Object, Op, Route};
-
-/// What each copy of a journal writes for a change: a block, as in a simulation.
-pub(super) const JOURNAL_BYTES: f64 = 4096.0;
-/// What a client takes for a `stat` that it answers itself: a system call and a look into a table
-/// of its own. Assumed.
-const KEPT_S: f64 = 5e-6;
 
 /// How often a block's token is asked for where requests take `each` of it one after the other: to
 /// read it, and once more to write it where a read came first.
@@ -102,7 +96,7 @@ impl Network {
         let mut paths = vec![
             part(Parameter::ReadPath, reads * values.get(Parameter::ReadPath)),
             part(Parameter::WritePath, writes * values.get(Parameter::WritePath)),
-            part(Parameter::AttributesKept, kept * self.names.lookups * KEPT_S),
+            part(Parameter::AttributesKept, kept * self.names.lookups * KEPT_STAT.as_seconds()),
         ];
         paths.extend(self.share().map(|(path, _)| part(path, values.get(path))));
         paths
