@@ -26,7 +26,7 @@ const SETTLED: Duration = Duration::from_secs(120);
 pub struct Held {
     /// What they are.
     pub deployment: Deployment,
-    pub(crate) lock: File,
+    pub(crate) lock: Lock,
 }
 
 impl Held {
@@ -266,11 +266,23 @@ fn remove_file(path: &Path) -> Result<(), Problem> {
     }
 }
 
-/// Holds a folder until the file is closed, be it by the end of the process.
-pub(crate) fn lock(folder: &Path, name: &str) -> Result<File, Problem> {
+/// A folder that is held until this is dropped, or the process ends.
+#[derive(Debug)]
+pub(crate) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a program that another thread starts at this moment has
+        // the file, too, until it runs.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
+/// Holds a folder, if nobody else does.
+pub(crate) fn lock(folder: &Path, name: &str) -> Result<Lock, Problem> {
     let file = File::open(folder).map_err(|error| Problem::file("read", folder, &error))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Lock(file)),
         Err(rustix::io::Errno::WOULDBLOCK) => Err(Problem::Busy { name: name.to_owned() }),
         Err(error) => Err(Problem::file("lock", folder, &error.into())),
     }

@@ -307,3 +307,14 @@ fn a_making_that_ended_at_once_leaves_nothing_that_is_not_found() {
     setting.down(&provider, "a").expect("removed");
     assert!(setting.is_clean(&provider));
 }
+
+#[test]
+fn machines_are_let_go_although_a_program_that_starts_has_the_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let held = lock(folder.path(), "a").expect("free");
+    let of_a_child = held.0.try_clone().expect("a file");
+    assert!(matches!(lock(folder.path(), "a"), Err(Problem::Busy { .. })));
+    drop(held);
+    lock(folder.path(), "a").expect("let go");
+    drop(of_a_child);
+}
