@@ -6,6 +6,7 @@
 mod demands;
 mod hardware;
 mod names;
+mod runs;
 mod visit;
 
 use super::cache::Tier;
@@ -17,13 +18,12 @@ use catalogue::Cluster;
 use catalogue::cluster::{CopiesUsed, Placement, Role, fixed};
 use model::{Object, Route};
 use names::Names;
+use runs::{Runs, served};
 use std::collections::BTreeMap;
 use visit::{Part, Station, Visit};
 
 /// Datasheets state random requests of 4 KiB.
 const RANDOM_BYTES: f64 = 4096.0;
-/// What lies together on one drive: assumed, as in a simulation.
-const STRIPE_BYTES: f64 = 1_048_576.0;
 /// A drive with fewer random reads per second is a disk, where nothing else says it.
 const DISK_IOPS: f64 = 1_000.0;
 /// Of a disk's random requests: e^σ² − 1 with σ = 0.3, as they are simulated.
@@ -67,6 +67,10 @@ pub struct Network {
     writes: f64,
     read_bytes: f64,
     write_bytes: f64,
+    /// Which reads and which writes meet the same drive one after the other.
+    read_runs: Runs,
+    write_runs: Runs,
+    /// The share of requests that are served as random ones.
     random: f64,
     nodes: f64,
     /// Requests that a node's software works on at once.
@@ -132,7 +136,10 @@ impl Network {
         // How many lanes serve is the nodes' own, wherever hosts are.
         let lanes = f64::from(cluster.lanes());
         let used = load.used(cluster);
-        let (cluster, workload) = (&*used, &load.workload);
+        let cluster = &*used;
+        let served = Load { workload: served(&load.workload), ..load.clone() };
+        let workload = &served.workload;
+        let runs = |bytes| Runs::new(1.0 - load.workload.random, bytes);
         let amplification = amplification(cluster, workload);
         let share = |percent: model::Percent| f64::from(percent.ppm) / 1e6;
         let copies_cross =
@@ -157,12 +164,14 @@ impl Network {
             writes: moves * workload.write_share(),
             read_bytes: workload.read_bytes,
             write_bytes: workload.write_bytes,
+            read_runs: runs(workload.read_bytes),
+            write_runs: runs(workload.write_bytes),
             random: workload.random,
             nodes: cluster.node_count().max(1) as f64,
             lanes,
             route: load.route,
             footprint: workload.footprint,
-            tier: Tier::of(cluster, workload, &amplification),
+            tier: Tier::of(cluster, &load.workload, &amplification),
             at_home: at_home(cluster, load),
             blocks: blocks(cluster),
             names: Names::of(cluster, load),
@@ -180,20 +189,12 @@ impl Network {
             cache: hardware::cache_times(cluster, workload),
         };
         if load.object.moves_data() {
-            network.layers(cluster, load);
+            network.layers(cluster, &served);
         }
         if network.names.changes > 0.0 {
             network.journal_ports(cluster);
         }
         network
-    }
-
-    /// The squared coefficient of variation that requests in sequence come to: those of one stream
-    /// meet the same drive until the next stripe, so that streams share it. Then times count as
-    /// exponential, whatever they are (processor sharing; Kelly, *Reversibility and Stochastic
-    /// Networks*, 1979, 3.3).
-    fn streams_vary(&self, bytes: f64) -> f64 {
-        (1.0 - bytes / STRIPE_BYTES).max(0.0)
     }
 
     /// What it carries with these parameters.

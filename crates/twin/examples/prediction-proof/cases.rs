@@ -43,6 +43,8 @@ struct Case {
 
 /// What the seed of laws differs by from that of clusters and loads.
 const LAWS: u64 = 0x736b_6577_6564;
+/// And that of shares in order.
+const PARTLY: u64 = 0x7061_7274_6c79;
 
 /// The load with a law of its own, by which some blocks are asked for more often.
 fn skewed(row: &mut Measured, truth: &Testbed, seed: u64) {
@@ -75,6 +77,14 @@ fn skewed(row: &mut Measured, truth: &Testbed, seed: u64) {
     row.rate = modelled(truth, &row.load);
 }
 
+/// The load with a share of its requests in order, and the others at random.
+fn partly(row: &mut Measured, truth: &Testbed, seed: u64) {
+    let percent = 5 + Rng::new(seed ^ PARTLY).below(91);
+    row.load.workload.random = percent as f64 / 100.0;
+    row.name = format!("{}, {percent} % random", row.name);
+    row.rate = modelled(truth, &row.load);
+}
+
 /// The first seeds from `first` on that draw a cache.
 fn with_cache(first: u64, count: u64) -> Vec<u64> {
     let has_cache = |seed: &u64| {
@@ -93,6 +103,8 @@ pub enum Of {
     Files,
     /// Blocks by a law, on clusters with a cache.
     Skewed,
+    /// Blocks, some of which follow one another.
+    PartlyInOrder,
 }
 
 fn case(seed: u64, of: Of) -> Case {
@@ -104,8 +116,10 @@ fn case(seed: u64, of: Of) -> Case {
     } else {
         let mut drawn = Drawn::new(seed, noise).expect("no contradictions");
         let mut row = drawn.long(1, &modelled).remove(0);
-        if of == Of::Skewed {
-            skewed(&mut row, &drawn.truth, seed);
+        match of {
+            Of::Skewed => skewed(&mut row, &drawn.truth, seed),
+            Of::PartlyInOrder => partly(&mut row, &drawn.truth, seed),
+            Of::Blocks | Of::Files => {}
         }
         (drawn, row)
     };

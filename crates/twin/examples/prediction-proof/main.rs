@@ -2,8 +2,8 @@
 //! with hidden parameters (`docs/method/prediction.md` has what it prints).
 //!
 //! `cargo run -p twin --example prediction-proof -- [--cases N] [--files N] [--skewed N]
-//! [--clusters N] [--first SEED] [--worst] [--reports] [--threads N] [--kept FILE]`: a file keeps
-//! the clusters that are done, and a proof that is cut short goes on there.
+//! [--partly N] [--clusters N] [--first SEED] [--worst] [--reports] [--threads N] [--kept FILE]`: a
+//! file keeps the clusters that are done, and a proof that is cut short goes on there.
 
 #![allow(clippy::print_stdout)]
 
@@ -22,6 +22,7 @@ struct Asked {
     first: u64,
     worst: bool,
     skewed: u64,
+    partly: u64,
     reports: bool,
     threads: u64,
     kept: Option<String>,
@@ -35,6 +36,7 @@ fn asked() -> Asked {
         first: 0,
         worst: false,
         skewed: 0,
+        partly: 0,
         reports: false,
         threads: 1,
         kept: None,
@@ -57,11 +59,12 @@ fn asked() -> Asked {
             "--threads" => asked.threads = number(),
             "--worst" => asked.worst = true,
             "--skewed" => asked.skewed = number(),
+            "--partly" => asked.partly = number(),
             "--reports" => asked.reports = true,
             other => {
                 panic!(
-                    "`{other}` is not known; give --cases N, --files N, --skewed N, --clusters N, \
-                     --first SEED, --worst, --reports, --threads N, --kept FILE"
+                    "`{other}` is not known; give --cases N, --files N, --skewed N, --partly N, \
+                     --clusters N, --first SEED, --worst, --reports, --threads N, --kept FILE"
                 )
             }
         }
@@ -82,6 +85,9 @@ fn main() {
     }
     if asked.skewed > 0 {
         cases::told(asked.first, asked.skewed, asked.worst, Of::Skewed);
+    }
+    if asked.partly > 0 {
+        cases::told(asked.first, asked.partly, asked.worst, Of::PartlyInOrder);
     }
     if asked.clusters > 0 {
         let kept = asked.kept.as_deref().map(kept::Kept::in_file).unwrap_or_default();

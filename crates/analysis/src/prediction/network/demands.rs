@@ -101,10 +101,10 @@ impl Network {
             share: 1.0,
             visits: vec![
                 visit(self.reads, Parameter::Read, Parameter::ReadPerMib, self.read_bytes)
-                    .streaming((1.0 - self.random) * self.streams_vary(self.read_bytes), 1.0)
+                    .streaming(self.read_runs.share(), 1.0)
                     .at_home(self.at_home),
                 visit(self.writes, Parameter::Write, Parameter::WritePerMib, self.write_bytes)
-                    .streaming((1.0 - self.random) * self.streams_vary(self.write_bytes), 1.0),
+                    .streaming(self.write_runs.share(), 1.0),
             ],
         }
     }
@@ -126,9 +126,11 @@ impl Network {
         let random_hits = self.reads * random - misses.random_reads;
         let ordered_hits = self.reads * in_order - misses.ordered_reads;
         let mut visits = vec![
-            Visit::new(random_hits, owner, times.random_read_s).at_home(self.at_home),
+            Visit::new(random_hits, owner, times.random_read_s)
+                .streaming(self.read_runs.share(), 1.0)
+                .at_home(self.at_home),
             Visit::new(ordered_hits, owner, times.read_s)
-                .streaming(self.streams_vary(self.read_bytes), 1.0)
+                .streaming(self.read_runs.share(), 1.0)
                 .at_home(self.at_home),
         ];
         if self.tier.as_ref().is_some_and(|tier| tier.reads) {
@@ -195,15 +197,26 @@ impl Network {
         let mut visits = vec![
             each(misses.random_reads, Parameter::DriveRead, read_further_s)
                 .varying(self.varies)
+                .streaming(self.read_runs.share(), 1.0)
                 .at_home(self.at_home),
             stream(misses.ordered_reads, moved(read_bytes, self.read_bytes_per_s))
-                .streaming(self.streams_vary(self.read_bytes), 1.0)
+                .streaming(self.read_runs.share(), 1.0)
                 .at_home(self.at_home),
         ];
+        let (whole, runs) = (self.stored(whole, blocks.in_order), self.write_runs);
         // How streams meet makes waits vary; the longest of equal services stays what it is.
-        let whole = self
-            .stored(whole, blocks.in_order)
-            .streaming(self.streams_vary(self.write_bytes), blocks.in_order);
+        let whole = if is_later {
+            let left_s = |visits: &[&Visit], copies: f64, share: f64| {
+                let all_s: f64 = visits.iter().map(|one| one.times * one.seconds()).sum();
+                all_s / copies / share.max(1e-12)
+            };
+            let random_s = left_s(&[&old, &new], blocks.random, self.random);
+            let ordered_s = left_s(&[&whole], blocks.in_order, 1.0 - self.random);
+            let more_s2 = blocks.in_order * runs.neighbours_s2(random_s, ordered_s);
+            whole.streaming(runs.long(), blocks.in_order).gathered(more_s2)
+        } else {
+            whole.streaming(runs.share(), blocks.in_order)
+        };
         for visit in [self.stored(old, blocks.random), self.stored(new, blocks.random), whole] {
             visits.push(if is_later { visit.later() } else { visit });
         }

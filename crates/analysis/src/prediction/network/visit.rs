@@ -33,6 +33,9 @@ pub(super) struct Visit {
     pub(super) kept: f64,
     /// Whether it is done in a pause, and waits only where there is no room left.
     pub(super) is_later: bool,
+    /// What work in pauses varies more by, because it comes together: products of two visits, for
+    /// each request, in seconds².
+    pub(super) gathered_s2: f64,
     /// The mean time of a service.
     pub(super) parts: Vec<Part>,
 }
@@ -49,6 +52,7 @@ impl Visit {
             streams: 0.0,
             kept: 1.0,
             is_later: false,
+            gathered_s2: 0.0,
             parts: vec![Part { owner, seconds }],
         }
     }
@@ -78,12 +82,17 @@ impl Visit {
         Visit { waits: harmonic(count) / count, serves: (longest / count).min(1.0), ..self }
     }
 
+    /// The same that comes together with others, whose products are so many seconds² per request.
+    pub(super) fn gathered(self, gathered_s2: f64) -> Visit {
+        Visit { gathered_s2, ..self }
+    }
+
     /// What nobody waits for while there is room.
     pub(super) fn later(self) -> Visit {
         Visit { is_later: true, ..self }
     }
 
-    fn seconds(&self) -> f64 {
+    pub(super) fn seconds(&self) -> f64 {
         self.parts.iter().map(|part| part.seconds).sum()
     }
 }
@@ -170,7 +179,7 @@ impl Station {
                 if visit.streams > 0.0 {
                     queue.later.kept = visit.kept;
                 }
-                queue.later.rest_s2 += rest_s2;
+                queue.later.rest_s2 += rest_s2 + visit.gathered_s2 / self.count;
                 queue.later.waits += visit.times * visit.waits;
                 times_later += visit.times;
                 serves_later += visit.times * visit.serves;
