@@ -80,9 +80,11 @@ pub struct Network {
     amplification: Amplification,
     /// Round trips between sites for each request.
     crossings: f64,
-    /// The share of reads that the node of their host answers; `None` where hosts are not spread
-    /// evenly over the nodes, or do not run there.
+    /// The share of reads that the node of their host answers; `None` where hosts do not run on
+    /// nodes.
     at_home: Option<f64>,
+    /// Nodes that run hosts of the load, where any does.
+    hosted: f64,
     /// Blocks of a write that are stored side by side: of a random one, and of one in sequence.
     blocks: Blocks,
     /// What servers of names do for each request.
@@ -172,7 +174,8 @@ impl Network {
             route: load.route,
             footprint: workload.footprint,
             tier: Tier::of(cluster, &load.workload, &amplification),
-            at_home: at_home(cluster, load),
+            at_home: at_home(cluster),
+            hosted: f64::from(load.hosts.max(1)).min(cluster.node_count().max(1) as f64),
             blocks: blocks(cluster),
             names: Names::of(cluster, load),
             is_shared: load.object == Object::SharedFile,
@@ -285,11 +288,10 @@ impl Network {
 }
 
 /// Reads that the node answers on which their host runs: a copy of the block lies there.
-fn at_home(cluster: &Cluster, load: &Load) -> Option<f64> {
+fn at_home(cluster: &Cluster) -> Option<f64> {
     let used = fixed(cluster.access.copies_used.value);
     let nodes = cluster.node_count().max(1) as f64;
-    // Hosts that are fewer than nodes leave some of them to others.
-    if nodes <= 1.0 || cluster.has_clients() || f64::from(load.hosts) < nodes {
+    if nodes <= 1.0 || cluster.has_clients() {
         return None;
     }
     let given = fixed(cluster.access.local_reads.value).map(|one| f64::from(one.ppm) / 1e6);
@@ -298,8 +300,8 @@ fn at_home(cluster: &Cluster, load: &Load) -> Option<f64> {
     } else {
         fixed(cluster.protection.copies.value).map_or(1.0, |copies| f64::from(copies.0))
     };
-    let near = if used == Some(CopiesUsed::Any) { 0.0 } else { (copies / nodes).min(1.0) };
-    Some(given.unwrap_or(near))
+    let near = if used == Some(CopiesUsed::Any) { 1.0 } else { copies } / nodes;
+    Some(given.unwrap_or(near.min(1.0)))
 }
 
 /// Copies, or the parts of a stripe of which a small write changes its own and the parities.

@@ -45,6 +45,8 @@ struct Case {
 const LAWS: u64 = 0x736b_6577_6564;
 /// And that of shares in order.
 const PARTLY: u64 = 0x7061_7274_6c79;
+/// And that of hosts.
+const FEWER: u64 = 0x0066_6577_6572;
 
 /// The load with a law of its own, by which some blocks are asked for more often.
 fn skewed(row: &mut Measured, truth: &Testbed, seed: u64) {
@@ -85,6 +87,16 @@ fn partly(row: &mut Measured, truth: &Testbed, seed: u64) {
     row.rate = modelled(truth, &row.load);
 }
 
+/// The load from hosts on some of the nodes, each with as many requests as before.
+fn fewer(row: &mut Measured, truth: &Testbed, seed: u64) {
+    let nodes = truth.node_count();
+    let hosts = 1 + Rng::new(seed ^ FEWER).below(nodes - 1);
+    row.load.outstanding = row.load.outstanding / nodes * hosts;
+    row.load.hosts = hosts as u32;
+    row.name = format!("{}, {hosts} hosts", row.name);
+    row.rate = modelled(truth, &row.load);
+}
+
 /// The first seeds from `first` on that draw a cache.
 fn with_cache(first: u64, count: u64) -> Vec<u64> {
     let has_cache = |seed: &u64| {
@@ -105,6 +117,8 @@ pub enum Of {
     Skewed,
     /// Blocks, some of which follow one another.
     PartlyInOrder,
+    /// Blocks, from hosts on some of the nodes alone.
+    FewerHosts,
 }
 
 fn case(seed: u64, of: Of) -> Case {
@@ -118,6 +132,7 @@ fn case(seed: u64, of: Of) -> Case {
         let mut row = drawn.long(1, &modelled).remove(0);
         match of {
             Of::Skewed => skewed(&mut row, &drawn.truth, seed),
+            Of::FewerHosts => fewer(&mut row, &drawn.truth, seed),
             Of::PartlyInOrder => partly(&mut row, &drawn.truth, seed),
             Of::Blocks | Of::Files => {}
         }

@@ -2,8 +2,9 @@
 //! with hidden parameters (`docs/method/prediction.md` has what it prints).
 //!
 //! `cargo run -p twin --example prediction-proof -- [--cases N] [--files N] [--skewed N]
-//! [--partly N] [--clusters N] [--first SEED] [--worst] [--reports] [--threads N] [--kept FILE]`: a
-//! file keeps the clusters that are done, and a proof that is cut short goes on there.
+//! [--partly N] [--fewer N] [--clusters N] [--first SEED] [--worst] [--reports] [--threads N]
+//! [--kept FILE]`: a file keeps the clusters that are done, and a proof that is cut short goes on
+//! there.
 
 #![allow(clippy::print_stdout)]
 
@@ -23,6 +24,7 @@ struct Asked {
     worst: bool,
     skewed: u64,
     partly: u64,
+    fewer: u64,
     reports: bool,
     threads: u64,
     kept: Option<String>,
@@ -37,6 +39,7 @@ fn asked() -> Asked {
         worst: false,
         skewed: 0,
         partly: 0,
+        fewer: 0,
         reports: false,
         threads: 1,
         kept: None,
@@ -60,11 +63,12 @@ fn asked() -> Asked {
             "--worst" => asked.worst = true,
             "--skewed" => asked.skewed = number(),
             "--partly" => asked.partly = number(),
+            "--fewer" => asked.fewer = number(),
             "--reports" => asked.reports = true,
             other => {
                 panic!(
                     "`{other}` is not known; give --cases N, --files N, --skewed N, --partly N, \
-                     --clusters N, --first SEED, --worst, --reports, --threads N, --kept FILE"
+                     --fewer N, --clusters N, --first SEED, --worst, --reports, --threads N, --kept FILE"
                 )
             }
         }
@@ -88,6 +92,9 @@ fn main() {
     }
     if asked.partly > 0 {
         cases::told(asked.first, asked.partly, asked.worst, Of::PartlyInOrder);
+    }
+    if asked.fewer > 0 {
+        cases::told(asked.first, asked.fewer, asked.worst, Of::FewerHosts);
     }
     if asked.clusters > 0 {
         let kept = asked.kept.as_deref().map(kept::Kept::in_file).unwrap_or_default();

@@ -67,6 +67,8 @@ impl Network {
         if self.drives > 0.0 {
             stations.push(self.capacity(values, misses));
         }
+        let mut stations: Vec<Station> =
+            stations.into_iter().flat_map(|station| station.split(self.hosted)).collect();
         if self.random < 1.0 {
             self.share_out(&mut stations, values);
         }
@@ -97,7 +99,7 @@ impl Network {
         Station {
             count: self.nodes,
             servers: self.lanes,
-            nodes: self.hosted(),
+            nodes: self.apart(),
             share: 1.0,
             visits: vec![
                 visit(self.reads, Parameter::Read, Parameter::ReadPerMib, self.read_bytes)
@@ -109,8 +111,9 @@ impl Network {
         }
     }
 
-    /// Nodes that run hosts of the load, all alike; 1 where it does not matter whose a request is.
-    pub(super) fn hosted(&self) -> f64 {
+    /// Nodes to tell apart by the hosts that they run; 1 where it does not matter whose a request
+    /// is.
+    pub(super) fn apart(&self) -> f64 {
         if self.at_home.is_some() { self.nodes } else { 1.0 }
     }
 
@@ -157,7 +160,7 @@ impl Network {
             let copies = if blocks.one_by_one { 1.0 } else { blocks.in_order };
             visits.push(Visit::new(self.names.changes * copies, owner, times.journal_s));
         }
-        Station::of(self.cache_drives, visits).on(self.hosted())
+        Station::of(self.cache_drives, visits).on(self.apart())
     }
 
     /// The drives behind the cache, or all drives where there is none.
@@ -223,7 +226,7 @@ impl Network {
         if !is_later {
             visits.extend(self.journal(values));
         }
-        Station::of(self.drives, visits).on(self.hosted())
+        Station::of(self.drives, visits).on(self.apart())
     }
 
     /// What copies of the journal store of a change, one after the other; where parity protects

@@ -37,7 +37,7 @@ impl Network {
                         .at_home(self.at_home.map(|_| 1.0));
                     let servers = (cores / self.nodes).max(1.0);
                     let cpu = Station { servers, ..Station::of(self.nodes, vec![visit]) };
-                    self.fixed.push(cpu.on(self.hosted()));
+                    self.fixed.push(cpu.on(self.apart()));
                 }
                 Layer::Fabric => self.add_fixed(limit.layer, 1.0, all_s),
                 Layer::SiteLink => self.add_fixed(limit.layer, 2.0, all_s),
@@ -96,7 +96,7 @@ impl Network {
                 .at_home(other),
         ];
         for visits in [sends, takes] {
-            self.ports.push(Station::of(self.nodes, visits).on(self.hosted()));
+            self.ports.push(Station::of(self.nodes, visits).on(self.apart()));
         }
     }
 

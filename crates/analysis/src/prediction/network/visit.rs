@@ -92,6 +92,16 @@ impl Visit {
         Visit { is_later: true, ..self }
     }
 
+    /// The share of it that is at some of its queues.
+    fn part(&self, share: f64) -> Visit {
+        Visit {
+            times: share * self.times,
+            kept: share * self.kept,
+            gathered_s2: share * self.gathered_s2,
+            ..self.clone()
+        }
+    }
+
     pub(super) fn seconds(&self) -> f64 {
         self.parts.iter().map(|part| part.seconds).sum()
     }
@@ -127,6 +137,35 @@ impl Station {
     /// The same on so many nodes.
     pub(super) fn on(self, nodes: f64) -> Station {
         Station { nodes, ..self }
+    }
+
+    /// The queues of nodes that run hosts of the load, `hosted` of all, and those of the others:
+    /// hosts' own nodes are asked for more.
+    pub(super) fn split(self, hosted: f64) -> Vec<Station> {
+        if hosted >= self.nodes {
+            return vec![self];
+        }
+        let (all, others) = (self.nodes, self.nodes - hosted);
+        let there = |visit: &Visit| {
+            let home = visit.home.unwrap_or(1.0 / all);
+            home + (1.0 - home) * (hosted - 1.0) / (all - 1.0)
+        };
+        let own = |visit: &Visit| Visit {
+            home: visit.home.map(|home| home / there(visit).max(1e-300)),
+            ..visit.part(there(visit))
+        };
+        let other = |visit: &Visit| Visit { home: None, ..visit.part(1.0 - there(visit)) };
+        let of = |nodes: f64, is_own: bool| Station {
+            count: self.count * if is_own { hosted } else { others } / all,
+            nodes,
+            visits: self
+                .visits
+                .iter()
+                .map(|visit| if is_own { own(visit) } else { other(visit) })
+                .collect(),
+            ..self
+        };
+        vec![of(hosted, true), of(1.0, false)]
     }
 
     /// Σp², with p the share of a host's work that is at each node.
@@ -233,6 +272,30 @@ mod tests {
         let each = station.serves(&station.visits[0], &queue) * 3.0 * (room_s + 0.004);
         assert!((each - 0.004).abs() < 1e-12, "{each}");
         assert!(piece(0.9 * room_s).queue().serves_s.abs() < 1e-12, "nobody waits for a pause");
+    }
+
+    #[test]
+    fn nodes_with_hosts_are_asked_for_more_than_others() {
+        let visit = |home| Visit::new(1.0, Owner::Layer(Layer::Drives), 0.001).at_home(home);
+        let station = |nodes: f64, home| Station::of(5.0 * nodes, vec![visit(home)]).on(nodes);
+        // One host, and two of three copies: its own node answers two of three.
+        let one = station(3.0, Some(2.0 / 3.0)).split(1.0);
+        let shape = |station: &Station| (station.count, station.nodes, station.visits[0].times);
+        let near = |station: &Station, (count, nodes, times): (f64, f64, f64)| {
+            let found = shape(station);
+            let apart = (found.0 - count).abs() + (found.1 - nodes).abs() + (found.2 - times).abs();
+            assert!(apart < 1e-12, "{found:?}");
+        };
+        near(&one[0], (5.0, 1.0, 2.0 / 3.0));
+        near(&one[1], (10.0, 1.0, 1.0 / 3.0));
+        // Two hosts on four nodes, each with half of it at home: of the rest a third is the other's.
+        let two = station(4.0, Some(0.5)).split(2.0);
+        near(&two[0], (10.0, 2.0, 2.0 / 3.0));
+        near(&two[1], (10.0, 1.0, 1.0 / 3.0));
+        assert_eq!(two[0].visits[0].home, Some(0.75));
+        // What comes by everywhere stays even, and so does all where each node has a host.
+        near(&station(4.0, None).split(2.0)[1], (10.0, 1.0, 0.5));
+        assert_eq!(station(4.0, Some(0.5)).split(4.0).len(), 1);
     }
 
     #[test]
