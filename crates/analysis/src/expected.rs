@@ -115,7 +115,7 @@ pub fn against(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Result
         return Err(Unfit::NotFitted);
     }
     let testbed = cluster.top.name.value.clone();
-    one_cluster(&testbed, std::slice::from_ref(record)).map_err(Unfit::OtherCluster)?;
+    one_cluster(cluster, std::slice::from_ref(record)).map_err(Unfit::OtherCluster)?;
     let Rows { rows: found, left_out } = measured(record, rows);
     let loads: Vec<Planned> = found
         .iter()

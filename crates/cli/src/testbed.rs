@@ -2,9 +2,12 @@
 
 use crate::failure::{Failure, file_failure};
 use crate::text_file;
+use analysis::prediction::choice::simulated;
 use catalogue::Cluster;
 use catalogue::cluster::Change;
 use form::nearest;
+use model::Record;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The reference testbeds, those of the five field reports: name and text.
@@ -14,6 +17,20 @@ pub const BUILT_IN: [(&str, &str); 5] = catalogue::cluster::REFERENCE;
 pub fn read(wanted: &str, changes: &[Change]) -> Result<Cluster, Failure> {
     let text = text(wanted)?;
     Cluster::parse(wanted, &text, changes).map_err(|errors| file_failure(&errors, "the testbed"))
+}
+
+/// The testbed called `wanted`, with the files that these runs may have simulated it by: `wanted`
+/// itself, and others that are there and have its name.
+pub fn read_for(wanted: &str, runs: &[Record]) -> Result<Cluster, Failure> {
+    let mut cluster = read(wanted, &[])?;
+    let name = &cluster.top.name.value;
+    let mut others: BTreeSet<&str> = runs.iter().flat_map(simulated).collect();
+    // A run file may name anything: a pipe would never end.
+    others.retain(|other| Path::new(other).is_file());
+    others.retain(|other| read(other, &[]).is_ok_and(|other| &other.top.name.value == name));
+    let files: Vec<String> = others.into_iter().chain([wanted]).map(str::to_owned).collect();
+    cluster.files = files;
+    Ok(cluster)
 }
 
 /// The text of the testbed called `wanted`: a file's, or a reference testbed's.

@@ -1,6 +1,7 @@
 //! Which rows are fitted and which are held out; and whether they are all of one cluster.
 
 use super::load::Measured;
+use catalogue::Cluster;
 use model::Record;
 use model::testbed::SIMULATED_CLUSTER;
 use std::collections::BTreeSet;
@@ -111,21 +112,23 @@ pub enum OtherCluster {
     },
 }
 
-/// Whether all of these runs may be of the testbed of this name: none simulated another one, and no
-/// two have no host in common.
+/// The testbeds that a run simulated, as it names them.
+pub fn simulated(record: &Record) -> impl Iterator<Item = &str> {
+    let targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
+    let texts = targets.filter_map(|target| target.path.strip_prefix(SIMULATED_CLUSTER));
+    texts.map(|text| text.split(',').next().unwrap_or(text))
+}
+
+/// Whether all of these runs may be of this testbed: none simulated another one, and no two have no
+/// host in common.
 ///
 /// # Errors
 /// The run that is not.
-pub fn one_cluster(name: &str, runs: &[Record]) -> Result<(), OtherCluster> {
+pub fn one_cluster(testbed: &Cluster, runs: &[Record]) -> Result<(), OtherCluster> {
     let mut first: Option<BTreeSet<String>> = None;
     for (run, record) in runs.iter().enumerate() {
-        for target in record.plan.hosts.iter().flat_map(|host| &host.targets) {
-            let Some(text) = target.path.strip_prefix(SIMULATED_CLUSTER) else { continue };
-            let cluster = text.split(',').next().unwrap_or(text);
-            let file = cluster.rsplit('/').next().unwrap_or(cluster);
-            if cluster != name && file.trim_end_matches(".toml") != name {
-                return Err(OtherCluster::Simulated { run, cluster: cluster.to_owned() });
-            }
+        if let Some(other) = simulated(record).find(|cluster| !testbed.is_called(cluster)) {
+            return Err(OtherCluster::Simulated { run, cluster: other.to_owned() });
         }
         let hosts: BTreeSet<String> =
             record.plan.hosts.iter().map(|host| host.hostname.clone()).collect();

@@ -64,6 +64,9 @@ pub struct Cluster {
     pub fitted_rows: Vec<FittedRow>,
     /// At least one group.
     pub nodes: Vec<NodeGroup>,
+    /// Files that it is known to be in, as runs that simulate it name them. What parses it knows
+    /// none.
+    pub files: Vec<String>,
 }
 
 /// Nodes that are alike, and what each of them holds.
@@ -156,7 +159,18 @@ impl Cluster {
             fitted: read_table(root, "fitted", problems, SoftwareSpec::read),
             fitted_rows: read_list(root, "fitted_row", "[[fitted_row]]", problems, read_fitted),
             nodes,
+            files: Vec::new(),
         }
+    }
+
+    /// Whether a run that simulated `testbed`, a name or a file, had this one: by its name, by a
+    /// file that is called so, or by a file that it is known to be in.
+    pub fn is_called(&self, testbed: &str) -> bool {
+        let file = testbed.rsplit('/').next().unwrap_or(testbed);
+        let name = &self.top.name.value;
+        testbed == name
+            || file.strip_suffix(".toml") == Some(name)
+            || self.files.iter().any(|known| known == testbed)
     }
 
     /// All nodes of all groups.

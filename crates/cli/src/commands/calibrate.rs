@@ -38,7 +38,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
     }
     let source = match &args.against {
         Some(wanted) => of_report(wanted, &cluster)?,
-        None => of_runs(args, &cluster)?,
+        None => of_runs(args)?,
     };
     if source.rows.is_empty() {
         return Err(refused(&topic::no_rows(&source.name, &source.left_out)));
@@ -101,11 +101,12 @@ fn of_report(wanted: &str, cluster: &Cluster) -> Result<Source, Failure> {
 }
 
 /// The rows of run files, numbered through.
-fn of_runs(args: &CalibrateArgs, cluster: &Cluster) -> Result<Source, Failure> {
+fn of_runs(args: &CalibrateArgs) -> Result<Source, Failure> {
     let records: Vec<Record> =
         args.runs.iter().map(|run| read_digests(run)).collect::<Result<_, _>>()?;
     let files: Vec<String> = args.runs.iter().map(|run| run.display().to_string()).collect();
-    one_cluster(&cluster.top.name.value, &records)
+    let cluster = testbed::read_for(&args.testbed, &records)?;
+    one_cluster(&cluster, &records)
         .map_err(|why| refused(&topic::other_cluster(&why, &cluster.top.name.value, &files)))?;
     let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     for record in &records {

@@ -129,7 +129,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
         }
     }
     let predicted =
-        args.predicted.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
+        args.predicted.as_deref().map(|wanted| testbed::read_for(wanted, &records)).transpose()?;
     if let Some(cluster) = &predicted {
         let held: Vec<_> = records
             .iter()

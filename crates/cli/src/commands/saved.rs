@@ -32,7 +32,7 @@ pub(super) fn hold(
 
 /// The run beside what the fitted testbed at `wanted` predicts of it; where they do not fit, why.
 fn expected(record: &Record, wanted: &str, run: &Path) -> Result<Held, Failure> {
-    let cluster = testbed::read(wanted, &[])?;
+    let cluster = testbed::read_for(wanted, std::slice::from_ref(record))?;
     hold_predicted(record, &cluster, run)
 }
 
