@@ -268,6 +268,7 @@ fn proposed(cluster: &Cluster, fit: &Fit, found: &[Found], loads: &[&Load]) -> V
                         ),
                         hosts,
                         outstanding: u64::from(hosts) * each,
+                        depth: 1,
                         remote: first.remote,
                         object: Object::Blocks,
                         route: first.route,
@@ -279,7 +280,7 @@ fn proposed(cluster: &Cluster, fit: &Fit, found: &[Found], loads: &[&Load]) -> V
     for asked in loads.iter().filter(|load| load.object != Object::Blocks) {
         for each in [1, 4, 32] {
             let outstanding = u64::from(hosts) * each;
-            let candidate = Load { hosts, outstanding, ..(*asked).clone() };
+            let candidate = Load { hosts, outstanding, depth: 1, ..(*asked).clone() };
             if !candidates.iter().any(|known| known.is_like(&candidate)) {
                 candidates.push(candidate);
             }

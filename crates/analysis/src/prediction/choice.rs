@@ -159,6 +159,7 @@ mod tests {
             workload: Workload::new("w", Bytes::kib(4), Percent::ALL, true, None),
             hosts: 1,
             outstanding: 1,
+            depth: 1,
             remote: Percent::ZERO,
             object: model::Object::Blocks,
             route: model::Route::Testbed,

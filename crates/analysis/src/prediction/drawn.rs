@@ -192,7 +192,7 @@ impl Drawn {
         };
         let name = format!("{object} {} KiB, {threads} threads", workload.bytes() as u64 >> 10);
         let (remote, route) = (Percent::ZERO, Route::Testbed);
-        let load = Load { workload, hosts, outstanding, remote, object, route };
+        let load = Load { workload, hosts, outstanding, depth: 1, remote, object, route };
         let rate = rate(&self.truth, &load) * (self.noise * normal(&mut self.noise_rng)).exp();
         Measured { number: 1, name, load, rate }
     }
@@ -241,6 +241,7 @@ impl Asked {
             ),
             hosts,
             outstanding: u64::from(hosts) * self.each,
+            depth: 1,
             remote: Percent::ZERO,
             object: Object::Blocks,
             route: Route::Testbed,

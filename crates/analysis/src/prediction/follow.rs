@@ -112,7 +112,10 @@ impl Rates {
         let network = |threads: &u64| {
             let hosts = u64::from(most.hosts).min(*threads) as u32;
             let outstanding = threads * depth.max(1);
-            Network::new(cluster, &Load { hosts, outstanding, ..most.clone() })
+            Network::new(
+                cluster,
+                &Load { hosts, outstanding, depth: most.depth.min(outstanding), ..most.clone() },
+            )
         };
         let networks: Vec<Network> = threads.iter().map(network).collect();
         let rates = |values: &Values| -> Vec<f64> {

@@ -31,6 +31,9 @@ pub struct Load {
     pub hosts: u32,
     /// Requests outstanding of all hosts together; at least 1.
     pub outstanding: u64,
+    /// Requests outstanding of one worker, which follow one another where it goes in order; at
+    /// least 1.
+    pub depth: u64,
     /// The share of data that is mastered in the other site.
     pub remote: Percent,
     /// What its requests are made of.
@@ -69,8 +72,9 @@ impl Load {
                 (Some(one), Some(two)) => one.is_like(two),
                 (one, two) => one == two,
             }
-            && (self.hosts, self.outstanding, self.remote, self.object, self.route)
-                == (other.hosts, other.outstanding, other.remote, other.object, other.route)
+            && (self.hosts, self.outstanding, self.depth)
+                == (other.hosts, other.outstanding, other.depth)
+            && (self.remote, self.object, self.route) == (other.remote, other.object, other.route)
     }
 }
 
@@ -258,7 +262,8 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
             return Err(LeftOut::OthersFiles);
         }
         let is_told = hosts > 0 && files > 0;
-        let load = Load { workload, hosts, outstanding: threads.max(1), remote, object, route };
+        let outstanding = threads.max(1);
+        let load = Load { workload, hosts, outstanding, depth: 1, remote, object, route };
         return if is_told { Ok(load) } else { Err(LeftOut::LoadUntold) };
     }
     let touched = touched_in(stages.iter().copied(), |work| work == of.index);
@@ -273,6 +278,7 @@ fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         workload: Workload::of_work(work, touched),
         hosts,
         outstanding: threads.saturating_mul(u64::from(work.depth)).max(1),
+        depth: u64::from(work.depth).max(1),
         remote,
         object: if is_shared { Object::SharedFile } else { Object::Blocks },
         route,
@@ -319,8 +325,8 @@ impl From<&FittedRow> for Measured {
             footprint: row.footprint,
             popularity: row.popularity.clone(),
         };
-        let FittedRow { hosts, outstanding, remote, object, route, .. } = *row;
-        let load = Load { workload, hosts, outstanding, remote, object, route };
+        let FittedRow { hosts, outstanding, depth, remote, object, route, .. } = *row;
+        let load = Load { workload, hosts, outstanding, depth, remote, object, route };
         Measured { number: 0, name: row.name.clone(), load, rate: row.rate }
     }
 }
@@ -338,6 +344,7 @@ impl From<&Measured> for FittedRow {
             popularity: workload.popularity.clone(),
             hosts: row.load.hosts,
             outstanding: row.load.outstanding,
+            depth: row.load.depth,
             remote: row.load.remote,
             object: row.load.object,
             route: row.load.route,

@@ -122,7 +122,7 @@ mod tests {
         let workload = Workload::new("w", Bytes::kib(4), Percent::ALL, true, None);
         let (object, route) = (model::Object::Blocks, model::Route::Testbed);
         let remote = Percent::ZERO;
-        let load = Load { workload, hosts: 1, outstanding: 1, remote, object, route };
+        let load = Load { workload, hosts: 1, outstanding: 1, depth: 1, remote, object, route };
         load_lines(&cluster, &[Planned { name: "w".to_owned(), load }], &[latency])[0]
     }
 

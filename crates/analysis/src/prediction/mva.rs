@@ -47,6 +47,11 @@ pub struct Queue {
     /// Σp², where p is the share of a host's work at the queues of each node: 1 ÷ nodes where hosts
     /// meet everywhere alike, 1 where each keeps to its own node.
     pub together: f64,
+    /// Requests of the same worker that are at the same queue as an arriving one, beyond those
+    /// that would be if they were anywhere; of each that is outstanding, on average.
+    pub gathered: f64,
+    /// Requests that keep together to a queue; at least 1.
+    pub abreast: f64,
     /// What is done in pauses, up to a room.
     pub later: Later,
 }
@@ -90,6 +95,8 @@ impl Queue {
             serves_s: count * demand_s,
             nodes: 1.0,
             together: 1.0,
+            gathered: 0.0,
+            abreast: 1.0,
             later: Later::default(),
         }
     }
@@ -122,7 +129,7 @@ impl Queue {
         let others = outstanding / self.clump(outstanding)
             * (all_s / self.serves_s.max(1e-300)).max(1.0)
             - 1.0;
-        (others / (others + rest)).clamp(0.0, 1.0)
+        (others / (others + rest)).clamp(0.0, 1.0) * (1.0 + self.gathered)
     }
 
     /// The same where work in pauses counts. A request's own work is over before it comes again,
@@ -197,7 +204,7 @@ impl Queue {
         let later = &self.later;
         let (all_s, seen) = (self.all_s(), self.seen_later(outstanding));
         let (busy, left) = ((seen * rate * all_s).max(1e-300), 1.0 - seen * rate * all_s);
-        let fill = (outstanding * later.kept / self.count / busy).max(1.0);
+        let fill = (outstanding / self.abreast * later.kept / self.count / busy).max(1.0);
         let stream_s = later.each_s / (1.0 - later.streams).max(1e-9);
         let room = 2.0 * later.room_s / stream_s.max(1e-300);
         let power = (2.0 * (fill + 1.0)).sqrt() - 1.0 + room;
@@ -221,8 +228,9 @@ impl Queue {
         let share = (here / jobs.max(1e-300)).min(1.0);
         let fresh = 1.0 / (rest * share + 1.0 - share);
         // Of its own host one is fewer there than without it.
-        let but_itself =
-            ((others + 1.0 - self.clump(others + 1.0)) / others.max(1e-300)).clamp(0.0, 1.0);
+        let but_itself = ((others + 1.0 - self.clump(others + 1.0)) / others.max(1e-300))
+            .clamp(0.0, 1.0)
+            * (1.0 + self.gathered);
         but_itself * rate * (self.demand_s * wait_s + self.rest_s2 * fresh)
     }
 

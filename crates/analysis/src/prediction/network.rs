@@ -68,6 +68,8 @@ pub struct Network {
     read_bytes: f64,
     write_bytes: f64,
     /// Which reads and which writes meet the same drive one after the other.
+    /// Requests of the same worker that meet the same drive as each.
+    companions: f64,
     read_runs: Runs,
     write_runs: Runs,
     /// The share of requests that are served as random ones.
@@ -166,6 +168,7 @@ impl Network {
             writes: moves * workload.write_share(),
             read_bytes: workload.read_bytes,
             write_bytes: workload.write_bytes,
+            companions: runs(workload.bytes()).companions(load.depth),
             read_runs: runs(workload.read_bytes),
             write_runs: runs(workload.write_bytes),
             random: workload.random,
@@ -210,7 +213,7 @@ impl Network {
         };
         delays.iter().for_each(|part| add(part.owner, part.seconds));
         for station in &stations {
-            let queue = station.queue();
+            let queue = station.queue(self.outstanding, self.companions);
             let wait_s = queue.waits_s(self.outstanding, rate).max(0.0);
             let all_s = queue.all_s() * queue.count * station.servers;
             for visit in &station.visits {
@@ -281,7 +284,8 @@ impl Network {
     }
 
     fn solve(&self, stations: &[Station], delays: &[Part]) -> f64 {
-        let queues: Vec<Queue> = stations.iter().map(Station::queue).collect();
+        let of = |station: &Station| station.queue(self.outstanding, self.companions);
+        let queues: Vec<Queue> = stations.iter().map(of).collect();
         let delay_s = delays.iter().map(|part| part.seconds).sum();
         throughput(self.outstanding, delay_s, &queues)
     }

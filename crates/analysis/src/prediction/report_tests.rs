@@ -52,7 +52,7 @@ fn row_of_e(name: &str, kib: u64, is_read: bool, threads: u64, rate: f64) -> Mea
     let hosts = threads.min(16) as u32;
     let (outstanding, remote, object) = (threads, Percent::ZERO, Object::Blocks);
     let route = model::Route::Testbed;
-    let load = Load { workload, hosts, outstanding, remote, object, route };
+    let load = Load { workload, hosts, outstanding, depth: 1, remote, object, route };
     Measured { number: 1, name: name.to_owned(), load, rate }
 }
 

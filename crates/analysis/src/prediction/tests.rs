@@ -38,6 +38,7 @@ fn row(number: usize, kib: u64, read: u32, outstanding: u64, rate: f64) -> Measu
         workload,
         hosts: 4,
         outstanding,
+        depth: 1,
         remote: Percent::ZERO,
         object: Object::Blocks,
         route: model::Route::Testbed,

@@ -229,6 +229,13 @@ pub(super) fn fitted_row(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
             "write workers × depth of all hosts",
         );
     }
+    if row.depth.value.0 == 0 || row.depth.value.0 > row.outstanding.value.0.max(1) {
+        wrong(
+            place(&row.depth),
+            "no worker has none of the requests outstanding, or more than all",
+            "write the depth of one worker",
+        );
+    }
     for size in [&row.read_bytes, &row.write_bytes] {
         if size.value.0 == 0 {
             wrong(place(size), "a request of 0 bytes", "write its mean size");

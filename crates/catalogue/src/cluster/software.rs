@@ -169,6 +169,8 @@ spec_table! {
         hosts: Count = Count(1),
         /// Requests outstanding in all.
         outstanding: Whole = Whole(0),
+        /// Requests outstanding of one worker: in sequence they follow one another.
+        depth: Whole = Whole(1),
         /// The share of data that is mastered in the other site.
         remote: Percent = Percent::ZERO,
         /// What requests were made of.
@@ -205,6 +207,8 @@ pub struct FittedRow {
     pub hosts: u32,
     /// Requests outstanding in all; at least 1.
     pub outstanding: u64,
+    /// Requests outstanding of one worker; at least 1.
+    pub depth: u64,
     /// The share of data that is mastered in the other site.
     pub remote: Percent,
     /// What requests were made of.
@@ -227,6 +231,7 @@ impl From<&FittedRowSpec> for FittedRow {
             popularity: popularity(spec),
             hosts: spec.hosts.value.0,
             outstanding: spec.outstanding.value.0,
+            depth: spec.depth.value.0,
             remote: spec.remote.value,
             object: spec.object.value,
             route: spec.route.value,
@@ -321,6 +326,9 @@ pub fn with_fitted(text: &str, fitted: &[(&str, FittedValue)], rows: &[FittedRow
         }
         if row.route != Route::Testbed {
             out.push_str(&format!("route = {}\n", row.route.write()));
+        }
+        if row.depth != 1 {
+            out.push_str(&format!("depth = {}\n", row.depth));
         }
         out.extend(row.popularity.as_ref().map(law_of));
         out.push_str(&format!(

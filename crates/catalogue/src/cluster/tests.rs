@@ -158,6 +158,7 @@ fn a_fitted_testbed_reads_back_whatever_a_row_is_called() {
         }),
         hosts: 16,
         outstanding: 320,
+        depth: 2,
         remote: Percent::ZERO,
         object: model::Object::Files(model::Op::Create),
         route: model::Route::Smb,

@@ -100,6 +100,7 @@ fn simulated(cluster: &Cluster, row: &Planned) -> Result<Simulation, String> {
         popularity: workload.popularity.clone(),
         hosts: load.hosts,
         outstanding: load.outstanding,
+        depth: load.depth,
         remote: load.remote,
         object: load.object,
         route: load.route,

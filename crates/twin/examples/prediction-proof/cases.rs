@@ -25,6 +25,7 @@ pub fn simulated(truth: &Testbed, load: &Load) -> Simulated {
         popularity: workload.popularity.clone(),
         hosts: load.hosts,
         outstanding: load.outstanding,
+        depth: load.depth,
         remote: load.remote,
         object: load.object,
         route: load.route,
@@ -45,6 +46,8 @@ struct Case {
 const LAWS: u64 = 0x736b_6577_6564;
 /// And that of shares in order.
 const PARTLY: u64 = 0x7061_7274_6c79;
+/// And that of depths.
+const DEEP: u64 = 0x6465_6570;
 /// And that of hosts.
 const FEWER: u64 = 0x0066_6577_6572;
 
@@ -87,6 +90,17 @@ fn partly(row: &mut Measured, truth: &Testbed, seed: u64) {
     row.rate = modelled(truth, &row.load);
 }
 
+/// The load in order, or a share of it, by workers with several requests outstanding each.
+fn deep(row: &mut Measured, truth: &Testbed, seed: u64) {
+    let mut rng = Rng::new(seed ^ DEEP);
+    let percent = if rng.below(3) > 0 { 0 } else { rng.below(96) };
+    let each = row.load.outstanding / u64::from(row.load.hosts.max(1));
+    row.load.depth = (2 << rng.below(6)).min(each);
+    row.load.workload.random = percent as f64 / 100.0;
+    row.name = format!("{}, {percent} % random, depth {}", row.name, row.load.depth);
+    row.rate = modelled(truth, &row.load);
+}
+
 /// The load from hosts on some of the nodes, each with as many requests as before.
 fn fewer(row: &mut Measured, truth: &Testbed, seed: u64) {
     let nodes = truth.node_count();
@@ -117,6 +131,8 @@ pub enum Of {
     Skewed,
     /// Blocks, some of which follow one another.
     PartlyInOrder,
+    /// Blocks in order, by workers with several requests outstanding.
+    DeepStreams,
     /// Blocks, from hosts on some of the nodes alone.
     FewerHosts,
 }
@@ -132,6 +148,7 @@ fn case(seed: u64, of: Of) -> Case {
         let mut row = drawn.long(1, &modelled).remove(0);
         match of {
             Of::Skewed => skewed(&mut row, &drawn.truth, seed),
+            Of::DeepStreams => deep(&mut row, &drawn.truth, seed),
             Of::FewerHosts => fewer(&mut row, &drawn.truth, seed),
             Of::PartlyInOrder => partly(&mut row, &drawn.truth, seed),
             Of::Blocks | Of::Files => {}

@@ -2,7 +2,7 @@
 //! with hidden parameters (`docs/method/prediction.md` has what it prints).
 //!
 //! `cargo run -p twin --example prediction-proof -- [--cases N] [--files N] [--skewed N]
-//! [--partly N] [--fewer N] [--clusters N] [--first SEED] [--worst] [--reports] [--threads N]
+//! [--partly N] [--fewer N] [--deep N] [--clusters N] [--first SEED] [--worst] [--reports] [--threads N]
 //! [--kept FILE]`: a file keeps the clusters that are done, and a proof that is cut short goes on
 //! there.
 
@@ -25,6 +25,7 @@ struct Asked {
     skewed: u64,
     partly: u64,
     fewer: u64,
+    deep: u64,
     reports: bool,
     threads: u64,
     kept: Option<String>,
@@ -40,6 +41,7 @@ fn asked() -> Asked {
         skewed: 0,
         partly: 0,
         fewer: 0,
+        deep: 0,
         reports: false,
         threads: 1,
         kept: None,
@@ -64,11 +66,12 @@ fn asked() -> Asked {
             "--skewed" => asked.skewed = number(),
             "--partly" => asked.partly = number(),
             "--fewer" => asked.fewer = number(),
+            "--deep" => asked.deep = number(),
             "--reports" => asked.reports = true,
             other => {
                 panic!(
                     "`{other}` is not known; give --cases N, --files N, --skewed N, --partly N, \
-                     --fewer N, --clusters N, --first SEED, --worst, --reports, --threads N, --kept FILE"
+                     --fewer N, --deep N, --clusters N, --first SEED, --worst, --reports, --threads N, --kept FILE"
                 )
             }
         }
@@ -95,6 +98,9 @@ fn main() {
     }
     if asked.fewer > 0 {
         cases::told(asked.first, asked.fewer, asked.worst, Of::FewerHosts);
+    }
+    if asked.deep > 0 {
+        cases::told(asked.first, asked.deep, asked.worst, Of::DeepStreams);
     }
     if asked.clusters > 0 {
         let kept = asked.kept.as_deref().map(kept::Kept::in_file).unwrap_or_default();

@@ -44,6 +44,9 @@ pub struct ClosedLoop {
     pub hosts: u32,
     /// Requests outstanding of all hosts; at least 1.
     pub outstanding: u64,
+    /// Requests outstanding of one stream of blocks, which go on one where another ended; at least
+    /// 1. The last stream may have fewer.
+    pub depth: u64,
     /// The share of data that is mastered in the other site.
     pub remote: Percent,
     /// What requests are made of. Of whole files each request outstanding has a tree, whose
@@ -73,7 +76,7 @@ pub struct Simulated {
 /// times those outstanding have gone before, or more where streams have to spread first. It goes
 /// on, twice as long each time, until chance moves the rate by 1 % or less, for up to 31 times as
 /// many requests. Chance is told from ten parts, each long enough for requests to share out anew
-/// over the nodes, up to 50,000 requests. Each request outstanding is a stream of its own.
+/// over the nodes, up to 50,000 requests. Each stream is on one host.
 ///
 /// # Errors
 /// When the testbed does not say enough to be simulated; in words, with the remedy.
@@ -88,7 +91,8 @@ pub fn closed_loop(
     let block = u64::from(load.read_bytes.max(load.write_bytes).max(1));
     let each = load.footprint.map_or(UNTOLD_BYTES, |bytes| bytes.0) / u64::from(hosts);
     // Every stream has a part of its own.
-    let streams = outstanding.div_ceil(u64::from(hosts));
+    let depth = if load.object.op().is_some() { 1 } else { load.depth.clamp(1, outstanding) };
+    let streams = outstanding.div_ceil(depth).div_ceil(u64::from(hosts));
     let blocks = (each / block / streams).max(4);
     let mut spec = ClusterSpec::new("simulated");
     spec.route = load.route;
@@ -121,16 +125,16 @@ pub fn closed_loop(
         rng: Rng::new(seed ^ 0x10ad),
         places: Vec::new(),
         volumes,
+        depth,
     };
+    let all = outstanding.div_ceil(depth);
     source.places = match load.object {
         // From the first block on, each of which needs a token.
-        Object::SharedFile => vec![0; outstanding as usize],
-        Object::Blocks | Object::Files(_) => {
-            (0..outstanding).map(|_| source.rng.below(blocks)).collect()
-        }
+        Object::SharedFile => vec![0; all as usize],
+        Object::Blocks | Object::Files(_) => (0..all).map(|_| source.rng.below(blocks)).collect(),
     };
-    for stream in 0..outstanding {
-        source.send(&mut cluster, 0, stream);
+    for ticket in 0..outstanding {
+        source.send(&mut cluster, 0, ticket);
     }
     let before = (requests / 10).max(40 * outstanding).max(wanders(load, outstanding));
     let mut now_ns = after(&mut cluster, &mut source, before);
@@ -231,16 +235,19 @@ struct Source {
     /// The next block of each stream.
     places: Vec<u64>,
     volumes: Vec<u32>,
+    /// Requests outstanding of a stream, whose tickets follow one another.
+    depth: u64,
 }
 
 impl Source {
-    fn send(&mut self, cluster: &mut Cluster, now_ns: u64, stream: u64) {
+    fn send(&mut self, cluster: &mut Cluster, now_ns: u64, ticket: u64) {
+        let stream = ticket / self.depth;
         if let Object::Files(op) = self.load.object {
             let number = &mut self.places[stream as usize];
             let length = if op.moves_file() { self.load.read_bytes.max(1) } else { 0 };
             let request = Request { op, offset: *number, length };
             *number += 1;
-            cluster.submit(now_ns, self.volumes[stream as usize], request, stream);
+            cluster.submit(now_ns, self.volumes[stream as usize], request, ticket);
             return;
         }
         let is_random = self.rng.unit() < self.load.random;
@@ -262,6 +269,6 @@ impl Source {
             (Op::Write, self.load.write_bytes)
         };
         let volume = self.volumes[(stream % hosts) as usize];
-        cluster.submit(now_ns, volume, Request { op, offset, length: length.max(1) }, stream);
+        cluster.submit(now_ns, volume, Request { op, offset, length: length.max(1) }, ticket);
     }
 }

@@ -22,6 +22,9 @@ pub(super) fn of_counterpart(
         let threads = of_figure.or(count(counterpart.threads.value))?;
         Some(threads.saturating_mul(count(counterpart.depth.value).unwrap_or(1)))
     });
+    // What no figure says of workers: each has one request outstanding.
+    let depth =
+        count(counterpart.depth.value).unwrap_or(1).clamp(1, outstanding.unwrap_or(1).max(1));
     // A thread is on one host.
     let hosts = count(counterpart.hosts.value)
         .map(|hosts| of_figure.map_or(hosts, |threads| hosts.min(threads)));
@@ -38,7 +41,7 @@ pub(super) fn of_counterpart(
         };
         let workload = on_files(name, op, block, files.0);
         let object = Object::Files(op);
-        return Ok(Load { workload, hosts, outstanding, remote, object, route });
+        return Ok(Load { workload, hosts, outstanding, depth, remote, object, route });
     }
     let (Some(read), Some(random)) =
         (fixed(counterpart.read.value), fixed(counterpart.random.value))
@@ -52,5 +55,5 @@ pub(super) fn of_counterpart(
     };
     let is_shared = hosts > 1 && fixed(counterpart.one_file.value) == Some(true);
     let object = if is_shared { Object::SharedFile } else { Object::Blocks };
-    Ok(Load { workload, hosts, outstanding, remote, object, route })
+    Ok(Load { workload, hosts, outstanding, depth, remote, object, route })
 }

@@ -77,7 +77,8 @@ impl Network {
 
     /// Which share of its time a request is served at each station, were it alone.
     fn share_out(&self, stations: &mut [Station], values: &Values) {
-        let serves_s: Vec<f64> = stations.iter().map(|station| station.queue().serves_s).collect();
+        let of = |station: &Station| station.queue(self.outstanding, self.companions).serves_s;
+        let serves_s: Vec<f64> = stations.iter().map(of).collect();
         let alone_s = self.delay_s(values) + serves_s.iter().sum::<f64>();
         for (station, serves_s) in stations.iter_mut().zip(serves_s) {
             station.share = serves_s / alone_s.max(1e-300);
@@ -101,6 +102,7 @@ impl Network {
             servers: self.lanes,
             nodes: self.apart(),
             share: 1.0,
+            is_by_place: true,
             visits: vec![
                 visit(self.reads, Parameter::Read, Parameter::ReadPerMib, self.read_bytes)
                     .streaming(self.read_runs.share(), 1.0)
@@ -160,7 +162,7 @@ impl Network {
             let copies = if blocks.one_by_one { 1.0 } else { blocks.in_order };
             visits.push(Visit::new(self.names.changes * copies, owner, times.journal_s));
         }
-        Station::of(self.cache_drives, visits).on(self.apart())
+        Station::of(self.cache_drives, visits).on(self.apart()).by_place()
     }
 
     /// The drives behind the cache, or all drives where there is none.
@@ -226,7 +228,7 @@ impl Network {
         if !is_later {
             visits.extend(self.journal(values));
         }
-        Station::of(self.drives, visits).on(self.apart())
+        Station::of(self.drives, visits).on(self.apart()).by_place()
     }
 
     /// What copies of the journal store of a change, one after the other; where parity protects

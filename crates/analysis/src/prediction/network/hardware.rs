@@ -96,7 +96,7 @@ impl Network {
                 .at_home(other),
         ];
         for visits in [sends, takes] {
-            self.ports.push(Station::of(self.nodes, visits).on(self.apart()));
+            self.ports.push(Station::of(self.nodes, visits).on(self.apart()).by_place());
         }
     }
 

@@ -158,7 +158,7 @@ mod tests {
         let cluster = Cluster::parse("t", SERVERS, &[]).expect("a testbed");
         let workload = crate::prediction::load::on_files("w", op, Bytes::kib(4), 1 << 20);
         let (remote, object, route) = (model::Percent::ZERO, Object::Files(op), Route::Testbed);
-        let load = Load { workload, hosts: 4, outstanding, remote, object, route };
+        let load = Load { workload, hosts: 4, outstanding, depth: 1, remote, object, route };
         Network::new(&cluster, &load).carries(&Values::of(&cluster)).rate
     }
 

@@ -19,6 +19,9 @@ pub(super) fn served(workload: &Workload) -> Workload {
 pub(super) struct Runs {
     /// The share of requests that are followed by one on the same drive.
     stays: f64,
+    /// The share of requests that go on where another ended, and the bytes of each.
+    continues: f64,
+    bytes: f64,
     /// The share of runs that begin at random; the others come from another drive.
     broken: f64,
 }
@@ -28,7 +31,30 @@ impl Runs {
     pub(super) fn new(continues: f64, bytes: f64) -> Runs {
         let stays = continues * (1.0 - bytes / STRIPE_BYTES).max(0.0);
         let broken = if stays < 1.0 { (1.0 - continues) / (1.0 - stays) } else { 0.0 };
-        Runs { stays, broken }
+        Runs { stays, continues, bytes, broken }
+    }
+
+    /// How many others of a worker with `depth` requests outstanding are with a request at its
+    /// drive, on average.
+    ///
+    /// Two that are *k* apart are in one run with *c*ᵏ, and then on one stripe with 1 − *k* times
+    /// the bytes of each ÷ those of the stripe; that is *g*. Where drives are idle, a worker's
+    /// requests are a window: Σ 2·(1 − *k* ÷ *depth*)·*g*. Where they are busy, what is finished is
+    /// followed at the newest place while older ones drain. If all drain at one pace, 1 + 2·*depth*
+    /// ÷ requests of a stripe are at work, and of the Σ*g* before a request (*depth* − 1) ÷ (*depth*
+    /// − 1 + Σ*g*) are still there. It lies between, and the mean is taken (assumed).
+    pub(super) fn companions(self, depth: u64) -> f64 {
+        let (all, others) = (depth.max(1) as f64, depth.saturating_sub(1) as f64);
+        let (mut window, mut before, mut apart, mut in_run) = (0.0, 0.0, 1.0, self.continues);
+        while apart * self.bytes < STRIPE_BYTES && in_run > 1e-6 {
+            let together = in_run * (1.0 - apart * self.bytes / STRIPE_BYTES);
+            window += 2.0 * (1.0 - apart / all).max(0.0) * together;
+            before += together;
+            apart += 1.0;
+            in_run *= self.continues;
+        }
+        let drained = others * before / (others + before).max(1e-300);
+        0.5 * (window + drained)
     }
 
     /// The share of a stream's requests that meet the drive which they met before. Streams share
@@ -88,6 +114,21 @@ mod tests {
         assert!((f64::from(stayed) / requests - runs.share()).abs() < 0.005);
         let expected = runs.neighbours_s2(random_s, ordered_s);
         assert!((sum / requests / expected - 1.0).abs() < 0.02, "{} {expected}", sum / requests);
+    }
+
+    #[test]
+    fn a_worker_in_order_has_its_requests_on_one_drive_until_they_fill_a_stripe() {
+        let (small, large) = (Runs::new(1.0, 4_096.0), Runs::new(1.0, STRIPE_BYTES));
+        assert!(small.companions(1).abs() < 1e-12, "alone");
+        assert!((small.companions(4) / 3.0 - 1.0).abs() < 0.02, "{}", small.companions(4));
+        // Of 256 requests of a stripe, half are before one; in a long window it has all of them.
+        let most = small.companions(1 << 20);
+        assert!((most / (0.5 * (127.5 + 255.0)) - 1.0).abs() < 0.01, "{most}");
+        assert!(large.companions(32).abs() < 1e-12, "each has a stripe of its own");
+        assert!(Runs::new(0.0, 4_096.0).companions(32).abs() < 1e-12, "anywhere");
+        // Half of the requests go on: one before and one behind it, as 1/2 + 1/4 + … each.
+        let broken = Runs::new(0.5, 1.0).companions(1 << 20);
+        assert!((broken - 1.5).abs() < 0.01, "{broken}");
     }
 
     #[test]

@@ -125,18 +125,25 @@ pub(super) struct Station {
     pub(super) nodes: f64,
     /// The share of a request's time that it is served there, were it alone.
     pub(super) share: f64,
+    /// Whether requests of a worker that follow one another meet the same queue.
+    pub(super) is_by_place: bool,
     pub(super) visits: Vec<Visit>,
 }
 
 impl Station {
     /// Queues that each serve one request after the other.
     pub(super) fn of(count: f64, visits: Vec<Visit>) -> Station {
-        Station { count, servers: 1.0, nodes: 1.0, share: 1.0, visits }
+        Station { count, servers: 1.0, nodes: 1.0, share: 1.0, is_by_place: false, visits }
     }
 
     /// The same on so many nodes.
     pub(super) fn on(self, nodes: f64) -> Station {
         Station { nodes, ..self }
+    }
+
+    /// The same, of which a place in the data meets one.
+    pub(super) fn by_place(self) -> Station {
+        Station { is_by_place: true, ..self }
     }
 
     /// The queues of nodes that run hosts of the load, `hosted` of all, and those of the others:
@@ -183,7 +190,8 @@ impl Station {
         home * home + (1.0 - home) * (1.0 - home) / (self.nodes - 1.0)
     }
 
-    pub(super) fn queue(&self) -> Queue {
+    /// Its queues, where each of so many requests finds so many others of its worker with it.
+    pub(super) fn queue(&self, outstanding: f64, companions: f64) -> Queue {
         let later = Later { room_s: DESTAGE_SLACK_NS as f64 / 1e9, ..Later::default() };
         let servers = self.servers.max(1.0);
         let mut queue = Queue {
@@ -191,6 +199,8 @@ impl Station {
             servers,
             nodes: self.nodes,
             together: self.together(),
+            gathered: 0.0,
+            abreast: 1.0,
             later,
             demand_s: 0.0,
             rest_s2: 0.0,
@@ -231,6 +241,14 @@ impl Station {
                 queue.serves_s += visit.times * visit.serves * seconds;
             }
         }
+        if self.is_by_place {
+            let share = (companions / (outstanding - 1.0).max(1e-300)).min(1.0);
+            // Copies are at several of the queues at once.
+            let at_once = (queue.demand_s * self.count / queue.serves_s.max(1e-300)).max(1.0);
+            let queues = self.count / (self.nodes * queue.together * at_once);
+            queue.gathered = share * (queues - 1.0).max(0.0);
+            queue.abreast = 1.0 + share * (outstanding - 1.0);
+        }
         // Streams that keep to a queue share it, whatever their times: as if all were exponential.
         let even_s2 = queue.demand_s * queue.demand_s * self.count / queue.visits.max(1e-300);
         let streaming = self.share * streams_s / queue.demand_s.max(1e-300);
@@ -267,11 +285,14 @@ mod tests {
             Station::of(6.0, vec![visit.later()])
         };
         let station = piece(room_s + 0.004);
-        let queue = station.queue();
+        let queue = station.queue(1.0, 0.0);
         assert!((queue.serves_s - 0.004).abs() < 1e-12, "{}", queue.serves_s);
         let each = station.serves(&station.visits[0], &queue) * 3.0 * (room_s + 0.004);
         assert!((each - 0.004).abs() < 1e-12, "{each}");
-        assert!(piece(0.9 * room_s).queue().serves_s.abs() < 1e-12, "nobody waits for a pause");
+        assert!(
+            piece(0.9 * room_s).queue(1.0, 0.0).serves_s.abs() < 1e-12,
+            "nobody waits for a pause"
+        );
     }
 
     #[test]
@@ -303,7 +324,7 @@ mod tests {
         let one = Visit::new(3.0, Owner::Layer(Layer::Drives), 0.002).side_by_side(3.0);
         assert!((one.waits - (1.0 + 0.5 + 1.0 / 3.0) / 3.0).abs() < 1e-12);
         assert!((one.serves - 1.0 / 3.0).abs() < 1e-12, "three of one length end at once");
-        let queue = Station::of(6.0, vec![one]).queue();
+        let queue = Station::of(6.0, vec![one]).queue(1.0, 0.0);
         assert!((queue.serves_s - 0.002).abs() < 1e-12 && (queue.demand_s - 0.001).abs() < 1e-12);
     }
 }

@@ -156,6 +156,7 @@ fn load(load: &Load) -> Value {
         "footprint_bytes": load.workload.footprint.map(|bytes| bytes.0),
         "hosts": load.hosts,
         "outstanding": load.outstanding,
+        "depth": load.depth,
         "remote_share": f64::from(load.remote.ppm) / 1e6,
         "object": load.object.to_string(),
         "route": load.route.word(),
