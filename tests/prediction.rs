@@ -64,7 +64,8 @@ fn report_c_is_fitted_held_out_and_predicted_from_its_fitted_testbed() {
 fn a_simulated_run_calibrates_its_testbed_and_predicts_another_depth() {
     let folder = scratch();
     let here = folder.path();
-    let lab = "name = \"lab\"\n[[nodes]]\ncount = 3\nports = 1\nport_speed = \
+    // The file and the testbed in it have names of their own.
+    let lab = "name = \"three-nodes\"\n[[nodes]]\ncount = 3\nports = 1\nport_speed = \
                \"25Gbit/s\"\n[[nodes.drives]]\ncount = 4\nread_iops = 20000\nwrite_iops = \
                10000\nread = \"500MB/s\"\nwrite = \"400MB/s\"\ncapacity = \
                \"1TB\"\n[protection]\ncopies = 2\n";
@@ -86,7 +87,7 @@ fn a_simulated_run_calibrates_its_testbed_and_predicts_another_depth() {
         plimsoll(here, &run).with_code(0);
     }
     let runs = ["calibrate", "lab.toml", "short.plimsoll", "other.plimsoll", "--hold", "depth=16"];
-    let told = json(here, &runs);
+    let told = json(here, &[&runs[..], &["-o", "fitted.toml"]].concat());
     assert_eq!(told["fitted"].as_array().map(Vec::len), Some(6), "{told:#}");
     for row in told["held_out"].as_array().expect("a list") {
         assert!(row["error"].as_f64().is_some_and(|error| error.abs() < 0.2), "{row:#}");
@@ -94,6 +95,10 @@ fn a_simulated_run_calibrates_its_testbed_and_predicts_another_depth() {
     let other = ["calibrate", "vsan-four-corners", "short.plimsoll"];
     let refused = plimsoll(here, &other).with_code(2);
     assert!(refused.err.contains("simulated ./lab.toml, not vsan-four-corners"), "{}", refused.err);
+    // Another depth is beside its prediction, under whatever name the fitted testbed is kept.
+    let beside = plimsoll(here, &["show", "other.plimsoll", "--predicted", "fitted.toml"]);
+    let beside = beside.with_code(0);
+    assert!(beside.out.contains("Measured beside predicted: three-nodes"), "{}", beside.out);
 }
 
 #[test]

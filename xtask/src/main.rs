@@ -55,7 +55,8 @@ cargo xtask COMMAND
             [--quick] [--write: keep the table in the docs] [PROGRAM]
   gate-proof [--gates N] [--write | --real PROGRAM [--only NAME]]
           how often gates err, on simulated machines or with short commands on this one
-  prediction-proof [--cases N] [--clusters N] [--first SEED] [--worst] [--skewed N] [--write]
+  prediction-proof [--cases N] [--clusters N] [--first SEED] [--worst] [--write]
+            [--files N] [--skewed N] [--partly N] [--fewer N] [--deep N]
           how far predictions hold on simulated clusters
   vsphere the vendor's simulator of vSphere for a test, in target/vsphere; needs Go, minutes
   kubernetes

@@ -167,10 +167,11 @@ impl Cluster {
     /// file that is called so, or by a file that it is known to be in.
     pub fn is_called(&self, testbed: &str) -> bool {
         let file = testbed.rsplit('/').next().unwrap_or(testbed);
+        let plain = |path: &'_ str| path.trim_start_matches("./").to_owned();
         let name = &self.top.name.value;
         testbed == name
             || file.strip_suffix(".toml") == Some(name)
-            || self.files.iter().any(|known| known == testbed)
+            || self.files.iter().any(|known| plain(known) == plain(testbed))
     }
 
     /// All nodes of all groups.
