@@ -2,9 +2,9 @@
 //! with hidden parameters (`docs/method/prediction.md` has what it prints).
 //!
 //! `cargo run -p twin --example prediction-proof -- [--cases N] [--files N] [--skewed N]
-//! [--partly N] [--fewer N] [--deep N] [--clusters N] [--first SEED] [--worst] [--reports] [--threads N]
-//! [--kept FILE]`: a file keeps the clusters that are done, and a proof that is cut short goes on
-//! there.
+//! [--partly N] [--fewer N] [--deep N] [--clusters N] [--first SEED] [--worst] [--reports]
+//! [--threads N] [--kept FILE]`: a file keeps the clusters that are done, and a proof that is cut
+//! short goes on there.
 
 #![allow(clippy::print_stdout)]
 
@@ -71,7 +71,8 @@ fn asked() -> Asked {
             other => {
                 panic!(
                     "`{other}` is not known; give --cases N, --files N, --skewed N, --partly N, \
-                     --fewer N, --deep N, --clusters N, --first SEED, --worst, --reports, --threads N, --kept FILE"
+                     --fewer N, --deep N, --clusters N, --first SEED, --worst, --reports, \
+                     --threads N, --kept FILE"
                 )
             }
         }

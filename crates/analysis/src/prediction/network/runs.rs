@@ -39,10 +39,10 @@ impl Runs {
     ///
     /// Two that are *k* apart are in one run with *c*ᵏ, and then on one stripe with 1 − *k* times
     /// the bytes of each ÷ those of the stripe; that is *g*. Where drives are idle, a worker's
-    /// requests are a window: Σ 2·(1 − *k* ÷ *depth*)·*g*. Where they are busy, what is finished is
-    /// followed at the newest place while older ones drain. If all drain at one pace, 1 + 2·*depth*
-    /// ÷ requests of a stripe are at work, and of the Σ*g* before a request (*depth* − 1) ÷ (*depth*
-    /// − 1 + Σ*g*) are still there. It lies between, and the mean is taken (assumed).
+    /// requests are a window: Σ 2·(1 − *k* ÷ *depth*)·*g*. Where they are busy, what is finished
+    /// is followed at the newest place while older ones drain. If all drain at one pace, 1 +
+    /// 2·*depth* ÷ requests of a stripe are at work. Of the Σ*g* before a request, (*depth* − 1) ÷
+    /// (*depth* − 1 + Σ*g*) are still there. It lies between, and the mean is taken (assumed).
     pub(super) fn companions(self, depth: u64) -> f64 {
         let (all, others) = (depth.max(1) as f64, depth.saturating_sub(1) as f64);
         let (mut window, mut before, mut apart, mut in_run) = (0.0, 0.0, 1.0, self.continues);

@@ -309,7 +309,7 @@ mod tests {
         };
         near(&one[0], (5.0, 1.0, 2.0 / 3.0));
         near(&one[1], (10.0, 1.0, 1.0 / 3.0));
-        // Two hosts on four nodes, each with half of it at home: of the rest a third is the other's.
+        // Two hosts on four nodes: half of it is at home, and a third of the rest at the other.
         let two = station(4.0, Some(0.5)).split(2.0);
         near(&two[0], (10.0, 2.0, 2.0 / 3.0));
         near(&two[1], (10.0, 1.0, 1.0 / 3.0));
