@@ -14,6 +14,7 @@ use crate::ceiling::{Workload, reached, touched_in};
 use crate::row::ResultRow;
 use catalogue::cluster::FittedRow;
 use catalogue::{Auto, Cluster, Count};
+use model::load::{Pace, Rate};
 use model::plan::{HostStage, Stage, Work};
 use model::testbed::SIMULATED_CLUSTER;
 use model::{Bytes, Object, Op, Percent, Plan, Record, Route, Setting, StageKind};
@@ -146,9 +147,20 @@ pub struct Planned {
     pub load: Load,
 }
 
-/// The loads of all points of a plan, each of them once.
-pub fn planned(plan: &Plan) -> Rows<Planned> {
-    let mut found = Rows::default();
+/// A load that asks for a rate, with its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Paced {
+    /// The workload with its axes.
+    pub name: String,
+    /// What is asked, with as many requests outstanding as there may be.
+    pub load: Load,
+    /// Requests per second of all hosts; above 0.
+    pub rate: f64,
+}
+
+/// The loads of all points of a plan, each of them once; and those whose rate is given.
+pub fn planned(plan: &Plan) -> (Rows<Planned>, Vec<Paced>) {
+    let (mut found, mut at_rates) = (Rows::default(), Vec::new());
     for (number, stage) in (0..).zip(&plan.stages) {
         if stage.kind != StageKind::Measure {
             continue;
@@ -156,21 +168,49 @@ pub fn planned(plan: &Plan) -> Rows<Planned> {
         for (index, work) in (0..).zip(&stage.works) {
             let sweep = stage.point.and_then(|point| plan.points.get(point as usize));
             let sweep = sweep.map(|point| point.sweep.as_slice());
-            let name = named(work, sweep.unwrap_or_default());
-            // A repetition is predicted as its first one is.
-            match of_work(plan, StageOf { number, stage, index }, work) {
-                Ok(load) => {
-                    let planned = Planned { name, load };
-                    if !found.rows.contains(&planned) {
-                        found.rows.push(planned);
+            let (name, of) =
+                (named(work, sweep.unwrap_or_default()), StageOf { number, stage, index });
+            let load = match given(work).filter(|_| stage.works.len() == 1) {
+                None => of_work(plan, of, work),
+                Some(rate) => match asked(plan, of, work) {
+                    Ok(load) => {
+                        let rate = per_second(rate, &load);
+                        add_new(&mut at_rates, Paced { name, load, rate });
+                        continue;
                     }
-                }
-                Err(why) if found.left_out.contains(&(name.clone(), why)) => {}
-                Err(why) => found.left_out.push((name, why)),
+                    Err(why) => Err(why),
+                },
+            };
+            // A repetition is predicted as its first one is.
+            match load {
+                Ok(load) => add_new(&mut found.rows, Planned { name, load }),
+                Err(why) => add_new(&mut found.left_out, (name, why)),
             }
         }
     }
-    found
+    (found, at_rates)
+}
+
+fn add_new<T: PartialEq>(known: &mut Vec<T>, new: T) {
+    if !known.contains(&new) {
+        known.push(new);
+    }
+}
+
+/// The rate that a work alone in its stage is given; `None` where it goes as fast as its target, or
+/// the rate changes.
+fn given(work: &Work) -> Option<Rate> {
+    match work.pace {
+        Pace::Open { rate, .. } => Some(rate),
+        Pace::Closed { .. } | Pace::Changing { .. } => None,
+    }
+}
+
+fn per_second(rate: Rate, load: &Load) -> f64 {
+    match rate {
+        Rate::Iops { milli } => milli as f64 / 1e3,
+        Rate::Bytes { per_second } => per_second as f64 / load.bytes().max(1.0),
+    }
 }
 
 /// The rows of a run. Repetitions are rows of their own.
@@ -233,18 +273,21 @@ struct StageOf<'a> {
 }
 
 fn of_work(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
+    match &work.pace {
+        _ if of.stage.works.len() > 1 => Err(LeftOut::SeveralAtOnce),
+        Pace::Open { .. } | Pace::Changing { .. } => Err(LeftOut::FixedRate),
+        Pace::Closed { think, .. } if think.0 > 0 => Err(LeftOut::Thinks),
+        Pace::Closed { .. } => asked(plan, of, work),
+    }
+}
+
+/// What a work asks for, however fast.
+fn asked(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
     if of.stage.works.len() > 1 {
         return Err(LeftOut::SeveralAtOnce);
     }
     if work.trims() {
         return Err(LeftOut::Trims);
-    }
-    match &work.pace {
-        model::load::Pace::Open { .. } | model::load::Pace::Changing { .. } => {
-            return Err(LeftOut::FixedRate);
-        }
-        model::load::Pace::Closed { think, .. } if think.0 > 0 => return Err(LeftOut::Thinks),
-        model::load::Pace::Closed { .. } => {}
     }
     let workers = |stage: &'_ HostStage| {
         stage.workers.iter().filter(|worker| worker.work == of.index).count() as u64

@@ -12,6 +12,7 @@ pub mod drawn;
 pub mod fit;
 pub mod follow;
 pub mod forecast;
+pub mod given_rate;
 pub mod load;
 pub mod load_line;
 mod matrix;

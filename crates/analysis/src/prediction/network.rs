@@ -28,6 +28,8 @@ const RANDOM_BYTES: f64 = 4096.0;
 const DISK_IOPS: f64 = 1_000.0;
 /// Of a disk's random requests: e^σ² − 1 with σ = 0.3, as they are simulated.
 const DISK_VARIES: f64 = 0.094;
+/// More requests than any load has outstanding: then an arrival finds what everybody finds.
+const MANY: f64 = 1e12;
 /// The step of derivatives, as a logarithm.
 const STEP: f64 = 1e-5;
 
@@ -233,6 +235,24 @@ impl Network {
     /// The same load with so many requests outstanding (at least 1).
     pub(super) fn with_outstanding(&self, outstanding: f64) -> Network {
         Network { outstanding: outstanding.max(1.0), ..self.clone() }
+    }
+
+    /// The mean latency of requests that come at a rate of their own, per second, in seconds:
+    /// services, and waits as in open queues, to which they come like strangers. `None` where it
+    /// carries less than that.
+    pub(super) fn latency_at_s(&self, values: &Values, rate: f64) -> Option<f64> {
+        let (stations, delays) = (self.stations(values), self.delays(values));
+        if self.solve(&stations, &delays) < rate {
+            return None;
+        }
+        let delay_s: f64 = delays.iter().map(|part| part.seconds).sum();
+        let at = |station: &Station| {
+            let queue = station.queue(MANY, 0.0);
+            queue.serves_s + queue.waits_s(MANY, rate).max(0.0)
+        };
+        let latency_s = delay_s + stations.iter().map(at).sum::<f64>();
+        // So many may be outstanding, and what is due later waits before them.
+        (latency_s.is_finite() && latency_s > 0.0).then_some(latency_s)
     }
 
     /// What a request waits that keeps nobody else waiting, in seconds.

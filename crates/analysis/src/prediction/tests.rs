@@ -291,7 +291,7 @@ fn a_skewed_load_keeps_its_law_and_is_another_load_than_a_uniform_one() {
     let of = |access: &str| {
         let suite = format!("[[workload]]\nname = \"w\"\naccess = {access}\nworkers = 4\n");
         let plan = crate::testing::Recorded::new(&suite).record().plan;
-        super::load::planned(&plan).rows.remove(0).load
+        super::load::planned(&plan).0.rows.remove(0).load
     };
     let (uniform, zipf) = (of("\"random\""), of("\"zipf\"\nskew = 1.1"));
     let law = zipf.workload.popularity.clone().expect("a law");

@@ -5,6 +5,7 @@ use crate::args::{PredictArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::{suite_and_targets, testbed};
 use analysis::prediction::forecast::forecast;
+use analysis::prediction::given_rate::at_rates;
 use analysis::prediction::load::{Planned, planned};
 use analysis::prediction::load_line::{Latency, latencies, load_lines};
 use analysis::prediction::parameter::Values;
@@ -34,10 +35,11 @@ pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
         changed.extend(one_more(&args.testbed));
     }
     let plan = planned_on(args)?;
-    let found = planned(&plan);
+    let (found, paced) = planned(&plan);
     let names: Vec<String> = changed.iter().map(|one| one.name.clone()).collect();
     let clusters: Vec<Cluster> = changed.into_iter().map(|one| one.cluster).collect();
     let forecasts = forecast(&cluster, &found.rows, &clusters);
+    let at_rates = at_rates(&cluster, &paced);
     let lines = latencies.map(|latencies| load_lines(&cluster, &found.rows, &latencies));
     let simulated: Option<Vec<_>> =
         args.simulate.then(|| found.rows.iter().map(|row| simulated(&cluster, row)).collect());
@@ -47,6 +49,7 @@ pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
         fitted_rows: cluster.fitted_rows.len(),
         calibrate: calibrate_command(&args.testbed),
         forecasts: &forecasts,
+        at_rates: &at_rates,
         what_ifs: names,
         objective: args.objective.as_ref().map(ToString::to_string),
         lines: lines.as_deref(),

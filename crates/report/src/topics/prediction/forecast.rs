@@ -4,13 +4,19 @@ use super::{Forecasts, Simulation, interval, left_out_lines, owners, seconds};
 use crate::ground::columns::{self, Column};
 use crate::ground::words;
 use analysis::prediction::forecast::Forecast;
+use analysis::prediction::given_rate::AtRate;
 use analysis::prediction::load_line::LoadLine;
 use analysis::prediction::network::Owner;
 
 /// A row for each point, and the remarks.
 pub fn table(forecasts: &Forecasts<'_>) -> String {
     let mut text = format!("{} on {}, predicted\n\n", forecasts.suite, forecasts.testbed);
-    text.push_str(&columns::render(&rows(forecasts)));
+    if !forecasts.forecasts.is_empty() {
+        text.push_str(&columns::render(&rows(forecasts)));
+    }
+    if !forecasts.at_rates.is_empty() {
+        text.push_str(&format!("\nAt a given rate\n{}", super::at_rate::table(forecasts.at_rates)));
+    }
     if !forecasts.what_ifs.is_empty() {
         text.push_str(&format!("\nWhat if\n{}", columns::render(&what_ifs(forecasts))));
     }
@@ -152,8 +158,9 @@ fn of_simulations(forecasts: &[Forecast], simulated: &[Result<Simulation, String
 }
 
 /// Which rows are marked, those of another cluster among them, and for want of what.
-fn not_sure(forecasts: &[Forecast]) -> Vec<String> {
-    let mut rows: Vec<(&[Owner], bool)> = Vec::new();
+fn not_sure(forecasts: &[Forecast], at_rates: &[AtRate]) -> Vec<String> {
+    let mut rows: Vec<(&[Owner], bool)> =
+        at_rates.iter().map(|one| (&one.unseen[..], one.is_wide())).collect();
     for one in forecasts {
         rows.push((&one.unseen, one.is_wide()));
         rows.extend(one.what_ifs.iter().map(|other| (&other.unseen[..], other.is_wide())));
@@ -193,7 +200,7 @@ fn remarks(forecasts: &Forecasts<'_>) -> Vec<String> {
         )),
     }
     if forecasts.fitted_rows > 0 {
-        remarks.extend(not_sure(forecasts.forecasts));
+        remarks.extend(not_sure(forecasts.forecasts, forecasts.at_rates));
     }
     if let Some(simulated) = forecasts.simulated {
         remarks.extend(of_simulations(forecasts.forecasts, simulated));

@@ -6,6 +6,7 @@ use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::fit::Range;
 use analysis::prediction::follow::Followed;
 use analysis::prediction::forecast::{Forecast, Otherwise};
+use analysis::prediction::given_rate::AtRate;
 use analysis::prediction::load::{LeftOut, Load};
 use analysis::prediction::load_line::LoadLine;
 use analysis::prediction::network::Owner;
@@ -41,7 +42,25 @@ pub fn forecasts(forecasts: &Forecasts<'_>) -> Value {
         "objective": forecasts.objective,
         "results": (0..).zip(forecasts.forecasts)
             .map(|(index, one)| forecast(forecasts, index, one)).collect::<Vec<_>>(),
+        "at_given_rates": forecasts.at_rates.iter().map(at_rate).collect::<Vec<_>>(),
         "left_out": left_out(forecasts.left_out),
+    })
+}
+
+fn at_rate(one: &AtRate) -> Value {
+    let wait = one.latency_s;
+    json!({
+        "workload": one.paced.name,
+        "asked_iops": one.paced.rate,
+        "most_iops": { "value": one.most.value, "low": one.most.low, "high": one.most.high },
+        "carried_with": one.carried,
+        "mean_latency_s": { "value": wait.value, "low": wait.low, "high": wait.high },
+        "extrapolated": one.is_extrapolated(),
+        "wide": one.is_wide(),
+        "far_off": one.far_off,
+        "binding": owners(&one.binding),
+        "unseen": owners(&one.unseen),
+        "load": load(&one.paced.load),
     })
 }
 

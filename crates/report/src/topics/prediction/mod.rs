@@ -1,5 +1,6 @@
 //! Calibrations and predictions for people and machines.
 
+mod at_rate;
 mod forecast;
 mod json;
 mod refusal;
@@ -15,6 +16,7 @@ use analysis::prediction::calibration::Calibration;
 use analysis::prediction::fit::Range;
 use analysis::prediction::follow::Followed;
 use analysis::prediction::forecast::Forecast;
+use analysis::prediction::given_rate::AtRate;
 use analysis::prediction::load::LeftOut;
 use analysis::prediction::load_line::LoadLine;
 use analysis::prediction::network::Owner;
@@ -59,6 +61,8 @@ pub struct Forecasts<'a> {
     pub calibrate: String,
     /// One for each point of the suite.
     pub forecasts: &'a [Forecast],
+    /// One for each point whose rate is given.
+    pub at_rates: &'a [AtRate],
     /// The names of what would be otherwise.
     pub what_ifs: Vec<String>,
     /// The objective of the load lines, as it was asked for.
