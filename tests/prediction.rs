@@ -61,6 +61,42 @@ fn report_c_is_fitted_held_out_and_predicted_from_its_fitted_testbed() {
 }
 
 #[test]
+fn a_given_rate_is_carried_with_its_latency_or_falls_behind() {
+    let folder = scratch();
+    let here = folder.path();
+    let workload = |name: &str, rate: &str| {
+        format!("[[workload]]\nname = \"{name}\"\nread = \"100%\"\ndepth = 8\nrate = {rate}\n")
+    };
+    let suite = format!(
+        "name = \"rates\"\n[layout]\nfiles = 2\nsize = \"10GB\"\n{}{}{}",
+        workload("little", "1000"),
+        workload("bytes", "\"4096kB/s\""),
+        workload("much", "100000000")
+    );
+    std::fs::write(here.join("rates.toml"), suite).expect("written");
+    let fit = ["calibrate", "vsan-four-corners", "--against", "vsan-four-corners", "-o"];
+    plimsoll(here, &[&fit[..], &["fitted.toml"]].concat()).with_code(0);
+    let predict = ["predict", "./fitted.toml", "rates.toml"];
+    let told = json(here, &predict);
+    assert_eq!((&told["results"], &told["left_out"]), (&Value::from(vec![0; 0]), &told["results"]));
+    let rates = told["at_given_rates"].as_array().expect("a list");
+    let [little, bytes, much] = &rates[..] else { panic!("{told:#}") };
+    for (name, carried) in [("little", little), ("bytes", bytes)] {
+        assert_eq!((&carried["workload"], &carried["asked_iops"]), (&name.into(), &1000.0.into()));
+        assert!(carried["carried_with"].as_f64() > Some(0.99), "{carried:#}");
+        let latency = &carried["mean_latency_s"];
+        assert!(latency["low"].as_f64() <= latency["value"].as_f64(), "{carried:#}");
+        assert!(latency["value"].as_f64() < Some(0.01), "{carried:#}");
+    }
+    assert_eq!(
+        (&much["carried_with"], &much["mean_latency_s"]["low"]),
+        (&0.0.into(), &Value::Null)
+    );
+    let table = plimsoll(here, &predict).with_code(0);
+    assert!(table.out.contains("At a given rate") && table.out.contains("falls behind"));
+}
+
+#[test]
 fn a_simulated_run_calibrates_its_testbed_and_predicts_another_depth() {
     let folder = scratch();
     let here = folder.path();

@@ -71,8 +71,7 @@ pub fn at_rates(cluster: &Cluster, loads: &[Paced]) -> Vec<AtRate> {
 
 /// The probability that a rate is carried, and the latency at it.
 fn waits(fit: &Fit, network: &Network, rate: f64) -> (f64, Wait) {
-    let ln_latency =
-        |values: &Values| network.latency_at_s(values, rate).map_or(NEVER, |wait_s| wait_s.ln());
+    let ln_latency = |values: &Values| network.latency_at_s(values, rate).map_or(NEVER, f64::ln);
     let value = ln_latency(&fit.values);
     let parts: Vec<(f64, f64, f64)> =
         fit.likely().map(|draw| (ln_latency(&draw.values), draw.spread, draw.weight)).collect();

@@ -44,7 +44,10 @@ impl Runs {
     /// 2·*depth* ÷ requests of a stripe are at work. Of the Σ*g* before a request, (*depth* − 1) ÷
     /// (*depth* − 1 + Σ*g*) are still there. It lies between, and the mean is taken (assumed).
     pub(super) fn companions(self, depth: u64) -> f64 {
-        let (all, others) = (depth.max(1) as f64, depth.saturating_sub(1) as f64);
+        if depth <= 1 {
+            return 0.0;
+        }
+        let (all, others) = (depth as f64, (depth - 1) as f64);
         let (mut window, mut before, mut apart, mut in_run) = (0.0, 0.0, 1.0, self.continues);
         while apart * self.bytes < STRIPE_BYTES && in_run > 1e-6 {
             let together = in_run * (1.0 - apart * self.bytes / STRIPE_BYTES);

@@ -29,6 +29,12 @@ pub(super) fn table(all: &[AtRate]) -> String {
 
 /// `1.2 ms (900 µs to 2 ms)`.
 fn wait(wait: Wait) -> String {
-    let one = |time_s: Option<f64>| time_s.map_or_else(|| "for ever".to_owned(), seconds);
-    format!("{} ({} to {})", one(wait.value), one(wait.low), one(wait.high))
+    let or = |time_s: Option<f64>, never: &str| time_s.map_or_else(|| never.to_owned(), seconds);
+    let value = or(wait.value, "falls behind");
+    match wait.low {
+        Some(_) => {
+            format!("{value} ({} to {})", or(wait.low, "no end"), or(wait.high, "no end"))
+        }
+        None => value,
+    }
 }

@@ -10,9 +10,9 @@ use analysis::prediction::network::Owner;
 
 /// A row for each point, and the remarks.
 pub fn table(forecasts: &Forecasts<'_>) -> String {
-    let mut text = format!("{} on {}, predicted\n\n", forecasts.suite, forecasts.testbed);
+    let mut text = format!("{} on {}, predicted\n", forecasts.suite, forecasts.testbed);
     if !forecasts.forecasts.is_empty() {
-        text.push_str(&columns::render(&rows(forecasts)));
+        text.push_str(&format!("\n{}", columns::render(&rows(forecasts))));
     }
     if !forecasts.at_rates.is_empty() {
         text.push_str(&format!("\nAt a given rate\n{}", super::at_rate::table(forecasts.at_rates)));
