@@ -147,7 +147,10 @@ impl Cluster {
         let topology = Topology::new(testbed, spec, settings.by_site)?;
         let count = topology.nodes.len() as u32;
         if let Some(wrong) = spec.nodes.iter().find(|&&node| node > count) {
-            return Err(format!("nodes: there is no node {wrong}; the testbed has {count}"));
+            return Err(format!(
+                "`nodes` puts a host on node {wrong}, and the testbed has {count}; take a testbed \
+                 with as many nodes, or another suite or scenario"
+            ));
         }
         let nodes = if spec.nodes.is_empty() {
             (0..count).collect()

@@ -396,7 +396,7 @@ fn a_testbed_that_says_too_little_is_refused() {
     assert!(said("name = \"x\"\n[[nodes]]\ncount = 5000\n").contains("too many"));
     let testbed = Testbed::parse("x", D, &[]).expect("a testbed");
     let far = ClusterSpec { nodes: vec![1, 9], ..ClusterSpec::new("x") };
-    assert!(Cluster::new(&testbed, &far, 1).expect_err("eight nodes").contains("no node 9"));
+    assert!(Cluster::new(&testbed, &far, 1).expect_err("eight nodes").contains("a host on node 9"));
 }
 
 #[test]
