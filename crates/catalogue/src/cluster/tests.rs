@@ -215,3 +215,20 @@ fn a_drive_without_data_and_more_rows_than_a_fit_takes_are_refused() {
     assert!(Cluster::parse("t", &rows(MOST_FITTED_ROWS), &[]).is_ok());
     assert!(problems(&rows(MOST_FITTED_ROWS + 1))[0].contains("at most"));
 }
+
+#[test]
+fn a_worker_with_none_or_more_than_all_requests_outstanding_is_refused() {
+    let refused = |depth: u64| {
+        let row = format!(
+            "{GOOD}\n[[fitted_row]]\nname = \"w\"\nread_bytes = \"4KiB\"\nwrite_bytes = \
+             \"4KiB\"\nread = \"100%\"\nrandom = \"0%\"\noutstanding = 8\ndepth = \
+             {depth}\nrate = 10\n"
+        );
+        Cluster::parse("t", &row, &[]).err().map(|errors| format!("{:?}", errors.problems))
+    };
+    assert_eq!((refused(1), refused(8)), (None, None));
+    for depth in [0, 9] {
+        let said = refused(depth).expect("refused");
+        assert!(said.contains("or more than all") && said.contains("the depth of one"), "{said}");
+    }
+}
