@@ -1,7 +1,7 @@
 //! Predictions of loads: rates and latencies with intervals, what binds each, and what another
 //! cluster of the same software would carry.
 
-use super::calibration::{Binding, WIDE, binding, seen};
+use super::calibration::{Binding, Seen, WIDE, binding, seen};
 use super::fit::{Fit, Range};
 use super::load::{Load, Planned, fitted};
 use super::network::{Network, Owner};
@@ -27,7 +27,7 @@ pub struct Forecast {
     pub what_ifs: Vec<Otherwise>,
 }
 
-/// What is predicted of a load on a changed cluster.
+/// What is predicted of a load, on its cluster or on a changed one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Otherwise {
     /// Requests per second.
@@ -70,20 +70,35 @@ impl Forecast {
     }
 }
 
+/// What the rows of a fitted testbed say of loads.
+pub(super) struct Known {
+    pub(super) fit: Fit,
+    seen: Seen,
+}
+
+impl Known {
+    pub(super) fn of(cluster: &Cluster) -> Known {
+        let fit = Fit::found(cluster);
+        let networks: Vec<Network> =
+            fitted(cluster).iter().map(|row| Network::new(cluster, &row.load)).collect();
+        let seen = seen(&fit, &networks);
+        Known { fit, seen }
+    }
+
+    pub(super) fn says(&self, network: &Network) -> Otherwise {
+        let Binding { predicted, binding, unseen, far_off, .. } =
+            binding(&self.fit, network, &self.seen);
+        Otherwise { rate: predicted, binding, unseen, far_off }
+    }
+}
+
 /// What `cluster` will carry of these loads, and each of `changed` with the same software.
 ///
 /// Intervals come from the rows that the testbed was fitted to; of one that was not, from the class
 /// estimates alone.
 pub fn forecast(cluster: &Cluster, loads: &[Planned], changed: &[Cluster]) -> Vec<Forecast> {
-    let fit = Fit::found(cluster);
-    let networks: Vec<Network> =
-        fitted(cluster).iter().map(|row| Network::new(cluster, &row.load)).collect();
-    let seen = seen(&fit, &networks);
-    let on = |cluster: &Cluster, load: &Load| {
-        let network = Network::new(cluster, load);
-        let Binding { predicted, binding, unseen, far_off, .. } = binding(&fit, &network, &seen);
-        Otherwise { rate: predicted, binding, unseen, far_off }
-    };
+    let known = Known::of(cluster);
+    let on = |cluster: &Cluster, load: &Load| known.says(&Network::new(cluster, load));
     let one = |planned: &Planned| {
         let Otherwise { rate, binding, unseen, far_off } = on(cluster, &planned.load);
         Forecast {

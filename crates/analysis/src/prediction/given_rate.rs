@@ -1,10 +1,10 @@
 //! Loads whose rate is given: whether a cluster carries it, and how long its requests take then.
 
-use super::calibration::{Binding, WIDE, binding, seen};
-use super::fit::{Fit, OUTSIDE, Range};
-use super::load::{Paced, fitted};
-use super::network::{Network, Owner};
-use super::parameter::Values;
+use super::fit::{Fit, OUTSIDE};
+use super::forecast::{Known, Otherwise};
+use super::load::Paced;
+use super::network::Network;
+use super::parameter::{PARAMETERS, Values};
 use super::posterior::mixed_quantile;
 use catalogue::Cluster;
 
@@ -16,18 +16,12 @@ const NEVER: f64 = 40.0;
 pub struct AtRate {
     /// What was asked.
     pub paced: Paced,
-    /// Requests per second that the cluster carries of it at most.
-    pub most: Range,
+    /// What the cluster carries of it at most.
+    pub most: Otherwise,
     /// The probability that it carries what is asked, 0 to 1.
     pub carried: f64,
     /// The mean latency in seconds from when a request is due.
     pub latency_s: Wait,
-    /// Who binds the most that it carries, the one that holds most first.
-    pub binding: Vec<Owner>,
-    /// What of that no fitted row speaks for.
-    pub unseen: Vec<Owner>,
-    /// The probability that the most is off by more than 30 %.
-    pub far_off: f64,
 }
 
 /// A latency with its 90 % interval, in seconds; `None`: requests fall behind for ever.
@@ -41,30 +35,13 @@ pub struct Wait {
     pub high: Option<f64>,
 }
 
-impl AtRate {
-    /// Whether the fitted rows leave the most so open that it may be off by more than 30 %.
-    pub fn is_wide(&self) -> bool {
-        self.far_off > WIDE
-    }
-
-    /// Whether nothing that was fitted speaks for it.
-    pub fn is_extrapolated(&self) -> bool {
-        !self.unseen.is_empty()
-    }
-}
-
 /// What `cluster` makes of loads whose rate is given.
 pub fn at_rates(cluster: &Cluster, loads: &[Paced]) -> Vec<AtRate> {
-    let fit = Fit::found(cluster);
-    let networks: Vec<Network> =
-        fitted(cluster).iter().map(|row| Network::new(cluster, &row.load)).collect();
-    let seen = seen(&fit, &networks);
+    let known = Known::of(cluster);
     let one = |paced: &Paced| {
         let network = Network::new(cluster, &paced.load);
-        let Binding { predicted, binding, unseen, far_off, .. } = binding(&fit, &network, &seen);
-        let (carried, latency_s) = waits(&fit, &network, paced.rate);
-        let paced = paced.clone();
-        AtRate { paced, most: predicted, carried, latency_s, binding, unseen, far_off }
+        let (carried, latency_s) = waits(&known.fit, &network, paced.rate);
+        AtRate { paced: paced.clone(), most: known.says(&network), carried, latency_s }
     };
     loads.iter().map(one).collect()
 }
@@ -77,8 +54,10 @@ fn waits(fit: &Fit, network: &Network, rate: f64) -> (f64, Wait) {
         fit.likely().map(|draw| (ln_latency(&draw.values), draw.spread, draw.weight)).collect();
     let told = |ln: f64| (ln < 0.5 * NEVER).then(|| ln.exp());
     if parts.is_empty() {
-        let carried = if value < NEVER { 1.0 } else { 0.0 };
-        return (carried, Wait { value: told(value), low: None, high: None });
+        // Nothing is open but what one measurement strays by.
+        let range = fit.further(value, [0.0; PARAMETERS]);
+        let [value, low, high] = [value, range.low.ln(), range.high.ln()].map(told);
+        return (value.map_or(0.0, |_| 1.0), Wait { value, low, high });
     }
     let carried = parts.iter().filter(|(ln, ..)| *ln < NEVER).map(|(_, _, weight)| weight).sum();
     let at = |share: f64| mixed_quantile(&parts, share);
@@ -116,6 +95,8 @@ mod tests {
             let theory_s = 0.002 + 0.001 / (1.0 - used);
             let value = found.latency_s.value.expect("carried");
             assert!((value / theory_s - 1.0).abs() < 0.01, "{used}: {value} {theory_s}");
+            let (low, high) = (found.latency_s.low, found.latency_s.high);
+            assert!(low < Some(value) && Some(value) < high, "an interval: {found:?}");
         }
     }
 
@@ -123,6 +104,6 @@ mod tests {
     fn what_is_not_carried_falls_behind_for_ever() {
         let found = at(1_100.0);
         assert!(found.latency_s.value.is_none() && found.latency_s.high.is_none(), "{found:?}");
-        assert!(found.most.value < 1_001.0, "{found:?}");
+        assert!(found.most.rate.value < 1_001.0, "{found:?}");
     }
 }

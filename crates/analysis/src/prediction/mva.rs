@@ -47,9 +47,9 @@ pub struct Queue {
     /// Σp², where p is the share of a host's work at the queues of each node: 1 ÷ nodes where hosts
     /// meet everywhere alike, 1 where each keeps to its own node.
     pub together: f64,
-    /// Requests of the same worker that are at the same queue as an arriving one, beyond those
-    /// that would be if they were anywhere; of each that is outstanding, on average.
-    pub gathered: f64,
+    /// By which share an arriving request finds more than it would anywhere else, because others of
+    /// its worker are with it.
+    pub crowding: f64,
     /// Requests that keep together to a queue; at least 1.
     pub abreast: f64,
     /// What is done in pauses, up to a room.
@@ -95,7 +95,7 @@ impl Queue {
             serves_s: count * demand_s,
             nodes: 1.0,
             together: 1.0,
-            gathered: 0.0,
+            crowding: 0.0,
             abreast: 1.0,
             later: Later::default(),
         }
@@ -129,7 +129,7 @@ impl Queue {
         let others = outstanding / self.clump(outstanding)
             * (all_s / self.serves_s.max(1e-300)).max(1.0)
             - 1.0;
-        (others / (others + rest)).clamp(0.0, 1.0) * (1.0 + self.gathered)
+        (others / (others + rest)).clamp(0.0, 1.0) * (1.0 + self.crowding)
     }
 
     /// The same where work in pauses counts. A request's own work is over before it comes again,
@@ -230,7 +230,7 @@ impl Queue {
         // Of its own host one is fewer there than without it.
         let but_itself = ((others + 1.0 - self.clump(others + 1.0)) / others.max(1e-300))
             .clamp(0.0, 1.0)
-            * (1.0 + self.gathered);
+            * (1.0 + self.crowding);
         but_itself * rate * (self.demand_s * wait_s + self.rest_s2 * fresh)
     }
 

@@ -232,8 +232,8 @@ pub(super) fn fitted_row(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
     if row.depth.value.0 == 0 || row.depth.value.0 > row.outstanding.value.0.max(1) {
         wrong(
             place(&row.depth),
-            "no worker has none of the requests outstanding, or more than all",
-            "write the depth of one worker",
+            "`depth` is 0, or more than all that is outstanding",
+            "write the requests outstanding of one worker",
         );
     }
     for size in [&row.read_bytes, &row.write_bytes] {

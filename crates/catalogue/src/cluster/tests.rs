@@ -229,6 +229,6 @@ fn a_worker_with_none_or_more_than_all_requests_outstanding_is_refused() {
     assert_eq!((refused(1), refused(8)), (None, None));
     for depth in [0, 9] {
         let said = refused(depth).expect("refused");
-        assert!(said.contains("or more than all") && said.contains("the depth of one"), "{said}");
+        assert!(said.contains("or more than all") && said.contains("of one worker"), "{said}");
     }
 }

@@ -148,8 +148,8 @@ impl Cluster {
         let count = topology.nodes.len() as u32;
         if let Some(wrong) = spec.nodes.iter().find(|&&node| node > count) {
             return Err(format!(
-                "`nodes` puts a host on node {wrong}, and the testbed has {count}; take a testbed \
-                 with as many nodes, or another suite or scenario"
+                "`nodes` puts a host on node {wrong}, and the testbed has {count} nodes; take a \
+                 testbed with as many, or another suite or scenario"
             ));
         }
         let nodes = if spec.nodes.is_empty() {

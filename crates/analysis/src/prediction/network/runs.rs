@@ -6,6 +6,8 @@ use crate::ceiling::Workload;
 /// What lies together on one drive: assumed, as in a simulation.
 const STRIPE_BYTES: f64 = 1_048_576.0;
 
+const SECTOR_BYTES: f64 = 512.0;
+
 /// The workload as it is served: a request is one of a stream where it and the one before it go on
 /// where another ended. One continuation alone may be chance, and is served at random, as a
 /// simulation does.
@@ -48,9 +50,11 @@ impl Runs {
             return 0.0;
         }
         let (all, others) = (depth as f64, (depth - 1) as f64);
+        // No request is smaller than a sector, whatever a testbed says.
+        let bytes = self.bytes.max(SECTOR_BYTES);
         let (mut window, mut before, mut apart, mut in_run) = (0.0, 0.0, 1.0, self.continues);
-        while apart * self.bytes < STRIPE_BYTES && in_run > 1e-6 {
-            let together = in_run * (1.0 - apart * self.bytes / STRIPE_BYTES);
+        while apart * bytes < STRIPE_BYTES && in_run > 1e-6 {
+            let together = in_run * (1.0 - apart * bytes / STRIPE_BYTES);
             window += 2.0 * (1.0 - apart / all).max(0.0) * together;
             before += together;
             apart += 1.0;

@@ -199,7 +199,7 @@ impl Station {
             servers,
             nodes: self.nodes,
             together: self.together(),
-            gathered: 0.0,
+            crowding: 0.0,
             abreast: 1.0,
             later,
             demand_s: 0.0,
@@ -246,7 +246,7 @@ impl Station {
             // Copies are at several of the queues at once.
             let at_once = (queue.demand_s * self.count / queue.serves_s.max(1e-300)).max(1.0);
             let queues = self.count / (self.nodes * queue.together * at_once);
-            queue.gathered = share * (queues - 1.0).max(0.0);
+            queue.crowding = share * (queues - 1.0).max(0.0);
             queue.abreast = 1.0 + share * (outstanding - 1.0);
         }
         // Streams that keep to a queue share it, whatever their times: as if all were exponential.

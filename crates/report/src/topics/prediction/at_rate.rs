@@ -1,4 +1,4 @@
-//! Loads whose rate is given, as a table and as objects.
+//! Loads whose rate is given, as a table.
 
 use super::{interval, mark, owners, seconds};
 use crate::ground::columns::{self, Column};
@@ -13,18 +13,28 @@ pub(super) fn table(all: &[AtRate]) -> String {
     );
     table.push(Column::names("binds"));
     for one in all {
+        let most = &one.most;
         let cells = [
             one.paced.name.clone(),
             words::iops(one.paced.rate),
-            words::iops(one.most.value),
-            interval(one.most),
-            format!("{:.0} %", 100.0 * one.carried),
+            words::iops(most.rate.value),
+            interval(most.rate),
+            probability(one.carried),
             wait(one.latency_s),
-            format!("{}{}", owners(&one.binding), mark(one.is_extrapolated(), one.is_wide())),
+            format!("{}{}", owners(&most.binding), mark(most.is_extrapolated(), most.is_wide())),
         ];
         columns::row(&mut table, cells);
     }
     columns::render(&table)
+}
+
+/// `97 %`; what is not sure is never rounded to certainty.
+fn probability(share: f64) -> String {
+    match share {
+        share if (0.995..1.0).contains(&share) => "> 99 %".to_owned(),
+        share if share > 0.0 && share < 0.005 => "< 1 %".to_owned(),
+        share => format!("{:.0} %", 100.0 * share),
+    }
 }
 
 /// `1.2 ms (900 µs to 2 ms)`.
@@ -36,5 +46,24 @@ fn wait(wait: Wait) -> String {
             format!("{value} ({} to {})", or(wait.low, "no end"), or(wait.high, "no end"))
         }
         None => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_sure_is_never_called_certain() {
+        let told = [0.0, 0.001, 0.5, 0.994, 0.99998, 1.0].map(probability);
+        assert_eq!(told, ["0 %", "< 1 %", "50 %", "99 %", "> 99 %", "100 %"]);
+    }
+
+    #[test]
+    fn requests_without_an_end_fall_behind() {
+        let never = Wait { value: None, low: None, high: None };
+        assert_eq!(wait(never), "falls behind");
+        let open = Wait { value: Some(0.001), low: Some(0.0005), high: None };
+        assert_eq!(wait(open), "1 ms (500 µs to no end)");
     }
 }

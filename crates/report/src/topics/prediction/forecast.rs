@@ -160,7 +160,7 @@ fn of_simulations(forecasts: &[Forecast], simulated: &[Result<Simulation, String
 /// Which rows are marked, those of another cluster among them, and for want of what.
 fn not_sure(forecasts: &[Forecast], at_rates: &[AtRate]) -> Vec<String> {
     let mut rows: Vec<(&[Owner], bool)> =
-        at_rates.iter().map(|one| (&one.unseen[..], one.is_wide())).collect();
+        at_rates.iter().map(|one| (&one.most.unseen[..], one.most.is_wide())).collect();
     for one in forecasts {
         rows.push((&one.unseen, one.is_wide()));
         rows.extend(one.what_ifs.iter().map(|other| (&other.unseen[..], other.is_wide())));

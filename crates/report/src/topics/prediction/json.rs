@@ -48,18 +48,18 @@ pub fn forecasts(forecasts: &Forecasts<'_>) -> Value {
 }
 
 fn at_rate(one: &AtRate) -> Value {
-    let wait = one.latency_s;
+    let (wait, most) = (one.latency_s, &one.most);
     json!({
         "workload": one.paced.name,
         "asked_iops": one.paced.rate,
-        "most_iops": { "value": one.most.value, "low": one.most.low, "high": one.most.high },
+        "most_iops": { "value": most.rate.value, "low": most.rate.low, "high": most.rate.high },
         "carried_with": one.carried,
         "mean_latency_s": { "value": wait.value, "low": wait.low, "high": wait.high },
-        "extrapolated": one.is_extrapolated(),
-        "wide": one.is_wide(),
-        "far_off": one.far_off,
-        "binding": owners(&one.binding),
-        "unseen": owners(&one.unseen),
+        "extrapolated": most.is_extrapolated(),
+        "wide": most.is_wide(),
+        "far_off": most.far_off,
+        "binding": owners(&most.binding),
+        "unseen": owners(&most.unseen),
         "load": load(&one.paced.load),
     })
 }
