@@ -43,6 +43,13 @@ fn codes(row: &Value) -> Vec<&str> {
         .collect()
 }
 
+/// For how long this doubt says that something stood still, in ns; `None` without the doubt.
+fn longest(row: &Value, code: &str) -> Option<u64> {
+    let mut warnings = row["warnings"].as_array().expect("warnings").iter();
+    let evidence = warnings.find(|warning| warning["code"] == code)?["evidence"].as_array()?;
+    evidence.iter().find(|told| told["what"] == "longest_ns")?["value"].as_u64()
+}
+
 /// How long the whole load takes, and for how long it is held up: beyond its end.
 const LOAD: &str = "3s";
 const STALL: Duration = Duration::from_secs(4);
@@ -65,7 +72,8 @@ fn a_stall_that_outlasts_the_stage_is_in_its_figures_and_its_doubts() {
     };
     let closed = stalled(&[]);
     assert!(codes(&closed).contains(&"stalled"), "{closed}");
-    assert!(!codes(&closed).contains(&"generator-paused"), "{closed}");
+    // A machine with other work may keep the program waiting, too; for less.
+    assert!(longest(&closed, "generator-paused") < Some(STALL.as_nanos() as u64 / 2), "{closed}");
     assert_eq!(closed["left_over"]["late"], 8, "all that was outstanding: {closed}");
     let longest_ns = |row: &Value| row["left_over"]["max_ns"].as_u64().expect("a time");
     assert!(u128::from(longest_ns(&closed)) >= STALL.as_nanos() - 50_000_000, "{closed}");
@@ -90,8 +98,12 @@ fn a_program_that_was_stopped_says_that_it_stood_still_itself() {
         wait_until("a pause that is worth the name", || begun.elapsed() >= Duration::from_secs(1));
         signal(child, "CONT");
     });
-    let found = codes(&row);
-    assert!(found.contains(&"generator-paused") && !found.contains(&"stalled"), "{row}");
+    assert!(codes(&row).contains(&"generator-paused"), "{row}");
+    let paused_ns = longest(&row, "generator-paused");
+    assert!(paused_ns > Some(850_000_000), "{row}");
+    // A machine with other work may hold up a request for as long as a stall takes; what waited for
+    // the pause waited for all of it.
+    assert!(longest(&row, "stalled") < paused_ns.map(|ns| ns * 3 / 4), "{row}");
 }
 
 /// For how long the disk of a record does not answer; agents end their load after less.
