@@ -2,7 +2,7 @@
 
 use model::curve::{Curve, Place, Unit};
 use model::load::{Pace, Rate};
-use model::plan::Worker;
+use model::plan::{Work, Worker};
 use model::rng::{Rng, derive};
 
 /// Femtoseconds in a second: instants of a fixed rate are kept so finely that a year of them is off
@@ -54,8 +54,8 @@ enum Cost {
 
 impl Pacer {
     /// The pace of one of the workers that share it.
-    pub(crate) fn new(pace: &Pace, worker: &Worker) -> Pacer {
-        match pace {
+    pub(crate) fn new(work: &Work, worker: &Worker) -> Pacer {
+        match &work.pace {
             Pace::Closed { think, burst } if think.0 > 0 => Pacer::Think {
                 think_ns: think.0,
                 burst: (*burst).max(1),
@@ -64,10 +64,10 @@ impl Pacer {
             },
             Pace::Closed { .. } => Pacer::Free,
             Pace::Open { rate, poisson } => {
-                Pacer::Open(Box::new(Open::new(*rate, *poisson, worker)))
+                Pacer::Open(Box::new(Open::new(*rate, *poisson, work, worker)))
             }
             Pace::Changing { curve, poisson } => {
-                Pacer::Open(Box::new(Open::changing(curve.clone(), *poisson, worker)))
+                Pacer::Open(Box::new(Open::changing(curve.clone(), *poisson, work, worker)))
             }
         }
     }
@@ -122,7 +122,7 @@ impl Pacer {
 }
 
 impl Open {
-    fn new(rate: Rate, poisson: bool, worker: &Worker) -> Open {
+    fn new(rate: Rate, poisson: bool, work: &Work, worker: &Worker) -> Open {
         let (number, of) = (u128::from(worker.turn.0), u128::from(worker.turn.1.max(1)));
         let cost = match rate {
             Rate::Iops { milli } => {
@@ -142,15 +142,21 @@ impl Open {
             (Some(_), _) => open.advance(4096),
             // Workers take turns, so that all of them together are as even as one.
             (None, Cost::Request { fs }) => open.next_fs = fs * number / of,
-            (None, Cost::Byte { .. } | Cost::Changing(_)) => {}
+            // Of bytes, as if all requests were of their mean size.
+            (None, Cost::Byte { fs }) => {
+                open.next_fs = fs * work.mean_bytes().round() as u128 * number / of;
+            }
+            (None, Cost::Changing(_)) => {}
         }
         open
     }
 
     /// By a rate that changes.
-    fn changing(curve: Curve, poisson: bool, worker: &Worker) -> Open {
+    fn changing(curve: Curve, poisson: bool, work: &Work, worker: &Worker) -> Open {
         let (number, of) = (u128::from(worker.turn.0), u128::from(worker.turn.1.max(1)));
-        let first = if curve.unit == Unit::MilliIops { number * curve.unit.parts() } else { 0 };
+        // Of bytes, as if all requests were of their mean size.
+        let units = if curve.unit == Unit::Bytes { work.mean_bytes().round() as u128 } else { 1 };
+        let first = number * units * curve.unit.parts();
         let mut changing = Changing { curve, place: Place::default(), position: 0, workers: of };
         // Workers take turns: each has every so-and-so-many-th request of all. Strangers do not.
         let next_fs = if poisson { 0 } else { changing.go_on(first) };
@@ -229,13 +235,19 @@ impl Changing {
 mod tests {
     use super::*;
     use model::Nanos;
+    use model::choices::Access;
+    use model::plan::Stop;
+    use model::units::{Bytes, Percent};
 
     fn pacer(rate: &str, poisson: bool, turn: u32, of: u32) -> Pacer {
-        let pace = Pace::Open { rate: rate.parse().expect("a rate"), poisson };
-        Pacer::new(
-            &pace,
-            &Worker { work: 0, seed: 5, turn: (turn, of), extents: Vec::new(), files: None },
-        )
+        paced(Pace::Open { rate: rate.parse().expect("a rate"), poisson }, 5, (turn, of))
+    }
+
+    /// Of one of the workers of a work of 1,000 bytes a request.
+    fn paced(pace: Pace, seed: u64, turn: (u32, u32)) -> Pacer {
+        let (block, stop) = (Bytes(1_000), Stop::After(Nanos::seconds(1)));
+        let work = Work { pace, ..Work::simple(block, Percent::ALL, Access::Random, 1, stop) };
+        Pacer::new(&work, &Worker { work: 0, seed, turn, extents: Vec::new(), files: None })
     }
 
     fn dues(pacer: &mut Pacer, count: usize, length: u32) -> Vec<u64> {
@@ -271,14 +283,30 @@ mod tests {
         assert_eq!(times, [0, 2_000_000, 4_000_000]);
     }
 
+    #[test]
+    fn workers_of_a_bandwidth_take_turns_too_whether_it_changes_or_not() {
+        let all = |pacers: &mut dyn Iterator<Item = Pacer>| {
+            let mut all: Vec<u64> = pacers.flat_map(|mut of| dues(&mut of, 3, 1_000)).collect();
+            all.sort_unstable();
+            all
+        };
+        let even: Vec<u64> = (0..12).map(|n| n * 1_000_000).collect();
+        assert_eq!(all(&mut (0..4).map(|worker| pacer("1MB/s", false, worker, 4))), even);
+        let held = |turn| {
+            let then = model::curve::Then::Holds(1_000_000);
+            let curve = Curve { unit: Unit::Bytes, lines: Vec::new(), then };
+            paced(Pace::Changing { curve, poisson: false }, 5, (turn, 4))
+        };
+        assert_eq!(all(&mut (0..4).map(held)), even);
+    }
+
     /// A ramp from nothing to 2,000 in 5 s, held for good.
     fn ramp(poisson: bool, turn: u32, of: u32, seed: u64) -> Pacer {
         let line = |from, to| model::curve::Line { length: Nanos::seconds(5), from, to };
         let lines = vec![line(0, 2_000_000), line(2_000_000, 2_000_000)];
         let then = model::curve::Then::Holds(2_000_000);
         let curve = Curve { unit: Unit::MilliIops, lines, then };
-        let worker = Worker { work: 0, seed, turn: (turn, of), extents: Vec::new(), files: None };
-        Pacer::new(&Pace::Changing { curve, poisson }, &worker)
+        paced(Pace::Changing { curve, poisson }, seed, (turn, of))
     }
 
     #[test]
@@ -323,8 +351,7 @@ mod tests {
     fn a_changing_rate_that_ends_is_never_due_again_and_what_is_left_out_counts() {
         let lines = vec![model::curve::Line { length: Nanos::seconds(1), from: 9_000, to: 9_000 }];
         let curve = Curve { unit: Unit::MilliIops, lines, then: model::curve::Then::Holds(0) };
-        let worker = Worker { work: 0, seed: 5, turn: (0, 1), extents: Vec::new(), files: None };
-        let mut pacer = Pacer::new(&Pace::Changing { curve, poisson: false }, &worker);
+        let mut pacer = paced(Pace::Changing { curve, poisson: false }, 5, (0, 1));
         pacer.took(1);
         pacer.skip(1, 7);
         assert_eq!(pacer.due_ns(), Some(888_888_888), "the ninth");
@@ -348,11 +375,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_followed_by_a_rest_once_it_is_back() {
-        let pace = Pace::Closed { think: Nanos(500), burst: 2 };
-        let mut pacer = Pacer::new(
-            &pace,
-            &Worker { work: 0, seed: 5, turn: (0, 1), extents: Vec::new(), files: None },
-        );
+        let mut pacer = paced(Pace::Closed { think: Nanos(500), burst: 2 }, 5, (0, 1));
         pacer.took(1);
         assert_eq!(pacer.due_ns(), None, "the burst goes on");
         pacer.took(1);

@@ -74,7 +74,7 @@ impl WorkerState {
     pub(crate) fn new(work: &Work, worker: &Worker, depth: u32) -> WorkerState {
         WorkerState {
             generator: Generator::new(work, worker),
-            pacer: Pacer::new(&work.pace, worker),
+            pacer: Pacer::new(work, worker),
             is_apart: false,
             turn: None,
             replay: None,

@@ -49,7 +49,12 @@ impl SizeMix {
 
     /// The mean of the sizes by their weights, rounded to a byte.
     pub fn mean(&self) -> Bytes {
-        Bytes(self.mean_by(|size| size).round() as u64)
+        Bytes(self.mean_bytes().round() as u64)
+    }
+
+    /// The mean of the sizes by their weights, in bytes.
+    pub fn mean_bytes(&self) -> f64 {
+        self.mean_by(|size| size)
     }
 
     /// What `files` files take of a file system at the very most, in blocks of so many bytes: *n* µ

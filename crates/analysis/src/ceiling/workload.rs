@@ -74,8 +74,8 @@ impl Workload {
     ) -> Workload {
         Workload {
             name: name.to_owned(),
-            read_bytes: mean(reads),
-            write_bytes: mean(writes),
+            read_bytes: reads.mean_bytes().max(1.0),
+            write_bytes: writes.mean_bytes().max(1.0),
             read,
             random: f64::from(random.ppm) / 1e6,
             footprint: None,
@@ -101,8 +101,8 @@ impl Workload {
         }
         Workload {
             name: work.workload.clone(),
-            read_bytes: mean(&work.block_size),
-            write_bytes: mean(&work.write_block_size),
+            read_bytes: work.block_size.mean_bytes().max(1.0),
+            write_bytes: work.write_block_size.mean_bytes().max(1.0),
             read: work.read,
             random: if work.pattern.access == Access::Sequential {
                 0.0
@@ -140,14 +140,6 @@ impl Workload {
     pub fn bytes(&self) -> f64 {
         self.read_share() * self.read_bytes + self.write_share() * self.write_bytes
     }
-}
-
-/// The mean size of a mix in bytes.
-fn mean(mix: &SizeMix) -> f64 {
-    let weights: f64 = mix.parts.iter().map(|(_, weight)| f64::from(*weight)).sum();
-    let bytes: f64 =
-        mix.parts.iter().map(|(size, weight)| size.0 as f64 * f64::from(*weight)).sum();
-    if weights > 0.0 { (bytes / weights).max(1.0) } else { 1.0 }
 }
 
 #[cfg(test)]

@@ -196,7 +196,8 @@ fn strewn(popularity: &Popularity, of: &Requests<'_>) -> [Vec<Point>; 2] {
     let (components, ranks) = components(popularity, of);
     let part = (popularity.part.0 as f64).max(1.0);
     let scans = (1.0 - of.random)
-        * (of.read * mean(&popularity.reads) + (1.0 - of.read) * mean(&popularity.writes))
+        * (of.read * popularity.reads.mean_bytes()
+            + (1.0 - of.read) * popularity.writes.mean_bytes())
         / part;
     let mut both = [Vec::new(), Vec::new()];
     // In requests of all workers that share the part. The first one leaves next to nothing there.
@@ -270,13 +271,6 @@ fn components(popularity: &Popularity, of: &Requests<'_>) -> (Vec<Component>, Ve
         }
     }
     (components, ranks)
-}
-
-fn mean(mix: &SizeMix) -> f64 {
-    let weights: f64 = mix.parts.iter().map(|(_, weight)| f64::from(*weight)).sum();
-    let bytes: f64 =
-        mix.parts.iter().map(|(size, weight)| size.0 as f64 * f64::from(*weight)).sum();
-    bytes / weights.max(1.0)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(super) struct Paced {
 impl Paced {
     /// Of a worker whose stage begins at `start_ns`.
     pub(super) fn new(work: &Work, worker: &Worker, start_ns: u64) -> Paced {
-        Paced { pacer: Pacer::new(&work.pace, worker), is_open: work.pace.is_open(), start_ns }
+        Paced { pacer: Pacer::new(work, worker), is_open: work.pace.is_open(), start_ns }
     }
 
     /// When the next operation is due; `None` for at once.

@@ -88,6 +88,16 @@ impl Work {
         }
     }
 
+    /// What one of its requests or operations moves on average, in bytes.
+    pub fn mean_bytes(&self) -> f64 {
+        if let Some(metadata) = &self.metadata {
+            return metadata.mean_size.unwrap_or(metadata.size).0 as f64;
+        }
+        let share = |of: Percent| f64::from(of.ppm) / 1e6;
+        let reads = share(self.read) * (1.0 - share(self.trim));
+        reads * self.block_size.mean_bytes() + (1.0 - reads) * self.write_block_size.mean_bytes()
+    }
+
     /// Whether any request of it writes a block.
     pub fn writes(&self) -> bool {
         self.metadata.is_none() && self.read < Percent::ALL && self.trim < Percent::ALL
