@@ -36,7 +36,9 @@ pub fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Failure> 
 
 fn checked(target: String) -> Result<String, Failure> {
     match engine::simulated(&target).kind {
-        TargetKind::Unreadable(why) => Err(Failure::Usage(format!("error: --simulate: {why}"))),
+        TargetKind::Unreadable(why) => {
+            Err(Failure::Usage(format!("error: the simulated cluster: {why}")))
+        }
         _ => Ok(target),
     }
 }
@@ -91,7 +93,7 @@ fn at_event(parameter: &str, spec: &Spec, scenario: &Scenario) -> Result<String,
         }
         EventTime::After(after) => {
             return Err(Failure::Usage(format!(
-                "error: --simulate: the event `{}` is due after {after}, when nothing is measured \
+                "error: the simulated cluster: the event `{}` is due after {after}, when nothing is measured \
                  any more; give it a share, such as at = \"50%\"",
                 event.name.value
             )));
@@ -193,7 +195,7 @@ impl Simulation {
         let named = targets.iter().flatten().find_map(|target| target.strip_prefix("sim:"));
         let (Some(_), Some(text)) = (&hosts.simulate, named) else { return Ok(None) };
         let spec = twin::ClusterSpec::parse(text)
-            .map_err(|why| Failure::Usage(format!("error: --simulate: {why}")))?;
+            .map_err(|why| Failure::Usage(format!("error: the simulated cluster: {why}")))?;
         let cluster = testbed::read(&spec.testbed, &[])?;
         Ok(Some(Simulation { cluster, spec }))
     }

@@ -15,22 +15,30 @@ pub const BUILT_IN: [(&str, &str); 5] = catalogue::cluster::REFERENCE;
 
 /// The testbed called `wanted`, with `changes` put in.
 pub fn read(wanted: &str, changes: &[Change]) -> Result<Cluster, Failure> {
-    let text = text(wanted)?;
-    Cluster::parse(wanted, &text, changes).map_err(|errors| file_failure(&errors, "the testbed"))
+    parsed(wanted, &text(wanted)?, changes)
 }
 
-/// The testbed called `wanted`, with the files that these runs may have simulated it by: `wanted`
-/// itself, and others that are there and have its name.
+/// The testbed called `wanted` that has this text.
+pub fn parsed(wanted: &str, text: &str, changes: &[Change]) -> Result<Cluster, Failure> {
+    Cluster::parse(wanted, text, changes).map_err(|errors| file_failure(&errors, "the testbed"))
+}
+
+/// The testbed called `wanted`, with the files that these runs may have simulated it by.
 pub fn read_for(wanted: &str, runs: &[Record]) -> Result<Cluster, Failure> {
     let mut cluster = read(wanted, &[])?;
+    find_files(&mut cluster, wanted, runs);
+    Ok(cluster)
+}
+
+/// Notes the files that these runs may have simulated the testbed by: `wanted` itself, and others
+/// that are there and have its name.
+pub fn find_files(cluster: &mut Cluster, wanted: &str, runs: &[Record]) {
     let name = &cluster.top.name.value;
     let mut others: BTreeSet<&str> = runs.iter().flat_map(simulated).collect();
     // A run file may name anything: a pipe would never end.
     others.retain(|other| Path::new(other).is_file());
     others.retain(|other| read(other, &[]).is_ok_and(|other| &other.top.name.value == name));
-    let files: Vec<String> = others.into_iter().chain([wanted]).map(str::to_owned).collect();
-    cluster.files = files;
-    Ok(cluster)
+    cluster.files = others.into_iter().chain([wanted]).map(str::to_owned).collect();
 }
 
 /// The text of the testbed called `wanted`: a file's, or a reference testbed's.

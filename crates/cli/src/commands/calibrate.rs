@@ -30,7 +30,7 @@ struct Source {
 /// Fits a testbed to measured rows, and shows what came of it.
 pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
     let text = testbed::text(&args.testbed)?;
-    let cluster = testbed::read(&args.testbed, &[])?;
+    let mut cluster = testbed::parsed(&args.testbed, &text, &[])?;
     if !cluster.fitted_rows.is_empty() {
         return Err(refused(
             "the testbed is fitted already; calibrate the one that it was made from, with all runs",
@@ -38,7 +38,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
     }
     let source = match &args.against {
         Some(wanted) => of_report(wanted, &cluster)?,
-        None => of_runs(args)?,
+        None => of_runs(args, &mut cluster)?,
     };
     if source.rows.is_empty() {
         return Err(refused(&topic::no_rows(&source.name, &source.left_out)));
@@ -101,12 +101,12 @@ fn of_report(wanted: &str, cluster: &Cluster) -> Result<Source, Failure> {
 }
 
 /// The rows of run files, numbered through.
-fn of_runs(args: &CalibrateArgs) -> Result<Source, Failure> {
+fn of_runs(args: &CalibrateArgs, cluster: &mut Cluster) -> Result<Source, Failure> {
     let records: Vec<Record> =
         args.runs.iter().map(|run| read_digests(run)).collect::<Result<_, _>>()?;
     let files: Vec<String> = args.runs.iter().map(|run| run.display().to_string()).collect();
-    let cluster = testbed::read_for(&args.testbed, &records)?;
-    one_cluster(&cluster, &records)
+    testbed::find_files(cluster, &args.testbed, &records);
+    one_cluster(cluster, &records)
         .map_err(|why| refused(&topic::other_cluster(&why, &cluster.top.name.value, &files)))?;
     let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     for record in &records {
