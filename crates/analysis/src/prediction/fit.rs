@@ -12,12 +12,13 @@
 //! freedom. About the minimum, a prediction with the gradient g lies within t·√(g·C·gᵀ + s²) of its
 //! logarithm; further away, where rates are no straight lines, [`super::posterior`] draws.
 
-use super::load::{Load, Measured, fitted};
+use super::load::{Measured, fitted};
 use super::matrix::Symmetric;
 use super::network::Network;
 use super::parameter::{DEPENDS, PARAMETERS, Parameter, Values};
 use super::posterior::{self, About, Draw, Mode};
 use super::priors::Priors;
+use super::rows::Points;
 use crate::student;
 use catalogue::Cluster;
 
@@ -79,50 +80,28 @@ pub struct Fit {
     draws: Vec<Draw>,
 }
 
-/// A load with its network, and all that was measured of it.
-struct Point {
-    network: Network,
-    ln_rates: Vec<f64>,
-}
-
-fn points(cluster: &Cluster, rows: &[Measured]) -> Vec<Point> {
-    let mut points: Vec<(&Load, Point)> = Vec::new();
-    for row in rows {
-        let ln_rate = row.rate.max(1e-12).ln();
-        let is_same = |load: &Load| {
-            let names = (&load.workload.name, &row.load.workload.name);
-            *load == row.load && names.0 == names.1
-        };
-        match points.iter_mut().find(|(load, _)| is_same(load)) {
-            Some((_, point)) => point.ln_rates.push(ln_rate),
-            None => {
-                let network = Network::new(cluster, &row.load);
-                points.push((&row.load, Point { network, ln_rates: vec![ln_rate] }));
-            }
-        }
-    }
-    points.into_iter().map(|(_, point)| point).collect()
-}
-
-fn measured(points: &[Point]) -> usize {
-    points.iter().map(|point| point.ln_rates.len()).sum()
-}
-
 impl Fit {
     /// What is known before anything was measured: class estimates, and what the testbed gives.
     pub fn unfitted(cluster: &Cluster) -> Fit {
         let prior = Priors::of(cluster);
-        Fit::around(prior.medians, prior, &[], PRIOR_SPREAD).drawn(&[], Vec::new())
+        let none = Points::none();
+        Fit::around(prior.medians, prior, &none, PRIOR_SPREAD).drawn(&none, Vec::new())
     }
 
     /// The fit to these rows.
     pub fn to(cluster: &Cluster, rows: &[Measured]) -> Fit {
         let prior = Priors::of(cluster);
-        let points = points(cluster, rows);
+        let points = Points::of(cluster, rows);
         let minima = minima(starts(&prior, &points), &prior, &points, PRIOR_SPREAD);
         let Some(first) = minima.first() else { return Fit::unfitted(cluster) };
         let mut fit = Fit::around(*first, prior, &points, PRIOR_SPREAD);
         // The spread and the parameters depend on each other; few turns settle both.
+        for _ in 0..3 {
+            let values = descend(fit.values, &fit.prior, &points, fit.spread, MOST_STEPS);
+            fit = Fit::around(values, fit.prior, &points, fit.spread);
+        }
+        let taken = fit.taken(&points);
+        let points = points.beside(&fit.values, taken);
         for _ in 0..3 {
             let values = descend(fit.values, &fit.prior, &points, fit.spread, MOST_STEPS);
             fit = Fit::around(values, fit.prior, &points, fit.spread);
@@ -134,8 +113,13 @@ impl Fit {
     /// A calibration that was done before: the values and rows of a fitted testbed.
     pub fn found(cluster: &Cluster) -> Fit {
         let rows = fitted(cluster);
-        let (prior, points) = (Priors::of(cluster), points(cluster, &rows));
+        let (prior, points) = (Priors::of(cluster), Points::of(cluster, &rows));
         let mut fit = Fit::around(Values::of(cluster), prior, &points, PRIOR_SPREAD);
+        for _ in 0..3 {
+            fit = Fit::around(fit.values, fit.prior, &points, fit.spread);
+        }
+        let taken = fit.taken(&points);
+        let points = points.beside(&fit.values, taken);
         for _ in 0..3 {
             fit = Fit::around(fit.values, fit.prior, &points, fit.spread);
         }
@@ -145,7 +129,7 @@ impl Fit {
 
     /// The same with draws of what its rows leave likely, about its minimum and about `others` that
     /// are another one and nearly as deep.
-    fn drawn(self, points: &[Point], others: Vec<Values>) -> Fit {
+    fn drawn(self, points: &Points, others: Vec<Values>) -> Fit {
         let mut all = vec![self.values];
         for other in others {
             let values = descend(other, &self.prior, points, self.spread, FEW_STEPS);
@@ -162,9 +146,9 @@ impl Fit {
         all.extend(ways);
         let mode = |values: Values| {
             let mut rows_tell = Symmetric::zero(PARAMETERS);
-            for point in points {
+            for point in &points.all {
                 let slopes = known_out(point.network.slopes(&values), &self.prior);
-                rows_tell.add_outer(&slopes, point.ln_rates.len() as f64);
+                rows_tell.add_outer(&slopes, point.worth);
             }
             Mode { values, rows_tell }
         };
@@ -173,12 +157,12 @@ impl Fit {
             prior: &self.prior,
             spread: self.spread,
             freedom: self.freedom,
-            rows: measured(points),
+            rows: points.worth(),
             before: (PRIOR_ROWS, PRIOR_ROWS * PRIOR_SPREAD.powi(2)),
             has: Parameter::ALL
-                .map(|parameter| points.iter().any(|point| point.network.has(parameter))),
+                .map(|parameter| points.all.iter().any(|point| point.network.has(parameter))),
         };
-        let draws = posterior::draws(&about, &|values| squares(values, points));
+        let draws = posterior::draws(&about, &|values| points.squares(values));
         Fit { draws, ..self }
     }
 
@@ -189,10 +173,10 @@ impl Fit {
     /// as anything. Both ways are arms of one valley, whose minimum lies in one of them. So each
     /// parameter that rows depend on is made one that does not bind, and the others explain the
     /// rows without it.
-    fn other_ways(&self, points: &[Point], known: &[Values]) -> Vec<Values> {
+    fn other_ways(&self, points: &Points, known: &[Values]) -> Vec<Values> {
         let here = cost(&self.values, &self.prior, points, self.spread);
         let slopes: Vec<[f64; PARAMETERS]> =
-            points.iter().map(|point| point.network.slopes(&self.values)).collect();
+            points.all.iter().map(|point| point.network.slopes(&self.values)).collect();
         let mut found: Vec<(f64, Values)> = Vec::new();
         for parameter in Parameter::ALL {
             let index = parameter.index();
@@ -225,12 +209,15 @@ impl Fit {
         found.into_iter().map(|(_, values)| values).collect()
     }
 
-    fn around(values: Values, prior: Priors, points: &[Point], spread: f64) -> Fit {
+    fn around(values: Values, prior: Priors, points: &Points, spread: f64) -> Fit {
         let mut information = Symmetric::zero(PARAMETERS);
         prior.add_to(&mut information);
-        let slopes: Vec<[f64; PARAMETERS]> =
-            points.iter().map(|point| known_out(point.network.slopes(&values), &prior)).collect();
-        let counts = || points.iter().map(|point| point.ln_rates.len() as f64);
+        let slopes: Vec<[f64; PARAMETERS]> = points
+            .all
+            .iter()
+            .map(|point| known_out(point.network.slopes(&values), &prior))
+            .collect();
+        let counts = || points.all.iter().map(|point| point.worth);
         for (slope, count) in slopes.iter().zip(counts()) {
             information.add_outer(slope, count * spread.powi(-2));
         }
@@ -239,10 +226,15 @@ impl Fit {
         let taken: f64 =
             each.map(|(slope, count)| count * covariance.between(slope, slope)).sum::<f64>()
                 / spread.powi(2);
-        let squares = squares(&values, points);
-        let freedom = PRIOR_ROWS + (measured(points) as f64 - taken).max(0.0);
+        let squares = points.squares(&values);
+        let freedom = PRIOR_ROWS + (points.worth() - taken).max(0.0);
         let spread = ((PRIOR_ROWS * PRIOR_SPREAD.powi(2) + squares) / freedom).sqrt();
         Fit { values, prior, covariance, spread, freedom, draws: Vec::new() }
+    }
+
+    /// How many of these rows the parameters took.
+    fn taken(&self, points: &Points) -> f64 {
+        points.worth() + PRIOR_ROWS - self.freedom
     }
 
     pub(super) fn likely(&self) -> impl Iterator<Item = &Draw> {
@@ -329,7 +321,7 @@ fn known_out(mut slopes: [f64; PARAMETERS], prior: &Priors) -> [f64; PARAMETERS]
 
 /// Where fits begin: a cache that holds more or less is another valley, and so is a stream that is
 /// bound by the software or by the drives.
-fn starts(prior: &Priors, points: &[Point]) -> Vec<Values> {
+fn starts(prior: &Priors, points: &Points) -> Vec<Values> {
     let cache = Parameter::CacheUsable.index();
     let moved = |by: f64| {
         let mut start = prior.medians;
@@ -339,7 +331,7 @@ fn starts(prior: &Priors, points: &[Point]) -> Vec<Values> {
         start
     };
     let mut starts = vec![prior.medians];
-    if points.iter().any(|point| point.network.has(Parameter::CacheUsable)) {
+    if points.all.iter().any(|point| point.network.has(Parameter::CacheUsable)) {
         starts.extend([moved(-0.3), moved(-0.6), moved(0.2)]);
     }
     // What binds a stream: nothing of the software, or nothing of the drives.
@@ -357,21 +349,12 @@ fn starts(prior: &Priors, points: &[Point]) -> Vec<Values> {
     starts
 }
 
-/// The sum of the rows' squared residuals.
-fn squares(values: &Values, points: &[Point]) -> f64 {
-    let of_point = |point: &Point| -> f64 {
-        let ln_rate = point.network.ln_rate(values);
-        point.ln_rates.iter().map(|measured| (ln_rate - measured).powi(2)).sum()
-    };
-    points.iter().map(of_point).sum()
-}
-
-fn cost(values: &Values, prior: &Priors, points: &[Point], spread: f64) -> f64 {
-    squares(values, points) / spread.powi(2) + prior.distance(values)
+fn cost(values: &Values, prior: &Priors, points: &Points, spread: f64) -> f64 {
+    points.squares(values) / spread.powi(2) + prior.distance(values)
 }
 
 /// The minima that these starts lead to, the deepest first; near ones stand for each other.
-fn minima(starts: Vec<Values>, prior: &Priors, points: &[Point], spread: f64) -> Vec<Values> {
+fn minima(starts: Vec<Values>, prior: &Priors, points: &Points, spread: f64) -> Vec<Values> {
     let mut reached: Vec<(f64, Values)> = starts
         .into_iter()
         .map(|start| descend(start, prior, points, spread, FEW_STEPS))
@@ -396,7 +379,7 @@ fn is_other(one: &Values, other: &Values, prior: &Priors) -> bool {
 fn descend(
     start: Values,
     prior: &Priors,
-    points: &[Point],
+    points: &Points,
     spread: f64,
     most_steps: usize,
 ) -> Values {
@@ -406,11 +389,10 @@ fn descend(
         let mut curvature = Symmetric::zero(PARAMETERS);
         prior.add_to(&mut curvature);
         let mut slope = prior.pull(&values);
-        for point in points {
+        for point in &points.all {
             let row = known_out(point.network.slopes(&values), prior);
-            let ln_rate = point.network.ln_rate(&values);
-            let off: f64 = point.ln_rates.iter().map(|measured| ln_rate - measured).sum();
-            curvature.add_outer(&row, point.ln_rates.len() as f64 * spread.powi(-2));
+            let off = point.worth * point.off(&values);
+            curvature.add_outer(&row, point.worth * spread.powi(-2));
             for (sum, one) in slope.iter_mut().zip(row) {
                 *sum += one * off / spread.powi(2);
             }

@@ -23,6 +23,7 @@ pub mod parameter;
 mod posterior;
 mod priors;
 mod refusal;
+mod rows;
 
 #[cfg(test)]
 mod report_tests;

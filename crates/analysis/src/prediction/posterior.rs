@@ -51,8 +51,8 @@ pub(super) struct About<'a> {
     /// The spread of the rows at the first minimum, and its degrees of freedom.
     pub(super) spread: f64,
     pub(super) freedom: f64,
-    /// How many rows there are.
-    pub(super) rows: usize,
+    /// How many rows there are, repetitions as far as they tell anything.
+    pub(super) rows: f64,
     /// Of the spread's prior: its degrees of freedom, and the sum of squares that they stand for.
     pub(super) before: (f64, f64),
     /// Whether any row may depend on a parameter. What none does stays as it is held likely.
@@ -105,7 +105,7 @@ pub(super) fn draws(about: &About<'_>, squares: &dyn Fn(&Values) -> f64) -> Vec<
             + ln_of_sum(&densities.collect::<Vec<_>>());
         let (freedom, before) = about.before;
         let likely = scaled_inverse(variance, freedom, before)
-            - 0.5 * (about.rows as f64 * variance.ln() + squares(&values) / variance)
+            - 0.5 * (about.rows * variance.ln() + squares(&values) / variance)
             - 0.5 * about.prior.distance(&values);
         for index in &free {
             let from_median = about.prior.deviations[*index] * normal(&mut free_rng);

@@ -10,7 +10,7 @@ mod table;
 
 use super::tier::{missing, shares_on_drives};
 use model::Bytes;
-use model::load::{HotSpots, SizeMix};
+use model::load::HotSpots;
 use model::popularity::{Law, Popularity};
 use ranks::Ranks;
 use std::sync::Arc;
