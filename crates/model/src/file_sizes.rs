@@ -57,6 +57,12 @@ impl SizeMix {
         self.mean_by(|size| size)
     }
 
+    /// The squared coefficient of variation of the sizes: their variance ÷ their squared mean.
+    pub fn varies(&self) -> f64 {
+        let mean = self.mean_bytes();
+        if mean > 0.0 { self.mean_by(|size| size * size) / (mean * mean) - 1.0 } else { 0.0 }
+    }
+
     /// What `files` files take of a file system at the very most, in blocks of so many bytes: *n* µ
     /// + 4 σ √*n*, and never more than *n* times the largest.
     pub fn most_space(&self, files: u64, block: u64) -> Bytes {

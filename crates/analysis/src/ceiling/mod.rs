@@ -20,7 +20,7 @@ pub use against::{Reached, against, doubt};
 pub use against::{touched, touched_in};
 use model::Bytes;
 pub use model::layer::Layer;
-pub(crate) use network::{Traffic, ports_bytes_per_s, traffic};
+pub(crate) use network::{Traffic, group_ports, ports_bytes_per_s, traffic};
 pub use protection::{Amplification, amplification};
 pub use simulated::simulated;
 pub(crate) use simulated::{as_used, reached};

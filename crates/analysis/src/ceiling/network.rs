@@ -70,7 +70,7 @@ fn copies_on_nodes(cluster: &Cluster) -> f64 {
 }
 
 /// What all ports of a group carry in one direction, in bytes per second.
-fn group_ports(group: &NodeGroup) -> Option<f64> {
+pub(crate) fn group_ports(group: &NodeGroup) -> Option<f64> {
     let spec = &group.spec;
     Some(group.count() as f64 * f64::from(fixed(spec.ports.value)?.0) * spec.port_bytes_per_s()?)
 }

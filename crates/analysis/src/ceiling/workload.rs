@@ -17,6 +17,8 @@ pub struct Workload {
     pub read_bytes: f64,
     /// The mean size of a write in bytes; above 0.
     pub write_bytes: f64,
+    /// The squared coefficient of variation of the sizes of one direction, the larger one of both.
+    pub sizes_vary: f64,
     /// The share of reads.
     pub read: Percent,
     /// The share of requests whose place is no continuation, 0 to 1.
@@ -42,6 +44,7 @@ impl Workload {
             name: name.to_owned(),
             read_bytes: bytes,
             write_bytes: bytes,
+            sizes_vary: 0.0,
             read,
             random,
             footprint,
@@ -76,6 +79,7 @@ impl Workload {
             name: name.to_owned(),
             read_bytes: reads.mean_bytes().max(1.0),
             write_bytes: writes.mean_bytes().max(1.0),
+            sizes_vary: vary(reads, writes, read),
             read,
             random: f64::from(random.ppm) / 1e6,
             footprint: None,
@@ -93,6 +97,7 @@ impl Workload {
                 name: work.workload.clone(),
                 read_bytes: bytes,
                 write_bytes: bytes,
+                sizes_vary: 0.0,
                 read: if makes_files { Percent::ZERO } else { Percent::ALL },
                 random: 0.0,
                 footprint: Some(touched.bytes),
@@ -103,6 +108,7 @@ impl Workload {
             name: work.workload.clone(),
             read_bytes: work.block_size.mean_bytes().max(1.0),
             write_bytes: work.write_block_size.mean_bytes().max(1.0),
+            sizes_vary: vary(&work.block_size, &work.write_block_size, work.read),
             read: work.read,
             random: if work.pattern.access == Access::Sequential {
                 0.0
@@ -140,6 +146,13 @@ impl Workload {
     pub fn bytes(&self) -> f64 {
         self.read_share() * self.read_bytes + self.write_share() * self.write_bytes
     }
+}
+
+/// How much the sizes of a direction vary that there is.
+fn vary(reads: &SizeMix, writes: &SizeMix, read: Percent) -> f64 {
+    let of_reads = if read > Percent::ZERO { reads.varies() } else { 0.0 };
+    let of_writes = if read < Percent::ALL { writes.varies() } else { 0.0 };
+    of_reads.max(of_writes)
 }
 
 #[cfg(test)]

@@ -174,6 +174,7 @@ pub(super) fn binding(found: &Fit, network: &Network, seen: &Seen) -> Binding {
             unseen.push(owner);
         }
     }
+    unseen.extend(network.beyond().iter().copied().map(Owner::Beyond));
     let Outlook { left_open, otherwise_bound, far_off, .. } = outlook;
     let is_unsure = unseen.is_empty() && otherwise_bound > OTHERWISE;
     if is_unsure {

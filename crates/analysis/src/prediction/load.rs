@@ -363,6 +363,8 @@ impl From<&FittedRow> for Measured {
             name: row.name.clone(),
             read_bytes: row.read_bytes.0 as f64,
             write_bytes: row.write_bytes.0 as f64,
+            // A row of a testbed has one size.
+            sizes_vary: 0.0,
             read: row.read,
             random: f64::from(row.random.ppm) / 1e6,
             footprint: row.footprint,

@@ -3,6 +3,7 @@
 //! Hardware takes what [`crate::ceiling`] says of it; what the software and the drives' work behind
 //! the cache take are [`Parameter`]s. `docs/method/prediction.md` has the table.
 
+mod beyond;
 mod demands;
 mod hardware;
 mod names;
@@ -40,6 +41,19 @@ pub enum Owner {
     Parameter(Parameter),
     /// A layer, by its datasheet.
     Layer(Layer),
+    /// Nobody's: what the network does not know.
+    Beyond(Beyond),
+}
+
+/// What the network does not know of a load or of a cluster, so that no fitted row speaks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Beyond {
+    /// Sizes of requests differ, and count as their mean.
+    Sizes,
+    /// What is touched lies on few of the drives, and counts as spread over all.
+    FewPlaces,
+    /// Nodes differ, and count as alike.
+    UnequalNodes,
 }
 
 /// What a load comes to.
@@ -112,6 +126,8 @@ pub struct Network {
     /// Of a drive of the cache, for each access.
     cache_drives: f64,
     cache: CacheTimes,
+    /// What it does not know.
+    beyond: Vec<Beyond>,
 }
 
 /// Blocks that a write becomes.
@@ -195,6 +211,7 @@ impl Network {
             ports: Vec::new(),
             cache_drives: count(Role::Cache),
             cache: hardware::cache_times(cluster, workload),
+            beyond: beyond::of(cluster, load),
         };
         if load.object.moves_data() {
             network.layers(cluster, &served);
@@ -258,6 +275,11 @@ impl Network {
     /// What a request waits that keeps nobody else waiting, in seconds.
     pub(super) fn delay_s(&self, values: &Values) -> f64 {
         self.delays(values).iter().map(|part| part.seconds).sum()
+    }
+
+    /// What it does not know.
+    pub(super) fn beyond(&self) -> &[Beyond] {
+        &self.beyond
     }
 
     /// Whether a parameter has any part in it.

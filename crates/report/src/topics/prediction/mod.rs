@@ -19,7 +19,7 @@ use analysis::prediction::forecast::Forecast;
 use analysis::prediction::given_rate::AtRate;
 use analysis::prediction::load::LeftOut;
 use analysis::prediction::load_line::LoadLine;
-use analysis::prediction::network::Owner;
+use analysis::prediction::network::{Beyond, Owner};
 use analysis::prediction::parameter::Parameter;
 use model::Nanos;
 use model::layer::Layer;
@@ -125,6 +125,9 @@ pub(super) fn owner(owner: Owner) -> &'static str {
     match owner {
         Owner::Parameter(one) => parameter(one),
         Owner::Layer(layer) => super::ceiling::layer(layer),
+        Owner::Beyond(Beyond::Sizes) => "sizes that differ",
+        Owner::Beyond(Beyond::FewPlaces) => "few places in use",
+        Owner::Beyond(Beyond::UnequalNodes) => "unequal nodes",
     }
 }
 
@@ -137,6 +140,9 @@ pub(super) fn owner_code(owner: Owner) -> &'static str {
     match owner {
         Owner::Parameter(one) => one.key(),
         Owner::Layer(layer) => layer.code(),
+        Owner::Beyond(Beyond::Sizes) => "sizes",
+        Owner::Beyond(Beyond::FewPlaces) => "few-places",
+        Owner::Beyond(Beyond::UnequalNodes) => "unequal-nodes",
     }
 }
 
