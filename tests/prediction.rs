@@ -131,6 +131,16 @@ fn a_simulated_run_calibrates_its_testbed_and_predicts_another_depth() {
     let other = ["calibrate", "vsan-four-corners", "short.plimsoll"];
     let refused = plimsoll(here, &other).with_code(2);
     assert!(refused.err.contains("simulated ./lab.toml, not vsan-four-corners"), "{}", refused.err);
+    // A run is no repetition of itself, and nothing that is read is written over.
+    let twice = ["calibrate", "lab.toml", "short.plimsoll", "short.plimsoll"];
+    let refused = plimsoll(here, &twice).with_code(2);
+    assert!(refused.err.contains("name each run once"), "{}", refused.err);
+    for out in ["lab.toml", "./short.plimsoll"] {
+        let over = ["calibrate", "lab.toml", "short.plimsoll", "--force", "-o", out];
+        let refused = plimsoll(here, &over).with_code(2);
+        assert!(refused.err.contains("is what is read"), "{}", refused.err);
+    }
+    assert_eq!(std::fs::read_to_string(here.join("lab.toml")).expect("there"), lab);
     // Another depth is beside its prediction, under whatever name the fitted testbed is kept.
     let beside = plimsoll(here, &["show", "other.plimsoll", "--predicted", "fitted.toml"]);
     let beside = beside.with_code(0);

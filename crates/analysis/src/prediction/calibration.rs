@@ -151,7 +151,7 @@ pub(super) struct Seen {
 
 /// Who binds any of these rows.
 pub(super) fn seen(fit: &Fit, networks: &[Network]) -> Seen {
-    let binds = |network: &Network| network.carries(&fit.values).held_by(BINDS);
+    let binds = |network: &Network| network.carries(&fit.values).bound_by(BINDS);
     Seen {
         most_likely: networks.iter().flat_map(binds).collect(),
         likely: fit.holders(networks, BINDS),
@@ -163,7 +163,7 @@ pub(super) fn binding(found: &Fit, network: &Network, seen: &Seen) -> Binding {
     let asked = Asked { binds: BINDS, holders: &seen.likely };
     let outlook = found.outlook(network, asked);
     let predicted = outlook.range;
-    let binding = network.carries(&found.values).held_by(BINDS);
+    let binding = network.carries(&found.values).bound_by(BINDS);
     let mut unseen: Vec<Owner> =
         binding.iter().filter(|owner| !seen.most_likely.contains(owner)).copied().collect();
     let slopes = network.slopes(&found.values);

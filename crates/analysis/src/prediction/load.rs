@@ -15,7 +15,7 @@ use crate::row::ResultRow;
 use catalogue::cluster::FittedRow;
 use catalogue::{Auto, Cluster, Count};
 use model::load::{Pace, Rate};
-use model::plan::{HostStage, Stage, Work};
+use model::plan::{HostStage, Pattern, Stage, Work};
 use model::testbed::SIMULATED_CLUSTER;
 use model::{Bytes, Object, Op, Percent, Plan, Record, Route, Setting, StageKind};
 use std::borrow::Cow;
@@ -117,6 +117,8 @@ pub enum LeftOut {
     OthersFiles,
     /// Hosts write one file in turn, piece by piece: their tokens go to and fro.
     SharedFile,
+    /// Several streams of a worker, strides, backward, or places one after the other from a list.
+    Order,
     /// The figure is the peak or the plateau of a curve, and no one load's.
     OfACurve,
     /// The figure is of an event, or an event's own requests are in it.
@@ -309,6 +311,9 @@ fn asked(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         let load = Load { workload, hosts, outstanding, depth: 1, remote, object, route };
         return if is_told { Ok(load) } else { Err(LeftOut::LoadUntold) };
     }
+    if is_of_another_order(&work.pattern) {
+        return Err(LeftOut::Order);
+    }
     let touched = touched_in(stages.iter().copied(), |work| work == of.index);
     if hosts == 0 || touched.bytes.0 == 0 {
         return Err(LeftOut::LoadUntold);
@@ -326,6 +331,11 @@ fn asked(plan: &Plan, of: StageOf<'_>, work: &Work) -> Result<Load, LeftOut> {
         object: if is_shared { Object::SharedFile } else { Object::Blocks },
         route,
     })
+}
+
+/// Whether requests go where neither chance nor the end of another one leads.
+fn is_of_another_order(pattern: &Pattern) -> bool {
+    pattern.streams > 1 || pattern.backward || pattern.stride.0 > 0 || pattern.sequence.is_some()
 }
 
 /// The share of data in the other site, and how hosts reach it, as the simulated targets of a stage

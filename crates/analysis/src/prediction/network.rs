@@ -54,6 +54,14 @@ pub enum Beyond {
     FewPlaces,
     /// Nodes differ, and count as alike.
     UnequalNodes,
+    /// Some places are hot, and count as spread over all nodes and drives.
+    HotPlaces,
+    /// Workers in order keep several requests outstanding from hosts on some of the nodes.
+    FewStreams,
+    /// Writes in order become stripes with parity, whose parts wait for each other.
+    Stripes,
+    /// Copies go to nodes of two sites, whichever these are.
+    Sites,
 }
 
 /// What a load comes to.
@@ -66,6 +74,17 @@ pub struct Carried {
 }
 
 impl Carried {
+    /// Whoever holds this share of all requests or more, the largest first; where nobody does,
+    /// whoever holds most. Something always binds.
+    pub fn bound_by(&self, share: f64) -> Vec<Owner> {
+        let owners = self.held_by(share);
+        if !owners.is_empty() {
+            return owners;
+        }
+        let most = self.held.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        most.map(|(owner, _)| *owner).into_iter().collect()
+    }
+
     /// Whoever holds this share of all requests or more, the largest first.
     pub fn held_by(&self, share: f64) -> Vec<Owner> {
         let mut owners: Vec<Owner> =

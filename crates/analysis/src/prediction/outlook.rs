@@ -35,7 +35,7 @@ impl Fit {
     /// Who holds this share of any of these networks, for each of the parameters that are likely.
     pub(super) fn holders(&self, networks: &[Network], share: f64) -> Vec<BTreeSet<Owner>> {
         let of = |draw: &Draw| {
-            let held = |network: &Network| network.carries(&draw.values).held_by(share);
+            let held = |network: &Network| network.carries(&draw.values).bound_by(share);
             networks.iter().flat_map(held).collect()
         };
         self.likely().map(of).collect()
@@ -53,7 +53,7 @@ impl Fit {
             if ((value - ln_rate).exp() - 1.0).abs() > FAR {
                 far_off += draw.weight;
             }
-            if carried.held_by(asked.binds).iter().any(|owner| !seen.contains(owner)) {
+            if carried.bound_by(asked.binds).iter().any(|owner| !seen.contains(owner)) {
                 otherwise_bound += draw.weight;
             }
         }

@@ -32,6 +32,21 @@ fn calibrated_c() -> Calibration {
     calibrate(&cluster(C), &of(true), &of(false)).expect("fits")
 }
 
+#[test]
+fn repetitions_that_agree_make_no_prediction_surer() {
+    let rows = rows_of_c();
+    let of = |calibrates: bool, times: usize| -> Vec<Measured> {
+        let chosen = rows.iter().filter(|row| row.calibrates == calibrates);
+        let all = chosen.flat_map(|row| (0..times).map(|_| row.row.clone()));
+        (1..).zip(all).map(|(number, row)| Measured { number, ..row }).collect()
+    };
+    let held_out = |times| calibrate(&cluster(C), &of(true, times), &of(false, 1)).expect("fits");
+    for (once, often) in held_out(1).held_out.iter().zip(held_out(3).held_out) {
+        let wider = often.predicted.reaches() / once.predicted.reaches();
+        assert!((0.9..1.1).contains(&wider), "{}: {wider}", once.row.name);
+    }
+}
+
 fn row(number: usize, kib: u64, read: u32, outstanding: u64, rate: f64) -> Measured {
     let workload = Workload::new("w", Bytes::kib(kib), Percent::of(read), true, None);
     let load = Load {

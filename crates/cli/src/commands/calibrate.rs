@@ -1,5 +1,6 @@
 //! `plimsoll calibrate`
 
+use super::compare::same_run_twice;
 use super::saved::read_digests;
 use super::{print, print_json};
 use crate::args::CalibrateArgs;
@@ -14,6 +15,7 @@ use catalogue::Cluster;
 use catalogue::cluster::{FittedRow, with_fitted};
 use model::Record;
 use report::topics::prediction::{self as topic, Calibrated};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Rows with where they come from.
@@ -36,6 +38,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
             "the testbed is fitted already; calibrate the one that it was made from, with all runs",
         ));
     }
+    keeps_inputs(args)?;
     let source = match &args.against {
         Some(wanted) => of_report(wanted, &cluster)?,
         None => of_runs(args, &mut cluster)?,
@@ -80,6 +83,23 @@ fn refused(why: &str) -> Failure {
     Failure::Usage(format!("error: {why}"))
 }
 
+/// What is read is never written over: neither a run nor the testbed that it calibrates.
+fn keeps_inputs(args: &CalibrateArgs) -> Result<(), Failure> {
+    let Some(out) = &args.out else { return Ok(()) };
+    let Ok(there) = out.canonicalize() else { return Ok(()) };
+    let testbed = Path::new(&args.testbed);
+    let inputs = args.runs.iter().map(PathBuf::as_path).chain([testbed]);
+    let is_there = |input: &Path| input.canonicalize().is_ok_and(|input| input == there);
+    match inputs.into_iter().find(|input| is_there(input)) {
+        None => Ok(()),
+        Some(input) => Err(refused(&format!(
+            "--out {} is what is read, {}; give the fitted testbed another name",
+            out.display(),
+            input.display()
+        ))),
+    }
+}
+
 /// The rates of a report, which is to be of this testbed.
 fn of_report(wanted: &str, cluster: &Cluster) -> Result<Source, Failure> {
     let (figures, _) = published::read(wanted)?;
@@ -104,6 +124,7 @@ fn of_report(wanted: &str, cluster: &Cluster) -> Result<Source, Failure> {
 fn of_runs(args: &CalibrateArgs, cluster: &mut Cluster) -> Result<Source, Failure> {
     let records: Vec<Record> =
         args.runs.iter().map(|run| read_digests(run)).collect::<Result<_, _>>()?;
+    same_run_twice(&args.runs, &records.iter().collect::<Vec<_>>())?;
     let files: Vec<String> = args.runs.iter().map(|run| run.display().to_string()).collect();
     testbed::find_files(cluster, &args.testbed, &records);
     one_cluster(cluster, &records)

@@ -13,6 +13,7 @@ use analysis::compare::{Comparison, Condition, compare_results};
 use model::{Record, printable};
 use report::surfaces::html::Against;
 use report::topics;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Compares runs with the first of them.
@@ -23,7 +24,7 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let records =
         args.runs.iter().map(|run| read_judged(run)).collect::<Result<Vec<Record>, Failure>>()?;
     let records: Vec<&Record> = records.iter().collect();
-    same_run_twice(args, &records)?;
+    same_run_twice(&args.runs, &records)?;
     let results: Vec<Vec<ResultRow>> =
         records.iter().map(|record| analysis::results(record)).collect();
     let comparison = compare_results(&records, &results);
@@ -62,15 +63,15 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     gate(&args.fail_if, &comparison)
 }
 
-/// A run beside itself has no differences, and would open any gate.
-fn same_run_twice(args: &CompareArgs, records: &[&Record]) -> Result<(), Failure> {
+/// A run beside itself has no differences, and would open any gate; and it is no repetition.
+pub(super) fn same_run_twice(runs: &[PathBuf], records: &[&Record]) -> Result<(), Failure> {
     let id = |number: usize| records[number].plan.run_id.as_str();
     for second in 1..records.len() {
         if let Some(first) = (0..second).find(|first| id(*first) == id(second)) {
             return Err(Failure::Usage(format!(
                 "error: {} is the same run as {}; name each run once",
-                args.runs[second].display(),
-                args.runs[first].display()
+                runs[second].display(),
+                runs[first].display()
             )));
         }
     }

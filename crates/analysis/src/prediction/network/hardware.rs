@@ -11,6 +11,7 @@ use model::Percent;
 impl Network {
     /// Ports, fabric, links and cores: the ceilings' demands.
     pub(super) fn layers(&mut self, cluster: &Cluster, load: &Load) {
+        let cluster = &self.placed(cluster);
         self.node_ports(cluster, load);
         self.client_ports(cluster, load);
         for limit in ceiling(cluster, &load.workload).limits {
@@ -46,6 +47,19 @@ impl Network {
         }
     }
 
+    /// The cluster, where nobody says that a copy stays on the node that writes: the place of a
+    /// block decides.
+    fn placed(&self, cluster: &Cluster) -> Cluster {
+        let mut placed = cluster.clone();
+        let copies = if self.blocks.one_by_one { 1.0 } else { self.amplification.blocks };
+        if !cluster.has_clients() && fixed(cluster.access.local_writes.value).is_none() {
+            let share = (copies / self.nodes).min(1.0);
+            placed.access.local_writes.value =
+                catalogue::Auto::Fixed(Percent { ppm: (share * 1e6).round() as u32 });
+        }
+        placed
+    }
+
     /// Queues of which each takes so much of each request on average.
     fn add_fixed(&mut self, layer: Layer, count: f64, demand_s: f64) {
         let visit = Visit::new(1.0, Owner::Layer(layer), demand_s * count);
@@ -59,16 +73,6 @@ impl Network {
             return;
         };
         let node_per_s = bytes_per_s / self.nodes;
-        // Where nobody says that a copy stays on the node that writes, the place of a block
-        // decides.
-        let mut there = cluster.clone();
-        let copies = if self.blocks.one_by_one { 1.0 } else { self.amplification.blocks };
-        if !cluster.has_clients() && fixed(cluster.access.local_writes.value).is_none() {
-            let share = (copies / self.nodes).min(1.0);
-            there.access.local_writes.value =
-                catalogue::Auto::Fixed(Percent { ppm: (share * 1e6).round() as u32 });
-        }
-        let cluster = &there;
         let of = |read: Percent| {
             let workload = crate::ceiling::Workload { read, ..load.workload.clone() };
             traffic(cluster, &workload, &self.amplification, &mut Vec::new())

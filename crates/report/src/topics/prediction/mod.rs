@@ -128,6 +128,10 @@ pub(super) fn owner(owner: Owner) -> &'static str {
         Owner::Beyond(Beyond::Sizes) => "sizes that differ",
         Owner::Beyond(Beyond::FewPlaces) => "few places in use",
         Owner::Beyond(Beyond::UnequalNodes) => "unequal nodes",
+        Owner::Beyond(Beyond::HotPlaces) => "hot places",
+        Owner::Beyond(Beyond::FewStreams) => "few streams",
+        Owner::Beyond(Beyond::Stripes) => "stripes with parity",
+        Owner::Beyond(Beyond::Sites) => "copies in either site",
     }
 }
 
@@ -143,6 +147,10 @@ pub(super) fn owner_code(owner: Owner) -> &'static str {
         Owner::Beyond(Beyond::Sizes) => "sizes",
         Owner::Beyond(Beyond::FewPlaces) => "few-places",
         Owner::Beyond(Beyond::UnequalNodes) => "unequal-nodes",
+        Owner::Beyond(Beyond::HotPlaces) => "hot-places",
+        Owner::Beyond(Beyond::FewStreams) => "few-streams",
+        Owner::Beyond(Beyond::Stripes) => "stripes",
+        Owner::Beyond(Beyond::Sites) => "sites",
     }
 }
 
@@ -174,6 +182,7 @@ fn why_left_out(why: LeftOut) -> &'static str {
         LeftOut::LoadUntold => "its load is incomplete",
         LeftOut::OthersFiles => "it looks at files that another host made",
         LeftOut::SharedFile => "hosts write one file in turn",
+        LeftOut::Order => "its streams, strides, backward or listed places are not predicted",
         LeftOut::OfACurve => "it is a curve's peak or plateau",
         LeftOut::OfAnEvent => "it is of an event",
         LeftOut::OtherWay => "its simulated migration is not predicted",
@@ -193,6 +202,7 @@ pub(super) fn left_out_code(why: LeftOut) -> &'static str {
         LeftOut::LoadUntold => "load-untold",
         LeftOut::OthersFiles => "others-files",
         LeftOut::SharedFile => "shared-file",
+        LeftOut::Order => "order",
         LeftOut::OfACurve => "of-a-curve",
         LeftOut::OfAnEvent => "of-an-event",
         LeftOut::OtherWay => "other-way",
