@@ -8,7 +8,7 @@ use catalogue::cluster::{NodeGroup, Placement, Role, fixed};
 use model::Percent;
 
 /// Squared coefficients of variation of sizes above this make waits vary by more than a few
-/// percent: in simulations, rates with up to 1 were right, and with 4 and more 11 to 56 % lower.
+/// percent: in simulations, rates with up to 2 were right, and with 4 and more 10 to 41 % lower.
 const SIZES_VARY: f64 = 2.0;
 /// What is touched lies in pieces of this size, each on one drive.
 const PIECE_BYTES: f64 = 1_048_576.0;
@@ -44,7 +44,7 @@ fn has_few_places(cluster: &Cluster, load: &Load) -> bool {
 
 /// Whether workers in order have several requests outstanding each, and either they or their hosts
 /// are fewer than nodes: windows of requests then meet few drives. In simulations, rates were up to
-/// 40 % lower.
+/// 29 % lower.
 fn has_few_streams(cluster: &Cluster, load: &Load) -> bool {
     let nodes = cluster.node_count();
     let hosted = if cluster.has_clients() { nodes } else { u64::from(load.hosts) };
@@ -53,7 +53,7 @@ fn has_few_streams(cluster: &Cluster, load: &Load) -> bool {
 }
 
 /// Whether writes in order become stripes with parity, or any write one behind a cache: rates were
-/// up to 39 % lower in simulations.
+/// up to 28 % lower in simulations.
 fn writes_stripes(cluster: &Cluster, load: &Load) -> bool {
     let has_parity =
         fixed(cluster.protection.parity.value).is_some_and(|parity: catalogue::Count| parity.0 > 0);
