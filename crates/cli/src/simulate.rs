@@ -93,8 +93,8 @@ fn at_event(parameter: &str, spec: &Spec, scenario: &Scenario) -> Result<String,
         }
         EventTime::After(after) => {
             return Err(Failure::Usage(format!(
-                "error: the simulated cluster: the event `{}` is due after {after}, when nothing is measured \
-                 any more; give it a share, such as at = \"50%\"",
+                "error: the simulated cluster: the event `{}` is due after {after}, when nothing \
+                 is measured any more; give it a share, such as at = \"50%\"",
                 event.name.value
             )));
         }

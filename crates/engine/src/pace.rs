@@ -240,14 +240,17 @@ mod tests {
     use model::units::{Bytes, Percent};
 
     fn pacer(rate: &str, poisson: bool, turn: u32, of: u32) -> Pacer {
-        paced(Pace::Open { rate: rate.parse().expect("a rate"), poisson }, 5, (turn, of))
+        paced(Pace::Open { rate: rate.parse().expect("a rate"), poisson }, 5, turn, of)
     }
 
     /// Of one of the workers of a work of 1,000 bytes a request.
-    fn paced(pace: Pace, seed: u64, turn: (u32, u32)) -> Pacer {
+    fn paced(pace: Pace, seed: u64, turn: u32, of: u32) -> Pacer {
         let (block, stop) = (Bytes(1_000), Stop::After(Nanos::seconds(1)));
         let work = Work { pace, ..Work::simple(block, Percent::ALL, Access::Random, 1, stop) };
-        Pacer::new(&work, &Worker { work: 0, seed, turn, extents: Vec::new(), files: None })
+        Pacer::new(
+            &work,
+            &Worker { work: 0, seed, turn: (turn, of), extents: Vec::new(), files: None },
+        )
     }
 
     fn dues(pacer: &mut Pacer, count: usize, length: u32) -> Vec<u64> {
@@ -295,7 +298,7 @@ mod tests {
         let held = |turn| {
             let then = model::curve::Then::Holds(1_000_000);
             let curve = Curve { unit: Unit::Bytes, lines: Vec::new(), then };
-            paced(Pace::Changing { curve, poisson: false }, 5, (turn, 4))
+            paced(Pace::Changing { curve, poisson: false }, 5, turn, 4)
         };
         assert_eq!(all(&mut (0..4).map(held)), even);
     }
@@ -306,7 +309,7 @@ mod tests {
         let lines = vec![line(0, 2_000_000), line(2_000_000, 2_000_000)];
         let then = model::curve::Then::Holds(2_000_000);
         let curve = Curve { unit: Unit::MilliIops, lines, then };
-        paced(Pace::Changing { curve, poisson }, seed, (turn, of))
+        paced(Pace::Changing { curve, poisson }, seed, turn, of)
     }
 
     #[test]
@@ -351,7 +354,7 @@ mod tests {
     fn a_changing_rate_that_ends_is_never_due_again_and_what_is_left_out_counts() {
         let lines = vec![model::curve::Line { length: Nanos::seconds(1), from: 9_000, to: 9_000 }];
         let curve = Curve { unit: Unit::MilliIops, lines, then: model::curve::Then::Holds(0) };
-        let mut pacer = paced(Pace::Changing { curve, poisson: false }, 5, (0, 1));
+        let mut pacer = paced(Pace::Changing { curve, poisson: false }, 5, 0, 1);
         pacer.took(1);
         pacer.skip(1, 7);
         assert_eq!(pacer.due_ns(), Some(888_888_888), "the ninth");
@@ -375,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_followed_by_a_rest_once_it_is_back() {
-        let mut pacer = paced(Pace::Closed { think: Nanos(500), burst: 2 }, 5, (0, 1));
+        let mut pacer = paced(Pace::Closed { think: Nanos(500), burst: 2 }, 5, 0, 1);
         pacer.took(1);
         assert_eq!(pacer.due_ns(), None, "the burst goes on");
         pacer.took(1);

@@ -98,7 +98,11 @@ impl Points {
             let of = |point: &Point| point.count * point.off(values).powi(2);
             let off = self.all.iter().map(of).sum::<f64>() / between;
             let apart = self.all.iter().map(|point| point.within).sum::<f64>() / within;
-            alike((off, between), (apart.max(LEAST_VARIANCE), within), rows / loads)
+            {
+                let off = MeanSquare { value: off, freedom: between };
+                let apart = MeanSquare { value: apart.max(LEAST_VARIANCE), freedom: within };
+                alike(off, apart, rows / loads)
+            }
         };
         for point in &mut self.all {
             point.worth = point.count / (1.0 + (point.count - 1.0) * self.alike);
@@ -108,18 +112,27 @@ impl Points {
 }
 
 /// The share of a row's variance that its repetitions have in common, from the mean squares of
-/// loads about the fit and of repetitions about their load, each with its degrees of freedom, and
-/// how often a load was repeated.
-fn alike((off, between): (f64, f64), (apart, within): (f64, f64), repeats: f64) -> f64 {
-    let ratio = off / apart;
+/// loads about the fit and of repetitions about their load, and how often a load was repeated.
+fn alike(off: MeanSquare, apart: MeanSquare, repeats: f64) -> f64 {
+    let ratio = off.value / apart.value;
     // The share of the F distribution above this ratio.
-    let by_chance =
-        incomplete_beta(within / 2.0, between / 2.0, within / (within + between * ratio));
+    let by_chance = incomplete_beta(
+        apart.freedom / 2.0,
+        off.freedom / 2.0,
+        apart.freedom / (apart.freedom + off.freedom * ratio),
+    );
     if ratio <= 1.0 || by_chance >= BY_CHANCE {
         return 0.0;
     }
-    let common = (off - apart) / repeats;
-    common / (common + apart)
+    let common = (off.value - apart.value) / repeats;
+    common / (common + apart.value)
+}
+
+/// A sum of squares ÷ its degrees of freedom.
+#[derive(Clone, Copy)]
+struct MeanSquare {
+    value: f64,
+    freedom: f64,
 }
 
 #[cfg(test)]
@@ -130,12 +143,13 @@ mod tests {
     #[test]
     fn repetitions_that_agree_about_what_does_not_fit_are_one_row() {
         // 3 repetitions of each of 8 loads, which agree within 0.2 % and stray by 20 %.
-        let found = alike((3.0 * 0.04, 2.0), (4e-6, 16.0), 3.0);
+        let of = |value, freedom| MeanSquare { value, freedom };
+        let found = alike(of(3.0 * 0.04, 2.0), of(4e-6, 16.0), 3.0);
         assert!(found > 0.999, "{found}");
-        assert!(alike((4e-4, 2.0), (4e-4, 16.0), 3.0).abs() < 1e-12);
+        assert!(alike(of(4e-4, 2.0), of(4e-4, 16.0), 3.0).abs() < 1e-12);
         // The 95th percentile of F with 2 and 16 degrees of freedom is 3.634.
-        assert!(alike((3.63, 2.0), (1.0, 16.0), 3.0).abs() < 1e-12);
-        assert!((alike((3.64, 2.0), (1.0, 16.0), 3.0) - 0.88 / 1.88).abs() < 1e-9);
+        assert!(alike(of(3.63, 2.0), of(1.0, 16.0), 3.0).abs() < 1e-12);
+        assert!((alike(of(3.64, 2.0), of(1.0, 16.0), 3.0) - 0.88 / 1.88).abs() < 1e-9);
     }
 
     #[test]
@@ -143,11 +157,11 @@ mod tests {
         let mut rng = Rng::new(7);
         let mut mean_square = |freedom: u32| {
             let squares = (0..freedom).map(|_| super::super::posterior::normal(&mut rng).powi(2));
-            squares.sum::<f64>() / f64::from(freedom)
+            let freedom = f64::from(freedom);
+            MeanSquare { value: squares.sum::<f64>() / freedom, freedom }
         };
-        let taken = (0..4_000)
-            .filter(|_| alike((mean_square(3), 3.0), (mean_square(16), 16.0), 3.0) > 0.0)
-            .count();
+        let taken =
+            (0..4_000).filter(|_| alike(mean_square(3), mean_square(16), 3.0) > 0.0).count();
         assert!((140..260).contains(&taken), "{taken} of 4,000, 200 expected");
     }
 }
