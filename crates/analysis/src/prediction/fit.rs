@@ -76,6 +76,9 @@ pub struct Fit {
     pub spread: f64,
     /// Degrees of freedom of the spread.
     pub freedom: f64,
+    /// The share of a row's variance that its repetitions have in common, 0 to 1. Above 0, rows
+    /// stray by what the model or the testbed has wrong, and not by chance.
+    pub alike: f64,
     /// Parameters that may be the true ones.
     draws: Vec<Draw>,
 }
@@ -229,7 +232,8 @@ impl Fit {
         let squares = points.squares(&values);
         let freedom = PRIOR_ROWS + (points.worth() - taken).max(0.0);
         let spread = ((PRIOR_ROWS * PRIOR_SPREAD.powi(2) + squares) / freedom).sqrt();
-        Fit { values, prior, covariance, spread, freedom, draws: Vec::new() }
+        let alike = points.alike;
+        Fit { values, prior, covariance, spread, freedom, alike, draws: Vec::new() }
     }
 
     /// How many of these rows the parameters took.

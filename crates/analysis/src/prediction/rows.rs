@@ -41,7 +41,7 @@ impl Point {
 pub(super) struct Points {
     pub(super) all: Vec<Point>,
     /// The share of a row's variance that repetitions have in common, 0 to 1.
-    alike: f64,
+    pub(super) alike: f64,
 }
 
 impl Points {

@@ -41,6 +41,7 @@ fn repetitions_that_agree_make_no_prediction_surer() {
         (1..).zip(all).map(|(number, row)| Measured { number, ..row }).collect()
     };
     let held_out = |times| calibrate(&cluster(C), &of(true, times), &of(false, 1)).expect("fits");
+    assert!(held_out(1).fit.alike.abs() < 1e-12 && held_out(3).fit.alike > 0.9);
     for (once, often) in held_out(1).held_out.iter().zip(held_out(3).held_out) {
         let wider = often.predicted.reaches() / once.predicted.reaches();
         assert!((0.9..1.1).contains(&wider), "{}: {wider}", once.row.name);

@@ -27,6 +27,7 @@ pub fn calibration(calibrated: &Calibrated<'_>) -> Value {
             .map(|found| parameter(calibration, found)).collect::<Vec<_>>(),
         "proposed": calibration.proposed.iter().map(proposed).collect::<Vec<_>>(),
         "spread": calibration.fit.spread,
+        "repetitions_in_common": calibration.fit.alike,
         "degrees_of_freedom": calibration.fit.freedom,
         "left_out": left_out(calibrated.left_out),
     })

@@ -9,6 +9,12 @@ use analysis::prediction::follow::Followed;
 use analysis::prediction::load::Load;
 use model::{Object, Percent};
 
+/// Rows stray for a reason, and not by chance, where their repetitions have this share of the
+/// variance in common.
+const MOSTLY: f64 = 0.5;
+/// A spread below this is as good as any model.
+const NOTABLE: f64 = 0.05;
+
 /// Held-out rows, fitted rows, parameters and remarks.
 pub fn calibration(calibrated: &Calibrated<'_>) -> String {
     let calibration = calibrated.calibration;
@@ -187,6 +193,13 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
         words::share(calibration.fit.spread),
         calibration.fit.freedom
     ));
+    if calibration.fit.alike > MOSTLY && calibration.fit.spread > NOTABLE {
+        remarks.push(
+            "Repetitions agree far better, so this is not chance: check what the testbed says of \
+             cores, lanes and drives."
+                .to_owned(),
+        );
+    }
     remarks.extend(left_out_lines(calibrated.left_out));
     remarks
 }
