@@ -113,7 +113,7 @@ pub(super) fn fitted_row(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
         );
     }
     let hosts = row.hosts.value.0;
-    if u64::from(hosts) > outstanding.max(1) {
+    if outstanding > 0 && u64::from(hosts) > outstanding {
         wrong(
             place(&row.hosts),
             &format!("{hosts} hosts, and {outstanding} requests outstanding of all of them"),
