@@ -24,8 +24,15 @@ impl Field for Number {
         if number.is_finite() {
             return Ok(Number(number));
         }
+        let message = match node.value {
+            // TOML has words for what is no figure.
+            Value::Float(number) => {
+                format!("expected a finite number, found {}", number.to_string().to_lowercase())
+            }
+            _ => format!("expected a number, found {}", node.kind()),
+        };
         Err(UnitError {
-            message: format!("expected a number, found {}", node.kind()),
+            message,
             remedy: "write a finite number without quotes, and its unit as unit = \"…\"".to_owned(),
         })
     }
@@ -451,6 +458,11 @@ mod tests {
                     \"s\"\nquantity = \"q\"\nvalue = \"3\"\nunit = \"u\"\n";
         let errors = Published::parse("x", text).expect_err("a text is no number");
         assert!(errors.problems[0].message.contains("expected a number"), "{:?}", errors.problems);
+        for word in ["nan", "inf", "-inf"] {
+            let errors = Published::parse("x", &text.replace("\"3\"", word)).expect_err(word);
+            let said = &errors.problems[0].message;
+            assert!(said.ends_with(&format!("expected a finite number, found {word}")), "{said}");
+        }
         let good = text.replace("\"3\"", "3");
         assert_eq!(Published::parse("x", &good).expect("good").value("w", "s", "q"), Some(3.0));
         let twice = format!("{good}{}", &good[good.find("[[").expect("there")..]);

@@ -6,7 +6,7 @@ use super::load::{Load, Measured};
 use super::network::{Network, Owner};
 use super::outlook::{Asked, Outlook};
 use super::parameter::{DEPENDS, Parameter};
-pub use super::refusal::Refusal;
+pub use super::refusal::{Refusal, check_fitted};
 use super::refusal::{check_fit, check_rows};
 use catalogue::Cluster;
 use catalogue::cluster::FittedValue;
@@ -130,7 +130,7 @@ pub fn calibrate(
     check_rows(cluster, fit)?;
     let found = Fit::to(cluster, fit);
     let networks: Vec<Network> = fit.iter().map(|row| Network::new(cluster, &row.load)).collect();
-    check_fit(&found, fit, &networks)?;
+    check_fit(cluster, &found.values, fit, &networks)?;
     let seen = seen(&found, &networks);
     let judge = |row: &Measured| judged(cluster, &found, &seen, row);
     let (fitted, held_out): (Vec<Judged>, Vec<Judged>) =

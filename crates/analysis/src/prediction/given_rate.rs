@@ -4,12 +4,16 @@ use super::fit::{Fit, OUTSIDE};
 use super::forecast::{Known, Otherwise};
 use super::load::Paced;
 use super::network::Network;
-use super::parameter::{PARAMETERS, Values};
-use super::posterior::mixed_quantile;
+use super::parameter::Values;
+use super::posterior::quantile;
+use crate::gate::needed::normal as below_normal;
 use catalogue::Cluster;
 
 /// The logarithm of a latency that never ends, in seconds.
 const NEVER: f64 = 40.0;
+/// Strays of one measurement that stand for all, in deviations: each is the middle of a fifth of
+/// the normal distribution.
+const STRAYS: [f64; 5] = [-1.2816, -0.5244, 0.0, 0.5244, 1.2816];
 
 /// What is predicted of such a load.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,22 +51,40 @@ pub fn at_rates(cluster: &Cluster, loads: &[Paced]) -> Vec<AtRate> {
 }
 
 /// The probability that a rate is carried, and the latency at it.
+///
+/// Both come from what the interval of the most that is carried comes from: likely parameters, and
+/// what one further measurement strays by. A system that is e^d times as fast as the model carries
+/// e^d times as much, and a rate λ waits there as λ ÷ e^d does in the model, for 1 ÷ e^d of the
+/// time.
 fn waits(fit: &Fit, network: &Network, rate: f64) -> (f64, Wait) {
-    let ln_latency = |values: &Values| network.latency_at_s(values, rate).map_or(NEVER, f64::ln);
-    let value = ln_latency(&fit.values);
-    let parts: Vec<(f64, f64, f64)> =
-        fit.likely().map(|draw| (ln_latency(&draw.values), draw.spread, draw.weight)).collect();
-    let told = |ln: f64| (ln < 0.5 * NEVER).then(|| ln.exp());
-    if parts.is_empty() {
+    let ln_latency = |values: &Values, faster: f64| {
+        let at = network.latency_at_s(values, rate * (-faster).exp());
+        at.map_or(NEVER, |latency_s| latency_s.ln() - faster)
+    };
+    let ln_rate = rate.max(1e-12).ln();
+    let value = ln_latency(&fit.values, 0.0);
+    let alone = [(fit.values, fit.spread, 1.0)];
+    let mut likely: Vec<(Values, f64, f64)> =
+        fit.likely().map(|draw| (draw.values, draw.spread, draw.weight)).collect();
+    if likely.is_empty() {
         // Nothing is open but what one measurement strays by.
-        let range = fit.further(value, [0.0; PARAMETERS]);
-        let [value, low, high] = [value, range.low.ln(), range.high.ln()].map(told);
-        return (value.map_or(0.0, |_| 1.0), Wait { value, low, high });
+        likely.extend(alone);
     }
-    let carried = parts.iter().filter(|(ln, ..)| *ln < NEVER).map(|(_, _, weight)| weight).sum();
-    let at = |share: f64| mixed_quantile(&parts, share);
+    let (mut carried, mut latencies) = (0.0, Vec::new());
+    for (values, spread, weight) in &likely {
+        let most = network.ln_rate(values);
+        carried += weight * below_normal((most - ln_rate) / spread.max(1e-12));
+        latencies.extend(STRAYS.map(|stray| (ln_latency(values, stray * spread), *weight)));
+    }
+    let all: f64 = latencies.iter().map(|(_, weight)| weight).sum();
+    latencies.iter_mut().for_each(|(_, weight)| *weight /= all.max(1e-300));
+    let mut at = |share: f64| quantile(&mut latencies, share);
     let (low, high) = (at(0.5 * OUTSIDE).min(value), at(1.0 - 0.5 * OUTSIDE).max(value));
-    (carried, Wait { value: told(value), low: told(low), high: told(high) })
+    // Points are few where one of the ends has to be: the probability is exact.
+    let told = |ln: f64| (ln < 0.5 * NEVER).then(|| ln.exp());
+    let high = if carried < 1.0 - 0.5 * OUTSIDE { None } else { told(high) };
+    let low = if carried < 0.5 * OUTSIDE { None } else { told(low) };
+    (carried.clamp(0.0, 1.0), Wait { value: told(value), low, high })
 }
 
 #[cfg(test)]
@@ -96,8 +118,24 @@ mod tests {
             let value = found.latency_s.value.expect("carried");
             assert!((value / theory_s - 1.0).abs() < 0.01, "{used}: {value} {theory_s}");
             let (low, high) = (found.latency_s.low, found.latency_s.high);
-            assert!(low < Some(value) && Some(value) < high, "an interval: {found:?}");
+            assert!(low < Some(value), "an interval: {found:?}");
+            // It has an end as far as the interval knows that the rate is carried.
+            assert_eq!(high.is_some(), found.carried >= 0.95, "{found:?}");
+            assert!(high.is_none_or(|high| high > value), "{found:?}");
         }
+    }
+
+    #[test]
+    fn the_probability_is_that_of_the_interval_of_what_is_carried_at_most() {
+        let most = at(1_000.0).most.rate;
+        assert!(most.low < 0.7 * most.value && most.high > 1.4 * most.value, "{most:?}");
+        for (rate, share) in [(most.low, 0.95), (most.value, 0.5), (most.high, 0.05)] {
+            let carried = at(rate).carried;
+            assert!((carried - share).abs() < 0.01, "{rate}: {carried} for {share}");
+        }
+        // Nothing is sure, and nothing has the sign of a sum of nothing.
+        let far = at(1e9).carried;
+        assert!(far.is_sign_positive() && far < 0.05, "{far}");
     }
 
     #[test]

@@ -395,9 +395,10 @@ impl From<&Measured> for FittedRow {
             write_bytes: Bytes(workload.write_bytes.round().max(1.0) as u64),
             read: workload.read,
             random: Percent { ppm: (workload.random * 1e6).round() as u32 },
-            footprint: workload.footprint,
+            footprint: workload.footprint.filter(|footprint| footprint.0 > 0),
             popularity: workload.popularity.clone(),
-            hosts: row.load.hosts,
+            // A host without a request outstanding loads nothing.
+            hosts: u64::from(row.load.hosts).min(row.load.outstanding) as u32,
             outstanding: row.load.outstanding,
             depth: row.load.depth,
             remote: row.load.remote,

@@ -4,6 +4,7 @@
 //! [`forecast`]. A prediction always has an interval, and says whether what binds it also bound a
 //! fitted row. `docs/method/prediction.md` has every formula and what came of the published rows.
 
+pub mod basis;
 mod cache;
 pub mod calibration;
 pub mod choice;

@@ -1,9 +1,8 @@
 //! Rows that nothing should be fitted to.
 
-use super::fit::Fit;
-use super::load::{Load, Measured};
+use super::load::{Load, Measured, fitted};
 use super::network::Network;
-use super::parameter::{DEPENDS, Parameter};
+use super::parameter::{DEPENDS, Parameter, Values};
 use crate::ceiling::{Layer, ceiling};
 use catalogue::Cluster;
 use catalogue::cluster::MOST_FITTED_ROWS;
@@ -67,6 +66,21 @@ pub enum Refusal {
     },
 }
 
+/// Whether a fitted testbed's rows are such that its values may have been fitted to them, by the
+/// rules of a calibration. A testbed that was edited since may say anything.
+///
+/// # Errors
+/// Why nothing would have been fitted to them.
+pub fn check_fitted(cluster: &Cluster) -> Result<(), Refusal> {
+    let rows = fitted(cluster);
+    if rows.is_empty() {
+        return Ok(());
+    }
+    check_rows(cluster, &rows)?;
+    let networks: Vec<Network> = rows.iter().map(|row| Network::new(cluster, &row.load)).collect();
+    check_fit(cluster, &Values::of(cluster), &rows, &networks)
+}
+
 /// Whether these rows may be fitted at all.
 ///
 /// # Errors
@@ -125,8 +139,13 @@ fn repeats_stray(rows: &[Measured], but: &Load) -> f64 {
 ///
 /// # Errors
 /// Why they do not.
-pub(super) fn check_fit(fit: &Fit, rows: &[Measured], networks: &[Network]) -> Result<(), Refusal> {
-    let strays = |network: &Network, row: &Measured| network.ln_rate(&fit.values) - row.rate.ln();
+pub(super) fn check_fit(
+    cluster: &Cluster,
+    values: &Values,
+    rows: &[Measured],
+    networks: &[Network],
+) -> Result<(), Refusal> {
+    let strays = |network: &Network, row: &Measured| network.ln_rate(values) - row.rate.ln();
     let squares: f64 =
         networks.iter().zip(rows).map(|(network, row)| strays(network, row).powi(2)).sum();
     let spread = (squares / rows.len().max(1) as f64).sqrt();
@@ -135,21 +154,56 @@ pub(super) fn check_fit(fit: &Fit, rows: &[Measured], networks: &[Network]) -> R
         let worst =
             networks.iter().zip(rows).max_by(|a, b| away(a.0, a.1).total_cmp(&away(b.0, b.1)));
         if let Some((network, row)) = worst {
-            let predicted = network.carries(&fit.values).rate;
+            let predicted = network.carries(values).rate;
             return Err(Refusal::DoesNotFit { spread, row: Box::new(row.clone()), predicted });
         }
     }
     let depends = |parameter: &Parameter| {
-        networks
-            .iter()
-            .any(|network| network.slopes(&fit.values)[parameter.index()].abs() >= DEPENDS)
+        networks.iter().any(|network| network.slopes(values)[parameter.index()].abs() >= DEPENDS)
     };
     let unknowns: Vec<Parameter> = Parameter::ALL
         .into_iter()
-        .filter(|parameter| fit.open(*parameter) > 0.0 && depends(parameter))
+        .filter(|parameter| parameter.known(cluster).is_none() && depends(parameter))
         .collect();
     if unknowns.len() > 2 * rows.len() {
         return Err(Refusal::TooManyUnknowns { rows: rows.len(), unknowns });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAB: &str = "name = \"t\"\n[[nodes]]\ncount = 3\n[[nodes.drives]]\ncount = 4\nmodel = \
+                       \"p4610-3.2tb\"\n";
+
+    /// The lab with rows of a load that software of 20 µs carries at `rates`.
+    fn lab(fitted: &str, rates: &[f64]) -> Cluster {
+        let mut text = format!("{LAB}[fitted]\n{fitted}\n");
+        for (number, rate) in rates.iter().enumerate() {
+            text.push_str(&format!(
+                "[[fitted_row]]\nname = \"r{number}\"\nread_bytes = \"4KiB\"\nwrite_bytes = \
+                 \"4KiB\"\nread = \"100%\"\nrandom = \"100%\"\nfootprint = \"1TB\"\nhosts = \
+                 3\noutstanding = 192\nrate = {rate}\n"
+            ));
+        }
+        Cluster::parse("t", &text, &[]).expect("a testbed")
+    }
+
+    #[test]
+    fn rows_that_contradict_what_was_fitted_are_refused_as_a_calibration_refuses_them() {
+        let (fitted, rates) = ("read = \"20us\"", [140_000.0, 141_000.0]);
+        assert_eq!(check_fitted(&lab(fitted, &[])), Ok(()));
+        assert_eq!(check_fitted(&lab(fitted, &rates)), Ok(()));
+        let of =
+            |fitted: &str, rates: &[f64]| check_fitted(&lab(fitted, rates)).expect_err("no fit");
+        let slower = of("read = \"2ms\"", &rates);
+        assert!(matches!(slower, Refusal::DoesNotFit { .. }), "{slower:?}");
+        let apart = of(fitted, &[140_000.0, 1_400.0]);
+        assert!(matches!(apart, Refusal::Contradiction { .. }), "{apart:?}");
+        let above = of(fitted, &[140e6, 141e6]);
+        assert!(matches!(above, Refusal::AboveCeiling { .. }), "{above:?}");
+        assert_eq!(of(fitted, &rates[..1]), Refusal::TooFewRows { rows: 1 });
+    }
 }

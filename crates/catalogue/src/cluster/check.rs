@@ -2,10 +2,9 @@
 
 use super::fields::{CacheKind, Placement, Role};
 use super::port::PortFields;
-use super::software::{FittedRowSpec, MOST_FITTED_ROWS};
-use super::{Cluster, NodeGroup, fixed};
+use super::software::MOST_FITTED_ROWS;
+use super::{Cluster, NodeGroup, fixed, ranges};
 use form::{Auto, Given, Problem, place};
-use model::choices::Access;
 
 /// Adds every contradiction of `cluster` to `problems`.
 pub(super) fn check(cluster: &Cluster, problems: &mut Vec<Problem>) {
@@ -13,7 +12,7 @@ pub(super) fn check(cluster: &Cluster, problems: &mut Vec<Problem>) {
     placement(cluster, problems);
     cache(cluster, problems);
     access(cluster, problems);
-    software(cluster, problems);
+    ranges::software(cluster, problems);
     if cluster.fitted_rows.len() > MOST_FITTED_ROWS {
         let message = format!(
             "{} rows were fitted; predictions take {MOST_FITTED_ROWS} at most",
@@ -172,106 +171,6 @@ fn cache(cluster: &Cluster, problems: &mut Vec<Problem>) {
         let remedy = "write shares that add up to at most 100%, or 100% for both where one space \
                       serves both";
         problems.push(Problem::new(place(&cluster.cache.write_share), message, remedy));
-    }
-}
-
-/// A time or a share of 0 would let everything through at once.
-fn software(cluster: &Cluster, problems: &mut Vec<Problem>) {
-    for table in [&cluster.software, &cluster.fitted] {
-        let times = [
-            &table.read,
-            &table.write,
-            &table.read_per_mib,
-            &table.write_per_mib,
-            &table.read_path,
-            &table.write_path,
-            &table.site_round_trip,
-            &table.drive_read,
-            &table.drive_write,
-            &table.lookup,
-            &table.change,
-            &table.rdma_path,
-            &table.tcp_path,
-            &table.rdma_message,
-            &table.tcp_message,
-        ];
-        let zero_times =
-            times.into_iter().filter(|time| fixed(time.value).is_some_and(|time| time.0 == 0));
-        let shares = [
-            &table.port_share,
-            &table.cache_usable,
-            &table.stream_share,
-            &table.attributes_kept,
-            &table.shared_file,
-        ];
-        let zero_shares = shares
-            .into_iter()
-            .filter(|share| fixed(share.value).is_some_and(|share| share.ppm == 0));
-        for span in zero_times.map(place).chain(zero_shares.map(place)) {
-            let message = "0 is no time and no share that anything could have";
-            problems.push(Problem::new(span, message, "write what was measured, or leave it out"));
-        }
-    }
-}
-
-/// What a row of a calibration cannot be.
-pub(super) fn fitted_row(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
-    let mut wrong = |span, message: &str, remedy: &str| {
-        problems.push(Problem::new(span, message, remedy));
-    };
-    if row.rate.value.0 <= 0.0 {
-        wrong(place(&row.rate), "a row without requests says nothing", "leave the row out");
-    }
-    if row.outstanding.value.0 == 0 {
-        wrong(
-            place(&row.outstanding),
-            "a row without requests outstanding says nothing",
-            "write workers × depth of all hosts",
-        );
-    }
-    if row.depth.value.0 == 0 || row.depth.value.0 > row.outstanding.value.0.max(1) {
-        wrong(
-            place(&row.depth),
-            "`depth` is 0, or more than all that is outstanding",
-            "write the requests outstanding of one worker",
-        );
-    }
-    for size in [&row.read_bytes, &row.write_bytes] {
-        if size.value.0 == 0 {
-            wrong(place(size), "a request of 0 bytes", "write its mean size");
-        }
-    }
-    law(row, problems);
-}
-
-/// What the law of a row's requests cannot be.
-fn law(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
-    let mut wrong = |span, message: &str, remedy: &str| {
-        problems.push(Problem::new(span, message, remedy));
-    };
-    let most = match row.access.value {
-        Access::Random => return,
-        Access::Sequential | Access::Permutation => {
-            let message = "a row has no such order";
-            let remedy = "write zipf, pareto, hot-spot or random; `random = \"0%\"` is sequential";
-            return wrong(place(&row.access), message, remedy);
-        }
-        Access::Pareto => 499,
-        Access::Zipf | Access::HotSpot => 10_000,
-    };
-    if fixed(row.skew.value).is_some_and(|skew| skew.milli > most) {
-        let remedy = "write an exponent of at most 10 for zipf, a share below 0.5 for pareto";
-        wrong(place(&row.skew), "a skew that makes no sense here", remedy);
-    }
-    if row.access.value == Access::HotSpot && row.hot_spots.value.spots.is_empty() {
-        let remedy = "write shares of requests and of space such as \"95%:5%\"";
-        wrong(place(&row.access), "hot spots without a table", remedy);
-    }
-    let part = fixed(row.part.value).or(fixed(row.footprint.value));
-    let largest = row.read_bytes.value.max(row.write_bytes.value);
-    if part.is_none_or(|part| part < largest) {
-        let message = "a part that has no room for a request";
-        wrong(place(&row.part), message, "write the bytes over which each worker drew");
     }
 }
 

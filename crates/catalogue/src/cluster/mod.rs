@@ -12,6 +12,7 @@ mod fields;
 pub(crate) mod figures;
 mod hits;
 mod port;
+mod ranges;
 mod reference;
 mod software;
 mod tier;
@@ -255,7 +256,7 @@ fn read_fitted(table: &Table, node: &Node, problems: &mut Vec<Problem>) -> Fitte
     let mut reader = Reader::new(table, node.span.clone(), problems);
     let spec = FittedRowSpec::read(&mut reader);
     reader.finish();
-    check::fitted_row(&spec, problems);
+    ranges::fitted_row(&spec, problems);
     FittedRow::from(&spec)
 }
 

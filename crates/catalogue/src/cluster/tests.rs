@@ -123,8 +123,11 @@ fn contradictions_are_refused_with_their_reason() {
             "70% for reads and 40% for writes are more",
         ),
         (GOOD.to_owned() + "[cache]\nkind = \"none\"\n", "cache drives, but no cache"),
-        (format!("{nodes}[software]\nread = \"0s\"\n"), "0 is no time and no share"),
-        (format!("{nodes}[fitted]\nport_share = \"0%\"\n"), "0 is no time and no share"),
+        (format!("{nodes}[software]\nread = \"0s\"\n"), "less than 1 ns is no time"),
+        (
+            format!("{nodes}[fitted]\nport_share = \"0%\"\n"),
+            "a share below 0.0001% lets nothing through",
+        ),
         (format!("{nodes}{ROW}rate = 0\noutstanding = 4\n"), "a row without requests says"),
         (format!("{nodes}{ROW}rate = 5\n"), "without requests outstanding"),
         (of_law("access = \"sequential\"\n"), "a row has no such order"),
@@ -230,5 +233,55 @@ fn a_worker_with_none_or_more_than_all_requests_outstanding_is_refused() {
     for depth in [0, 9] {
         let said = refused(depth).expect("refused");
         assert!(said.contains("or more than all") && said.contains("of one worker"), "{said}");
+    }
+}
+
+#[test]
+fn values_that_no_measurement_gives_are_refused_with_their_range() {
+    let row = |field: &str, value: &str| {
+        let mut row = String::from("\n[[fitted_row]]\nname = \"w\"\n");
+        for (key, usual) in [
+            ("read_bytes", "\"4KiB\""),
+            ("write_bytes", "\"4KiB\""),
+            ("read", "\"100%\""),
+            ("random", "\"100%\""),
+            ("footprint", "\"1TB\""),
+            ("hosts", "5"),
+            ("outstanding", "5"),
+            ("rate", "1000"),
+        ] {
+            row.push_str(&format!("{key} = {}\n", if key == field { value } else { usual }));
+        }
+        format!("{GOOD}{row}")
+    };
+    let table = |name: &str, line: &str| format!("{GOOD}\n[{name}]\n{line}\n");
+    for text in [
+        row("name", ""),
+        row("rate", "0.001"),
+        row("hosts", "1"),
+        table("software", "read = \"100s\""),
+        table("fitted", "stream_share = \"0.0001%\""),
+    ] {
+        assert_eq!(messages(&text, &[]), Vec::<String>::new(), "{text}");
+    }
+    for (text, words) in [
+        (row("rate", "1e300"), "1e300 requests per second are no rate"),
+        (row("rate", "1e-7"), "from 0.001 to 1e12"),
+        (row("rate", "nan"), "expected a finite number, found nan"),
+        (
+            row("read_bytes", "\"1PiB\""),
+            "1 PiB is no size of a request; write its mean size, up to 1 TiB",
+        ),
+        (row("hosts", "65536"), "65536 hosts, and 5 requests outstanding"),
+        (row("outstanding", "9000000000000000000"), "more than any cluster has"),
+        (row("footprint", "\"0B\""), "a load that touches 0 bytes"),
+        (row("footprint", "\"8EiB\""), "more than any cluster stores"),
+        (table("software", "read = \"1000h\""), "from 1 ns to 1m 40s"),
+        (table("fitted", "read = \"1000h\""), "is no time of a request"),
+        (table("fitted", "read_path = \"0ns\""), "less than 1 ns"),
+        (table("fitted", "stream_share = \"0.0000001%\""), "a share below 0.0001%"),
+    ] {
+        let said = messages(&text, &[]);
+        assert!(said.len() == 1 && said[0].contains(words), "{words}: {said:?}");
     }
 }

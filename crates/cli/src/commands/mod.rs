@@ -25,6 +25,7 @@ mod network;
 mod pages;
 mod plan;
 mod predict;
+mod predicted_plan;
 mod record;
 mod replay;
 mod report;

@@ -15,7 +15,8 @@ use model::{Fact, Fraction, Plan};
 use report::topics;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process::ExitCode;
-use suite::planner::{self, GivenUp, Request};
+use suite::Spec;
+use suite::planner::{self, GivenUp, Refusal, Request};
 
 /// Shows what a run would do.
 pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
@@ -89,33 +90,8 @@ pub fn decide_as(
     if !started.presumed.is_empty() {
         spec.clone_from(&asked.spec);
     }
-    let given_up: Vec<GivenUp> = work
-        .destroy_data
-        .iter()
-        .flat_map(|given| given.0.clone())
-        .chain(asked.own_disks())
-        .collect();
-    let simulation = Simulation::of(&work.hosts, &started.targets)?;
-    if let Some(simulation) = &simulation {
-        simulation.describe(&mut hosts);
-    }
-    let request = Request {
-        run_id,
-        spec: &spec,
-        scale: work.scale.unwrap_or_default().or(Fraction::ONE),
-        existing: work.existing,
-        destroy_data: &given_up,
-        hosts: &hosts,
-    };
-    let planned = |request: &Request<'_>| {
-        planner::plan(request).map_err(|refusals| Failure::refused(&refusals))
-    };
-    let mut plan = planned(&request)?;
-    if let Some(simulation) = &simulation {
-        let full = plan;
-        plan = planned(&Request { scale: simulation.scale(work, &full), ..request })?;
-        simulation.notes(work, &asked.left_out, &full, &mut plan);
-    }
+    let asked_for = Planning { run_id, work, asked, spec: &spec, refused: &Failure::refused };
+    let mut plan = asked_for.plan(&mut hosts, &started.targets)?;
     started.last_long_enough(&plan)?;
     // A share of those that were asked for: who is absent is no reason to do with fewer.
     plan.fleet.quorum = planner::quorum(&spec, started.asked() as u64);
@@ -129,6 +105,55 @@ pub fn decide_as(
         hosts[*number].clone_from(&known[*number]);
     }
     Ok((plan, hosts))
+}
+
+/// What is to be planned for hosts whose facts are known.
+pub struct Planning<'a> {
+    /// The run's name.
+    pub run_id: &'a str,
+    /// What was asked for.
+    pub work: &'a WorkArgs,
+    /// What that came to.
+    pub asked: &'a Asked,
+    /// The suite for these hosts.
+    pub spec: &'a Spec,
+    /// Says why there is no plan.
+    pub refused: &'a dyn Fn(&[Refusal]) -> Failure,
+}
+
+impl Planning<'_> {
+    /// The plan for `hosts` and their targets. Simulated hosts become what they are simulated as.
+    pub fn plan(&self, hosts: &mut [HostFacts], targets: &[Vec<String>]) -> Result<Plan, Failure> {
+        let Planning { work, asked, .. } = *self;
+        let given_up: Vec<GivenUp> = work
+            .destroy_data
+            .iter()
+            .flat_map(|given| given.0.clone())
+            .chain(asked.own_disks())
+            .collect();
+        let simulation = Simulation::of(&work.hosts, targets)?;
+        if let Some(simulation) = &simulation {
+            simulation.describe(hosts);
+        }
+        let request = Request {
+            run_id: self.run_id,
+            spec: self.spec,
+            scale: work.scale.unwrap_or_default().or(Fraction::ONE),
+            existing: work.existing,
+            destroy_data: &given_up,
+            hosts,
+        };
+        let planned = |request: &Request<'_>| {
+            planner::plan(request).map_err(|refusals| (self.refused)(&refusals))
+        };
+        let mut plan = planned(&request)?;
+        if let Some(simulation) = &simulation {
+            let full = plan;
+            plan = planned(&Request { scale: simulation.scale(work, &full), ..request })?;
+            simulation.notes(work, &asked.left_out, &full, &mut plan);
+        }
+        Ok(plan)
+    }
 }
 
 /// A name that no other run has: the suite, the time, and a few random digits.

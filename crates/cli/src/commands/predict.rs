@@ -1,9 +1,12 @@
 //! `plimsoll predict`
 
-use super::{plan, print, print_json};
-use crate::args::{PredictArgs, WorkArgs};
+use super::predicted_plan::planned_on;
+use super::{print, print_json};
+use crate::args::PredictArgs;
 use crate::failure::Failure;
-use crate::{suite_and_targets, testbed};
+use crate::testbed;
+use analysis::prediction::basis::basis;
+use analysis::prediction::calibration::{Refusal, check_fitted};
 use analysis::prediction::forecast::forecast;
 use analysis::prediction::given_rate::at_rates;
 use analysis::prediction::load::{Planned, planned};
@@ -11,8 +14,7 @@ use analysis::prediction::load_line::{Latency, latencies, load_lines};
 use analysis::prediction::parameter::Values;
 use catalogue::Cluster;
 use catalogue::cluster::WhatIf;
-use clap::Parser;
-use model::{Objective, Plan};
+use model::Objective;
 use report::topics::prediction::{self as topic, Forecasts, Simulation};
 use std::process::ExitCode;
 use twin::cluster::{ClosedLoop, closed_loop};
@@ -25,6 +27,7 @@ const ONE_MORE: [&str; 4] = ["nodes+1", "drives+1", "ports+1", "cores+4"];
 /// Predicts what a testbed carries of a suite.
 pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
     let cluster = testbed::read(&args.testbed, &[])?;
+    check_fitted(&cluster).map_err(|why| contradicts(&args.testbed, &why))?;
     let latencies = args.objective.as_ref().map(objective).transpose()?;
     let mut changed = Vec::new();
     for what_if in &args.what_ifs {
@@ -43,10 +46,12 @@ pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
     let lines = latencies.map(|latencies| load_lines(&cluster, &found.rows, &latencies));
     let simulated: Option<Vec<_>> =
         args.simulate.then(|| found.rows.iter().map(|row| simulated(&cluster, row)).collect());
+    let loads = found.rows.iter().map(|row| &row.load).chain(paced.iter().map(|one| &one.load));
     let shown = Forecasts {
         testbed: &cluster.top.name.value,
         suite: &plan.suite,
         fitted_rows: cluster.fitted_rows.len(),
+        basis: basis(&cluster, loads),
         calibrate: calibrate_command(&args.testbed),
         forecasts: &forecasts,
         at_rates: &at_rates,
@@ -62,6 +67,16 @@ pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
         print(&topic::forecasts_table(&shown))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A fitted testbed whose rows would not be fitted: somebody changed it since.
+fn contradicts(testbed: &str, why: &Refusal) -> Failure {
+    Failure::Usage(format!(
+        "error: testbed {testbed}: what was fitted in it contradicts itself: {}; calibrate it \
+         anew: `{}`",
+        topic::refusal(why),
+        calibrate_command(testbed)
+    ))
 }
 
 /// A testbed with something changed.
@@ -119,32 +134,4 @@ fn calibrate_command(testbed: &str) -> String {
     } else {
         format!("plimsoll calibrate {testbed} RUN.plimsoll -o fitted.toml")
     }
-}
-
-/// The plan that a simulation of the testbed would have: its hosts, footprints and what is
-/// outstanding. Nothing of it is carried out.
-fn planned_on(args: &PredictArgs) -> Result<Plan, Failure> {
-    let work = work(args)?;
-    let asked = suite_and_targets::asked(&work)?;
-    let started = plan::start(&work, &asked)?;
-    Ok(plan::decide(&work, &asked, &started)?.0)
-}
-
-/// The arguments of that simulation.
-fn work(args: &PredictArgs) -> Result<WorkArgs, Failure> {
-    #[derive(Parser)]
-    struct OnlyWork {
-        #[command(flatten)]
-        work: WorkArgs,
-    }
-    let mut line = vec!["plimsoll".to_owned(), format!("--simulate={}", args.testbed)];
-    line.extend(args.hosts.map(|count| format!("--sim-hosts={count}")));
-    line.extend(args.sets.iter().map(|set| {
-        let (key, value) = set.parts();
-        format!("--set={key}={value}")
-    }));
-    line.extend(args.scenarios.iter().map(|name| format!("--scenario={name}")));
-    line.extend(["--".to_owned(), args.suite.clone()]);
-    let read = OnlyWork::try_parse_from(line).map(|only| only.work);
-    read.map_err(|error| Failure::Usage(error.to_string()))
 }

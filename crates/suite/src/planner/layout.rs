@@ -274,11 +274,8 @@ fn files_of(
                 let what = format!(
                     "has {size} for each host, less than the {wanted} that are to be loaded"
                 );
-                return Err(refuse(
-                    target,
-                    &what,
-                    "give a smaller layout.size, or a smaller --scale",
-                ));
+                let remedy = "give a smaller layout.size, or a smaller --scale";
+                return Err(refuse(target, &what, remedy).too_small(*size, wanted));
             }
             Ok(files)
         }
@@ -300,11 +297,8 @@ fn files_of(
             };
             if wanted > whole && !are_imagined(request.spec) {
                 let what = format!("has {size}, less than the {wanted} that are to be loaded");
-                return Err(refuse(
-                    target,
-                    &what,
-                    "give a smaller layout.size, or a smaller --scale",
-                ));
+                let remedy = "give a smaller layout.size, or a smaller --scale";
+                return Err(refuse(target, &what, remedy).too_small(*size, wanted));
             }
             Ok(vec![TargetFile { path: target.path.clone(), size: wanted.round_down(unit) }])
         }

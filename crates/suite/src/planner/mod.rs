@@ -28,7 +28,7 @@ pub use absent::without_hosts;
 pub use clients::are_imagined;
 pub use late::{may_join, presumed};
 pub use placement::targets_of;
-pub use refusal::{Refusal, RefusalKind};
+pub use refusal::{Refusal, RefusalKind, TooSmall};
 
 use crate::{
     LayoutKind, PointSpec, PreconditionUntil, RoundsSpec, Scenario, Spec, Until, WorkloadKind,

@@ -1,5 +1,6 @@
 //! Why a run is not begun.
 
+use model::Bytes;
 use std::fmt;
 
 /// A reason why a run is not begun.
@@ -11,6 +12,17 @@ pub struct Refusal {
     pub message: String,
     /// What to do about it.
     pub remedy: String,
+    /// Where a target is too small: what it has, and what is to be loaded of it.
+    pub too_small: Option<TooSmall>,
+}
+
+/// A target that has less than is to be loaded of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooSmall {
+    /// What it has.
+    pub has: Bytes,
+    /// What is to be loaded.
+    pub wanted: Bytes,
 }
 
 /// The kinds of reasons.
@@ -31,7 +43,13 @@ impl Refusal {
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Refusal {
-        Refusal { kind, message: message.into(), remedy: remedy.into() }
+        Refusal { kind, message: message.into(), remedy: remedy.into(), too_small: None }
+    }
+
+    /// The same, with how much too small a target is: whoever plans for somebody else says it in
+    /// words of its own.
+    pub fn too_small(self, has: Bytes, wanted: Bytes) -> Refusal {
+        Refusal { too_small: Some(TooSmall { has, wanted }), ..self }
     }
 }
 

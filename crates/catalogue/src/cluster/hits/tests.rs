@@ -1,5 +1,5 @@
 use super::*;
-use model::load::Skew;
+use model::load::{SizeMix, Skew};
 
 const BLOCK: u64 = 4096;
 

@@ -33,7 +33,8 @@ fn probability(share: f64) -> String {
     match share {
         share if (0.995..1.0).contains(&share) => "> 99 %".to_owned(),
         share if share > 0.0 && share < 0.005 => "< 1 %".to_owned(),
-        share => format!("{:.0} %", 100.0 * share),
+        // The sum of nothing is -0.
+        share => format!("{:.0} %", 100.0 * share + 0.0),
     }
 }
 
@@ -55,8 +56,8 @@ mod tests {
 
     #[test]
     fn what_is_not_sure_is_never_called_certain() {
-        let told = [0.0, 0.001, 0.5, 0.994, 0.99998, 1.0].map(probability);
-        assert_eq!(told, ["0 %", "< 1 %", "50 %", "99 %", "> 99 %", "100 %"]);
+        let told = [-0.0, 0.0, 0.001, 0.5, 0.994, 0.99998, 1.0].map(probability);
+        assert_eq!(told, ["0 %", "0 %", "< 1 %", "50 %", "99 %", "> 99 %", "100 %"]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Predictions as a table for the terminal.
 
-use super::{Forecasts, Simulation, interval, left_out_lines, owners, seconds};
+use super::{Forecasts, Simulation, interval, left_out_lines, owners, parameter, seconds};
 use crate::ground::columns::{self, Column};
 use crate::ground::words;
+use analysis::prediction::basis::Basis;
 use analysis::prediction::forecast::Forecast;
 use analysis::prediction::given_rate::AtRate;
 use analysis::prediction::load_line::LoadLine;
@@ -187,11 +188,38 @@ fn not_sure(forecasts: &[Forecast], at_rates: &[AtRate]) -> Vec<String> {
     remarks
 }
 
+/// What figures rest on where no row was fitted.
+fn unfitted(basis: &Basis) -> String {
+    let Basis { given, fitted, estimated } = basis;
+    let names = || estimated.iter().map(|one| parameter(*one)).collect::<Vec<_>>().join(", ");
+    if !fitted.is_empty() {
+        let mut text =
+            "The testbed has [fitted], but no row that it was fitted to: figures rest on \
+                        its values, and intervals on class estimates."
+                .to_owned();
+        if !estimated.is_empty() {
+            text.push_str(&format!(" Class estimates stand for {}.", names()));
+        }
+        return text;
+    }
+    match (given.is_empty(), estimated.is_empty()) {
+        (true, _) => "The testbed is not fitted: every figure rests on class estimates.".to_owned(),
+        (false, true) => "The testbed is not fitted: every figure rests on [software]. How far a \
+                          measurement strays from it is assumed."
+            .to_owned(),
+        (false, false) => format!(
+            "The testbed is not fitted: class estimates stand for {}; [software] gives the rest.",
+            names()
+        ),
+    }
+}
+
 fn remarks(forecasts: &Forecasts<'_>) -> Vec<String> {
     let mut remarks = Vec::new();
     match forecasts.fitted_rows {
         0 => remarks.push(format!(
-            "The testbed is not fitted: every figure rests on class estimates. Fit it: `{}`.",
+            "{} Fit it: `{}`.",
+            unfitted(&forecasts.basis),
             forecasts.calibrate
         )),
         rows => remarks.push(format!(
@@ -207,4 +235,32 @@ fn remarks(forecasts: &Forecasts<'_>) -> Vec<String> {
     }
     remarks.extend(left_out_lines(forecasts.left_out));
     remarks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::prediction::parameter::Parameter;
+
+    #[test]
+    fn an_unfitted_testbed_is_said_to_rest_on_what_it_rests_on() {
+        let of = |given: &[Parameter], fitted: &[Parameter], estimated: &[Parameter]| {
+            unfitted(&Basis {
+                given: given.to_vec(),
+                fitted: fitted.to_vec(),
+                estimated: estimated.to_vec(),
+            })
+        };
+        let (read, write) = ([Parameter::Read], [Parameter::Write]);
+        assert!(of(&[], &[], &read).contains("every figure rests on class estimates"));
+        let given = of(&read, &[], &[]);
+        assert!(given.contains("rests on [software]") && !given.contains("class"), "{given}");
+        let some = of(&read, &[], &write);
+        assert!(some.contains("class estimates stand for software per write;"), "{some}");
+        let fitted = of(&[], &read, &[]);
+        assert!(fitted.contains("figures rest on its values"), "{fitted}");
+        assert!(!fitted.contains("every figure") && !fitted.contains("stand for"), "{fitted}");
+        let both = of(&[], &read, &write);
+        assert!(both.ends_with("Class estimates stand for software per write."), "{both}");
+    }
 }

@@ -12,6 +12,7 @@ pub use refusal::{no_rows, not_parted, other_cluster, refusal};
 pub use table::calibration as calibration_table;
 
 use crate::ground::words;
+use analysis::prediction::basis::Basis;
 use analysis::prediction::calibration::Calibration;
 use analysis::prediction::fit::Range;
 use analysis::prediction::follow::Followed;
@@ -55,8 +56,10 @@ pub struct Forecasts<'a> {
     pub testbed: &'a str,
     /// The suite's name.
     pub suite: &'a str,
-    /// How many rows the testbed was fitted to; 0: class estimates alone.
+    /// How many rows the testbed was fitted to.
     pub fitted_rows: usize,
+    /// Where the parameters are from that the points depend on.
+    pub basis: Basis,
     /// What somebody types to fit the testbed.
     pub calibrate: String,
     /// One for each point of the suite.
