@@ -13,8 +13,6 @@ const LONGEST: Nanos = Nanos(100_000_000_000);
 const RATES: (f64, f64) = (0.001, 1e12);
 /// The largest request; a whole file counts as one.
 const LARGEST: Bytes = Bytes::gib(1024);
-/// The largest footprint: a million drives of 1 TiB.
-const WIDEST: Bytes = Bytes(1 << 60);
 /// More than any cluster has outstanding.
 const MOST_OUTSTANDING: u64 = 1 << 32;
 
@@ -128,17 +126,9 @@ pub(super) fn fitted_row(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
             wrong(place(size), &message, &format!("write its mean size, up to {LARGEST}"));
         }
     }
-    match fixed(row.footprint.value) {
-        Some(Bytes(0)) => {
-            let remedy = "write all bytes that were touched, or leave it out";
-            wrong(place(&row.footprint), "a load that touches 0 bytes", remedy);
-        }
-        Some(footprint) if footprint > WIDEST => {
-            let message = format!("{footprint} are more than any cluster stores");
-            let remedy = format!("write all bytes that were touched, up to {WIDEST}");
-            wrong(place(&row.footprint), &message, &remedy);
-        }
-        _ => {}
+    if fixed(row.footprint.value) == Some(Bytes(0)) {
+        let remedy = "write all bytes that were touched, or leave it out";
+        wrong(place(&row.footprint), "a load that touches 0 bytes", remedy);
     }
     law(row, problems);
 }

@@ -275,7 +275,7 @@ fn values_that_no_measurement_gives_are_refused_with_their_range() {
         (row("hosts", "65536"), "65536 hosts, and 5 requests outstanding"),
         (row("outstanding", "9000000000000000000"), "more than any cluster has"),
         (row("footprint", "\"0B\""), "a load that touches 0 bytes"),
-        (row("footprint", "\"8EiB\""), "more than any cluster stores"),
+        (row("footprint", "\"8192PiB\""), "is more than 1 EiB"),
         (table("software", "read = \"1000h\""), "from 1 ns to 1m 40s"),
         (table("fitted", "read = \"1000h\""), "is no time of a request"),
         (table("fitted", "read_path = \"0ns\""), "less than 1 ns"),
