@@ -123,6 +123,12 @@ fn small(suite: &str, scale: &str, sets: &[&str]) -> Value {
     plimsoll(folder.path(), &args).with_code(0).json()
 }
 
+/// A row whose target carried nothing. So small a suite measures for milliseconds, for which a busy
+/// machine may keep it waiting.
+fn is_empty(row: &Value) -> bool {
+    row["op"] != "fsync" && row["ios"].as_u64() == Some(0)
+}
+
 /// The rows have carried something, are of these workloads, and there are so many works: workloads
 /// at their values and repetitions.
 fn check(suite: &str, json: &Value, works: usize, workloads: &[&str]) {
@@ -143,7 +149,12 @@ type Small<'a> = (&'a str, &'a str, usize, &'a [&'a str]);
 
 fn each_runs_small(suites: &[Small<'_>]) {
     for (suite, scale, works, workloads) in suites {
-        check(suite, &small(suite, scale, &[]), *works, workloads);
+        let mut json = small(suite, scale, &[]);
+        if json["results"].as_array().is_some_and(|rows| rows.iter().any(is_empty)) {
+            // Whoever carries nothing at all does so again.
+            json = small(suite, scale, &[]);
+        }
+        check(suite, &json, *works, workloads);
     }
 }
 

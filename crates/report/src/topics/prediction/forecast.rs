@@ -1,6 +1,8 @@
 //! Predictions as a table for the terminal.
 
-use super::{Forecasts, Simulation, interval, left_out_lines, owners, parameter, seconds};
+use super::{
+    Forecasts, Simulation, interval, left_open, left_out_lines, owners, parameter, seconds,
+};
 use crate::ground::columns::{self, Column};
 use crate::ground::words;
 use analysis::prediction::basis::Basis;
@@ -177,10 +179,10 @@ fn not_sure(forecasts: &[Forecast], at_rates: &[AtRate]) -> Vec<String> {
             }
         }
         remarks.push(format!(
-            "Extrapolated: {} of {} rows; fitted rows leave {} open.",
+            "Extrapolated: {} of {} rows; {}.",
             unseen.len(),
             rows.len(),
-            owners(&open)
+            left_open(&open)
         ));
     }
     let wide = rows.iter().filter(|(_, is_wide)| *is_wide).count();
@@ -241,6 +243,18 @@ fn remarks(forecasts: &Forecasts<'_>) -> Vec<String> {
 mod tests {
     use super::*;
     use analysis::prediction::parameter::Parameter;
+
+    #[test]
+    fn what_rows_say_too_little_of_is_told_from_what_they_cannot_say() {
+        use analysis::prediction::network::Beyond;
+        let (open, beyond) = (Owner::Parameter(Parameter::Read), Owner::Beyond(Beyond::Sizes));
+        assert_eq!(left_open(&[open]), "fitted rows leave software per read open");
+        assert_eq!(left_open(&[beyond]), "not predicted: sizes that differ");
+        assert_eq!(
+            left_open(&[beyond, open]),
+            "fitted rows leave software per read open; not predicted: sizes that differ"
+        );
+    }
 
     #[test]
     fn an_unfitted_testbed_is_said_to_rest_on_what_it_rests_on() {

@@ -142,6 +142,17 @@ pub(super) fn owners(all: &[Owner]) -> String {
     all.iter().map(|one| owner(*one)).collect::<Vec<_>>().join(", ")
 }
 
+/// What leaves rows open: what fitted rows say too little of, and what no row could say.
+pub(super) fn left_open(all: &[Owner]) -> String {
+    let (beyond, open): (Vec<Owner>, Vec<Owner>) =
+        all.iter().copied().partition(|one| matches!(one, Owner::Beyond(_)));
+    let told = [(open, "fitted rows leave ", " open"), (beyond, "not predicted: ", "")];
+    let told = told.into_iter().filter(|(of, ..)| !of.is_empty());
+    told.map(|(of, before, after)| format!("{before}{}{after}", owners(&of)))
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
 /// A stable word of what holds requests.
 pub(super) fn owner_code(owner: Owner) -> &'static str {
     match owner {

@@ -1,6 +1,6 @@
 //! A calibration as tables for the terminal.
 
-use super::{Calibrated, interval, left_out_lines, owners, parameter, value};
+use super::{Calibrated, interval, left_open, left_out_lines, owners, parameter, value};
 use crate::ground::columns::{self, Column};
 use crate::ground::words;
 use crate::topics::published::figure;
@@ -148,13 +148,11 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
         ));
     }
     let extrapolated = held.iter().filter(|one| one.is_extrapolated());
-    remarks.extend(extrapolated.map(|one| {
-        format!(
-            "Extrapolated: row {}; fitted rows leave {} open.",
-            one.row.number,
-            owners(&one.unseen)
-        )
-    }));
+    remarks.extend(
+        extrapolated.map(|one| {
+            format!("Extrapolated: row {}; {}.", one.row.number, left_open(&one.unseen))
+        }),
+    );
     let wide = held.iter().filter(|one| one.is_wide()).count();
     remarks.extend(super::wide(wide, held.len()));
     let outlying = calibration.fitted.iter().filter(|one| one.outlies);
