@@ -9,6 +9,8 @@ use model::rng::{Rng, derive};
 /// by less than a microsecond.
 const FS_PER_S: u128 = 1_000_000_000_000_000;
 const FS_PER_NS: u128 = 1_000_000;
+/// Beyond every clock.
+const NEVER_FS: u128 = u64::MAX as u128 * FS_PER_NS;
 /// Sets the seeds of the arrivals apart from those of the requests.
 const ARRIVALS: u64 = 0xA221_7A15;
 
@@ -144,7 +146,9 @@ impl Open {
             (None, Cost::Request { fs }) => open.next_fs = fs * number / of,
             // Of bytes, as if all requests were of their mean size.
             (None, Cost::Byte { fs }) => {
-                open.next_fs = fs * work.mean_bytes().round() as u128 * number / of;
+                let away_fs = fs.saturating_mul(work.mean_bytes().round() as u128) / of;
+                // A plan of somebody else may have any sizes: beyond every clock is never.
+                open.next_fs = away_fs.saturating_mul(number).min(NEVER_FS);
             }
             (None, Cost::Changing(_)) => {}
         }
@@ -156,7 +160,7 @@ impl Open {
         let (number, of) = (u128::from(worker.turn.0), u128::from(worker.turn.1.max(1)));
         // Of bytes, as if all requests were of their mean size.
         let units = if curve.unit == Unit::Bytes { work.mean_bytes().round() as u128 } else { 1 };
-        let first = number * units * curve.unit.parts();
+        let first = number.saturating_mul(units).saturating_mul(curve.unit.parts());
         let mut changing = Changing { curve, place: Place::default(), position: 0, workers: of };
         // Workers take turns: each has every so-and-so-many-th request of all. Strangers do not.
         let next_fs = if poisson { 0 } else { changing.go_on(first) };
@@ -284,6 +288,18 @@ mod tests {
     fn bytes_move_the_next_request_away_by_their_number() {
         let times = dues(&mut pacer("1MB/s", false, 0, 2), 3, 1_000);
         assert_eq!(times, [0, 2_000_000, 4_000_000]);
+    }
+
+    #[test]
+    fn requests_that_are_too_large_for_any_clock_are_never_due() {
+        let (block, stop) = (Bytes(u64::MAX), Stop::After(Nanos::seconds(1)));
+        let pace = Pace::Open { rate: Rate::Bytes { per_second: 1 }, poisson: false };
+        let work = Work { pace, ..Work::simple(block, Percent::ALL, Access::Random, 1, stop) };
+        let turn = (u32::MAX - 1, u32::MAX);
+        let worker = Worker { work: 0, seed: 5, turn, extents: Vec::new(), files: None };
+        let mut pacer = Pacer::new(&work, &worker);
+        assert_eq!(pacer.due_ns(), Some(u64::MAX));
+        pacer.took(u32::MAX);
     }
 
     #[test]
