@@ -49,7 +49,8 @@ pub struct Program {
 /// They do not compile; what is wrong stands above.
 pub fn build() -> Outcome<Vec<Program>> {
     let mut cargo = shell::cargo();
-    cargo.args(["test", "--locked", "--workspace", "--no-run"]);
+    // Examples are clippy's to look at.
+    cargo.args(["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--no-run"]);
     cargo.arg("--message-format=json-render-diagnostics").stdin(Stdio::null());
     let output = cargo
         .stderr(Stdio::inherit())
