@@ -1,9 +1,9 @@
 //! Whether a result may be quoted: what was checked of it, what could not be, and the one step that
 //! would raise it. A pure function of the record and the result's doubts.
 
+use crate::doubts::{Gravity, Warning, write_cache};
 use crate::durable::durable;
 use crate::row::{Covers, ResultRow};
-use crate::warning::Warning;
 use model::choices::FileFsync;
 use model::inventory::{LinkKind, Media};
 use model::plan::{PlannedTarget, Steady, Stop, Work};
@@ -304,7 +304,7 @@ fn caches(record: &Record, row: &ResultRow) -> Vec<Cache> {
                     _ => CacheKind::Hypervisor,
                 });
             }
-            if device.write_cache == crate::write_cache::WRITE_BACK && row.plans(Op::Write) {
+            if device.write_cache == write_cache::WRITE_BACK && row.plans(Op::Write) {
                 push(CacheKind::Device);
             }
         }
@@ -344,26 +344,12 @@ fn caches_known(record: &Record, row: &ResultRow) -> Found {
 
 /// How far a doubt lets a figure be trusted.
 fn gravity(record: &Record, row: &ResultRow, doubt: &Warning) -> Level {
-    match doubt {
-        Warning::NothingCompleted
-        | Warning::Simulated
-        | Warning::Scaled { .. }
-        | Warning::LittleBroken { .. }
-        | Warning::AboveCeiling { .. }
-        | Warning::NotCarried { .. }
-        | Warning::NotPrepared
-        | Warning::LessAtDevice { .. } => Level::NotAMeasurement,
-        Warning::ReadFromMemory { share } if *share >= 0.5 => Level::NotAMeasurement,
-        // It is named, and the time until it is empty is a part of the durable rate.
-        Warning::VolatileCache { .. } => match durability(record, row) {
-            Found::Shown => Level::Quotable,
-            _ => Level::Indicative,
-        },
-        // What is steady needs no more conditioning.
-        Warning::NotPreconditioned if row.settled == Some(true) => Level::Quotable,
-        // No table has the p99.99.
-        Warning::ThinTail { quantile: "p99.99", .. } => Level::Quotable,
-        _ => Level::Indicative,
+    match doubt.row().gravity {
+        Gravity::Voids => Level::NotAMeasurement,
+        Gravity::UnlessDurable if durability(record, row) == Found::Shown => Level::Quotable,
+        Gravity::UnlessSteady if row.settled == Some(true) => Level::Quotable,
+        Gravity::Harmless => Level::Quotable,
+        Gravity::Weakens | Gravity::UnlessDurable | Gravity::UnlessSteady => Level::Indicative,
     }
 }
 

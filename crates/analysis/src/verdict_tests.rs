@@ -68,7 +68,7 @@ fn writes_without_a_flush_and_with_a_failed_one_are_indicative() {
 fn a_volatile_cache_is_named_whether_or_not_it_was_flushed() {
     for (flushed, level) in [(Some(0), Level::Quotable), (None, Level::Indicative)] {
         let mut recorded = run(WRITES, flushed);
-        on_a_disk(Media::Nvme, crate::write_cache::WRITE_BACK, &mut recorded);
+        on_a_disk(Media::Nvme, crate::doubts::write_cache::WRITE_BACK, &mut recorded);
         let verdict = judged(&recorded);
         let device = Cache { of: "nvme0n1".to_owned(), kind: CacheKind::Device };
         assert_eq!((verdict.level, verdict.caches), (level, vec![device]));

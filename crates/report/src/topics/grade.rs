@@ -2,7 +2,7 @@
 //! not be, and the one step that would raise it.
 
 use crate::ground::words;
-use analysis::proof::{Datum, Proof, proofs};
+use analysis::doubts::{Datum, Proof};
 use analysis::verdict::{Cache, CacheKind, Check, Found, Level, Step, Verdict};
 use analysis::{Durable, Warning};
 use serde_json::{Value, json};
@@ -138,7 +138,7 @@ pub fn evidence(doubt: &Warning) -> Vec<Value> {
         let (source, what) = (proof.source.word(), proof.what);
         json!({"source": source, "what": what, "value": value(&proof.datum)})
     };
-    proofs(doubt).iter().map(object).collect()
+    doubt.row().proof.iter().map(object).collect()
 }
 
 fn value(datum: &Datum) -> Value {
@@ -164,7 +164,7 @@ pub fn evidence_words(doubt: &Warning) -> String {
         };
         format!("{}: {what} {figure}", proof.source.word())
     };
-    proofs(doubt).iter().map(of).collect::<Vec<_>>().join("; ")
+    doubt.row().proof.iter().map(of).collect::<Vec<_>>().join("; ")
 }
 
 /// A durable rate for machines.

@@ -1,17 +1,19 @@
 //! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/method`.
 
+use super::degraded::{asked_of_those_left, degraded};
+use super::preparation::{self, Past};
+use super::{below, evenness, limited, other_runs, page_cache, placed, port_traffic};
+use super::{standstill, surroundings, write_cache};
 use crate::backlog::{Answered, Asked, Backlog};
 use crate::confidence::confidence;
-use crate::degraded::{asked_of_those_left, degraded};
+use crate::doubts::Warning;
 use crate::estimate::Estimate;
 use crate::offer::Offer;
-use crate::preparation::{self, Past};
+use crate::quantile::{QUANTILES, Quantile};
 use crate::results::rows;
 use crate::row::ResultRow;
 use crate::state::run_state;
 use crate::tally::tally;
-use crate::warning::{QUANTILES, Quantile, Warning};
-use crate::{below, evenness, limited, page_cache, standstill, surroundings, write_cache};
 use model::digest::{Digest, Moment, Part};
 use model::note::AboutHosts;
 use model::plan::{Contents, StageKind};
@@ -193,14 +195,14 @@ fn warnings(
     }
     found.extend(degraded(record, &digest.frame));
     found.extend(left_out(record));
-    found.extend(crate::other_runs::doubt(record, stage.stage));
+    found.extend(other_runs::doubt(record, stage.stage));
     found.extend(events_running(record, stage.stage));
     found.extend(start_skew(record, stage));
     found.extend(clock_error(record, stage));
     found.extend(refusals(record, stage.stage));
     found.extend(not_warm(record, stage.stage));
     found.extend(page_cache::doubts(record, stage, digest, row));
-    found.extend(crate::port_traffic::doubt(record, stage, digest, row));
+    found.extend(port_traffic::doubt(record, stage, digest, row));
     found.extend(reducible(record, row.stage));
     // Metadata is plain calls, in which a worker does the file system's work itself: it is always
     // busy where nothing waits for a device.
@@ -218,7 +220,7 @@ fn warnings(
     found.extend(write_cache::of_flush(record, row));
     found.extend(below::doubts(record, stage, digest, row));
     found.extend(crate::guests::doubts(record, row));
-    found.extend(crate::placed::doubts(record, stage, digest, row));
+    found.extend(placed::doubts(record, stage, digest, row));
     found.extend(surroundings::doubts(record, row));
     // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it
     // was.

@@ -1,7 +1,7 @@
 //! Doubts that come from the page cache: what it could hold, and what it answered.
 
+use crate::doubts::Warning;
 use crate::row::ResultRow;
-use crate::warning::Warning;
 use model::choices::Backend;
 use model::digest::Digest;
 use model::plan::{HostPlan, PlannedTarget};

@@ -3,9 +3,9 @@
 //! A device whose cache is *write back* acknowledges a write that a power cut can still lose. The
 //! rate of such writes is that of the cache until somebody asks for a flush.
 
+use crate::doubts::Warning::{self, VolatileCache};
 use crate::durable::{Durable, broken, durable};
 use crate::row::{Covers, Ops, ResultRow, does};
-use crate::warning::Warning::{self, VolatileCache};
 use model::plan::Work;
 use model::{Nanos, Op, Record};
 use std::collections::BTreeSet;
