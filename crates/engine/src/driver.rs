@@ -5,6 +5,7 @@ use crate::batching::Bunch;
 use crate::clock::Clock;
 use crate::control::{Control, Cuts};
 use crate::cpu::CpuTime;
+use crate::io::Io;
 use crate::recorder::{Interval, SLOTS};
 use crate::stuck::Patience;
 use crate::worker::{Finished, Outcome, WorkerState};
@@ -122,10 +123,7 @@ pub(crate) fn drive<B: Backend, C: Clock>(
         if worker.is_apart() {
             left = prepare_apart(worker, backend, left, now_ns);
         } else {
-            backend.prepare_all(|| {
-                left = left.checked_sub(1)?;
-                worker.next_plain(now_ns)
-            });
+            backend.prepare_all(|| one_of(&mut left, || worker.next_plain(now_ns)));
         }
         if worker.is_done() {
             break;
@@ -181,11 +179,20 @@ fn prepare_apart<B: Backend>(
     mut left: u32,
     now_ns: u64,
 ) -> u32 {
-    backend.prepare_all(|| {
-        left = left.checked_sub(1)?;
-        worker.next_apart(now_ns)
-    });
+    backend.prepare_all(|| one_of(&mut left, || worker.next_apart(now_ns)));
     left
+}
+
+/// The next request of a bunch that may have `left` more. What is not due takes nothing of it: a
+/// worker that has none due has not sent its bunch, and waits.
+#[inline(always)]
+fn one_of(left: &mut u32, next: impl FnOnce() -> Option<Io>) -> Option<Io> {
+    if *left == 0 {
+        return None;
+    }
+    let io = next()?;
+    *left -= 1;
+    Some(io)
 }
 
 /// How long to sleep when the next request is due in `quiet_ns`: the last stretch is spent awake,
