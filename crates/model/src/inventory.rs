@@ -130,6 +130,12 @@ pub struct Link {
     pub detail: String,
     /// The device's facts, where it is one.
     pub device: Option<DeviceFacts>,
+    /// Of a loop device: whether it goes past the page cache of its file (`loop/dio`); `None` for
+    /// other layers, and where nobody tells.
+    pub direct: Option<bool>,
+    /// Of a loop device: bytes of its file that have no place on a medium; `None` for other layers,
+    /// and where nobody could look.
+    pub holes: Option<Bytes>,
 }
 
 /// What a [`Link`] is.

@@ -1,7 +1,8 @@
 //! The layers from a target down to its media.
 
-use crate::tree::{Tree, text};
-use crate::{device, device_number, mounts};
+use crate::tree::{Tree, number, text};
+use crate::{device, device_number, holes, mounts};
+use model::Bytes;
 use model::inventory::{Link, LinkKind};
 use procfs::process::MountInfo;
 use std::path::Path;
@@ -29,11 +30,26 @@ fn from_mount(tree: &Tree, mount: &MountInfo, depth: u32, chain: &mut Vec<Link>)
         true => (LinkKind::Network, format!("{on}, served by {}", facts.servers.join(", "))),
         false => (LinkKind::FileSystem, on),
     };
-    chain.push(Link { depth, kind, name: facts.file_system, detail, device: None });
+    chain.push(Link { depth, kind, name: facts.file_system, detail, ..Link::default() });
     if kind == LinkKind::FileSystem {
         for device in devices(tree, mount) {
             walk(tree, &device, depth + 1, chain);
         }
+        for folder in mounts::overlaid(mount) {
+            below_folder(tree, &folder, depth + 1, chain);
+        }
+    }
+}
+
+/// An overlay lies on what its folders lie on. That of a container may be in another mount
+/// namespace: then nothing is known of it.
+fn below_folder(tree: &Tree, folder: &Path, depth: u32, chain: &mut Vec<Link>) {
+    let Ok(inside) = folder.strip_prefix("/") else { return };
+    if !inside.to_str().is_some_and(|inside| tree.path(inside).is_dir()) {
+        return;
+    }
+    if let Some(mount) = mounts::holding(&mounts::read(tree), folder) {
+        from_mount(tree, mount, depth, chain);
     }
 }
 
@@ -81,7 +97,7 @@ fn walk(tree: &Tree, device: &str, depth: u32, chain: &mut Vec<Link>) {
     let (kind, detail) = layer(&folder);
     let facts = device::facts(tree, device);
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    chain.push(Link { depth, kind, name, detail, device: facts });
+    chain.push(Link { depth, kind, name, detail, device: facts, ..Link::default() });
     if kind == LinkKind::Partition {
         if let Some(disk) = folder.parent().and_then(|disk| text(&disk.join("dev"))) {
             walk(tree, &disk, depth + 1, chain);
@@ -89,7 +105,10 @@ fn walk(tree: &Tree, device: &str, depth: u32, chain: &mut Vec<Link>) {
         return;
     }
     if kind == LinkKind::Loop {
-        below_loop(tree, &folder, depth + 1, chain);
+        let at = chain.len() - 1;
+        chain[at].direct = number(&folder.join("loop/dio")).map(|dio| dio == 1);
+        chain[at].holes = below_loop(tree, &folder, depth + 1, chain);
+        return;
     }
     let slaves = std::fs::read_dir(folder.join("slaves")).into_iter().flatten().flatten();
     let mut slaves: Vec<String> =
@@ -100,12 +119,21 @@ fn walk(tree: &Tree, device: &str, depth: u32, chain: &mut Vec<Link>) {
     }
 }
 
-/// A loop device lies on what the file behind it lies on.
-fn below_loop(tree: &Tree, folder: &Path, depth: u32, chain: &mut Vec<Link>) {
-    let Some(file) = text(&folder.join("loop/backing_file")) else { return };
-    if let Some(mount) = mounts::holding(&mounts::read(tree), Path::new(&file)) {
-        from_mount(tree, mount, depth, chain);
+/// A loop device lies on what the file behind it lies on, or on the device. Its bytes of the file
+/// that have no place on a medium; `None` where nobody could look.
+fn below_loop(tree: &Tree, folder: &Path, depth: u32, chain: &mut Vec<Link>) -> Option<Bytes> {
+    let file = text(&folder.join("loop/backing_file"))?;
+    if let Some(device) = device_number::device_number(Path::new(&file)) {
+        walk(tree, &device, depth, chain);
+        return None;
     }
+    let mounts = mounts::read(tree);
+    let mount = mounts::holding(&mounts, Path::new(&file))?;
+    from_mount(tree, mount, depth, chain);
+    let bytes = |name: &str| number(&folder.join("loop").join(name)).unwrap_or(0);
+    // A server that is gone would keep whoever looks waiting.
+    let is_here = !mounts::facts(mount).network && !mount.fs_type.starts_with("fuse");
+    is_here.then(|| holes::within(Path::new(&file), bytes("offset"), bytes("sizelimit"))).flatten()
 }
 
 /// What a device is, and what the kernel tells of it.
@@ -243,6 +271,34 @@ mod tests {
     }
 
     #[test]
+    fn an_overlay_lies_on_what_its_upper_folder_lies_on_where_that_can_be_seen() {
+        let below = |mounts: &str| {
+            let (_folder, tree) = tree(&[
+                ("scratch/a b/upper/x", ""),
+                ("scratch/lower/x", ""),
+                ("sys/devices/p/sda/dev", "8:0\n"),
+                ("proc/self/mountinfo", mounts),
+            ]);
+            link(&tree, "sys/dev/block/8:0", "sys/devices/p/sda");
+            let mounts = mounts::read(&tree);
+            let all = mounts.iter().filter(|mount| mount.fs_type == "overlay");
+            all.flat_map(|mount| below_mount(&tree, mount)).map(|link| link.name).collect::<Vec<_>>()
+        };
+        let on = |options: &str, under: &str| {
+            below(&format!("27 1 {under} rw\n28 1 0:50 / /mnt rw - overlay overlay rw,{options}\n"))
+        };
+        let upper = "lowerdir=/lower,upperdir=/scratch/a\\040b/upper,workdir=/scratch/w";
+        assert_eq!(on(upper, "8:0 / /scratch rw - ext4 /dev/sda"), ["overlay", "ext4", "sda"]);
+        assert_eq!(on(upper, "0:9 / /scratch rw - tmpfs none"), ["overlay", "tmpfs"]);
+        let disk = "8:0 / / rw - ext4 /dev/sda";
+        assert_eq!(on("lowerdir=/scratch/lower", disk), ["overlay", "ext4", "sda"]);
+        let other_namespace = "lowerdir=/l,upperdir=/var/lib/upper,workdir=/w";
+        assert_eq!(on(other_namespace, disk), ["overlay"]);
+        let itself = "28 1 0:50 / / rw - overlay overlay rw,lowerdir=/l,upperdir=/scratch/lower\n";
+        assert_eq!(below(itself).len(), DEEPEST as usize);
+    }
+
+    #[test]
     fn a_circle_ends() {
         let (_folder, tree) = recorded();
         assert_eq!(of_device(&tree, "253:9").len(), DEEPEST as usize);
@@ -254,6 +310,7 @@ mod tests {
         let below = |mounts: &str| {
             let (_folder, tree) = tree(&[
                 ("sys/devices/v/loop3/dev", "7:3\n"),
+                ("sys/devices/v/loop3/loop/dio", "1\n"),
                 ("sys/devices/v/loop3/loop/backing_file", "/srv/images/a.img\n"),
                 ("sys/devices/p/sda/dev", "8:0\n"),
                 ("sys/devices/p/sda/size", "2048\n"),
@@ -263,6 +320,7 @@ mod tests {
             link(&tree, "sys/dev/block/8:0", "sys/devices/p/sda");
             of_device(&tree, "7:3")
                 .into_iter()
+                .inspect(|link| assert_eq!(link.direct, (link.name == "loop3").then_some(true)))
                 .map(|link| (link.depth, link.name))
                 .collect::<Vec<_>>()
         };

@@ -8,6 +8,7 @@ mod chain;
 mod counters;
 mod device;
 mod device_number;
+mod holes;
 mod host;
 mod identity;
 mod kernel_log;

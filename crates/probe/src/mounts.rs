@@ -52,6 +52,22 @@ pub fn of_device<'a>(mounts: &'a [MountInfo], number: &str) -> Option<&'a MountI
     mounts.iter().find(|mount| mount.majmin == number)
 }
 
+/// The folders that an overlay lies on: the upper one, which takes all that is written; of one that
+/// takes nothing, the lower ones. None for other file systems.
+pub fn overlaid(mount: &MountInfo) -> Vec<PathBuf> {
+    if mount.fs_type != "overlay" {
+        return Vec::new();
+    }
+    let option = |name: &str| mount.super_options.get(name)?.as_deref().map(unescape);
+    match option("upperdir") {
+        Some(upper) => vec![PathBuf::from(upper)],
+        None => {
+            let lower = option("lowerdir").unwrap_or_default();
+            lower.split(':').filter(|folder| !folder.is_empty()).map(PathBuf::from).collect()
+        }
+    }
+}
+
 /// What a mount is, in our words.
 pub fn facts(mount: &MountInfo) -> MountFacts {
     let all = mount.mount_options.iter().chain(&mount.super_options);

@@ -186,10 +186,10 @@ fn space(place: &Path) -> (Bytes, Bytes, Option<u64>) {
 }
 
 /// The block device under a mount. Btrfs gives its own numbers, so that the source's path is the
-/// second way.
+/// second way. Others are free to name any source: a program behind FUSE may name a disk.
 fn under(tree: &Tree, mount: &MountInfo) -> Option<DeviceFacts> {
     device::facts(tree, &mount.majmin).or_else(|| {
-        let source = mount.mount_source.as_ref().filter(|source| source.starts_with('/'))?;
+        let source = mount.mount_source.as_ref().filter(|_| mount.fs_type == "btrfs")?;
         device::facts(tree, &device_number::device_number(Path::new(source))?)
     })
 }
