@@ -141,20 +141,20 @@ fn a_run_file_that_is_there_is_refused_before_a_plan_is_shown() {
 fn a_plan_touches_nothing() {
     let folder = scratch();
     let target = folder.path().join("data");
-    std::fs::create_dir(&target).expect("a folder");
-    std::fs::write(target.join("theirs"), "1").expect("a file");
-    let before = std::fs::metadata(&target).expect("there").modified().expect("a time");
+    fs::create_dir(&target).expect("a folder");
+    fs::write(target.join("theirs"), "1").expect("a file");
+    let before = fs::metadata(&target).expect("there").modified().expect("a time");
     for more in [&[][..], &["--json"]] {
         plimsoll(folder.path(), &[&["plan", "four-corners", "-t", "data"], more].concat())
             .with_code(0);
         assert_eq!(names(&target), ["theirs"]);
         assert_eq!(names(folder.path()), ["data"], "neither a run file nor anything else");
-        let after = std::fs::metadata(&target).expect("there").modified().expect("a time");
+        let after = fs::metadata(&target).expect("there").modified().expect("a time");
         assert_eq!(before, after, "nothing was made and removed again");
     }
     let json = plimsoll(folder.path(), &["plan", "--json"]).with_code(0).json();
     let plan: model::Plan = serde_json::from_value(json).expect("a plan");
-    assert_eq!((plan.name.as_str(), plan.points.len()), ("four-corners", 7));
+    assert_eq!((plan.suite.as_str(), plan.points.len()), ("four-corners", 7));
 }
 
 #[test]
