@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod invariants;
+mod places;
 mod real;
 mod simulated;
 mod suites;

@@ -2,8 +2,9 @@
 //!
 //! `docs/method/events.md`, "Bursts", says why each step is as it is.
 
-use crate::offer::Offer;
+use crate::offer::{Offer, Stretch};
 use crate::series::SeriesPoint;
+use model::Histogram;
 
 /// Fewer intervals at the lasting rate are an accident.
 const LEAST_INTERVALS: usize = 3;
@@ -15,8 +16,12 @@ const UNDER_WAY: f64 = 0.02;
 const FEW: f64 = 3.0;
 /// A burst is over once so little of it is left, as a share of what it asked for.
 const GONE: f64 = 0.01;
-/// Intervals before a burst that say what its level before is.
-const BEFORE: usize = 10;
+/// A step is a burst if it asks for so many times as much as what is before and behind it.
+const LEAP: f64 = 2.0;
+/// Instants that are one but for the rounding of seconds.
+const SLIP_S: f64 = 1e-6;
+/// Stretches of a curve that are looked at.
+const MOST_STRETCHES: usize = 20_000;
 
 /// A bucket of credits, as a target's behaviour shows it: requests (or bytes) that it carries above
 /// its lasting rate until they are used up.
@@ -41,11 +46,12 @@ pub struct Burst {
     pub to_s: f64,
     /// What was asked for meanwhile, per second.
     pub asked: f64,
-    /// What came back per second before it.
+    /// What was asked for just before it, per second; 0 where the stage begins with it.
     pub before: f64,
     /// The most that had not come back, of what was due.
     pub most_behind: f64,
-    /// How long after its end everything had come back; `None` where that was not seen.
+    /// Within how long after its end everything had come back, to the end of an interval; `None`
+    /// where that was not seen before the next one.
     pub back_after_s: Option<f64>,
 }
 
@@ -60,6 +66,10 @@ struct Step {
 }
 
 impl Step {
+    fn end_s(&self) -> f64 {
+        self.start_s + self.length_s
+    }
+
     fn rate(&self) -> f64 {
         self.done / self.length_s
     }
@@ -118,57 +128,95 @@ pub fn credits(offer: Offer<'_>, points: &[SeriesPoint]) -> Option<Credits> {
     })
 }
 
-/// Each burst of a rate that changes by leaps; none of a rate that does not.
+/// Each burst of a rate that changes: a step to which it leaps up, and from which it falls again.
+/// A ramp is none, nor is a step of a staircase. When it begins, how long it is and what it asks
+/// for is the curve's word; only what became of it was measured.
 pub fn bursts(offer: Offer<'_>, points: &[SeriesPoint]) -> Vec<Burst> {
     let steps = steps(offer, points);
-    let asked = |step: &Step| step.due / step.length_s;
-    let (low, high) = steps.iter().fold((f64::INFINITY, 0.0), |(low, high), step| {
-        (asked(step).min(low), asked(step).max(high))
-    });
-    if high <= 2.0 * low {
-        return Vec::new();
-    }
-    let middle = low.midpoint(high);
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < steps.len() {
-        if asked(&steps[at]) <= middle {
-            at += 1;
-            continue;
-        }
-        let end = (at..steps.len()).find(|end| asked(&steps[*end]) <= middle);
-        found.extend(burst(&steps, at, end.unwrap_or(steps.len())));
-        at = end.unwrap_or(steps.len());
-    }
-    found
+    let end_s = steps.last().map_or(0.0, Step::end_s);
+    let stretches = offer.stretches(end_s, MOST_STRETCHES);
+    let leaps = |at: &usize| {
+        let (stretch, next) = (stretches[*at], stretches.get(at + 1));
+        let lowest = |next: &Stretch| next.from.min(next.to);
+        let is_above = |other: f64| stretch.from > LEAP * other;
+        stretch.is_level()
+            && stretch.from_s < end_s
+            && is_above(before(&stretches, *at))
+            && next.is_some_and(|next| is_above(lowest(next)))
+    };
+    let found: Vec<usize> = (0..stretches.len()).filter(leaps).collect();
+    let of = |(number, at): (usize, &usize)| {
+        let next = found.get(number + 1).map_or(f64::INFINITY, |next| stretches[*next].from_s);
+        let Stretch { from_s, to_s, from: asked, .. } = stretches[*at];
+        let burst = Burst {
+            from_s,
+            to_s: to_s.min(end_s),
+            asked,
+            before: before(&stretches, *at),
+            most_behind: 0.0,
+            back_after_s: None,
+        };
+        followed(burst, &steps, next)
+    };
+    found.iter().enumerate().map(of).collect()
 }
 
-/// The burst of the steps from `from` up to `end`.
-fn burst(steps: &[Step], from: usize, end: usize) -> Option<Burst> {
-    let (first, last) = (steps.get(from)?, steps.get(end.checked_sub(1)?)?);
-    let mine = &steps[from..end];
-    let due: f64 = mine.iter().map(|step| step.due).sum();
-    let seconds: f64 = mine.iter().map(|step| step.length_s).sum();
-    let before = &steps[from.saturating_sub(BEFORE)..from];
-    let before_s: f64 = before.iter().map(|step| step.length_s).sum();
-    let done: f64 = before.iter().map(|step| step.done).sum();
-    let behind_before = before.last().map_or(0.0, |step| step.behind);
-    let rest = (GONE * due).max(FEW) + behind_before.max(0.0);
-    let to_s = last.start_s + last.length_s;
-    let is_back = |step: &&Step| step.behind <= rest;
-    let back = steps[end - 1..].iter().find(is_back).map(|step| step.start_s + step.length_s);
-    Some(Burst {
-        from_s: first.start_s,
-        to_s,
-        asked: due / seconds,
-        before: if before_s > 0.0 { done / before_s } else { 0.0 },
-        most_behind: steps[from..]
+/// What the curve asks for just before a stretch.
+fn before(stretches: &[Stretch], at: usize) -> f64 {
+    at.checked_sub(1).map_or(0.0, |before| stretches[before].to)
+}
+
+/// The burst with what became of it, until the next one begins.
+fn followed(burst: Burst, steps: &[Step], next_s: f64) -> Burst {
+    let due = burst.asked * (burst.to_s - burst.from_s);
+    let earlier = steps.iter().take_while(|step| step.end_s() <= burst.from_s + SLIP_S);
+    let behind_before = earlier.last().map_or(0.0, |step| step.behind.max(0.0));
+    let rest = (GONE * due).max(FEW) + behind_before;
+    let until_next = || steps.iter().take_while(|step| step.start_s < next_s - SLIP_S);
+    let back = until_next()
+        .filter(|step| step.end_s() >= burst.to_s - SLIP_S)
+        .find(|step| step.behind <= rest)
+        .map(Step::end_s);
+    let most_behind = until_next()
+        .filter(|step| step.end_s() > burst.from_s + SLIP_S)
+        .take_while(|step| back.is_none_or(|back| step.end_s() <= back))
+        .map(|step| step.behind)
+        .fold(0.0, f64::max);
+    let back_after_s = back.map(|at| (at - burst.to_s).max(0.0));
+    Burst { most_behind, back_after_s, ..burst }
+}
+
+/// A step or a ramp of a rate that changes, with what came back in it.
+#[derive(Clone, Debug)]
+pub struct RateStep {
+    /// What was asked for.
+    pub asked: Stretch,
+    /// What came back per second in the intervals that lie in it as a whole; `None` where none does.
+    pub done: Option<f64>,
+    /// Their latencies.
+    pub latency: Histogram,
+}
+
+/// The steps and ramps of a rate that changes, as far as the stage went.
+pub fn rate_steps(offer: Offer<'_>, points: &[SeriesPoint]) -> Vec<RateStep> {
+    let end_s = points.last().map_or(0.0, |point| point.start_s + point.length_s);
+    let stretches = offer.stretches(end_s, MOST_STRETCHES);
+    let within = stretches.into_iter().filter(|stretch| stretch.from_s < end_s);
+    let step = |stretch: Stretch| {
+        let asked = Stretch { to_s: stretch.to_s.min(end_s), ..stretch };
+        let first = points.partition_point(|point| point.start_s < asked.from_s - SLIP_S);
+        let mine = points[first..]
             .iter()
-            .take_while(|step| step.behind > rest || step.start_s < to_s)
-            .map(|step| step.behind)
-            .fold(0.0, f64::max),
-        back_after_s: back.map(|at| (at - to_s).max(0.0)),
-    })
+            .take_while(|point| point.start_s + point.length_s <= asked.to_s + SLIP_S);
+        let (mut done, mut seconds, mut latency) = (0.0, 0.0, Histogram::new());
+        for point in mine {
+            done += offer.done_in(point) as f64;
+            seconds += point.length_s;
+            latency.merge(&point.latency);
+        }
+        RateStep { asked, done: (seconds > 0.0).then(|| done / seconds), latency }
+    };
+    within.map(step).collect()
 }
 
 fn shortest(steps: &[Step]) -> f64 {
@@ -279,5 +327,58 @@ mod tests {
             bursts(Offer::of(&steady).expect("open"), &given(&steady, 1e9, 1e9, 1e9, 9)),
             []
         );
+    }
+
+    /// A curve of levels per second for so many ms, or of ramps between two.
+    fn curve(lines: &[(u64, u64, u64)]) -> Pace {
+        let line = |(ms, from, to): &(u64, u64, u64)| Line {
+            length: Nanos::millis(*ms),
+            from: from * 1_000,
+            to: to * 1_000,
+        };
+        let lines = lines.iter().map(line).collect();
+        let curve = Curve { unit: Unit::MilliIops, lines, then: Then::Holds(500_000) };
+        Pace::Changing { curve, poisson: false }
+    }
+
+    fn told(pace: &Pace, seconds: u64) -> Vec<(f64, f64, f64, f64)> {
+        let offer = Offer::of(pace).expect("an open loop");
+        let found = bursts(offer, &given(pace, 1e12, 1e9, 1e9, seconds));
+        found.iter().map(|one| (one.from_s, one.to_s, one.asked, one.before)).collect()
+    }
+
+    #[test]
+    fn a_burst_is_what_the_curve_says_and_neither_a_ramp_nor_a_stair_is_one() {
+        assert_eq!(told(&curve(&[(12_000, 0, 2_000), (4_000, 2_000, 2_000)]), 16), []);
+        let stairs = [(4_000, 500, 500), (4_000, 1_000, 1_000), (4_000, 2_000, 2_000)];
+        assert_eq!(told(&curve(&stairs), 12), []);
+        let bursts = [(1_000, 6_000, 6_000), (3_000, 2_000, 2_000), (1_000, 6_000, 6_000)];
+        let all = [&stairs[..], &bursts, &[(3_000, 2_000, 2_000)]].concat();
+        let expected = [(12.0, 13.0, 6_000.0, 2_000.0), (16.0, 17.0, 6_000.0, 2_000.0)];
+        assert_eq!(told(&curve(&all), 20), expected);
+        // Far shorter than an interval.
+        let short = [(2_300, 100, 100), (200, 5_000, 5_000), (2_500, 100, 100)];
+        assert_eq!(told(&curve(&short), 5), [(2.3, 2.5, 5_000.0, 100.0)]);
+    }
+
+    #[test]
+    fn the_steps_of_a_rate_have_what_came_back_in_them() {
+        let pace = curve(&[(4_000, 500, 500), (2_500, 1_000, 1_000), (4_000, 1_000, 3_000)]);
+        let offer = Offer::of(&pace).expect("an open loop");
+        let points = given(&pace, 1e12, 1e9, 800.0, 12);
+        let found = rate_steps(offer, &points);
+        let asked: Vec<(f64, f64, f64, f64)> = found
+            .iter()
+            .map(|one| (one.asked.from_s, one.asked.to_s, one.asked.from, one.asked.to))
+            .collect();
+        let expected = [
+            (0.0, 4.0, 500.0, 500.0),
+            (4.0, 6.5, 1_000.0, 1_000.0),
+            (6.5, 10.5, 1_000.0, 3_000.0),
+            (10.5, 12.0, 500.0, 500.0),
+        ];
+        assert_eq!(asked, expected);
+        let done: Vec<Option<f64>> = found.iter().map(|one| one.done).collect();
+        assert_eq!(done, [Some(500.0), Some(800.0), Some(800.0), Some(800.0)]);
     }
 }

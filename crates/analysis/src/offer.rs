@@ -5,6 +5,26 @@ use crate::series::SeriesPoint;
 use model::curve::Unit;
 use model::load::{Pace, Rate};
 
+/// A part of a rate that changes: a step, or a straight ramp.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stretch {
+    /// When it begins, in seconds after the stage's start.
+    pub from_s: f64,
+    /// When it ends.
+    pub to_s: f64,
+    /// What it asks for at its beginning, per second.
+    pub from: f64,
+    /// What it asks for at its end, per second.
+    pub to: f64,
+}
+
+impl Stretch {
+    /// Whether it is a step, and no ramp.
+    pub fn is_level(&self) -> bool {
+        self.from == self.to
+    }
+}
+
 /// The rate of an open loop, over time.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer<'a> {
@@ -62,6 +82,29 @@ impl<'a> Offer<'a> {
             Pace::Closed { .. } => 0.0,
         };
         all * self.share
+    }
+
+    /// The stretches of a rate that changes which begin before an instant, and the one behind them;
+    /// of at most so many lines.
+    pub(crate) fn stretches(self, until_s: f64, most: usize) -> Vec<Stretch> {
+        let Some(curve) = self.pace.curve() else { return Vec::new() };
+        let unit = if curve.unit == Unit::Bytes { 1.0 } else { 1e-3 };
+        let level = |level: u64| level as f64 * unit * self.share;
+        let mut all: Vec<Stretch> = Vec::new();
+        for (start_ns, line) in curve.lines().take(most) {
+            let from_s = start_ns as f64 / 1e9;
+            let (to_s, from, to) =
+                (from_s + line.length.0 as f64 / 1e9, level(line.from), level(line.to));
+            match all.last_mut() {
+                // A step is one, however many lines it has.
+                Some(last) if last.is_level() && (last.to, from) == (from, to) => last.to_s = to_s,
+                _ => all.push(Stretch { from_s, to_s, from, to }),
+            }
+            if from_s >= until_s {
+                break;
+            }
+        }
+        all
     }
 
     /// Requests, or bytes, that were due in a stretch of time.

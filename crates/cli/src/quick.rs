@@ -142,6 +142,19 @@ mod tests {
     }
 
     #[test]
+    fn sizes_are_those_of_fio() {
+        for text in ["64k", "64K", "64kb", "64KB", "64KiB", "65536", "65536b"] {
+            let spec = spec_of(&format!("run|--rw|read|--bs|{text}|--size|{text}|/x"));
+            let scenario = spec.first_scenario();
+            let size = SizeMix::single(Bytes(65_536));
+            assert_eq!(scenario.points[0].workloads[0].block_size.value, size, "{text}");
+            assert_eq!(scenario.layout.size.value, Auto::Fixed(Bytes(65_536)), "{text}");
+        }
+        let spec = spec_of("run|--rw|read|--size|1.5GB|/x");
+        assert_eq!(spec.first_scenario().layout.size.value, Auto::Fixed(Bytes(3 << 29)));
+    }
+
+    #[test]
     fn ramp_rate_dsync_and_verify_are_those_of_suites() {
         let spec = spec_of("run|--rw|write|--ramp|5s|--rate|2k|--dsync|--verify|/x");
         let workload = &spec.first_scenario().points[0].workloads[0];

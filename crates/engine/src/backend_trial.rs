@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::error::EngineError;
+use crate::generator::Bookmarks;
 use crate::outcome::StageOutcome;
 use crate::real_time::run_on;
 use crate::targets::OpenTargets;
@@ -12,6 +13,7 @@ use model::plan::{HostStage, Stop};
 use model::rng::derive;
 use model::units::{Bytes, Nanos};
 use model::{IntervalSample, Note, Phase, StageKind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How long each trial takes.
 const LENGTH: Nanos = Nanos::millis(100);
@@ -82,6 +84,9 @@ pub(crate) fn choose(
     control: &Control,
 ) -> Result<Trials, EngineError> {
     let deep = targets.backend();
+    let (bookmarks, is_audited) = (targets.bookmarks(), targets.plan().engine.contents.verify);
+    // What is found again after a crash follows from what is on record, and a trial is not.
+    let before = is_audited.then(|| lock(&bookmarks).clone());
     let (mut of_deep, mut of_sync) = (Tried::default(), Tried::default());
     let mut findings = Vec::new();
     for round in 0..2 * ROUNDS {
@@ -97,10 +102,17 @@ pub(crate) fn choose(
         }
         findings.extend(outcome.findings);
     }
+    if let Some(before) = before {
+        *lock(&bookmarks) = before;
+    }
     let choice = judge(stage, deep, of_deep, of_sync);
     let (taken, fact) = (choice.taken, Fact::BackendChosen(choice));
     findings.push(Note { stage: Some(stage.stage), host: targets.plan().host, fact });
     Ok(Trials::Chosen(taken, findings))
+}
+
+fn lock(bookmarks: &Mutex<Bookmarks>) -> MutexGuard<'_, Bookmarks> {
+    bookmarks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The stage as a trial: as long as one, with random choices of its own.

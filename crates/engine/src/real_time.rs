@@ -90,6 +90,7 @@ pub(crate) fn run_on(
             targets.world().is_some(),
             targets.zones(),
         )?,
+        bookmarks: targets.bookmarks(),
         replays: Mutex::new(Replays::default()),
     });
     let mut before = None;

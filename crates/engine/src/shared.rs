@@ -4,6 +4,7 @@ use crate::clock::{Clock, Monotonic};
 use crate::contents::{Findings, HostContents};
 use crate::control::Control;
 use crate::driver::{AWAKE_NS, Timetable};
+use crate::generator::Bookmarks;
 use crate::metadata::{Ledgers, SumOfStage};
 use crate::pinning::Seats;
 use crate::recorder::{Interval, slots};
@@ -17,7 +18,7 @@ use model::note::Degraded;
 use model::plan::{HostPlan, HostStage, Worker};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Everything that the threads of a stage share.
 pub(crate) struct Shared {
@@ -48,8 +49,17 @@ pub(crate) struct Shared {
     pub(crate) turns: Option<Arc<Turns>>,
     /// Of each file that is loaded by zones, its zones; empty where none is.
     pub(crate) zones: Arc<[Option<Zones>]>,
+    /// Where workers stopped in what they go through in order.
+    pub(crate) bookmarks: Arc<Mutex<Bookmarks>>,
     /// What was sent of traces.
     pub(crate) replays: Mutex<Replays>,
+}
+
+impl Shared {
+    /// Where workers stopped.
+    pub(crate) fn bookmarks(&self) -> MutexGuard<'_, Bookmarks> {
+        self.bookmarks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// An empty page for what `worker` does.

@@ -328,7 +328,10 @@ fn run_on<B: Backend>(
             let whole = whole_zones(worker, &shared.zones);
             WorkerState::new(work, &whole, depth).in_turn(turn).on_zones(zoned)
         }
-        Ok(None) => WorkerState::new(work, worker, depth).in_turn(turn),
+        Ok(None) => {
+            let from = shared.bookmarks().take(0, line.worker, work);
+            WorkerState::new(work, worker, depth).in_turn(turn).going_on(from)
+        }
         Ok(Some(replay)) => WorkerState::of_trace(work, worker, depth, replay),
         Err(error) => return WorkerEnd::Broken(error),
     };
@@ -368,7 +371,11 @@ fn run_on<B: Backend>(
             if let Some(error) = unread {
                 return WorkerEnd::Broken(error);
             }
-            if state.failed() { WorkerEnd::AmountFailed } else { WorkerEnd::Complete }
+            if state.failed() {
+                return WorkerEnd::AmountFailed;
+            }
+            shared.bookmarks().keep(0, line.worker, work, state.into_bookmark());
+            WorkerEnd::Complete
         }
         Ok(Drained::GivenUp { requests }) => {
             own.abandon();

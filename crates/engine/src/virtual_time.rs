@@ -209,7 +209,7 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
         member.control.tell_waiting(books.collector.look(now_ns, stop_at_ns, workers, false));
     });
     let failed: Vec<bool> = scheduler.hosts.iter().map(|host| scheduler.has_failed(host)).collect();
-    let end_ns = scheduler.close();
+    let end_ns = scheduler.close(members);
     let mut counted = world.counted(start_ns, end_ns);
     let mut last_ns = end_ns;
     let mut outcomes = Vec::new();
@@ -309,8 +309,9 @@ impl<'a> Scheduler<'a> {
             for (worker, line) in stage.workers.iter().zip(lines) {
                 let work = &stage.works[worker.work as usize];
                 let page = Box::new(Interval::new(slots(work), member.plan.engine.raw_latencies));
+                let from = world.bookmarks.take(number as u32, line.worker, work);
                 let state =
-                    Doer::new(member.plan, work, worker, timetable.start_ns, turns.as_ref());
+                    Doer::new(member.plan, work, worker, timetable.start_ns, turns.as_ref(), from);
                 let pages = Pages::without_cpu(timetable, line, page);
                 let (host, work) = (number as u32, worker.work);
                 actors.push(Actor { state, pages, host, work, base, due_ns: u64::MAX });
@@ -527,12 +528,19 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Closes the books; comes back with the instant at which the last request was back.
-    fn close(&mut self) -> u64 {
+    /// Closes the books, with a mark where each worker stopped; comes back with the instant at which
+    /// the last request was back.
+    fn close(self, members: &[Member<'_>]) -> u64 {
         let now_ns = self.world.now_ns;
-        for actor in &mut self.actors {
-            actor.pages.turn(now_ns, self.hosts[actor.host as usize].cuts, || None);
+        for (number, mut actor) in self.actors.into_iter().enumerate() {
+            let host = &self.hosts[actor.host as usize];
+            actor.pages.turn(now_ns, host.cuts, || None);
             actor.pages.close(now_ns, None);
+            let work = &members[actor.host as usize].stage.works[actor.work as usize];
+            if let Some(at) = actor.state.into_bookmark() {
+                let worker = (number - host.first) as u32;
+                self.world.bookmarks.keep(actor.host, worker, work, at);
+            }
         }
         now_ns
     }

@@ -1,5 +1,6 @@
 //! What a worker in virtual time has to do: requests to blocks, or operations on whole files.
 
+use crate::generator::Bookmark;
 use crate::io::{Completion, Io};
 use crate::metadata::NamedState;
 use crate::turns::{Turn, Turns};
@@ -19,19 +20,20 @@ pub(crate) enum Doer {
 
 impl Doer {
     /// The state of `worker` at `start_ns`, the beginning of its stage, whose bound works go by
-    /// `turns`.
+    /// `turns`, and which goes on where it stopped before.
     pub(crate) fn new(
         plan: &HostPlan,
         work: &Work,
         worker: &Worker,
         start_ns: u64,
         turns: Option<&Arc<Turns>>,
+        from: Option<Bookmark>,
     ) -> Doer {
         if let Some(named) = NamedState::new(plan, work, worker, start_ns) {
             return Doer::Named(Box::new(named));
         }
         let turn = Turn::of(turns, worker.work);
-        let mut state = WorkerState::new(work, worker, work.depth).in_turn(turn);
+        let mut state = WorkerState::new(work, worker, work.depth).in_turn(turn).going_on(from);
         state.begin(start_ns);
         Doer::Blocks(state)
     }
@@ -91,6 +93,14 @@ impl Doer {
         match self {
             Doer::Blocks(state) => state.is_held(),
             Doer::Named(_) => false,
+        }
+    }
+
+    /// Where it stopped, if it works on blocks.
+    pub(crate) fn into_bookmark(self) -> Option<Bookmark> {
+        match self {
+            Doer::Blocks(state) => Some(state.into_bookmark()),
+            Doer::Named(_) => None,
         }
     }
 

@@ -3,7 +3,7 @@
 //! It knows neither kernel nor clock; a driver tells it the time and carries its requests.
 
 use crate::error::EngineError;
-use crate::generator::Generator;
+use crate::generator::{Bookmark, Generator};
 use crate::io::{Completion, Io};
 use crate::pace::Pacer;
 use crate::replay::Replay;
@@ -100,6 +100,17 @@ impl WorkerState {
     pub(crate) fn on_zones(self, zones: Option<Zoned>) -> WorkerState {
         let zones = zones.map(Box::new);
         WorkerState { is_apart: self.is_apart || zones.is_some(), zones, ..self }
+    }
+
+    /// The same, going on where its work stopped before.
+    pub(crate) fn going_on(mut self, from: Option<Bookmark>) -> WorkerState {
+        self.generator.go_on(from);
+        self
+    }
+
+    /// Where it stopped.
+    pub(crate) fn into_bookmark(self) -> Bookmark {
+        self.generator.into_bookmark()
     }
 
     /// Why its zones ended it.
@@ -224,9 +235,11 @@ impl WorkerState {
     #[cold]
     fn tell_unsent(&mut self, end_ns: u64, never: &mut dyn FnMut(usize, u64, u64)) {
         let Some(first_ns) = self.pacer.due_ns() else { return };
+        // The worker's own stays where it stopped.
+        let mut generator = self.generator.clone();
         let (mut told, mut stands_for) = (0, 1);
         while let Some(due_ns) = self.pacer.due_ns().filter(|due_ns| *due_ns < end_ns) {
-            let Some(request) = self.generator.next_request() else { return };
+            let Some(request) = generator.next_request() else { return };
             if request.op == Op::Fsync {
                 continue;
             }

@@ -285,6 +285,28 @@ impl Curve {
         }
     }
 
+    /// Its lines one after the other, for good, each with its beginning in ns after the start. What
+    /// is held behind the last line is one line without an end.
+    pub fn lines(&self) -> impl Iterator<Item = (u64, Line)> + '_ {
+        let (mut number, mut start_ns) = (0, 0u64);
+        std::iter::from_fn(move || {
+            if let (None, Then::Repeats(from)) = (self.lines.get(number), self.then) {
+                number = from as usize;
+            }
+            let line = match (self.lines.get(number), self.then) {
+                (Some(line), _) => *line,
+                (None, Then::Holds(level)) => {
+                    Line { length: Nanos(u64::MAX - start_ns), from: level, to: level }
+                }
+                (None, Then::Repeats(_)) => return None,
+            };
+            let begins_ns = start_ns;
+            start_ns = start_ns.checked_add(line.length.0).filter(|_| line.length.0 > 0)?;
+            number += 1;
+            Some((begins_ns, line))
+        })
+    }
+
     /// How much is due from one instant to another, in ns after the start: requests, or bytes.
     pub fn due_between(&self, from_ns: u64, to_ns: u64) -> f64 {
         let parts = self.parts_before(to_ns).saturating_sub(self.parts_before(from_ns));

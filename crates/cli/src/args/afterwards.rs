@@ -66,7 +66,7 @@ pub struct CeilingArgs {
     pub rw: Option<Pattern>,
 
     /// The size of each request [default: 4k].
-    #[arg(long, value_name = "SIZE", requires = "rw")]
+    #[arg(long, value_name = "SIZE", requires = "rw", value_parser = super::work::fio_size)]
     pub bs: Option<Bytes>,
 
     /// The share of reads in rw and randrw [default: 50].

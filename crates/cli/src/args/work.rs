@@ -4,6 +4,7 @@ use super::{GivenUpArg, HostArgs, MachineArgs, TargetArg};
 use clap::{Args, ValueEnum};
 use form::Override;
 use model::load::Rate;
+use model::units::UnitError;
 use model::{Bytes, Nanos, Percent, ScaleArg};
 
 /// What to load, with what, and how much.
@@ -109,7 +110,7 @@ pub struct QuickArgs {
     pub rw: Option<Pattern>,
 
     /// Block size of each request [default: 4k].
-    #[arg(long, value_name = "SIZE", requires = "rw")]
+    #[arg(long, value_name = "SIZE", requires = "rw", value_parser = fio_size)]
     pub bs: Option<Bytes>,
 
     /// Outstanding requests per worker [default: 1].
@@ -123,7 +124,7 @@ pub struct QuickArgs {
     /// Size of each worker's file [default: by the machine].
     ///
     /// Of a device, the part that is loaded.
-    #[arg(long, value_name = "SIZE", requires = "rw")]
+    #[arg(long, value_name = "SIZE", requires = "rw", value_parser = fio_size)]
     pub size: Option<Bytes>,
 
     /// Time to measure; a bare number is seconds [default: 60s].
@@ -171,13 +172,21 @@ pub struct QuickArgs {
     pub name: Option<String>,
 }
 
+/// A size in fio's words: `64k`, `64kb` and `64KB` are all 65,536 bytes there. `64KiB` are so, too,
+/// as everywhere here.
+pub fn fio_size(text: &str) -> Result<Bytes, UnitError> {
+    let short = text.strip_suffix(['b', 'B']).unwrap_or(text);
+    let has_prefix = short.ends_with(|unit: char| "kmgtp".contains(unit.to_ascii_lowercase()));
+    if has_prefix { short.parse() } else { text.parse() }
+}
+
 /// A rate whose unit nobody can mistake: to fio, `rate=10M` is bandwidth, and here it were IOPS.
 fn rate(text: &str) -> Result<Rate, String> {
     if text.ends_with(['m', 'M', 'g', 'G']) {
         let number = &text[..text.len() - 1];
         return Err(format!("write {number}MiB/s for bandwidth, or all digits for IOPS"));
     }
-    text.parse().map_err(|error: model::units::UnitError| error.to_string())
+    text.parse().map_err(|error: UnitError| error.to_string())
 }
 
 /// fio's names of patterns.

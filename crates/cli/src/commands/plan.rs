@@ -4,6 +4,7 @@ use super::{print, print_json, vms};
 use crate::args::{PlanArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::hosts::{self, Hosts, Terms};
+use crate::quotable;
 use crate::run_file_disk;
 use crate::screen;
 use crate::signals::Work;
@@ -31,7 +32,7 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let hosts = start_with_late(&args.work, &asked)?;
-    let (plan, hosts) = decide(&args.work, &asked, &hosts)?;
+    let (plan, hosts) = decide_to_run(&args.work, &asked, &hosts)?;
     if args.json {
         print_json(&plan)?;
     } else {
@@ -58,6 +59,20 @@ pub fn start_with_late(work: &WorkArgs, asked: &Asked) -> Result<Hosts, Failure>
 pub fn asks(asked: &Asked) -> hosts::Asked {
     let patience = asked.spec.first_scenario().engine.patience.value;
     hosts::Asked { terms: Terms::of(&asked.spec.fleet), patience }
+}
+
+/// The plan of a run as it is shown and carried out: with `--quotable`, its layout may be larger.
+pub fn decide_to_run(
+    work: &WorkArgs,
+    asked: &Asked,
+    started: &Hosts,
+) -> Result<(Plan, Vec<HostFacts>), Failure> {
+    let (plan, hosts) = decide(work, asked, started)?;
+    let larger = work.quotable.then(|| quotable::larger(&asked.spec, &plan, &hosts)).flatten();
+    let Some(size) = larger else { return Ok((plan, hosts)) };
+    let mut larger = suite_and_targets::asked_with(work, &[size])?;
+    larger.run_file_in.clone_from(&asked.run_file_in);
+    decide(work, &larger, started)
 }
 
 /// Decides everything; touches nothing. Hosts that could not be reached are left out, of the suite

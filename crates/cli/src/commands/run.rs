@@ -11,19 +11,19 @@ use crate::hosts::Hosts;
 use crate::machines::{self, Guard};
 use crate::marks::{Listener, stage_names};
 use crate::outputs::{self, Kind};
+use crate::run_file_disk;
 use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
 use crate::suite_and_targets::{self, Asked};
 use crate::view::{Labels, View};
 use crate::web::Tls;
-use crate::{quotable, run_file_disk};
 use analysis::warm::Warmth;
 use fleet::Ending;
 use live::terminal::{Live, Mode};
 use live::watch::{State, Subject};
 use model::plan::PlannedTarget;
 use model::testbed::HostFacts;
-use model::{NoteKind, Objective, Plan, Record, RunEnd};
+use model::{Bytes, NoteKind, Objective, Plan, Record, RunEnd};
 use report::surfaces;
 use report::surfaces::table::TableStyle;
 use report::topics;
@@ -31,6 +31,9 @@ use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// So much may be written to a layout of our own choice without a word.
+const UNTOLD: Bytes = Bytes::gib(4);
 
 /// Loads the targets and reports.
 pub fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
@@ -45,13 +48,7 @@ pub fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
         ));
     }
     let started = plan::start_with_late(&args.work, &asked)?;
-    let (mut plan, mut hosts) = plan::decide(&args.work, &asked, &started)?;
-    if args.work.quotable
-        && let Some(size) = quotable::larger(&args.work, &plan, &hosts)
-    {
-        let larger = suite_and_targets::asked_with(&args.work, &[size])?;
-        (plan, hosts) = plan::decide(&args.work, &larger, &started)?;
-    }
+    let (plan, hosts) = plan::decide_to_run(&args.work, &asked, &started)?;
     refuse_imagined(&plan)?;
     refuse_taken(args)?;
     carry_out(args, started, plan, &hosts, objective.as_ref())
@@ -70,6 +67,9 @@ pub(super) fn carry_out(
     plan.notes.extend(machines::note(&args.work.hosts));
     if !args.how.quiet {
         eprintln!("{}", topics::plan::render_within(&plan, hosts, screen::room_of(Stream::Error)));
+    } else if args.work.quotable && plan.prepare_bytes() > UNTOLD {
+        // Nobody chose so much in so many words.
+        eprintln!("--quotable: prepare writes {}", plan.prepare_bytes());
     }
     let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
     let version = env!("CARGO_PKG_VERSION");

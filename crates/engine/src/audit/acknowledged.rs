@@ -65,6 +65,11 @@ impl Known {
         Ok(known)
     }
 
+    /// The last generation that was sent.
+    pub(super) fn sent(&self) -> u32 {
+        self.overtaken.last().map_or(self.base, |(sent, _)| *sent)
+    }
+
     /// Whether the write of `generation` is acknowledged.
     pub(super) fn is_acknowledged(&self, generation: u32) -> bool {
         let is_unsure =

@@ -6,6 +6,7 @@
 //! ask.
 
 mod acknowledged;
+mod began;
 mod examples;
 mod parts;
 mod places;
@@ -16,6 +17,7 @@ mod sound;
 
 use crate::contents::Identity;
 use crate::error::EngineError;
+use crate::generator::Bookmark;
 use crate::targets::{Doing, Haste, Progress, patiently};
 use acknowledged::Known;
 use model::audit::{Audit, Basis, Finding};
@@ -218,6 +220,10 @@ struct Entry<'a> {
     worker: u32,
     /// What it is known to have written.
     known: Known,
+    /// How many requests came back, flushes apart.
+    requests: u64,
+    /// Where its order began, if it went on with one.
+    from: Option<Bookmark>,
 }
 
 /// What each worker of each stage that wrote is known to have written, in the order of stages.
@@ -227,9 +233,12 @@ fn known<'a>(
     basis: Basis,
 ) -> Result<Vec<Entry<'a>>, AuditError> {
     let mut marks: BTreeMap<(u32, u32), Vec<(&WriteMark, u64)>> = BTreeMap::new();
+    let mut requests: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for sample in record.samples().filter(|sample| sample.host == plan.host) {
         let end_ns = sample.start_ns.saturating_add(sample.length_ns);
         for worker in &sample.workers {
+            let of_worker = requests.entry((sample.stage, worker.worker)).or_default();
+            *of_worker = of_worker.saturating_add(began::requests(worker));
             if let Some(mark) = &worker.mark {
                 marks.entry((sample.stage, worker.worker)).or_default().push((mark, end_ns));
             }
@@ -260,7 +269,9 @@ fn known<'a>(
             });
         let durable = basis == Basis::Durable && !work.dsync && !is_synced;
         let known = Known::of(marks.into_iter(), durable).map_err(damaged)?;
-        all.push(Entry { stage, number, worker: number_of_worker, known });
+        let requests = requests.remove(&(number, number_of_worker)).unwrap_or_default();
+        let worker = number_of_worker;
+        all.push(Entry { stage, number, worker, known, requests, from: None });
     }
     Ok(all)
 }
@@ -273,6 +284,7 @@ fn writer<'a>(entry: &'a Entry<'a>) -> Writer<'a> {
         work: &entry.stage.works[worker.work as usize],
         worker,
         known: &entry.known,
+        from: entry.from.as_ref(),
     }
 }
 
@@ -286,14 +298,19 @@ fn audit_places(
     observers: Observers<'_>,
 ) -> Result<Audit, AuditError> {
     let Observers { progress, tick } = observers;
-    let known = known(record, plan, options.basis)?;
+    let mut known = known(record, plan, options.basis)?;
+    let (mut replayed, mut read) = (0u64, 0u64);
+    began::find(&mut known, &mut |requests| {
+        replayed += requests;
+        progress.step();
+        tick(AuditStep::Replayed(replayed));
+    });
     let writers: Vec<Writer<'_>> = known.iter().map(writer).collect();
     let files: Vec<&TargetFile> = plan.files().collect();
     let grain = plan.engine.contents.grain.0;
     let given_back = given_back(record, plan);
     let mut tallies: Vec<Tally> = vec![Tally::default(); files.len()];
     let total = files.iter().map(|file| file.size.0).fold(0, u64::saturating_add);
-    let (mut replayed, mut read) = (0u64, 0u64);
     for pieces in batches(&files, grain, most_blocks) {
         // The memory of one batch at a time.
         let regions = pieces

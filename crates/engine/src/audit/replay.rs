@@ -2,7 +2,7 @@
 //! found.
 
 use super::acknowledged::Known;
-use crate::generator::{Generator, Request};
+use crate::generator::{Bookmark, Generator, Request};
 use model::Op;
 use model::plan::{TargetFile, Work, Worker};
 
@@ -37,10 +37,12 @@ pub(super) struct Writer<'a> {
     pub(super) work: &'a Work,
     pub(super) worker: &'a Worker,
     pub(super) known: &'a Known,
+    /// Where its order began, if it went on with one.
+    pub(super) from: Option<&'a Bookmark>,
 }
 
 /// Requests between two looks at whoever waits.
-const STEP: u64 = 1 << 16;
+pub(super) const STEP: u64 = 1 << 16;
 
 /// The map of a host's files, as far as they are looked at at a time.
 pub(super) struct Map<'a> {
@@ -90,6 +92,7 @@ impl Map<'_> {
             return;
         }
         let mut generator = Generator::new(writer.work, writer.worker);
+        generator.go_on(writer.from.cloned());
         let mut generation = writer.known.base;
         let mut requests = 0;
         while generation < writer.known.last {

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::contents::{HostContents, SECTOR, WorkerContents};
-use crate::generator::Generator;
+use crate::generator::{Bookmarks, Generator};
 use crate::io::Io;
 use model::audit::DamageKind;
 use model::choices::{Backend, OnLostHost};
@@ -13,7 +13,7 @@ use model::plan::{
     Contents, EngineSettings, Extent, FleetPolicy, Plan, PlannedTarget, Stage, Target, Work, Worker,
 };
 use model::rng::Rng;
-use model::sample::WorkerSample;
+use model::sample::{WorkerOp, WorkerSample};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Event, IntervalSample, Op, Phase, Scale, StageKind};
 use std::path::Path;
@@ -127,6 +127,8 @@ struct Sim<'a> {
     rng: &'a mut Rng,
     dsync: bool,
     fails: bool,
+    /// Requests that were sent, flushes apart.
+    requests: u64,
 }
 
 impl Sim<'_> {
@@ -148,6 +150,7 @@ impl Sim<'_> {
 
     fn send(&mut self, disk: &Disk) -> bool {
         let Some(request) = self.generator.next_request() else { return false };
+        self.requests += u64::from(request.op != Op::Fsync);
         let busy = |slot: &u32| self.sent.iter().any(|sent| sent.io.slot == *slot);
         let slot = (0..DEPTH as u32).find(|slot| !busy(slot)).expect("a free slot");
         let io = Io {
@@ -199,6 +202,13 @@ impl Sim<'_> {
         assert_eq!(told, result, "no read of a sound target is damaged");
     }
 
+    /// Everything comes back.
+    fn drain(&mut self, disk: &mut Disk) {
+        while !self.sent.is_empty() {
+            self.complete(disk, 0);
+        }
+    }
+
     /// The plug is pulled: what is under way is there, or a part of it, or not.
     fn crash(mut self, disk: &mut Disk) {
         for sent in std::mem::take(&mut self.sent) {
@@ -221,8 +231,10 @@ fn crashed(host: &HostPlan, seed: u64, fails: bool) -> (Record, Disk) {
     let empty = vec![vec![0; FILE as usize]; host.files().count()];
     let mut disk = Disk { cache: empty.clone(), platter: empty };
     let mut record = Record::new(plan(host), Vec::new(), String::new(), 0);
+    let mut bookmarks = Bookmarks::default();
     for (number, stage) in host.stages.iter().enumerate() {
         let is_amount = stage.stop() == Stop::Amount;
+        let is_last = number + 1 == host.stages.len();
         let mut samples: Vec<IntervalSample> = Vec::new();
         let all: Vec<WorkerContents> = stage
             .workers
@@ -231,7 +243,8 @@ fn crashed(host: &HostPlan, seed: u64, fails: bool) -> (Record, Disk) {
             .collect();
         for (place, (worker, contents)) in stage.workers.iter().zip(all).enumerate() {
             let work = &stage.works[0];
-            let generator = Generator::new(work, worker);
+            let mut generator = Generator::new(work, worker);
+            generator.go_on(bookmarks.take(0, place as u32, work));
             let fails = fails && !is_amount;
             let mut sim = Sim {
                 contents,
@@ -240,16 +253,25 @@ fn crashed(host: &HostPlan, seed: u64, fails: bool) -> (Record, Disk) {
                 rng: &mut rng,
                 dsync: work.dsync,
                 fails,
+                requests: 0,
             };
             for interval in 0.. {
-                let goes_on = sim.go(&mut disk, 400);
+                let goes_on = sim.go(&mut disk, 400) && (is_amount || interval < 4);
+                if !goes_on && !is_last {
+                    sim.drain(&mut disk);
+                }
                 let mark = sim.contents.mark();
                 assert!(mark.is_some(), "a checked worker leaves marks");
                 let of = WorkerSample {
                     worker: place as u32,
                     cpu_user_ns: 0,
                     cpu_system_ns: 0,
-                    ops: Vec::new(),
+                    ops: match goes_on {
+                        true => Vec::new(),
+                        false => {
+                            vec![WorkerOp { op: Op::Read, ios: sim.requests, bytes: 0, errors: 0 }]
+                        }
+                    },
                     mark,
                 };
                 samples.push(IntervalSample {
@@ -262,14 +284,15 @@ fn crashed(host: &HostPlan, seed: u64, fails: bool) -> (Record, Disk) {
                     ops: Vec::new(),
                     workers: vec![of],
                 });
-                if !goes_on || (!is_amount && interval == 4) {
+                if !goes_on {
                     break;
                 }
             }
-            if !is_amount {
+            if is_last && !is_amount {
                 let rest = sim.rng.below(400) as u32;
                 sim.go(&mut disk, rest);
             }
+            bookmarks.keep(0, place as u32, work, sim.generator.clone().into_bookmark());
             sim.crash(&mut disk);
         }
         if is_amount {
@@ -332,6 +355,8 @@ fn shapes() -> Vec<(Work, u64)> {
         (synced, 4096),
         (dsync, 4096),
         (trimmed, 4096),
+        (load(4096, 0, Access::Sequential), 4096),
+        (load(4096, 30, Access::Sequential), 4096),
     ]);
     all.push((load(65_536, 20, Access::Random), 65_536));
     all

@@ -3,7 +3,7 @@
 use model::plan::Work;
 
 /// How far a worker is in its sequence of places.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Given {
     places: Box<[u32]>,
     advances: bool,
@@ -17,6 +17,13 @@ impl Given {
         let places = work.pattern.sequence.as_ref()?.places.clone();
         let advances = work.pattern.sequence_advances;
         (!places.is_empty()).then(|| Given { places: places.into(), advances, taken: 0 })
+    }
+
+    /// Goes on where `before` stopped, if it is the same sequence.
+    pub(super) fn go_on(&mut self, before: Given) {
+        if (Given { taken: self.taken, ..before.clone() }) == *self {
+            *self = before;
+        }
     }
 
     /// The next place of `count`; past the last of them, it begins anew.

@@ -1,6 +1,7 @@
 //! What a worker asks for next: operation, file, offset, length.
 
 mod aged;
+mod bookmark;
 mod given;
 mod permutation;
 mod places;
@@ -9,6 +10,7 @@ mod streams;
 mod zipf;
 
 use aged::Aged;
+pub(crate) use bookmark::{Bookmark, Bookmarks};
 use given::Given;
 use model::load::SizeMix;
 use model::plan::{Extent, Pattern, Stop, Work, Worker};
@@ -137,6 +139,20 @@ impl Generator {
         generator.plain = generator.plain();
         generator.mixed = generator.mixed();
         generator
+    }
+
+    /// Goes on with what comes in order where an earlier sequence of the same work stopped.
+    pub(crate) fn go_on(&mut self, from: Option<Bookmark>) {
+        let Some(Bookmark { streams, given }) = from else { return };
+        self.streams.go_on(streams);
+        if let (Some(given), Some(before)) = (&mut self.given, given) {
+            given.go_on(*before);
+        }
+    }
+
+    /// Where it stopped.
+    pub(crate) fn into_bookmark(self) -> Bookmark {
+        Bookmark { streams: self.streams, given: self.given }
     }
 
     fn plain(&self) -> Option<Plain> {

@@ -4,11 +4,13 @@ use super::places::Place;
 use model::plan::Extent;
 
 /// Streams that take turns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Streams {
     extents: Box<[Extent]>,
     cursors: Box<[Cursor]>,
     turn: usize,
+    /// What the places where they begin are multiples of.
+    align: u64,
     /// From one request, or one run of them, to the next; 0 where they adjoin.
     stride: u64,
     /// How many bytes adjoin before each stride; 0 for one request.
@@ -21,7 +23,7 @@ pub(super) struct Streams {
 }
 
 /// Where a stream goes on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cursor {
     extent: usize,
     within: u64,
@@ -38,10 +40,19 @@ impl Streams {
             extents: extents.into(),
             cursors: (0..count.max(1)).map(begin).collect(),
             turn: 0,
+            align,
             stride,
             run: 0,
             backward: false,
             follows: false,
+        }
+    }
+
+    /// Goes on where `before` stopped, if these are the same streams through the same bytes.
+    pub(super) fn go_on(&mut self, before: Streams) {
+        let at_start = Streams { cursors: self.cursors.clone(), turn: self.turn, ..before.clone() };
+        if at_start == *self && before.cursors.len() == self.cursors.len() {
+            *self = before;
         }
     }
 

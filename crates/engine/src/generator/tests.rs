@@ -2,6 +2,7 @@
 
 use super::*;
 use model::choices::Access;
+use model::plan::Once;
 use model::units::{Bytes, Nanos, Percent};
 
 fn worker(seed: u64) -> Worker {
@@ -200,5 +201,70 @@ fn the_most_common_workload_has_the_sequence_of_any() {
         for _ in 0..10_000 {
             assert_eq!(plain.next_request(), any.next_request());
         }
+    }
+}
+
+/// The places of `count` requests of a worker that goes on where it stopped before.
+fn places(
+    work: &Work,
+    seed: u64,
+    count: usize,
+    from: Option<Bookmark>,
+) -> (Vec<(u32, u64)>, Bookmark) {
+    let mut generator = Generator::new(work, &worker(seed));
+    generator.go_on(from);
+    let drawn = std::iter::from_fn(|| generator.next_request()).take(count);
+    let places = drawn.map(|request| (request.file, request.offset)).collect();
+    (places, generator.into_bookmark())
+}
+
+#[test]
+fn what_is_in_order_goes_on_in_the_next_stage_where_it_stopped() {
+    let given = |advances| {
+        let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, timed());
+        work.pattern.sequence = Some("5, 1, 3, 9".parse().expect("places"));
+        work.pattern.sequence_advances = advances;
+        work
+    };
+    let mut streams = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, timed());
+    streams.pattern.streams = 3;
+    let mut backward = streams.clone();
+    (backward.pattern.streams, backward.pattern.backward) = (1, true);
+    for work in [streams, backward, given(false), given(true)] {
+        let (whole, _) = places(&work, 3, 250, None);
+        let (first, stopped) = places(&work, 3, 101, None);
+        // Another stage has another seed.
+        let (second, _) = places(&work, 4, 149, Some(stopped));
+        assert_eq!([first, second].concat(), whole);
+    }
+}
+
+#[test]
+fn an_order_of_other_bytes_or_other_blocks_begins_at_its_start() {
+    let work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, timed());
+    let (_, stopped) = places(&work, 3, 101, None);
+    let mut larger = Work::simple(Bytes(8192), Percent::ALL, Access::Sequential, 1, timed());
+    larger.pattern.streams = 2;
+    let (anew, _) = places(&larger, 3, 50, None);
+    assert_eq!(places(&larger, 3, 50, Some(stopped)).0, anew);
+}
+
+#[test]
+fn an_amount_ends_any_order_and_narrows_none() {
+    let extents: Vec<Extent> =
+        (0..4).map(|file| Extent { file, offset: 0, length: 256 * 4096 }).collect();
+    let worker = Worker { work: 0, seed: 7, turn: (0, 1), extents, files: None };
+    let once = Once { stonewall: false, fsync: false, close: false };
+    for access in [Access::Random, Access::Permutation, Access::Zipf, Access::Sequential] {
+        let stop = Stop::Once(once);
+        let mut work = Work::simple(Bytes(4096), Percent::ALL, access, 1, stop);
+        work.most = std::num::NonZeroU64::new(256);
+        let mut generator = Generator::new(&work, &worker);
+        let files: Vec<u32> =
+            std::iter::from_fn(|| generator.next_request()).map(|request| request.file).collect();
+        assert_eq!((files.len(), generator.is_exhausted()), (256, true), "{access}");
+        let of_last = files.iter().filter(|file| **file == 3).count();
+        let expected = if access == Access::Sequential { 0..1 } else { 20..180 };
+        assert!(expected.contains(&of_last), "{access}: {of_last} in the last file");
     }
 }

@@ -7,6 +7,7 @@ use super::simulated::World;
 use super::time_limit::{Doing, Haste, Progress, patiently};
 use crate::contents::HostContents;
 use crate::error::EngineError;
+use crate::generator::Bookmarks;
 use crate::metadata::Ledgers;
 use crate::page_cache;
 use crate::together::Together;
@@ -29,6 +30,8 @@ pub struct OpenTargets {
     trees: Arc<[OwnedFd]>,
     /// Which files of populations are there.
     ledgers: Arc<Ledgers>,
+    /// Where workers stopped in what they go through in order.
+    bookmarks: Arc<Mutex<Bookmarks>>,
     /// Where the write pointers of targets without zones are.
     zones: Kept,
     claims: Vec<Claim>,
@@ -85,6 +88,11 @@ impl OpenTargets {
     /// Which files of populations are there.
     pub(crate) fn ledgers(&self) -> Arc<Ledgers> {
         self.ledgers.clone()
+    }
+
+    /// Where workers stopped in what they go through in order.
+    pub(crate) fn bookmarks(&self) -> Arc<Mutex<Bookmarks>> {
+        self.bookmarks.clone()
     }
 
     /// The zones of the last stage.
@@ -255,6 +263,7 @@ pub fn open_in(plan: HostPlan, bounds: &Bounds, haste: &Haste) -> Result<OpenTar
             files,
             trees,
             ledgers: Arc::default(),
+            bookmarks: Arc::default(),
             zones: Kept::default(),
             claims,
             notes,
@@ -311,6 +320,7 @@ fn open_now(
         files: files.into(),
         trees: trees.into(),
         ledgers: Arc::default(),
+        bookmarks: Arc::default(),
         zones: Kept::default(),
         claims,
         notes,

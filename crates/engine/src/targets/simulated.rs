@@ -1,6 +1,7 @@
 //! Simulated targets: `sim:` and what the device or the cluster is.
 
 use crate::error::EngineError;
+use crate::generator::Bookmarks;
 use model::Op;
 use model::StageKind;
 use model::layer::Layer;
@@ -133,6 +134,8 @@ pub(crate) struct World {
     worked_before: Vec<(Layer, u64, u64)>,
     /// What had crossed between its sites.
     crossed_before: Option<[Crossed; 2]>,
+    /// Where workers stopped in what they go through in order, by the places of their hosts.
+    pub(crate) bookmarks: Bookmarks,
     /// Ns since the devices were made.
     pub(crate) now_ns: u64,
 }
@@ -152,6 +155,7 @@ impl World {
             bases: Vec::new(),
             worked_before: Vec::new(),
             crossed_before: None,
+            bookmarks: Bookmarks::default(),
             now_ns: 0,
         };
         for plan in plans {

@@ -10,6 +10,7 @@ use crate::op::Op;
 use crate::priority::Priority;
 use crate::units::{Bytes, Percent};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
 
 /// What some workers of a stage do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +43,11 @@ pub struct Work {
     pub depth: u32,
     /// When it ends.
     pub stop: Stop,
+    /// Requests after which each worker ends a stage that stops at [`Stop::Once`], wherever they
+    /// go; `None` where it ends as soon as they would have taken it through its extents, and in
+    /// runs of versions that cut the extents.
+    #[serde(default)]
+    pub most: Option<NonZeroU64>,
     /// Its share of the requests of all works of the point that have one; 0 where it is bound to no
     /// other.
     #[serde(default)]
@@ -81,6 +87,7 @@ impl Work {
             priority: Priority::Inherited,
             depth,
             stop,
+            most: None,
             share: 0,
             metadata: None,
             trace: None,
@@ -138,7 +145,7 @@ impl Work {
     }
 
     /// Requests that take `worker` through its extents once: a block for each step, the last one of
-    /// an extent perhaps shorter.
+    /// an extent perhaps shorter. No more than an amount has.
     pub fn requests(&self, worker: &Worker) -> u64 {
         let is_sequential = self.pattern.random == Percent::ZERO || self.pattern.aged.is_some();
         let stride = if is_sequential { self.pattern.stride.0 } else { 0 };
@@ -150,7 +157,9 @@ impl Work {
             let rest = (extent.length % step).div_ceil(block).min(run);
             (extent.length / step).saturating_mul(run).saturating_add(rest)
         };
-        self.pattern.pass(worker.extents.iter().map(of).fold(0, u64::saturating_add))
+        let all = self.pattern.pass(worker.extents.iter().map(of).fold(0, u64::saturating_add));
+        let most = self.most.filter(|_| matches!(self.stop, Stop::Once(_)));
+        most.map_or(all, |most| all.min(most.get()))
     }
 
     /// Places that the extents of a worker need at least.

@@ -176,7 +176,7 @@ fn asked(record: &Record, row: &ResultRow) -> Option<Value> {
         "done": points.iter().map(|point| offer.done_in(point)).sum::<u64>(),
         "over_time": points.iter().map(stretch).collect::<Vec<_>>(),
     });
-    for field in ["bursts", "credits"] {
+    for field in ["bursts", "credits", "steps"] {
         asked[field] = crate::topics::bursts::object(record, row)?[field].take();
     }
     Some(asked)

@@ -1,9 +1,10 @@
 //! What follows the bursts of a rate that changes: in words, as a section of the page, and as
 //! objects.
 
-use crate::ground::markup::{Markup, plain};
+use crate::ground::columns::{self, Column};
+use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
-use analysis::bursts::{Burst, Credits, bursts, credits};
+use analysis::bursts::{Burst, Credits, RateStep, bursts, credits, rate_steps};
 use analysis::{Offer, ResultRow, SeriesPoint, series};
 use model::{Nanos, Record};
 use serde_json::{Value, json};
@@ -12,6 +13,9 @@ use serde_json::{Value, json};
 const MOST_INTERVALS: usize = 20_000;
 /// Bursts that are told one by one.
 const MOST_TOLD: usize = 5;
+/// Steps that are told one by one: those of a day that was drawn minute by minute are a chart.
+const MOST_STEPS: usize = 20;
+const HEADS: [&str; 6] = ["From", "For", "Asked", "Got", "p50", "p99"];
 
 fn time(seconds: f64) -> Nanos {
     Nanos((seconds.max(0.0) * 1e9).round() as u64)
@@ -57,7 +61,7 @@ impl Told<'_> {
     fn burst(&self, burst: &Burst) -> String {
         let back = match burst.back_after_s {
             Some(after_s) if after_s > 0.0 => {
-                format!("all was back {} after its end", time(after_s))
+                format!("all was back within {} of its end", time(after_s))
             }
             Some(_) => "all was back by its end".to_owned(),
             None => "what piled up was not back when the next one or the end came".to_owned(),
@@ -72,6 +76,29 @@ impl Told<'_> {
         )
     }
 
+    /// The first steps of the rate, in cells; nothing of a rate that has but one.
+    fn steps(&self) -> Vec<[String; HEADS.len()]> {
+        let all = rate_steps(self.offer, &self.points);
+        let told = all.iter().take(if all.len() > 1 { MOST_STEPS } else { 0 });
+        told.map(|step| self.step(step)).collect()
+    }
+
+    fn step(&self, step: &RateStep) -> [String; HEADS.len()] {
+        let asked = step.asked;
+        let quantile = |q: f64| words::latency(step.latency.quantile_ns(q));
+        [
+            time(asked.from_s).to_string(),
+            time(asked.to_s - asked.from_s).to_string(),
+            match asked.is_level() {
+                true => self.rate(asked.from),
+                false => format!("{} to {}", self.rate(asked.from), self.rate(asked.to)),
+            },
+            step.done.map_or_else(|| "–".to_owned(), |done| self.rate(done)),
+            quantile(0.5),
+            quantile(0.99),
+        ]
+    }
+
     fn sentences(&self) -> Vec<String> {
         let all = bursts(self.offer, &self.points);
         let mut said: Vec<String> =
@@ -84,29 +111,55 @@ impl Told<'_> {
     }
 }
 
-/// For a terminal; empty without bursts.
+/// For a terminal; empty without a rate that changes.
 pub fn text(record: &Record, rows: &[ResultRow]) -> String {
     let of_row = |row: &ResultRow| {
-        let said = told(record, row)?.sentences();
+        let told = told(record, row)?;
+        let (said, steps) = (told.sentences(), told.steps());
         let lines: String = said.iter().map(|one| format!("- {one}\n")).collect();
-        (!said.is_empty()).then(|| format!("\nBursts of {}\n{lines}", row.workload))
+        let mut text = String::new();
+        if !steps.is_empty() {
+            let mut table = HEADS.map(Column::figures);
+            steps.into_iter().for_each(|cells| columns::row(&mut table, cells));
+            text = format!("\nSteps of {}\n{}", row.workload, columns::render(&table));
+        }
+        if !said.is_empty() {
+            text.push_str(&format!("\nBursts of {}\n{lines}", row.workload));
+        }
+        Some(text)
     };
     rows.iter().filter_map(of_row).collect()
 }
 
-/// A section of the page; nothing without bursts.
+fn table(steps: Vec<[String; HEADS.len()]>) -> Markup {
+    let head = |head: &str| element("th", &[("scope", "col"), ("class", "number")], head);
+    let row =
+        |cells: [String; HEADS.len()]| plain("tr", cells.map(|cell| classed("td", "number", cell)));
+    let body: Markup = steps.into_iter().map(row).collect();
+    element("table", &[], [plain("thead", plain("tr", HEADS.map(head))), plain("tbody", body)])
+}
+
+/// A section of the page; nothing without a rate that changes.
 pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let of_row = |row: &ResultRow| {
-        let said = told(record, row)?.sentences();
-        let is_told = !said.is_empty();
-        let list: Markup = said.into_iter().map(|one| plain("li", one)).collect();
-        let head = plain("h2", format!("Bursts of {}", row.workload));
-        is_told.then(|| plain("section", [head, plain("ul", list)]))
+        let told = told(record, row)?;
+        let (said, steps) = (told.sentences(), told.steps());
+        let mut content = Vec::new();
+        if !steps.is_empty() {
+            content.push(plain("h2", format!("Steps of {}", row.workload)));
+            content.push(classed("div", "scroll", table(steps)));
+        }
+        if !said.is_empty() {
+            let list: Markup = said.into_iter().map(|one| plain("li", one)).collect();
+            content.push(plain("h2", format!("Bursts of {}", row.workload)));
+            content.push(plain("ul", list));
+        }
+        (!content.is_empty()).then(|| plain("section", Markup::from_iter(content)))
     };
     rows.iter().filter_map(of_row).collect()
 }
 
-/// The fields `bursts` and `credits` of what a row was asked for.
+/// The fields `bursts`, `credits` and `steps` of what a row was asked for.
 pub fn object(record: &Record, row: &ResultRow) -> Option<Value> {
     let told = told(record, row)?;
     let burst = |burst: &Burst| {
@@ -128,5 +181,21 @@ pub fn object(record: &Record, row: &ResultRow) -> Option<Value> {
         })
     });
     let all = bursts(told.offer, &told.points);
-    Some(json!({ "bursts": all.iter().map(burst).collect::<Vec<_>>(), "credits": credits }))
+    let steps = rate_steps(told.offer, &told.points);
+    let step = |step: &RateStep| {
+        json!({
+            "from_s": step.asked.from_s,
+            "to_s": step.asked.to_s,
+            "asked": step.asked.from,
+            "asked_to": step.asked.to,
+            "done": step.done,
+            "p50_ns": step.latency.quantile_ns(0.5),
+            "p99_ns": step.latency.quantile_ns(0.99),
+        })
+    };
+    Some(json!({
+        "bursts": all.iter().map(burst).collect::<Vec<_>>(),
+        "credits": credits,
+        "steps": steps.iter().map(step).collect::<Vec<_>>(),
+    }))
 }

@@ -1,10 +1,9 @@
 //! The bytes of each worker of a host, and what speaks against them.
 
-use super::shares::{extents, interleaved, keep, parts, segmented, shares, whole};
+use super::shares::{extents, interleaved, parts, segmented, shares, whole};
 use super::sizes::workers;
 use super::{Refusal, RefusalKind, ScenarioRequest};
 use crate::{LayoutKind, Sharing, WorkloadSpec};
-use form::Amount;
 use model::load::Part;
 use model::plan::{Extent, Stage, Stop, Work, Worker};
 use model::population::LEDGER_BYTES;
@@ -82,16 +81,8 @@ impl Share<'_> {
         if self.workload.is_some() && all.iter().any(Vec::is_empty) {
             return Err(too_small(self.work, total, self.sizes, self.asked));
         }
-        let mut mine: Vec<Vec<Extent>> =
+        let mine: Vec<Vec<Extent>> =
             all.into_iter().skip(before as usize).take(count as usize).collect();
-        if let (Stop::Once(_), Amount::Bytes(amount)) =
-            (self.work.stop, self.request.scenario.stages.amount.value)
-        {
-            let requests = (self.request.scale.size.apply(amount.0) / block.0.max(1)).max(1);
-            let step = block.0.max(self.work.pattern.stride.0);
-            let backward = self.work.pattern.backward;
-            mine.iter_mut().for_each(|share| keep(share, requests, block, step, backward));
-        }
         let pieces: u64 = mine.iter().map(|share| share.len() as u64).sum();
         if pieces > MOST_EXTENTS { Err(self.too_many_pieces()) } else { Ok(mine) }
     }

@@ -113,30 +113,6 @@ pub(super) fn whole(loaded: &[Extent], workers: u32, block: Bytes) -> Vec<Vec<Ex
     vec![all; workers as usize]
 }
 
-/// Keeps the first `requests` blocks of a share, each `step` bytes after the one before.
-/// Those who go `backward` keep the ends of theirs, at whole blocks from the start.
-pub(super) fn keep(
-    share: &mut Vec<Extent>,
-    mut requests: u64,
-    block: Bytes,
-    step: u64,
-    backward: bool,
-) {
-    share.retain_mut(|extent| {
-        let has = extent.length.div_ceil(step.max(1));
-        if has > requests {
-            let kept = requests.saturating_sub(1) * step + block.0;
-            if backward {
-                extent.offset += extent.length.saturating_sub(kept);
-            }
-            extent.length = kept;
-        }
-        let is_kept = requests > 0;
-        requests -= has.min(requests);
-        is_kept
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,17 +169,6 @@ mod tests {
             whole(&loaded, 2, Bytes(1024))[1][0],
             Extent { file: 0, offset: 0, length: 10_240 }
         );
-    }
-
-    #[test]
-    fn an_amount_keeps_the_first_blocks() {
-        let extent = |offset, length| Extent { file: 0, offset, length };
-        let mut share = vec![extent(0, 4096), extent(8192, 4096), extent(16_384, 4096)];
-        keep(&mut share, 6, Bytes(1024), 1024, false);
-        assert_eq!(share, [extent(0, 4096), extent(8192, 2048)]);
-        let mut in_turn = vec![extent(1024, 9 * 3072 + 1024)];
-        keep(&mut in_turn, 2, Bytes(1024), 3072, false);
-        assert_eq!(in_turn, [extent(1024, 3072 + 1024)]);
     }
 
     proptest! {

@@ -124,10 +124,10 @@ fn segments_give_each_worker_a_part_of_each_and_whole_gives_all_to_all() {
 }
 
 #[test]
-fn an_amount_cuts_shares_and_counts_what_is_left() {
+fn an_amount_ends_the_requests_and_leaves_each_worker_its_whole_share() {
     let amount = "[stages]\namount = \"8KiB\"\nstonewall = true\ncount_close = false\n";
     let plan = planned(&format!("{amount}{}", shared("")), &two()).expect("a plan");
-    assert_eq!(extents(&plan, 1), [[(24 * K, 8 * K)], [(36 * K, 8 * K)]]);
+    assert_eq!(extents(&plan, 1), [[(24 * K, 12 * K)], [(36 * K, 12 * K)]]);
     let measure = plan.measure_stage(0).expect("measured");
     assert_eq!(
         plan.stages[measure as usize].stop(),
@@ -137,7 +137,7 @@ fn an_amount_cuts_shares_and_counts_what_is_left() {
     assert_eq!(plan.fixed_time(), Nanos(0));
     let in_turn = planned(&format!("{amount}{}", shared("sharing = \"interleaved\"")), &two())
         .expect("a plan");
-    assert_eq!(extents(&in_turn, 0)[1], [(4 * K, 20 * K)]);
+    assert_eq!(extents(&in_turn, 0)[1], [(4 * K, 36 * K)]);
     assert_eq!(in_turn.amount(measure), Bytes(32 * K));
     let all =
         planned(&format!("[stages]\namount = \"all\"\n{}", shared("")), &two()).expect("a plan");

@@ -27,6 +27,7 @@ use model::population::{Population, PopulationStage};
 use model::rng::derive;
 use model::testbed::HostFacts;
 use model::units::{Bytes, Nanos, Percent};
+use std::num::NonZeroU64;
 
 /// `prepare` writes in large blocks, a few at a time: as fast as most targets go, whatever the
 /// workloads are.
@@ -77,6 +78,7 @@ pub(super) fn stages(
         let mut add = |kind, stop| {
             let one = |workload: &WorkloadSpec| {
                 let mut work = work(workload, depth(workload.depth.value.0), stop);
+                work.most = most(request, &work);
                 if workload.sharing.value == Sharing::Interleaved {
                     let turns = request
                         .hosts
@@ -223,6 +225,13 @@ fn measure_stop(stages: &StagesSpec, times: &Times) -> Stop {
     })
 }
 
+/// The requests of each worker's amount, where it is one of bytes; one at least.
+fn most(request: &ScenarioRequest<'_>, work: &Work) -> Option<NonZeroU64> {
+    let Amount::Bytes(amount) = request.scenario.stages.amount.value else { return None };
+    let requests = request.scale.size.apply(amount.0) / work.largest_block().0.max(1);
+    work.stop.once().map(|_| NonZeroU64::new(requests).unwrap_or(NonZeroU64::MIN))
+}
+
 /// A workload with nothing left to decide.
 fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
     let block_size = workload.block_size.value.clone();
@@ -252,6 +261,7 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         priority: workload.priority.value,
         depth,
         stop,
+        most: None,
         share: workload.share.value.min(MOST_SHARES) as u32,
         metadata: None,
         trace: None,
