@@ -160,3 +160,53 @@ fn a_damaged_plan_is_refused_or_runs_to_its_end() {
         assert!(refused > CASES / 10 && run > CASES / 10, "{name}: {refused} refused, {run} run");
     }
 }
+
+/// What each number becomes in turn.
+const EXTREMES: [u64; 4] = [0, 1, u64::MAX - 1, u64::MAX];
+
+/// Every number of what holds for all hosts at its least and its greatest: the file is refused, or
+/// shown, judged and gone on with as far as its plan goes, without a panic.
+#[test]
+fn a_plan_with_an_extreme_number_is_refused_or_told() {
+    let folder = scratch();
+    let record = recorded(folder.path(), MIX);
+    let whole = serde_json::to_value(&record.plan).expect("JSON");
+    let mut all = Vec::new();
+    places(&whole, "", &mut all);
+    all.retain(|place| whole.pointer(place).is_some_and(Value::is_number));
+    all.retain(|place| !place.starts_with("/hosts/"));
+    assert!(all.iter().any(|place| place.contains("/pace/")), "{all:?}");
+    let (mut refused, mut told) = (0, 0);
+    for place in &all {
+        for extreme in EXTREMES {
+            let mut damaged = whole.clone();
+            *damaged.pointer_mut(place).expect("it is there") = extreme.into();
+            let Ok(plan) = serde_json::from_value::<Plan>(damaged) else { continue };
+            let out = folder.path().join("extreme.plimsoll");
+            let _ = fs::remove_file(&out);
+            let writer = store::Writer::create(&out, &plan, &record.testbed, "0", 1);
+            if writer.and_then(store::Writer::finish).is_err() {
+                continue;
+            }
+            match store::read_to_resume(&out) {
+                Err(_) => refused += 1,
+                Ok(read) => {
+                    told += 1;
+                    is_told(&read, &format!("{place} = {extreme}"));
+                }
+            }
+        }
+    }
+    assert!(refused > 10 && told > 10, "{refused} refused, {told} told");
+}
+
+fn is_told(record: &Record, what: &str) {
+    let telling = std::panic::catch_unwind(|| {
+        report::topics::plan::render(&record.plan, &record.testbed);
+        report::surfaces::html::render(&[record]);
+        model::resume::left_over(record);
+        record.plan.fixed_time();
+        record.plan.steady_room();
+    });
+    assert!(telling.is_ok(), "it panics: {what}");
+}

@@ -51,6 +51,7 @@ mod simulated_cluster;
 mod standstill;
 mod steady;
 mod stonewall;
+mod strangers;
 mod suites;
 mod sum_truth;
 mod sweep;

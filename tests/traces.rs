@@ -58,6 +58,25 @@ fn recorded(folder: &Path, device: &Loop, name: &str, load: impl FnOnce()) -> En
 }
 
 #[test]
+fn a_killed_recording_leaves_a_trace_that_begins_and_nothing_in_the_kernel_for_long() {
+    if !has("a killed recording", &["losetup", "loop", "tracefs"]) {
+        return;
+    }
+    let (folder, device) = (scratch(), Loop::new(16));
+    let line = ["record", text(&device.device), "--for", "10m", "-o", "x.trace"];
+    let mut child = start(folder.path(), &line);
+    said(&mut child, "recording");
+    signal(&child, "KILL");
+    child.wait().expect("it is gone");
+    let file = BufReader::new(File::open(folder.path().join("x.trace")).expect("a file"));
+    assert!(Reader::new(file).is_ok(), "its header is there from the beginning");
+    let instance = format!("/sys/kernel/tracing/instances/plimsoll-{}", child.id());
+    assert!(Path::new(&instance).exists());
+    plimsoll(folder.path(), &["clean", "."]);
+    assert!(!Path::new(&instance).exists(), "the kernel traces every disk for nobody");
+}
+
+#[test]
 fn a_recording_that_is_replayed_is_recorded_the_same() {
     if !has("the circle of record and replay", &["losetup", "loop", "tracefs"]) {
         return;

@@ -55,7 +55,12 @@ fn machines_of_two_nodes_carry_one_run_and_are_found_after_kill_9() {
     fs::write(user.home.path().join("small.toml"), with_nodes(&user)).expect("written");
     let kernel = User::kernel();
     let plan = ["plan", "small.toml", "--provider=qemu", &kernel, "--json"];
-    let plan = user.plimsoll(&plan).with_code(0).json();
+    // Only the suite names the nodes: a plan does not reach for them.
+    let refused = user.plimsoll(&plan).with_code(2).err;
+    assert!(refused.contains("only the suite names vms.place"), "{refused}");
+    let launcher = format!("--set=vms.launcher={} {{host}}", user.home.path().join("on").display());
+    let named = ["--set=vms.place=[\"n1:2\", \"n2:1\"]", &launcher];
+    let plan = user.plimsoll(&[&plan[..], &named].concat()).with_code(0).json();
     let on = |number: usize| {
         let node = &plan["nodes"][number];
         (node["node"].as_str(), node["machines"][0].as_str())

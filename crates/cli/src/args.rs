@@ -61,7 +61,9 @@ pub enum Command {
     Loadline(Box<LoadlineArgs>),
     /// Show what a run would do; touches nothing.
     ///
-    /// Stages, time, and bytes to write.
+    /// Stages, time, and bytes to write. Hosts that the command line names are asked what they are;
+    /// with --provider, also the hypervisors that --set vms.… names. Nothing that the suite alone
+    /// names is started or asked.
     Plan(Box<PlanArgs>),
     /// Watch the kernel counters of hosts, or replay a recorded run.
     Watch(Box<WatchArgs>),

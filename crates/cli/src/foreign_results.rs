@@ -1,6 +1,7 @@
 //! Files that other tools wrote their results to: read, and made a run file of.
 
 use crate::failure::Failure;
+use crate::plain_file;
 use crate::text_file;
 use dialects::results::{self, LogReader, Results};
 use model::Bytes;
@@ -50,7 +51,7 @@ pub fn read(path: &Path) -> Result<Option<Found>, Failure> {
     let name = path.display().to_string();
     let found = results::read(&name, &text, form);
     let found = found.map_err(|error| Failure::Usage(format!("error: {error}")))?;
-    let file = File::open(path).map_err(|error| wrong(path, &error.to_string()))?;
+    let file = plain_file::open(path).map_err(|error| wrong(path, &error.to_string()))?;
     let mut hashed = Hashed::new(file);
     std::io::copy(&mut hashed, &mut std::io::sink())
         .map_err(|error| wrong(path, &error.to_string()))?;
@@ -124,7 +125,7 @@ fn read_log(path: &Path) -> Result<Found, Failure> {
     let reader = LogReader::new(&name).ok_or_else(|| wrong(path, "is not named as a log"))?;
     let mut reader = reader;
     let mut file =
-        BufReader::with_capacity(1 << 16, Hashed::new(File::open(path).map_err(failed)?));
+        BufReader::with_capacity(1 << 16, Hashed::new(plain_file::open(path).map_err(failed)?));
     let mut line = Vec::new();
     let told = |error: dialects::ImportError| Failure::Usage(format!("error: {error}"));
     loop {

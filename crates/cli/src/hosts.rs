@@ -7,6 +7,7 @@ pub use terms::{Absence, Least, Terms};
 use crate::args::HostArgs;
 use crate::failure::Failure;
 use crate::machines;
+use crate::plain_file;
 use crate::signals::{self, Signalled, Work};
 use crate::simulate;
 use fleet::launch::{self, Hold, LaunchError, SlurmJob, Start, Via, Wanted};
@@ -16,12 +17,16 @@ use model::takeover::Kept;
 use model::testbed::HostFacts;
 use model::{Nanos, Plan, hostlist};
 use std::path::Path;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 use suite::planner;
 
 /// A list of hosts is a few pages of text.
 const LONGEST_LIST: u64 = 1 << 20;
 /// Processes of this machine that a list may ask for.
 const MOST_LOCAL: u32 = 1024;
+/// A copy of the program that takes longer is told, and again after so long.
+const COPY_TAKES: Duration = Duration::from_secs(5);
 /// Wall clocks of machines that are kept on time differ by less.
 const CLOCKS_DIFFER_NS: i128 = 2_000_000_000;
 
@@ -305,7 +310,7 @@ fn start_over(
         hold: hold.clone(),
         by: None,
     };
-    let launched = launch::launch_but(&wanted, gone, &told);
+    let launched = while_copying(|| launch::launch_but(&wanted, gone, &told));
     let mut launched = launched.map_err(|errors| refused(&errors))?;
     let (absent, starts) = (launched.errors(), facts(&launched.starts));
     let (of, there) = (wanted.hosts.len(), wanted.hosts.len() - absent.len());
@@ -337,6 +342,25 @@ fn in_this_process(args: &HostArgs, targets_of: &TargetsOf<'_>) -> Result<Hosts,
     let (absent, starts) = (Vec::new(), Vec::new());
     let (told, presumed) = (Vec::new(), Vec::new());
     Ok(Hosts { fleet, targets, told, absent, presumed, starts, hold: None, job: None })
+}
+
+/// Says of each host that is slow to take the program how far it is, while `work` goes on.
+fn while_copying<T>(work: impl FnOnce() -> T) -> T {
+    let (going_on, ended) = std::sync::mpsc::channel::<()>();
+    let tells = move || {
+        while ended.recv_timeout(COPY_TAKES) == Err(RecvTimeoutError::Timeout) {
+            for copy in launch::copying().into_iter().filter(|copy| copy.lasts >= COPY_TAKES) {
+                let launch::Copying { host, taken, of, lasts } = copy;
+                let lasts = lasts.as_secs();
+                eprintln!("note: host {host} took {taken} of the program's {of} in {lasts} s");
+            }
+        }
+    };
+    // Without a thread for it, nothing is said.
+    let _ = std::thread::Builder::new().name("copies".to_owned()).spawn(tells);
+    let done = work();
+    drop(going_on);
+    done
 }
 
 /// Says once of a host that it is tried again, while nothing else is to be seen.
@@ -457,7 +481,7 @@ fn read(path: &Path) -> Result<String, String> {
     use std::io::Read;
     let wrong = |error: std::io::Error| format!("{}: {error}; check the path", path.display());
     let mut text = String::new();
-    std::fs::File::open(path)
+    plain_file::open(path)
         .map_err(wrong)?
         .take(LONGEST_LIST)
         .read_to_string(&mut text)

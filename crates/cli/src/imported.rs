@@ -4,9 +4,12 @@ use crate::failure::Failure;
 use crate::foreign_results::{self, Found};
 use crate::text_file;
 use dialects::{Class, Dialect, Import, ImportError, ReportedOption, World};
+use form::Override;
 use model::foreign::short;
 use model::note::{self, Lost};
-use std::path::Path;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use suite::Spec;
 
 /// What a file that another tool reads or wrote becomes.
 pub enum Imported {
@@ -30,28 +33,94 @@ pub fn file(path: &Path, dialect: Option<Dialect>) -> Result<Imported, Failure> 
 /// The job file of this name and text.
 pub fn text_of(name: &str, text: &str, dialect: Option<Dialect>) -> Result<Import, Failure> {
     let folder = Path::new(name).parent().unwrap_or(Path::new(""));
-    with_world(folder, |world| dialects::import(name, text, dialect, world))
+    with_world(folder, &[], |world| dialects::import(name, text, dialect, world))
 }
 
-/// A command line.
+/// A command line. The files that it names were named by whoever typed it.
 pub fn command(line: &str, dialect: Option<Dialect>) -> Result<Import, Failure> {
-    with_world(Path::new(""), |world| dialects::import_command(line, dialect, world))
+    let words: Vec<&str> =
+        line.split_whitespace().map(|word| word.trim_matches(['"', '\''])).collect();
+    with_world(Path::new(""), &words, |world| dialects::import_command(line, dialect, world))
 }
 
-/// What a source asks for is looked for beside it, then where we are.
+/// What a source asks for is looked for in its folder alone: it may be anybody's. `named` was named
+/// by the user.
 fn with_world(
     folder: &Path,
+    named: &[&str],
     import: impl Fn(&World<'_>) -> Result<Import, ImportError>,
 ) -> Result<Import, Failure> {
     let file = |name: &str| {
-        let beside = folder.join(name);
-        let path = if beside.exists() { beside } else { name.into() };
+        let path = if named.contains(&name) { name.into() } else { below(folder, name)? };
         text_file::read_foreign(&path, "job", dialects::MOST_BYTES as u64)
             .map_err(|failure| failure.to_string().trim_start_matches("error: ").to_owned())
     };
-    let variable = |name: &str| std::env::var(name).ok();
-    import(&World { file: &file, variable: &variable })
-        .map_err(|error| Failure::Usage(format!("error: {error}")))
+    let read = RefCell::new(Vec::new());
+    let variable = |name: &str| {
+        let mut read = read.borrow_mut();
+        if !read.iter().any(|known| known == name) {
+            read.push(name.to_owned());
+        }
+        std::env::var(name).ok()
+    };
+    let import = import(&World { file: &file, variable: &variable })
+        .map_err(|error| Failure::Usage(format!("error: {error}")))?;
+    Ok(Import { variables: read.into_inner(), ..import })
+}
+
+/// The file `name` in the folder of a job, or below it; no link leads out of it.
+fn below(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let real = |path: &Path| {
+        path.canonicalize().map_err(|error| format!("job {}: {error}", path.display()))
+    };
+    let (root, path) = (real(folder)?, real(&folder.join(name))?);
+    match path.starts_with(&root) {
+        true => Ok(path),
+        false => Err(format!(
+            "it is not below {}, the folder of the job; look at it, then copy it there",
+            root.display()
+        )),
+    }
+}
+
+/// The commands that the suites of an import would have a run start.
+fn commands(import: &Import) -> Vec<String> {
+    let specs = import.suites.iter().filter_map(|suite| {
+        // One that is no suite runs nothing.
+        Spec::parse(&suite.name, &suite.text, &[]).ok()
+    });
+    let mut all: Vec<String> = Vec::new();
+    for spec in specs {
+        all.extend(spec.commands().map(str::to_owned));
+    }
+    all.dedup();
+    all
+}
+
+/// Refuses the commands of a job, which may be anybody's, unless `--set` has the same ones or all
+/// are allowed.
+pub fn refuse_commands(spec: &Spec, sets: &[Override], allowed: bool) -> Result<(), Failure> {
+    let is_named = |command: &str| {
+        let of_command = |key: &str| key.trim().ends_with("stages.prerun");
+        let is_it = |value: &str| {
+            [value, value.trim_matches(['"', '\''])].map(str::trim).contains(&command)
+        };
+        sets.iter().map(Override::parts).any(|(key, value)| of_command(key) && is_it(value.trim()))
+    };
+    let count = spec.commands().filter(|command| !is_named(command)).count();
+    refuse_all(count, allowed, ", --set stages.prerun=\"\" leaves them out")
+}
+
+fn refuse_all(count: usize, allowed: bool, otherwise: &str) -> Result<(), Failure> {
+    if count == 0 || allowed {
+        return Ok(());
+    }
+    let commands = if count == 1 { "1 command".to_owned() } else { format!("{count} commands") };
+    Err(Failure::Lost(format!(
+        "error: {commands} of the job refused; nothing was run or written. Read them above; \
+         --allow-commands takes them{otherwise}"
+    )))
 }
 
 /// A job that is to be run or planned at once.
@@ -98,6 +167,11 @@ fn on_record(import: &Import) -> note::Imported {
     }
 }
 
+/// The same of an import that is to be written.
+pub fn refuse_commands_of(import: &Import, allowed: bool) -> Result<(), Failure> {
+    refuse_all(commands(import).len(), allowed, "")
+}
+
 /// Nothing is written or loaded where something was refused, unless that was allowed.
 pub fn refuse(import: &Import, allow_loss: bool) -> Result<(), Failure> {
     let count = import.refused().count();
@@ -138,6 +212,18 @@ pub fn report(import: &Import) -> String {
             option(told),
             told.why
         ));
+    }
+    let by_shell = commands(import);
+    lines.extend(by_shell.iter().map(|command| {
+        let is_it = |told: &&ReportedOption| told.value.trim() == command;
+        let told = import.options.iter().find(is_it);
+        let place = told
+            .map_or_else(|| "a suite".to_owned(), |told| format!("{} {}", told.place, told.name));
+        format!("command       {place}: `sh -c` would run `{command}`")
+    }));
+    if !import.variables.is_empty() {
+        let names = import.variables.join(", ");
+        lines.push(format!("variables     {names}: looked for in the environment"));
     }
     lines.join("\n")
 }

@@ -18,6 +18,7 @@ mod machines;
 mod making;
 mod marks;
 mod outputs;
+mod plain_file;
 mod published;
 mod quick;
 mod quotable;

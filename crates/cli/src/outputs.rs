@@ -2,6 +2,7 @@
 //! unless `--force` says so.
 
 use crate::failure::Failure;
+use crate::plain_file;
 use report::{surfaces, topics};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -97,7 +98,7 @@ pub fn create(path: &Path, kind: Kind, force: bool) -> Result<File, NotWritten> 
     if is_file && !force && !is_ours(path, kind).map_err(failed)? {
         return Err(NotWritten::NotOurs(path.to_owned()));
     }
-    OpenOptions::new().write(true).truncate(is_file).open(path).map_err(failed)
+    plain_file::open_output(OpenOptions::new().write(true).truncate(is_file), path).map_err(failed)
 }
 
 /// Writes a whole file, as [`create`] does.
@@ -111,7 +112,7 @@ pub fn write(path: &Path, kind: Kind, force: bool, content: &[u8]) -> Result<(),
 
 fn is_ours(path: &Path, kind: Kind) -> std::io::Result<bool> {
     let mut head = Vec::new();
-    File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    plain_file::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
     Ok(may_replace(kind, &head))
 }
 

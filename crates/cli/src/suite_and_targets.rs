@@ -152,6 +152,9 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
         Spec::parse_with(&name, &text, sets, &files).map_err(|errors| suite_failure(&errors))
     };
     let mut spec = parse(&[sets.as_slice(), work.sets.as_slice()].concat())?;
+    if imported.is_some() {
+        imported::refuse_commands(&spec, &work.sets, work.allow_commands)?;
+    }
     if work.quotable {
         sets.extend(quotable::sets(&spec));
         spec = parse(&[sets.as_slice(), work.sets.as_slice()].concat())?;

@@ -1,6 +1,8 @@
 //! Reads a file of text that a user names: a suite, a testbed, published figures.
 
 use crate::failure::Failure;
+use crate::plain_file;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// No such file is larger; what is was named by mistake, and is not read into memory.
@@ -25,11 +27,7 @@ pub fn read_foreign(path: &Path, kind: &str, most_bytes: u64) -> Result<String, 
 /// Why not, in words.
 pub fn of_suite(folder: &Path, name: &str) -> Result<String, String> {
     let path = folder.join(name);
-    let metadata = std::fs::metadata(&path).map_err(|error| error.to_string())?;
-    if !metadata.is_file() || metadata.len() > MOST_BYTES {
-        return Err(format!("it is no text file of at most {} MiB", MOST_BYTES >> 20));
-    }
-    let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
+    let bytes = plain_file::read(&path, MOST_BYTES).map_err(|error| error.to_string())?;
     match dialects::packing::packed(&bytes) {
         Some((what, remedy)) => Err(format!("it is {what}: {remedy}")),
         None => Ok(decoded(&bytes)),
@@ -59,18 +57,15 @@ fn bytes(path: &Path, kind: &str, most_bytes: u64) -> Result<Vec<u8>, Failure> {
             kind => format!("is a directory; name a {kind} file"),
         }));
     }
-    let metadata = std::fs::metadata(path)
-        .map_err(|error| wrong(format!("{error}; {}", way_out(path, kind))))?;
-    if !metadata.is_file() || metadata.len() > most_bytes {
+    plain_file::read(path, most_bytes).map_err(|error| {
         let most = most_bytes >> 20;
-        return Err(wrong(format!("is no text file of at most {most} MiB; name a {kind} file")));
-    }
-    std::fs::read(path).map_err(|error| {
-        let remedy = match error.kind() {
-            std::io::ErrorKind::PermissionDenied => "check your permissions on it",
-            _ => "see whether it can be read at all",
-        };
-        wrong(format!("{error}; {remedy}"))
+        match error.kind() {
+            ErrorKind::InvalidInput | ErrorKind::FileTooLarge => {
+                wrong(format!("is no text file of at most {most} MiB; name a {kind} file"))
+            }
+            ErrorKind::PermissionDenied => wrong(format!("{error}; check your permissions on it")),
+            _ => wrong(format!("{error}; {}", way_out(path, kind))),
+        }
     })
 }
 

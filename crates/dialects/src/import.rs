@@ -18,7 +18,47 @@ pub struct World<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
+/// Words of jobs that a variable may hold.
+const WORDS: [&str; 16] = [
+    "read",
+    "write",
+    "rw",
+    "readwrite",
+    "randread",
+    "randwrite",
+    "randrw",
+    "trim",
+    "randtrim",
+    "trimwrite",
+    "libaio",
+    "io_uring",
+    "posixaio",
+    "psync",
+    "pvsync",
+    "sync",
+];
+
+/// No number of a job is longer, lists of some included.
+const LONGEST_NUMBER: usize = 24;
+
+/// Whether a text is a number with its unit, a list of some, or a word of a job.
+fn is_number_or_word(text: &str) -> bool {
+    let is_number = text.starts_with(|c: char| c.is_ascii_digit())
+        && text.len() <= LONGEST_NUMBER
+        && text.split([',', ':', '/', '-']).all(|part| {
+            let unit = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+            unit.len() <= 3 && unit.chars().all(|c| c.is_ascii_alphabetic() || c == '%')
+        });
+    is_number || WORDS.contains(&text)
+}
+
 impl World<'_> {
+    /// The value of a variable of the environment, where it is a number or a word of a job. A job
+    /// may be anybody's: no other text of this environment goes into a suite.
+    pub fn plain_variable(&self, name: &str) -> Option<String> {
+        (self.variable)(name).filter(|value| is_number_or_word(value))
+    }
+
     /// No file and no variable.
     pub const NOTHING: World<'static> =
         World { file: &|_| Err("no file is at hand".to_owned()), variable: &|_| None };
@@ -48,12 +88,15 @@ pub struct Import {
     pub options: Vec<ReportedOption>,
     /// The suites.
     pub suites: Vec<SuiteText>,
+    /// The variables of the environment that were read, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<String>,
 }
 
 impl Import {
     /// What was made of a source in this dialect.
     pub fn new(dialect: &'static str, losses: Losses, suites: Vec<SuiteText>) -> Import {
-        Import { dialect, options: losses.into_all(), suites }
+        Import { dialect, options: losses.into_all(), suites, variables: Vec::new() }
     }
 
     /// The options that were refused.
@@ -91,3 +134,18 @@ impl fmt::Display for ImportError {
 }
 
 impl std::error::Error for ImportError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_environment_only_numbers_and_words_of_jobs_are_taken() {
+        for good in ["8", "4k", "4k,8k", "1.5Gi", "50%", "10/90", "300s", "1-4", "randread"] {
+            assert!(is_number_or_word(good), "{good}");
+        }
+        for bad in ["", "hunter2", "/mnt/x", "4k; touch x", "12ab34cd", "k", "8\n9"] {
+            assert!(!is_number_or_word(bad), "{bad}");
+        }
+    }
+}

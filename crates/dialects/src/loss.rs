@@ -60,6 +60,21 @@ impl Verdict {
     }
 }
 
+impl Verdict {
+    /// The same without the words of a value that is not to be shown.
+    pub fn unquoted(self, value: &str) -> Verdict {
+        let quoted = self.why.split('`').skip(1).step_by(2);
+        let is_told = quoted.into_iter().any(|words| !words.is_empty() && value.contains(words));
+        match is_told && self.class == Class::Refused {
+            true => Verdict::refused("its value means nothing here; see the included file"),
+            false => self,
+        }
+    }
+}
+
+/// What stands for a line of an included file that is no option: its words may be anybody's.
+pub const UNSHOWN: &str = "(a line)";
+
 /// An option of the source and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReportedOption {

@@ -85,7 +85,7 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
         texts.iter().filter(|(_, here)| is_job(here)).for_each(|(key, here)| reader.job(key, here));
         return Ok(reader.done());
     }
-    let all = commands(text, world.variable);
+    let all = commands(text, &|name| world.plain_variable(name));
     let holds = |one: &&Command| is_line(text, &one.text) || one.here.as_ref().is_some_and(is_job);
     let lines: Vec<&Command> = all.iter().filter(holds).collect();
     if lines.is_empty() || lines.len() > MOST_LINES {
@@ -134,7 +134,8 @@ impl<'a> Reader<'a> {
     }
 
     fn done(self) -> Import {
-        Import { dialect: "script", options: self.options, suites: self.suites }
+        let (options, suites) = (self.options, self.suites);
+        Import { dialect: "script", options, suites, variables: Vec::new() }
     }
 
     /// Keeps a job file that is written. A file that is written again is a new one.

@@ -216,6 +216,18 @@ fn a_marker_that_somebody_put_in_the_place_of_ours_stays() {
 }
 
 #[test]
+fn a_file_that_somebody_put_in_the_place_of_ours_stays() {
+    let scratch = Scratch::new();
+    let targets = open(plan(&scratch.root, 2)).expect("opens");
+    let place = scratch.root.join("data-00001.bin");
+    fs::rename(&place, scratch.path("moved")).expect("moved away");
+    fs::write(&place, PRECIOUS).expect("a file");
+    targets.remove().expect("removes what is ours");
+    assert_eq!(names(&scratch.root), ["data-00001.bin"]);
+    assert_eq!(fs::read_to_string(&place).expect("a file"), PRECIOUS);
+}
+
+#[test]
 fn a_hard_link_of_our_name_is_neither_written_nor_cut_nor_removed() {
     for marker in
         ["", "{\"made_by\":\"plimsoll\",\"run_id\":\"r\",\"pid\":1,\"made_directory\":true}"]

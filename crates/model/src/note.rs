@@ -126,6 +126,8 @@ crate::words! {
         SimulatedSites = "simulated-sites",
         /// A target was purged before anything was written to it: how, and how much of it.
         Purged = "purged",
+        /// The run file has no checksums: nobody can tell whether what it holds was changed.
+        NoChecksums = "no-checksums",
     }
 }
 
@@ -271,6 +273,8 @@ pub enum Fact {
     },
     /// Which bytes went to another site than their host's, and which were to.
     SimulatedSites(Vec<Crossing>),
+    /// The run file has no checksums. Said by whoever reads it.
+    NoChecksums,
     /// What a run file of an older format says in words.
     InWords(InWords),
 }
@@ -311,6 +315,7 @@ impl Fact {
             Fact::SimulatedLayers { .. } => NoteKind::SimulatedLayers,
             Fact::SimulatedSites(_) => NoteKind::SimulatedSites,
             Fact::Purged(_) => NoteKind::Purged,
+            Fact::NoChecksums => NoteKind::NoChecksums,
             Fact::InWords(old) => old.kind,
         }
     }

@@ -197,7 +197,7 @@ impl fmt::Display for Nanos {
     /// `22h 10m`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0;
-        let seconds = (ns + 500_000_000) / 1_000_000_000;
+        let seconds = ns.saturating_add(500_000_000) / 1_000_000_000;
         let text = match ns {
             0..1_000 => format!("{ns} ns"),
             1_000..999_500 => format!("{} µs", three_figures(ns as f64 / 1e3)),

@@ -2,9 +2,10 @@
 //! Only folders that are this user's alone are used.
 
 use crate::Problem;
+use rustix::fs::OFlags;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The folders of this user.
@@ -39,6 +40,16 @@ impl Places {
 fn folder(named: Option<OsString>, home: Option<OsString>, below: &str) -> Option<PathBuf> {
     let whole = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
     named.and_then(whole).or_else(|| home.and_then(whole).map(|home| home.join(below)))
+}
+
+/// Opens a file to read it; nothing waits for a pipe that stands in its place.
+pub(crate) fn open_file(path: &Path) -> std::io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits() as i32;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(std::io::Error::other("it is no regular file")),
+    }
 }
 
 /// Makes a folder for this user alone, with those above it, if it is not there.

@@ -219,7 +219,7 @@ impl Deployment {
     pub(crate) fn read(folder: &Path) -> Result<Option<Deployment>, Problem> {
         places::is_ours(folder)?;
         let path = folder.join(FILE);
-        let file = match File::open(&path) {
+        let file = match places::open_file(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Problem::file("read", &path, &error)),

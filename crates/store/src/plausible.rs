@@ -35,6 +35,7 @@ pub fn plan(plan: &Plan, hosts: usize) -> Result<(), &'static str> {
     {
         return Err("a stage ends when it is steady, by rounds that are none");
     }
+    plan.check()?;
     for (number, host) in (0..).zip(&plan.hosts) {
         share(plan, number, host)?;
     }

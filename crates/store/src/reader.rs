@@ -14,7 +14,7 @@ use model::event::{HostStart, Note, NoteKind, RunEnd, StageEnd};
 use model::record::{Record, StageData, StageRecord};
 use model::sample::{IntervalSample, Phase};
 use model::testbed::HostFacts;
-use model::{Plan, resume};
+use model::{Fact, Plan, resume};
 use rusqlite::{Connection, Row};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -106,7 +106,8 @@ pub fn read_head(path: &Path) -> Result<Record, StoreError> {
 
 /// All of a run but what its hosts did.
 pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
-    if checksums::are_there(connection)? {
+    let has_checksums = checksums::are_there(connection)?;
+    if has_checksums {
         checksums::check_whole(connection)?;
     }
     let (plan, version, started, ended, state, reason) = connection.query_row(
@@ -131,6 +132,11 @@ pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
     starts(connection, &mut record.stages)?;
     ends::read(connection, &mut record.stages)?;
     record.notes = notes(connection, is_old)?;
+    // A run that went on from such a file says it already.
+    let is_said = |note: &Note| note.fact == Fact::NoChecksums;
+    if !has_checksums && !record.notes.iter().any(is_said) {
+        record.notes.insert(0, Note { stage: None, host: 0, fact: Fact::NoChecksums });
+    }
     record.occurrences = occurrences::read(connection)?;
     record.end = match (ended, state.as_deref()) {
         (Some(when), Some("complete")) => Some((unsigned(when)?, RunEnd::Complete)),

@@ -1,7 +1,7 @@
 //! A run file from the outside: what goes in comes out, however it ended.
 
 use crate::common::{create, eventful, events, swept, write};
-use model::{Record, Setting};
+use model::{Fact, Note, Record, Setting};
 use std::path::Path;
 use store::{StoreError, Writer};
 
@@ -399,7 +399,28 @@ fn a_file_without_counters_inventory_and_occurrences_is_read() {
     drop(connection);
     record.occurrences.clear();
     record.stages.iter_mut().for_each(|stage| stage.counters_mut().clear());
+    record.notes.insert(0, Note { stage: None, host: 0, fact: Fact::NoChecksums });
     assert_eq!(store::read(&path), Ok(record));
+}
+
+/// Whatever format it says that it has: without checksums, nobody sees that a number was changed.
+#[test]
+fn a_file_whose_checksums_were_taken_away_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.plimsoll");
+    write(&path, &eventful());
+    let says = || {
+        let said = |record: &Record| record.notes.iter().any(|note| note.fact == Fact::NoChecksums);
+        let (whole, head) = (store::read(&path), store::read_head(&path));
+        let sums = store::read_digests(&path);
+        [whole, head, sums].map(|read| said(&read.expect("a run file")))
+    };
+    assert_eq!(says(), [false; 3]);
+    let connection = rusqlite::Connection::open(&path).expect("a file");
+    connection.execute_batch("DELETE FROM checksums").expect("room");
+    assert_eq!(says(), [true; 3]);
+    connection.execute_batch("DROP TABLE checksums; PRAGMA user_version = 3").expect("room");
+    assert!(store::read(&path).is_err() || says() == [true; 3]);
 }
 
 #[test]

@@ -131,6 +131,15 @@ impl Spec {
         &mut self.scenarios
     }
 
+    /// The commands that a run of it starts on this machine: those before points, those of events,
+    /// and what reaches the nodes of its machines.
+    pub fn commands(&self) -> impl Iterator<Item = &str> {
+        let preruns = self.scenarios.iter().map(|scenario| &scenario.stages.prerun.value);
+        let events = self.events.iter().map(|event| &event.command.value);
+        let all = preruns.chain(events).chain([&self.vms.launcher.value]);
+        all.map(|command| command.trim()).filter(|command| !command.is_empty())
+    }
+
     /// The first scenario: of a suite without `[[scenario]]`, all that it runs.
     pub fn first_scenario(&self) -> &Scenario {
         &self.scenarios[0]

@@ -77,6 +77,14 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>, line: &[OsString
     {
         insert(&mut error, remedy);
     }
+    if error.kind() == ErrorKind::InvalidUtf8
+        && let Some(word) = line.iter().find(|word| word.to_str().is_none())
+    {
+        let word = word.to_string_lossy();
+        let what = format!("`{word}` is no UTF-8 text, as names in a plan and a report have to be");
+        let remedy = "name it through a link: ln -s PATH LINK, then LINK";
+        return clap::Error::raw(error.kind(), format!("{what}; {remedy}\n"));
+    }
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
@@ -268,6 +276,7 @@ mod tests {
         let left_out = [
             // The suite is kept as it was made of the job.
             "allow-loss",
+            "allow-commands",
             "out",
             "fail-if",
             "keep-data",

@@ -16,8 +16,8 @@ Exit codes:
        objective of `loadline` held at no rate, `gate` found a regression,
        or `canary` stopped because others may suffer
   7    verify: data are missing or damaged; they are counted
-  8    an option of another tool's job was refused or is unknown; without
-       --allow-loss nothing was written or loaded
+  8    an option or a command of another tool's job was refused; without
+       --allow-loss or --allow-commands nothing was written or loaded
   9    gate: cannot tell; it says what it could find, and what it would take
   101  a bug in Plimsoll; please report it
   130  interrupted; what was recorded until then is kept

@@ -32,6 +32,10 @@ pub struct ImportArgs {
     #[arg(long)]
     pub allow_loss: bool,
 
+    /// Write the suite with the commands of the job, which a run of it then runs.
+    #[arg(long)]
+    pub allow_commands: bool,
+
     /// Print report and suites as JSON (docs/compat/README.md).
     #[arg(long)]
     pub json: bool,

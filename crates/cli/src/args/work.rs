@@ -45,6 +45,12 @@ pub struct WorkArgs {
     #[arg(long)]
     pub allow_loss: bool,
 
+    /// Let a job of another tool run its commands.
+    ///
+    /// Standard error names each of them. They run with the rights of whoever runs the job.
+    #[arg(long, hide_short_help = true)]
+    pub allow_commands: bool,
+
     /// Do what a quotable figure needs, until it is steady.
     ///
     /// It sets until=steady, flush=end, prepare=true, a precondition of 10 s at least, and a

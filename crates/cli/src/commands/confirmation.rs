@@ -28,7 +28,8 @@ pub fn check(plan: &HostPlan, facts: &HostFacts, named: &[TargetArg]) -> Result<
             PlannedTarget::Device => device(plan, target, there)?,
             // The host that makes them answers for files of another host: they are opened beside
             // the marker of this run alone.
-            PlannedTarget::Joined | PlannedTarget::ReadOnly | PlannedTarget::Simulated => {}
+            PlannedTarget::ReadOnly => read_only(plan, target, named)?,
+            PlannedTarget::Joined | PlannedTarget::Simulated => {}
         }
     }
     Ok(())
@@ -46,17 +47,34 @@ fn directory(
         }
         _ => false,
     };
-    let is_this_host =
-        |hosts: &String| hostlist::expand(hosts).is_ok_and(|names| names.contains(&plan.hostname));
-    let is_named = |named: &TargetArg| {
-        named.path == target.path && named.hosts.as_ref().is_none_or(is_this_host)
-    };
-    if is_marked || named.iter().any(is_named) {
+    if is_marked || is_named(plan, target, named) {
         return Ok(());
     }
     Err(format!(
         "host {}: nothing of this run is left at {:?}, and a run file may come from anybody; look \
          at that path, and name it with --target to have the run write there",
+        plan.hostname, target.path
+    ))
+}
+
+/// Whether the user named the target for this host.
+fn is_named(plan: &HostPlan, target: &Target, named: &[TargetArg]) -> bool {
+    let is_this_host =
+        |hosts: &String| hostlist::expand(hosts).is_ok_and(|names| names.contains(&plan.hostname));
+    let is_it = |named: &TargetArg| {
+        named.path == target.path && named.hosts.as_ref().is_none_or(is_this_host)
+    };
+    named.iter().any(is_it)
+}
+
+/// A file or device of others has no marker of the run: the user says that it may be read.
+fn read_only(plan: &HostPlan, target: &Target, named: &[TargetArg]) -> Result<(), String> {
+    if is_named(plan, target, named) {
+        return Ok(());
+    }
+    Err(format!(
+        "host {}: the run reads {:?}, and a run file may come from anybody; look at that path, and \
+         name it with --target to have the run read it",
         plan.hostname, target.path
     ))
 }
@@ -125,6 +143,15 @@ mod tests {
         let named: Vec<TargetArg> =
             named.iter().map(|text| text.parse().expect("a target")).collect();
         check(&plan, &host, &named)
+    }
+
+    #[test]
+    fn what_a_run_only_reads_is_named() {
+        let there = TargetKind::File { size: Bytes::mib(1) };
+        let of = |named: &[&str]| checked(PlannedTarget::ReadOnly, there.clone(), named);
+        let why = of(&["/y", "g:/x"]).expect_err("nobody named it");
+        assert!(why.contains("--target") && why.contains("\"/x\""), "{why}");
+        assert_eq!((of(&["/x"]), of(&["h:/x"])), (Ok(()), Ok(())));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! `--events`: every event as a line of JSON, where a script reads it.
 
 use crate::failure::Failure;
+use crate::plain_file;
 use crate::run_overview::RunOverview;
 use model::{Event, Plan, printable};
 use report::topics;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
@@ -24,7 +25,9 @@ impl EventLines {
         let out: Box<dyn Write> = if is_stdout(path) {
             Box::new(std::io::stdout())
         } else {
-            let file = File::create(path).map_err(|error| {
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(true);
+            let file = plain_file::open_output(&mut options, path).map_err(|error| {
                 Failure::Usage(format!(
                     "error: --events {place}: {error}; name another place, or - for standard \
                      output"

@@ -51,7 +51,10 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     }
     let is_lost = imports.iter().any(|import| import.refused().next().is_some());
     if !(args.json && args.out.is_none()) {
-        imports.iter().try_for_each(|import| imported::refuse(import, args.allow_loss))?;
+        for import in &imports {
+            imported::refuse(import, args.allow_loss)?;
+            imported::refuse_commands_of(import, args.allow_commands)?;
+        }
         write(&suites, &places)?;
     }
     Ok(if is_lost { ExitCode::from(LOST) } else { ExitCode::SUCCESS })

@@ -1,7 +1,7 @@
 //! `plimsoll plan`, and what `run` needs of it.
 
 use super::{print, print_json, vms};
-use crate::args::{PlanArgs, WorkArgs};
+use crate::args::{PlanArgs, ProviderArg, WorkArgs};
 use crate::failure::Failure;
 use crate::hosts::{self, Hosts, Terms};
 use crate::quotable;
@@ -10,19 +10,21 @@ use crate::screen;
 use crate::signals::Work;
 use crate::simulate::Simulation;
 use crate::suite_and_targets::{self, Asked};
+use form::Override;
 use model::plan::{Origin, PlanNote};
 use model::testbed::HostFacts;
 use model::{Fact, Fraction, Plan};
 use report::topics;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process::ExitCode;
-use suite::Spec;
 use suite::planner::{self, GivenUp, Refusal, Request};
+use suite::{Spec, VmsSpec};
 
 /// Shows what a run would do.
 pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let asked = suite_and_targets::asked(&args.work)?;
     if let Some(of) = args.work.machines.provider {
+        reached_by_name(&asked.spec.vms, of, &args.work.sets)?;
         let planned = vms::planned(&asked.spec, of, args.work.machines.boots(), args.work.scale)?;
         if args.json {
             print_json(&planned.json())?;
@@ -39,6 +41,26 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
         print(&topics::plan::render_within(&plan, &hosts, screen::room()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses to ask nodes or hypervisors that the suite alone names: a plan touches nothing, and a
+/// suite may be anybody's.
+fn reached_by_name(vms: &VmsSpec, of: ProviderArg, sets: &[Override]) -> Result<(), Failure> {
+    let is_here = of == ProviderArg::Qemu || vms.connect.value.starts_with("qemu:///");
+    let reached = [
+        ("vms.nodes", vms.nodes.value.clone()),
+        ("vms.place", vms.place.value.0.join(",")),
+        ("vms.launcher", vms.launcher.value.clone()),
+        ("vms.connect", if is_here { String::new() } else { vms.connect.value.clone() }),
+    ];
+    let is_set = |key: &str| sets.iter().any(|set| set.parts().0.trim() == key);
+    match reached.iter().find(|(key, value)| !value.trim().is_empty() && !is_set(key)) {
+        None => Ok(()),
+        Some((key, value)) => Err(Failure::Usage(format!(
+            "error: only the suite names {key} ({value}), and a plan asks nobody that the command \
+             line does not name; look at it, then name it with --set {key}=…"
+        ))),
+    }
 }
 
 /// Starts the agents of the hosts, and asks them what they are.

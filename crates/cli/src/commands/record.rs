@@ -64,6 +64,8 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
     warn_of_own_writes(&args.out, &file, &device);
     let mut writer = Writer::new(BufWriter::new(file), &header(&args.device, &device))
         .map_err(|error| unwritable(&args.out, &error))?;
+    // The header is there at once: whoever kills the recording leaves a trace that can be read.
+    writer.flush().map_err(|error| unwritable(&args.out, &error))?;
     let below =
         if device.is_below { format!("{}, which holds ", device.name) } else { String::new() };
     eprintln!(

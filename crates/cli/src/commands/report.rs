@@ -4,6 +4,7 @@ use super::foreign::{Mixed, refused};
 use super::saved::{hold, hold_predicted, read_judged};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
+use crate::plain_file;
 use crate::run_names::names_of;
 use crate::{published, testbed};
 use clap::{Args, ValueEnum};
@@ -236,10 +237,13 @@ fn write_markdown(
     Ok(())
 }
 
+/// No chart of ours is larger.
+const MOST_CHART: u64 = 16 << 20;
+
 fn write_chart(chart: &Chart, folder: &Path, args: &ReportArgs) -> Result<(), Failure> {
     let drawing = folder.join(format!("{}.svg", chart.name));
     // A picture cannot say who made it; one beside a drawing of ours with the same name is ours.
-    let is_ours = std::fs::read(&drawing)
+    let is_ours = plain_file::read(&drawing, MOST_CHART)
         .is_ok_and(|head| outputs::may_replace(Kind::Chart, &head) && !head.is_empty());
     outputs::write(&drawing, Kind::Chart, args.force, chart.svg.as_bytes())?;
     if args.png {

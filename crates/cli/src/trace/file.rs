@@ -2,6 +2,7 @@
 
 use crate::args::TraceArgs;
 use crate::failure::Failure;
+use crate::plain_file;
 use crate::standard_error;
 use dialects::trace::{Requests, TraceProblem};
 use model::Bytes;
@@ -96,7 +97,7 @@ pub fn open(args: &TraceArgs) -> Result<Requests<Source>, Failure> {
     if !metadata.is_file() {
         return Err(wrong("it is no regular file; write the trace to one first"));
     }
-    let file = File::open(path)
+    let file = plain_file::open(path)
         .map_err(|error| wrong(&format!("{error}; check your permissions on it")))?;
     let source = Source::new(file, path);
     Requests::new(source, args.from, args.source.clone()).map_err(|what| problem(path, &what))

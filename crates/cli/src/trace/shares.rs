@@ -4,9 +4,9 @@ use super::scan::Scanned;
 use super::spool::{Spool, Spooled};
 use crate::args::Split;
 use crate::failure::Failure;
+use crate::plain_file;
 use model::trace::{Header, InFlight, Reader, Request, SequenceDigest, TraceClock};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -132,7 +132,8 @@ pub fn shares(
 fn by_source(trace: &Scanned, hosts: usize, folder: &Path) -> Result<Shares, Failure> {
     let unreadable =
         |what: String| Failure::Run(format!("error: the trace cannot be read again: {what}"));
-    let file = File::open(&trace.path).map_err(|error| unreadable(error.to_string()))?;
+    let file =
+        plain_file::open(Path::new(&trace.path)).map_err(|error| unreadable(error.to_string()))?;
     let mut reader = Reader::new(BufReader::with_capacity(256 << 10, file))
         .map_err(|error| unreadable(error.to_string()))?;
     let header = Header {

@@ -1,5 +1,6 @@
 //! Whether a certificate and a key can be shown to browsers: pure but for the reading of files.
 
+use crate::plain_file;
 use jiff::Timestamp;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -36,12 +37,8 @@ pub fn read(option: &str, path: &Path) -> Result<Vec<u8>, String> {
     let refused = |why: &dyn std::fmt::Display| {
         format!("{option} {}: {why}; name a PEM file that this user can read", path.display())
     };
-    // A pipe or a device might never say anything.
-    if !std::fs::metadata(path).map_err(|error| refused(&error))?.is_file() {
-        return Err(refused(&"this is no file"));
-    }
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(|error| refused(&error))?;
+    let file = plain_file::open(path).map_err(|error| refused(&error))?;
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(refused(&"it is larger than 1 MiB"));

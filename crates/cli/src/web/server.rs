@@ -16,16 +16,18 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use live::web::Guard;
 use live::web::metrics::{Form, Scrape};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::AbortHandle;
 
 /// Connections at one time; more wait in the kernel's queue.
 const MOST_CONNECTIONS: usize = 128;
@@ -70,6 +72,8 @@ struct Shared {
     streams: Arc<Semaphore>,
     /// Who writes metrics just now.
     scrapes: Semaphore,
+    /// Who is connected and has asked nothing yet.
+    silent: Mutex<Silent>,
     over: watch::Receiver<bool>,
 }
 
@@ -108,8 +112,19 @@ impl Server {
         let (is_guarded, is_secure) = (token.is_some(), tls.is_some());
         let boot = format!("{}-{}", std::process::id(), fleet::unix_ns());
         let (streams, scrapes) = (Arc::new(Semaphore::new(MOST_STREAMS)), Semaphore::new(1));
-        let shared =
-            Shared { site, address, token, tls, marker, boot, streams, scrapes, over: told };
+        let silent = Mutex::default();
+        let shared = Shared {
+            site,
+            address,
+            token,
+            tls,
+            marker,
+            boot,
+            streams,
+            scrapes,
+            silent,
+            over: told,
+        };
         let thread = std::thread::Builder::new()
             .name("web".to_owned())
             .spawn(move || runtime.block_on(serve(listener, Arc::new(shared))))
@@ -134,11 +149,33 @@ impl Server {
     }
 }
 
+/// Connections that have asked nothing yet, the oldest first.
+#[derive(Default)]
+struct Silent {
+    next: u64,
+    waiting: BTreeMap<u64, AbortHandle>,
+}
+
+impl Shared {
+    fn silent(&self) -> MutexGuard<'_, Silent> {
+        // Nobody panics while holding it.
+        self.silent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Silent {
+    /// Gives up the oldest: who asks is not to wait for those who do not.
+    fn give_up_oldest(&mut self) {
+        if let Some((_, oldest)) = self.waiting.pop_first() {
+            oldest.abort();
+        }
+    }
+}
+
 async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let mut over = shared.over.clone();
     loop {
-        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { break };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = over.wait_for(|over| *over) => break,
@@ -148,17 +185,25 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let shared = Arc::clone(&shared);
-        tokio::spawn(async move {
+        if connections.available_permits() == 0 {
+            shared.silent().give_up_oldest();
+        }
+        let permit = tokio::select! {
+            permit = Arc::clone(&connections).acquire_owned() => permit,
+            _ = over.wait_for(|over| *over) => break,
+        };
+        let Ok(permit) = permit else { break };
+        let caller = Arc::clone(&shared);
+        let mut silent = shared.silent();
+        let number = silent.next;
+        silent.next += 1;
+        // It cannot run before it is listed: both happen on this thread.
+        let task = tokio::spawn(async move {
             let _permit = permit;
-            let Some(tls) = &shared.tls else { return speak(stream, shared, peer, false).await };
-            // Who is slow to begin holds a connection no longer than who is slow to ask.
-            match tokio::time::timeout(HEAD_TIME, tls.greet(stream)).await.ok().flatten() {
-                Some(Caller::Secure(stream)) => speak(stream, shared, peer, false).await,
-                Some(Caller::Plain(stream)) => speak(stream, shared, peer, true).await,
-                None => {}
-            }
+            greet(stream, Arc::clone(&caller), peer, number).await;
+            caller.silent().waiting.remove(&number);
         });
+        silent.waiting.insert(number, task.abort_handle());
     }
     drop(listener);
     // Streams say farewell by themselves; who does not listen is not waited for.
@@ -167,20 +212,40 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
+/// Hears what somebody asks who is connected, in the clear or by TLS.
+async fn greet(stream: TcpStream, shared: Arc<Shared>, peer: SocketAddr, number: u64) {
+    let caller = Peer { address: peer, number };
+    let Some(tls) = &shared.tls else { return speak(stream, shared, caller, false).await };
+    // Who is slow to begin holds a connection no longer than who is slow to ask.
+    match tokio::time::timeout(HEAD_TIME, tls.greet(stream)).await.ok().flatten() {
+        Some(Caller::Secure(stream)) => speak(stream, shared, caller, false).await,
+        Some(Caller::Plain(stream)) => speak(stream, shared, caller, true).await,
+        None => {}
+    }
+}
+
+/// Who is connected, and the number of the connection.
+#[derive(Clone, Copy)]
+struct Peer {
+    address: SocketAddr,
+    number: u64,
+}
+
 /// Answers requests on a connection; `is_mistaken` says that it should have been TLS.
-async fn speak<S>(stream: S, shared: Arc<Shared>, peer: SocketAddr, is_mistaken: bool)
+async fn speak<S>(stream: S, shared: Arc<Shared>, peer: Peer, is_mistaken: bool)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let handle = hyper::service::service_fn(move |request| {
         let shared = Arc::clone(&shared);
+        shared.silent().waiting.remove(&peer.number);
         async move {
             Ok::<_, Infallible>(match is_mistaken {
                 true => refusal(
                     StatusCode::BAD_REQUEST,
                     "This server speaks TLS: ask https:// instead of http://.\n",
                 ),
-                false => respond(&shared, request, peer).await,
+                false => respond(&shared, request, peer.address).await,
             })
         }
     });
@@ -378,5 +443,29 @@ impl hyper::body::Body for Lines {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         self.0.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_of_those_who_ask_nothing_is_given_up() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(async {
+            let mut silent = Silent::default();
+            let tasks: Vec<_> =
+                (0..2).map(|_| tokio::spawn(std::future::pending::<()>())).collect();
+            for (number, task) in (0..).zip(&tasks) {
+                silent.waiting.insert(number, task.abort_handle());
+            }
+            silent.give_up_oldest();
+            let [oldest, newer] = <[_; 2]>::try_from(tasks).expect("two");
+            assert!(oldest.await.expect_err("it waits for ever").is_cancelled());
+            assert!(!newer.is_finished() && silent.waiting.len() == 1);
+            silent.give_up_oldest();
+            silent.give_up_oldest();
+        });
     }
 }

@@ -59,7 +59,8 @@ pub fn answer(
         ("/events", Site::Live(_)) => Answer::Stream(view(query)),
         ("/metrics", Site::Live(board)) => {
             let detail = Detail::asked(values(query, "detail").next().as_deref());
-            Answer::Metrics(Form::accepted(accept), Box::new(lock(board).metrics(detail)))
+            let scrape = Scrape { memory_bytes: resident(), ..lock(board).metrics(detail) };
+            Answer::Metrics(Form::accepted(accept), Box::new(scrape))
         }
         ("/", Site::Past(runs)) => {
             let listed: Vec<(String, &Record)> =
@@ -87,6 +88,13 @@ pub fn answer(
         }
         _ => nothing(),
     }
+}
+
+/// The memory of this process that is resident, in bytes (proc(5), `status`).
+fn resident() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 fn nothing() -> Answer {
@@ -143,6 +151,11 @@ mod tests {
         }
         assert_eq!(view("find=%zz%4").find, "%zz%4");
         assert_eq!(view("find=%ff%+").find, "\u{fffd}% ");
+    }
+
+    #[test]
+    fn a_process_knows_its_memory() {
+        assert!(resident().is_some_and(|bytes| bytes > 1 << 20));
     }
 
     #[test]

@@ -92,7 +92,7 @@ impl Line {
                     (option, next.unwrap_or_default())
                 }
             };
-            let entry = Entry { name: name.to_owned(), value, place };
+            let entry = Entry { name: name.to_owned(), value, place, is_included: false };
             line.take(entry, &mut before, losses);
         }
         line.place_first(before);

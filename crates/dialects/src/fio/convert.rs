@@ -6,7 +6,7 @@ use super::options::TABLES;
 use super::sections::{Entry, Section, expanded};
 use crate::draft::{Draft, Group, Taken, plain_name};
 use crate::import::{Import, ImportError, World};
-use crate::loss::{Losses, Verdict};
+use crate::loss::{Losses, UNSHOWN, Verdict};
 use crate::table::{Given, find, unknown};
 use crate::write;
 
@@ -132,14 +132,21 @@ pub fn jobs(
 /// Reads an option into a job.
 pub fn apply(job: &mut Job, entry: &Entry, world: &World<'_>, losses: &mut Losses) {
     let unread = Verdict::harmless("");
-    let id = losses.tell(&entry.name, &entry.value, &entry.place, unread);
     let option = find(&TABLES, &entry.name);
+    let (name, told) = match entry.is_included {
+        true => (option.map_or(UNSHOWN, |option| option.name), ""),
+        false => (entry.name.as_str(), entry.value.as_str()),
+    };
+    let id = losses.tell(name, told, &entry.place, unread);
     let value = match expanded(&entry.value, world) {
         Ok(value) => value,
         // Nothing depends on it.
         Err(_) if option.is_some_and(|option| !option.reads_its_value()) => entry.value.clone(),
         Err(variable) => {
-            let needs = format!("the variable `{variable}` of the environment; set it as for fio");
+            let needs = format!(
+                "the variable `{variable}` of the environment as a number or a word such as \
+                 randread; set it, or write its value into the job"
+            );
             losses.replace(id, Verdict::refused(needs));
             return;
         }
@@ -148,7 +155,7 @@ pub fn apply(job: &mut Job, entry: &Entry, world: &World<'_>, losses: &mut Losse
         Some(option) => option.apply(job, &Given { id, value }),
         None => unknown(&TABLES, "fio", &entry.name),
     };
-    losses.replace(id, verdict);
+    losses.replace(id, if entry.is_included { verdict.unquoted(&entry.value) } else { verdict });
 }
 
 /// The jobs in groups that run one after the other.

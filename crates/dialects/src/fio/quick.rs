@@ -48,7 +48,8 @@ fn read(options: &[(String, String)]) -> (Group, Losses) {
     let mut job = Job { kb_base: 1024, name: "quick".to_owned(), ..Job::default() };
     for (name, value) in options {
         let place = format!("--{name}");
-        let entry = Entry { name: name.clone(), value: value.clone(), place };
+        let (name, value) = (name.clone(), value.clone());
+        let entry = Entry { name, value, place, is_included: false };
         apply(&mut job, &entry, &World::NOTHING, &mut losses);
     }
     let group = group(&[job], &mut losses, &mut Taken::default());

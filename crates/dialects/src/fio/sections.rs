@@ -11,6 +11,8 @@ pub struct Entry {
     pub value: String,
     /// File and line.
     pub place: String,
+    /// Whether an included file has it: of such a file, nothing but names of options is shown.
+    pub is_included: bool,
 }
 
 /// A section: `global`, or a job.
@@ -67,7 +69,7 @@ impl SectionReader<'_> {
                 })?;
                 self.read(included, &text, depth + 1)?;
             } else {
-                self.option(line, place)?;
+                self.option(line, place, depth > 0)?;
             }
         }
         Ok(())
@@ -84,14 +86,17 @@ impl SectionReader<'_> {
         Ok(())
     }
 
-    fn option(&mut self, line: &str, place: String) -> Result<(), ImportError> {
+    fn option(&mut self, line: &str, place: String, is_included: bool) -> Result<(), ImportError> {
         self.options += 1;
         if self.options > MOST_OPTIONS {
             let what = format!("the job has more than {MOST_OPTIONS} options");
             return Err(ImportError::new(place, what, "split it"));
         }
         let Some(section) = self.sections.last_mut() else {
-            let what = format!("`{line}` stands before any section");
+            let what = match is_included {
+                true => "an option stands before any section".to_owned(),
+                false => format!("`{line}` stands before any section"),
+            };
             return Err(ImportError::new(place, what, "write [global] or [NAME] above it"));
         };
         let (name, value) = line.split_once('=').unwrap_or((line, ""));
@@ -99,6 +104,7 @@ impl SectionReader<'_> {
             name: name.trim().to_owned(),
             value: value.trim().to_owned(),
             place,
+            is_included,
         });
         Ok(())
     }
@@ -114,7 +120,8 @@ fn included(line: &str) -> Option<&str> {
     (name.starts_with(char::is_whitespace) && !name.contains('=')).then(|| name.trim())
 }
 
-/// Puts in the variables of the environment (`${NAME}`), or says which is not there.
+/// Puts in the variables of the environment (`${NAME}`), or says which is not there or holds neither
+/// a number nor a word of a job.
 pub fn expanded(value: &str, world: &World<'_>) -> Result<String, String> {
     let mut text = String::new();
     let mut rest = value;
@@ -125,7 +132,7 @@ pub fn expanded(value: &str, world: &World<'_>) -> Result<String, String> {
             rest = behind;
             continue;
         };
-        match (world.variable)(name) {
+        match world.plain_variable(name) {
             Some(found) => text.push_str(&found),
             None => return Err(name.to_owned()),
         }

@@ -151,3 +151,39 @@ fn a_suite_is_not_taken_for_a_job_file() {
         assert_eq!(crate::detect(&text), None, "{}", path.display());
     }
 }
+
+#[test]
+fn of_an_included_file_nothing_but_names_of_options_is_shown() {
+    let world = World {
+        file: &|_| Ok("[b]\nsecret: hunter2\npassword=hunter2\nbs=hunter2\niodepth=4\n".to_owned()),
+        variable: &|_| None,
+    };
+    let text = "[a]\nrw=read\nsize=1m\ninclude x.inc\n";
+    let import = import("a.fio", text, Some(Dialect::Fio), &world).expect("a job");
+    let shown = shown(&import);
+    assert!(!shown.contains("hunter2"), "{shown}");
+    assert!(shown.contains("x.inc:4") && shown.contains("iodepth="), "{shown}");
+    let first = World { file: &|_| Ok("hunter2\n".to_owned()), variable: &|_| None };
+    let error = crate::import("a.fio", "include x\n[a]\nrw=read\n", Some(Dialect::Fio), &first);
+    let error = error.expect_err("no section").to_string();
+    assert!(error.contains("x:1") && !error.contains("hunter2"), "{error}");
+}
+
+#[test]
+fn a_variable_that_holds_a_text_is_refused_by_its_name() {
+    let variable = |name: &str| {
+        let value = if name == "SIZE" { "8k" } else { "hunter2" };
+        Some(value.to_owned())
+    };
+    let world = World { variable: &variable, ..World::NOTHING };
+    let text = "[${SECRET}]\nrw=read\nsize=1m\nbs=${SIZE}\nfilename=/tmp/${SECRET}\n";
+    for (dialect, text) in [
+        (Dialect::Fio, text),
+        (Dialect::Vdbench, "sd=$x,lun=$x,size=$SIZE\nwd=w,sd=$x\nrd=r,wd=w,elapsed=5\n"),
+    ] {
+        let import = import("a", text, Some(dialect), &world).expect("a job");
+        let shown = shown(&import);
+        assert!(!shown.contains("hunter2"), "{shown}");
+        assert!(import.refused().count() > 0 && shown.contains("8"), "{shown}");
+    }
+}

@@ -7,7 +7,7 @@ use super::storage::{STORAGE, Storage, WORKLOAD, Workload};
 use super::{file_suite, raw_suite};
 use crate::draft::{Draft, Fields, Group, Taken, plain_name};
 use crate::import::{Import, ImportError, World};
-use crate::loss::{Losses, Verdict};
+use crate::loss::{Losses, UNSHOWN, Verdict};
 use crate::table::{Given, Opt, unknown};
 use crate::write;
 
@@ -275,7 +275,6 @@ fn read(all: &[Parameter], losses: &mut Losses) -> File {
 
 fn apply<J>(table: &'static [Opt<J>], job: &mut J, parameter: &Parameter, losses: &mut Losses) {
     let (key, value) = (&parameter.key, &parameter.value);
-    let id = losses.tell(key, value, &parameter.place, Verdict::harmless(""));
     let names = |option: &'static Opt<J>| {
         std::iter::once(option.name).chain(option.aliases.iter().copied())
     };
@@ -284,10 +283,19 @@ fn apply<J>(table: &'static [Opt<J>], job: &mut J, parameter: &Parameter, losses
     let begins =
         |option: &&'static Opt<J>| names(option).any(|name| name.starts_with(key.as_str()));
     let short = || table.iter().find(begins).filter(|_| key.len() >= 2);
-    let verdict = match exact.or_else(short) {
+    let option = exact.or_else(short);
+    let (name, told) = match parameter.is_included {
+        true => (option.map_or(UNSHOWN, |option| option.name), ""),
+        false => (key.as_str(), value.as_str()),
+    };
+    let id = losses.tell(name, told, &parameter.place, Verdict::harmless(""));
+    let verdict = match option {
         Some(_) if value.is_empty() => Verdict::refused("it has no value"),
+        Some(option) if value.contains('$') && option.reads_its_value() => Verdict::refused(
+            "a variable that the environment does not have as a number; write its value",
+        ),
         Some(option) => option.apply(job, &Given { id, value: value.clone() }),
         None => unknown(&[table], "vdbench", key),
     };
-    losses.replace(id, verdict);
+    losses.replace(id, if parameter.is_included { verdict.unquoted(value) } else { verdict });
 }

@@ -14,6 +14,8 @@ pub struct Parameter {
     pub value: String,
     /// File and line.
     pub place: String,
+    /// Whether an included file has it: of such a file, nothing but keywords is shown.
+    pub is_included: bool,
 }
 
 /// All parameters of a file and of those that it includes.
@@ -71,12 +73,12 @@ impl Scan<'_> {
                 self.file(&base, &text, depth + 1)?;
                 continue;
             }
-            self.line(&line, &place)?;
+            self.line(&line, &place, depth > 0)?;
         }
         Ok(())
     }
 
-    fn line(&mut self, line: &str, place: &str) -> Result<(), ImportError> {
+    fn line(&mut self, line: &str, place: &str, is_included: bool) -> Result<(), ImportError> {
         for part in split(line).map_err(|what| ImportError::new(place, what, "close it"))? {
             if part.is_empty() {
                 continue;
@@ -90,12 +92,13 @@ impl Scan<'_> {
                 key: key.trim().to_ascii_lowercase(),
                 value: self.put_in(value.trim()),
                 place: place.to_owned(),
+                is_included,
             });
         }
         Ok(())
     }
 
-    /// `$name` is a variable that the command line of vdbench gives; here, the environment.
+    /// `$name` is a variable that the command line of vdbench gives; here, the environment, where it is a number.
     fn put_in(&self, value: &str) -> String {
         if !value.contains('$') {
             return value.to_owned();
@@ -108,7 +111,7 @@ impl Scan<'_> {
             let (name, rest) = inner.unwrap_or_else(|| {
                 part.split_at(part.find(|c| !is_letter(c)).unwrap_or(part.len()))
             });
-            match (self.world.variable)(name).filter(|_| !name.is_empty()) {
+            match self.world.plain_variable(name).filter(|_| !name.is_empty()) {
                 Some(found) => text.push_str(&found),
                 None => text.push_str(&format!("${name}")),
             }
@@ -194,9 +197,12 @@ mod tests {
             "luns" => Ok("sd=sd2,lun=/dev/sdb\n".to_owned()),
             _ => Err("no such file".to_owned()),
         };
-        let variable = |name: &str| (name == "disk").then(|| "/dev/sda".to_owned());
+        let variable = |name: &str| match name {
+            "size" => Some("10g".to_owned()),
+            name => (name == "disk").then(|| "/dev/sda".to_owned()),
+        };
         let world = World { file: &file, variable: &variable };
-        let text = "* a comment\n# another\nSD=sd1,lun=$disk,\n# between\nsize=10g a comment\n\
+        let text = "* a comment\n# another\nSD=sd1,lun=$disk,\n# between\nsize=$size a comment\n\
                     include=luns\nstartcmd=\"echo a, b\"\nwd=a,xfersize=(4k,50,8k,50)\neof\nx=1\n";
         let all = parameters("a", text, &world).expect("good");
         let shown: Vec<String> =
@@ -205,7 +211,7 @@ mod tests {
             shown,
             [
                 "a:3 sd=sd1",
-                "a:3 lun=/dev/sda",
+                "a:3 lun=$disk",
                 "a:3 size=10g",
                 "luns:1 sd=sd2",
                 "luns:1 lun=/dev/sdb",

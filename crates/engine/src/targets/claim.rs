@@ -5,7 +5,7 @@
 //! trees of ours with what in them has a name of ours. All of it goes through the directory's
 //! descriptor, from the claim to the removal: what its path leads to meanwhile is not touched.
 
-use super::directory::{Bounds, Directory, Leads, NotMade, make_or_open};
+use super::directory::{Bounds, Directory, Identity, Leads, NotMade, make_or_open};
 use super::marker::{Held, is_busy, note_removal, run_in};
 use super::time_limit::Progress;
 use super::tree_removal::{is_ours, remove_tree};
@@ -15,6 +15,7 @@ use model::plan::names::data_file_name;
 use model::testbed::MARKER;
 use rustix::fs::FileType;
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -107,7 +108,7 @@ impl Claim {
     /// Removes our files from number `kept` on, of which earlier runs may have had more, and the
     /// trees that they left.
     pub(crate) fn trim(&self, kept: u32, progress: &Progress) -> io::Result<u64> {
-        Ok(remove_data_files(&self.directory, kept, progress)?
+        Ok(remove_data_files(&self.directory, kept, &Opened::new(), progress)?
             + remove_trees(&self.directory, progress)?)
     }
 
@@ -121,11 +122,16 @@ impl Claim {
     /// marker stays as well: without it, nobody could tell again whose the tree is.
     ///
     /// Where the path of the directory leads elsewhere by now, nothing is touched there, and what
-    /// is ours is removed where it is; the second value says where the path leads.
-    pub(crate) fn remove(self, progress: &Progress) -> io::Result<(Removed, Leads)> {
+    /// is ours is removed where it is; the second value says where the path leads. What stands in
+    /// the place of a file that was `opened` is not ours, and stays.
+    pub(crate) fn remove(
+        self,
+        opened: &Opened,
+        progress: &Progress,
+    ) -> io::Result<(Removed, Leads)> {
         progress.at(&self.directory.path().to_string_lossy());
         self.begin_removal();
-        let bytes = remove_data_files(&self.directory, 0, progress)?
+        let bytes = remove_data_files(&self.directory, 0, opened, progress)?
             + remove_trees(&self.directory, progress)?;
         let left = tree_left(&self.directory)?;
         let leads = self.directory.leads()?;
@@ -317,7 +323,7 @@ pub fn clean_in(
     let made_directory = held.earlier.is_some_and(|marker| marker.made_directory);
     let claim =
         Claim { directory: opened, marker: held.file, made_directory, made_now: (false, false) };
-    match claim.remove(progress) {
+    match claim.remove(&Opened::new(), progress) {
         Ok((removed, leads)) => moved(root, leads).map_or(Ok(removed), Err),
         Err(error) => Err(EngineError::target(
             root,
@@ -355,13 +361,19 @@ pub(crate) fn joined(
     Ok(run_in(&directory).filter(|run| run.is_empty() || run == run_id).map(|_| directory))
 }
 
-fn remove_data_files(directory: &Directory, from: u32, progress: &Progress) -> io::Result<u64> {
+/// Data files that are open, by their number.
+pub(crate) type Opened = BTreeMap<u32, Identity>;
+
+fn remove_data_files(
+    directory: &Directory,
+    from: u32,
+    opened: &Opened,
+    progress: &Progress,
+) -> io::Result<u64> {
     let mut freed = 0;
     for name in directory.names()? {
         let name = name?;
-        if number_of(&name).is_none_or(|number| number < from) {
-            continue;
-        }
+        let Some(number) = number_of(&name).filter(|number| *number >= from) else { continue };
         let found = match directory.stat(&name) {
             Ok(found) => found,
             Err(Errno::NOENT) => continue,
@@ -369,6 +381,10 @@ fn remove_data_files(directory: &Directory, from: u32, progress: &Progress) -> i
         };
         // A file that has another name, too, is somebody's: ours have one.
         if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || found.st_nlink > 1 {
+            continue;
+        }
+        // Somebody put one of theirs in the place of ours.
+        if opened.get(&number).is_some_and(|ours| *ours != Identity::of(&found)) {
             continue;
         }
         match directory.unlink(&name) {

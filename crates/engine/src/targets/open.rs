@@ -1,7 +1,7 @@
 //! The files and devices of a host's plan, from their opening to their removal.
 
-use super::claim::{Claim, gone, moved, remedy};
-use super::directory::Bounds;
+use super::claim::{Claim, Opened, gone, moved, remedy};
+use super::directory::{Bounds, Identity};
 use super::opener::Opener;
 use super::simulated::World;
 use super::time_limit::{Doing, Haste, Progress, patiently};
@@ -182,17 +182,34 @@ impl OpenTargets {
         names.join(", ")
     }
 
+    /// Which files are open, of each claim.
+    fn opened(&self) -> Vec<Opened> {
+        let mut files = self.files.iter();
+        let mut all = Vec::new();
+        for target in &self.plan.targets {
+            let own = files.by_ref().take(target.files.len());
+            let identity = |file| rustix::fs::fstat(file).ok().map(|found| Identity::of(&found));
+            let own = (0..).zip(own).filter_map(|(number, file)| Some((number, identity(file)?)));
+            let own: Opened = own.collect();
+            if matches!(target.kind, PlannedTarget::Directory { .. }) {
+                all.push(own);
+            }
+        }
+        all
+    }
+
     fn remove_now(self, progress: &Progress) -> Result<u64, EngineError> {
         progress.at(&self.names());
         self.claims.iter().for_each(Claim::begin_removal);
+        let opened = self.opened();
         let mut freed = self.give_space_back(progress);
         drop(self.files);
         drop(self.trees);
         let mut failed = None;
         // What one directory refuses keeps no other from being tidied up.
-        for claim in self.claims {
+        for (claim, opened) in self.claims.into_iter().zip(opened) {
             let root = claim.directory().path().to_string_lossy().into_owned();
-            match claim.remove(progress) {
+            match claim.remove(&opened, progress) {
                 Ok((removed, leads)) => {
                     freed += removed.bytes;
                     if let Some(tree) = removed.left {

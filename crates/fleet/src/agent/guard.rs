@@ -243,7 +243,10 @@ fn real(path: &Path) -> PathBuf {
 
 fn read(file: &Path) -> std::io::Result<Option<String>> {
     use std::io::Read;
-    match std::fs::File::open(file) {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    // A pipe in its place has nothing to read, and says so at once.
+    match std::fs::OpenOptions::new().read(true).custom_flags(flags).open(file) {
         Ok(open) => {
             let mut text = String::new();
             open.take(LONGEST_LIST).read_to_string(&mut text).map(|_| Some(text))

@@ -1,6 +1,7 @@
 //! Starts agents: on whatever can run a command on a host and hold its standard streams.
 
 mod binary;
+mod copies;
 mod discover;
 mod one;
 mod outcome;
@@ -15,6 +16,7 @@ mod via;
 pub(crate) mod wanted;
 
 pub use binary::Binary;
+pub use copies::{Copying, copying};
 pub use discover::pods;
 pub use outcome::{LaunchError, Missing, Start};
 pub use process::{LastWords, Process};

@@ -1,5 +1,6 @@
 //! Starts the agent of one host, and brings the program to it where it is not there.
 
+use super::copies::Listed;
 use super::outcome::Missing;
 use super::process::Started;
 use super::script::{self, Answer, Refusal};
@@ -217,26 +218,30 @@ pub(super) fn refused(refusal: &Refusal, started: Started) -> String {
 /// Brings the program to a host. It is there whole or not at all.
 pub(super) fn copy(wanted: &Wanted, binary: &Binary, host: &str) -> Result<(), Missing> {
     let script = script::store(&binary.hash, &script::part_name(host, by_chance()));
-    send(&wanted.via, wanted.via.command(host, &script), binary, COPY)
+    let to = Copied { via: &wanted.via, host, within: COPY };
+    send(&to, wanted.via.command(host, &script), binary)
+}
+
+/// Where the program is copied to, and how long that may take.
+pub(super) struct Copied<'a> {
+    pub(super) via: &'a Via,
+    pub(super) host: &'a str,
+    pub(super) within: Duration,
 }
 
 /// Has `store` take the program from its standard input. It has so long for all of it: a host that
 /// stands still holds nobody.
-pub(super) fn send(
-    via: &Via,
-    store: Command,
-    binary: &Binary,
-    within: Duration,
-) -> Result<(), Missing> {
+pub(super) fn send(to: &Copied<'_>, store: Command, binary: &Binary) -> Result<(), Missing> {
     let failed = |why: String| {
         format!(
             "the program cannot be copied there: {why}; check its space and permissions, or name \
              a copy with --agent PATH"
         )
     };
-    let mut started = Started::new(store).map_err(|error| cannot_start(via, &error))?;
+    let mut started = Started::new(store).map_err(|error| cannot_start(to.via, &error))?;
     let mut file = File::open(&binary.path).map_err(|error| failed(error.to_string()))?;
     let taken = Arc::new(AtomicU64::new(0));
+    let _listed = Listed::new(to.host, Arc::clone(&taken), Bytes(binary.length));
     if let Some(mut input) = started.input.take() {
         let taken = taken.clone();
         // Writing blocks, so another thread does it; if it is too late, the process is ended, and
@@ -252,7 +257,7 @@ pub(super) fn send(
             }
         });
     }
-    let stored = started.expect(within, Answer::of).map_err(|why| {
+    let stored = started.expect(to.within, Answer::of).map_err(|why| {
         let taken = Bytes(taken.load(Ordering::Relaxed));
         let what = failed(format!("{why}; it took {taken} of {}", Bytes(binary.length)));
         Missing::on_the_way(what, None, &why)

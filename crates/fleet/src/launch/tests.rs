@@ -1,4 +1,4 @@
-use super::one::{copy, send};
+use super::one::{Copied, copy, send};
 use super::*;
 use model::Nanos;
 use std::process::Command;
@@ -132,13 +132,23 @@ fn a_host_that_stops_reading_the_program_is_not_waited_for() {
     let via = Via::template("sh {host}").expect("a template");
     let mut stands_still = Command::new("sh");
     stands_still.args(["-c", "sleep 600; cat"]).current_dir(folder.path());
-    let error = send(&via, stands_still, &binary, Duration::from_millis(200))
-        .expect_err("nothing is taken");
+    let to = Copied { via: &via, host: "still", within: Duration::from_millis(200) };
+    let error = thread::scope(|scope| {
+        let sent = scope.spawn(|| send(&to, stands_still, &binary));
+        let is_listed = || copying().iter().any(|copy| copy.host == "still");
+        while !is_listed() && !sent.is_finished() {
+            thread::yield_now();
+        }
+        assert!(is_listed(), "whoever waits can see which host takes nothing");
+        sent.join().expect("no panic").expect_err("nothing is taken")
+    });
     let error = error.what;
+    assert!(copying().iter().all(|copy| copy.host != "still"));
     assert!(error.contains("no answer within") && error.contains(" of "), "{error}");
     let mut ends = Command::new("sh");
     ends.args(["-c", "echo 'no space left' >&2; exit 1"]);
-    let error = send(&via, ends, &binary, Duration::from_secs(60)).expect_err("it ended");
+    let to = Copied { via: &via, host: "ends", within: Duration::from_secs(60) };
+    let error = send(&to, ends, &binary).expect_err("it ended");
     assert!(error.what.contains("no space left"), "{error:?}");
 }
 

@@ -316,6 +316,7 @@ impl Board {
             kernel: self.counters.clone(),
             detail,
             more: Vec::new(),
+            memory_bytes: None,
         }
     }
 

@@ -3,11 +3,13 @@
 //! overflows nowhere, and asks for no more than a suite may ask for.
 
 use super::{
-    EngineSettings, Extent, HostPlan, HostStage, Part, StageKind, Stop, Work, Worker, ZoneRules,
+    EngineSettings, Extent, HostPlan, HostStage, Part, Plan, StageKind, Stop, Work, Worker,
+    ZoneRules,
 };
 use crate::choices::{Access, TrimAs};
 use crate::load::{Pace, Rate, SizeMix};
 use crate::metadata::{FileShare, MOST_DEPTH, MOST_FILES, MOST_SIZE, Tree};
+use crate::planned_event::{EventTime, PlannedEvent};
 use crate::population::{LEAST_FILL, LEAST_NAMES, MOST_APPEND, MOST_FILL, MOST_GROWTH};
 use crate::units::{Bytes, Nanos, Percent};
 
@@ -33,6 +35,32 @@ pub type Unsound = &'static str;
 
 fn ensure(holds: bool, why: Unsound) -> Result<(), Unsound> {
     if holds { Ok(()) } else { Err(why) }
+}
+
+impl Plan {
+    /// Whether what holds for all hosts can be carried out and told, as far as its own numbers
+    /// tell; [`HostPlan::check`] has each host's share.
+    ///
+    /// # Errors
+    /// What does not fit, in words.
+    pub fn check(&self) -> Result<(), Unsound> {
+        let is_time = |time: Nanos| time <= MOST_TIME;
+        ensure(
+            (LEAST_INTERVAL.0..=MOST_TIME.0).contains(&self.interval.0),
+            "an interval is out of range",
+        )?;
+        ensure(
+            is_time(self.fleet.lost_after) && is_time(self.fleet.hold),
+            "its hosts may be silent for longer than any run",
+        )?;
+        let is_due = |at: EventTime| match at {
+            EventTime::Share(share) => share <= Percent::ALL,
+            EventTime::After(time) => is_time(time),
+        };
+        let is_event = |event: &PlannedEvent| is_due(event.at) && is_time(event.wait);
+        ensure(self.events.iter().all(is_event), "an event is due after any run")?;
+        self.stages.iter().try_for_each(|stage| works(stage.kind, &stage.works))
+    }
 }
 
 impl HostPlan {
@@ -162,16 +190,7 @@ fn stage(stage: &HostStage, files: &[Bytes], trees: &[Tree]) -> Result<(), Unsou
         !stage.works.is_empty() || stage.workers.is_empty(),
         "a stage has workers and nothing to do",
     )?;
-    stage.works.iter().try_for_each(work)?;
-    let gives_back = |work: &Work| {
-        work.trim == Percent::ALL && work.trim_as == TrimAs::Hole && work.stop == Stop::Amount
-    };
-    ensure(
-        stage.kind != StageKind::Purge || stage.works.iter().all(gives_back),
-        "a purge does something else than to give blocks back",
-    )?;
-    let shares = stage.works.iter().map(|work| u64::from(work.share)).sum::<u64>();
-    ensure(shares <= MOST_SHARES, "shares add up to more than there can be")?;
+    works(stage.kind, &stage.works)?;
     for worker in &stage.workers {
         let work = stage
             .works
@@ -188,6 +207,20 @@ fn stage(stage: &HostStage, files: &[Bytes], trees: &[Tree]) -> Result<(), Unsou
         }
     }
     Ok(())
+}
+
+/// Whether the works of a stage fit each other, of the plan's or of a host's.
+fn works(kind: StageKind, works: &[Work]) -> Result<(), Unsound> {
+    works.iter().try_for_each(work)?;
+    let gives_back = |work: &Work| {
+        work.trim == Percent::ALL && work.trim_as == TrimAs::Hole && work.stop == Stop::Amount
+    };
+    ensure(
+        kind != StageKind::Purge || works.iter().all(gives_back),
+        "a purge does something else than to give blocks back",
+    )?;
+    let shares = works.iter().map(|work| u64::from(work.share)).sum::<u64>();
+    ensure(shares <= MOST_SHARES, "shares add up to more than there can be")
 }
 
 fn work(work: &Work) -> Result<(), Unsound> {

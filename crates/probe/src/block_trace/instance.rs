@@ -170,6 +170,14 @@ fn mount_it() -> Result<PathBuf, BlockTraceError> {
     }
 }
 
+/// Removes what killed processes of ours left in tracefs, where it is mounted: until then, the
+/// kernel goes on to trace every disk.
+pub fn remove_left() {
+    if let Some(root) = mounted() {
+        remove_dead(&root.join("instances"));
+    }
+}
+
 /// Removes the instances of ours whose process is dead.
 fn remove_dead(instances: &Path) {
     for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {

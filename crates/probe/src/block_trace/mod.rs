@@ -10,6 +10,7 @@ mod instance;
 mod ring;
 
 pub use device::TracedDevice;
+pub use instance::remove_left;
 
 use flight::Flight;
 use format::Format;

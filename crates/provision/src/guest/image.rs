@@ -52,7 +52,7 @@ impl CloudImage {
         let cannot = |error: io::Error| Problem::file("read", given, &error);
         let path = given.canonicalize().map_err(cannot)?;
         let mut head = Vec::new();
-        let file = File::open(&path).map_err(cannot)?;
+        let file = crate::places::open_file(&path).map_err(cannot)?;
         let length = Bytes(file.metadata().map_err(cannot)?.len());
         file.take(512).read_to_end(&mut head).map_err(cannot)?;
         let refused = |why| Problem::NoImage { path: given.to_owned(), why };

@@ -4,7 +4,11 @@ use crate::record::MARKER;
 use crate::{Problem, places};
 use std::ffi::OsString;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
+
+/// A marker is shorter.
+const LONGEST: u64 = 4096;
 
 /// Makes a folder that was not there.
 pub(super) fn make(folder: &Path, token: &str) -> Result<(), Problem> {
@@ -44,7 +48,10 @@ pub(super) fn clear(folder: &Path, token: &str, names: &[OsString]) -> Result<()
 /// anything else was made.
 fn is_marked(folder: &Path, token: &str) -> Result<bool, Problem> {
     let marker = folder.join(MARKER);
-    match fs::read_to_string(&marker) {
+    let mut found = String::new();
+    let read =
+        places::open_file(&marker).and_then(|file| file.take(LONGEST).read_to_string(&mut found));
+    match read.map(|_| found) {
         Ok(found) if found == token => Ok(true),
         Ok(part) if token.starts_with(&part) => Ok(false),
         Ok(_) => {

@@ -524,6 +524,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::SimulatedSites => "simulated sites",
         NoteKind::Imported => "imported",
         NoteKind::Purged => "purged",
+        NoteKind::NoChecksums => "no checksums",
     }
 }
 

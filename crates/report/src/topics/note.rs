@@ -124,6 +124,9 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::SimulatedSites(ways) => super::simulated_layers::of_sites(ways),
         Fact::SimulatedLayers { busy_ppm } => super::simulated_layers::sentence(busy_ppm),
         Fact::Purged(purged) => super::purged::sentence(purged),
+        Fact::NoChecksums => "The run file has no checksums: a figure that somebody changed in it \
+                              goes unnoticed. Compare it with a copy that you trust."
+            .to_owned(),
         Fact::Imported(imported) => super::imported::sentence(imported),
         Fact::InWords(old) => old.words.clone(),
     }

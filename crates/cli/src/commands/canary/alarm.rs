@@ -3,7 +3,10 @@
 use crate::args::CanaryOutput;
 use crate::commands::{print, print_json_line};
 use crate::failure::Failure;
+use crate::plain_file;
 use report::topics::canary as words;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -166,14 +169,11 @@ pub fn check_textfile(path: &Path) -> Result<(), Failure> {
     let wrong = |what: String| {
         Failure::Usage(format!("error: --textfile {}: {what}; name another file", path.display()))
     };
-    let mut file = match std::fs::File::open(path) {
+    let mut file = match plain_file::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(wrong(error.to_string())),
     };
-    if !file.metadata().is_ok_and(|meta| meta.is_file()) {
-        return Err(wrong("is no file".to_owned()));
-    }
     let mut head = vec![0; MARK.len()];
     let is_ours = file.read_exact(&mut head).is_ok() && head == MARK.as_bytes();
     if is_ours { Ok(()) } else { Err(wrong("exists and is not known to be ours".to_owned())) }
@@ -183,6 +183,8 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     // The collector reads what ends in .prom; a half written file does not.
     let mut new = path.as_os_str().to_owned();
     new.push(format!(".{}.new", std::process::id()));
-    std::fs::write(&new, text)?;
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    plain_file::open_own(&mut options, Path::new(&new))?.write_all(text.as_bytes())?;
     std::fs::rename(&new, path)
 }

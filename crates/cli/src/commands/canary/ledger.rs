@@ -6,6 +6,7 @@
 //! file stays small.
 
 use crate::failure::Failure;
+use crate::plain_file;
 use model::canary::{Entry, FORMAT, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -108,7 +109,7 @@ fn parse(text: &str) -> Result<Parsed, String> {
 }
 
 fn text(dir: &Path) -> Result<Option<String>, Failure> {
-    let file = match File::open(dir.join(LEDGER)) {
+    let file = match plain_file::open_own(OpenOptions::new().read(true), &dir.join(LEDGER)) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(dir, error)),
@@ -167,13 +168,10 @@ pub fn claim(dir: &Path) -> Result<Claimed, Failure> {
             "has files and no canary; name a new or an empty folder, or that of a canary",
         ));
     }
-    let lock = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .open(dir.join(LOCK))
-        .map_err(|error| failed(dir, error))?;
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true).mode(0o600);
+    let lock = plain_file::open_own(&mut options, &dir.join(LOCK))
+        .map_err(|error| failed(dir, format!("{LOCK}: {error}; name another --dir")))?;
     match lock.try_lock() {
         Ok(()) => Ok(Claimed { dir: dir.to_owned(), lock }),
         Err(std::fs::TryLockError::WouldBlock) => {
@@ -194,9 +192,7 @@ impl Claimed {
         if parsed.whole == 0 {
             rewrite(&dir, &parsed.state)?;
         }
-        let file = OpenOptions::new()
-            .append(true)
-            .open(dir.join(LEDGER))
+        let file = plain_file::open_own(OpenOptions::new().append(true), &dir.join(LEDGER))
             .map_err(|error| failed(&dir, error))?;
         if parsed.whole > 0 {
             // Half a line would spoil the next one.
@@ -211,12 +207,9 @@ impl Claimed {
 fn rewrite(dir: &Path, state: &State) -> Result<(), Failure> {
     let write = || -> std::io::Result<()> {
         let text = line(state).map_err(std::io::Error::other)?;
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(true)
-            .write(true)
-            .mode(0o600)
-            .open(dir.join(NEW))?;
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(true).write(true).mode(0o600);
+        let mut file = plain_file::open_own(&mut options, &dir.join(NEW))?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         std::fs::rename(dir.join(NEW), dir.join(LEDGER))?;
@@ -250,9 +243,8 @@ impl Ledger {
         self.entries += 1;
         if self.entries >= MOST_ENTRIES {
             rewrite(&self.dir, &self.state)?;
-            self.file = OpenOptions::new()
-                .append(true)
-                .open(self.dir.join(LEDGER))
+            let ledger = self.dir.join(LEDGER);
+            self.file = plain_file::open_own(OpenOptions::new().append(true), &ledger)
                 .map_err(|error| failed(&self.dir, error))?;
             self.entries = 0;
         }
@@ -285,6 +277,20 @@ mod tests {
     #[test]
     fn the_checksum_is_the_one_of_the_literature() {
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_file_of_ours_is_not_followed() {
+        for name in [LOCK, LEDGER, NEW] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let dir = folder.path().join("canary");
+            std::fs::create_dir(&dir).expect("a folder");
+            let elsewhere = folder.path().join("elsewhere");
+            std::os::unix::fs::symlink(&elsewhere, dir.join(name)).expect("a link");
+            let claimed = claim(&dir).and_then(|claimed| claimed.open(state()));
+            assert!(claimed.is_err(), "{name}");
+            assert!(!elsewhere.exists(), "{name}");
+        }
     }
 
     #[test]

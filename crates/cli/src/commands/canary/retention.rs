@@ -3,9 +3,11 @@
 use super::ledger::Ledger;
 use crate::args::CanaryOutput;
 use crate::failure::Failure;
+use crate::plain_file;
 use model::canary::{Entry, KeptFile, MOST_FILES};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 /// The segments whose run files are to be removed at `unix_ns`, the oldest first: those that are
 /// older than `keep_ns`, and as many more as make the others no larger than `keep_bytes`.
@@ -50,23 +52,66 @@ pub fn remove(path: &Path, run_id: &str) -> Result<(), String> {
     if !meta.is_file() {
         return Err("it is no file of ours".to_owned());
     }
+    if let Some(other) = beside(path).find(|beside| !is_of_sqlite(beside)) {
+        return Err(format!("{} beside it is no file of ours", other.display()));
+    }
     let head = store::read_head(path).map_err(|error| error.to_string())?;
     if head.plan.run_id != run_id {
         return Err("it is the file of another run".to_owned());
     }
     std::fs::remove_file(path).map_err(|error| error.to_string())?;
-    for suffix in ["-wal", "-shm", "-journal"] {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(suffix);
+    for beside in beside(path) {
         // Most have none.
         let _ = std::fs::remove_file(beside);
     }
     Ok(())
 }
 
+/// What SQLite makes beside a run file.
+fn beside(path: &Path) -> impl Iterator<Item = PathBuf> {
+    ["-wal", "-shm", "-journal"].into_iter().map(|suffix| {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(suffix);
+        PathBuf::from(beside)
+    })
+}
+
+/// Whether a file that may be there is SQLite's: a journal begins with a number of its own
+/// (<https://www.sqlite.org/fileformat2.html>), and an index of one is whole pages.
+fn is_of_sqlite(path: &Path) -> bool {
+    let Ok(meta) = path.symlink_metadata() else { return true };
+    let is_index = path.as_os_str().as_encoded_bytes().ends_with(b"-shm");
+    let begins = || {
+        let mut head = [0; 4];
+        let read = plain_file::open(path).and_then(|mut file| file.read_exact(&mut head));
+        let journals =
+            [[0x37, 0x7f, 6, 0x82], [0x37, 0x7f, 6, 0x83], [0xd9, 0xd5, 5, 0xf9], [0; 4]];
+        read.is_ok() && journals.contains(&head)
+    };
+    meta.is_file()
+        && (meta.len() == 0 || if is_index { meta.len() % 32_768 == 0 } else { begins() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_of_sqlite_beside_a_run_file_stays_with_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path().join("segment-0000001.plimsoll");
+        std::fs::write(&run, "a run").expect("written");
+        let place = |suffix: &str| folder.path().join(format!("segment-0000001.plimsoll{suffix}"));
+        for suffix in ["-wal", "-shm", "-journal"] {
+            std::fs::write(place(suffix), "my notes of this segment").expect("written");
+            let why = remove(&run, "r").expect_err("not ours");
+            assert!(why.contains(suffix) && why.contains("no file of ours"), "{why}");
+            assert!(place(suffix).exists() && run.exists());
+            std::fs::remove_file(place(suffix)).expect("removed");
+        }
+        std::fs::write(place("-wal"), [0x37, 0x7f, 6, 0x82, 0, 0]).expect("written");
+        assert!(is_of_sqlite(&place("-wal")) && is_of_sqlite(&place("-shm")));
+    }
 
     #[test]
     fn the_oldest_go_first_and_no_more_than_needed() {

@@ -1,7 +1,7 @@
 //! What the base and the head are: a command, or runs that were recorded before.
 
 use crate::failure::Failure;
-use std::fs::File;
+use crate::plain_file;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,8 @@ fn folder(path: &Path, name: &str) -> Result<Side, Failure> {
 
 fn begins_as_run_file(path: &Path) -> bool {
     let mut head = [0; RUN_FILE.len()];
-    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == RUN_FILE
+    plain_file::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
+        && head == RUN_FILE
 }
 
 /// Whether a command writes a run file.

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -65,6 +65,7 @@ pub fn run(command: &str, log: &Path, limit: Duration, stop: &Stop) -> Result<En
     let mut child =
         shell.spawn().map_err(|error| failed(format!("cannot be started: /bin/sh: {error}")))?;
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let _heir = group.and_then(Heir::of);
     let (sender, ended) = mpsc::channel();
     std::thread::spawn(move || {
         let status = child.wait();
@@ -100,6 +101,29 @@ pub fn run(command: &str, log: &Path, limit: Duration, stop: &Stop) -> Result<En
             "took longer than {}, all the time that --budget leaves; allow more",
             model::Nanos(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
         )));
+    }
+}
+
+/// Ends a group of processes once this one is gone, however it ends: it reads until its input is
+/// closed. Dropped before that, it ends nothing.
+struct Heir(Child);
+
+impl Heir {
+    /// `None` where it cannot be started: then only a killed gate leaves its command.
+    fn of(group: Pid) -> Option<Heir> {
+        let waits = "read -r _; kill -TERM -\"$1\"; sleep 1; kill -KILL -\"$1\"";
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", waits, "sh", &group.as_raw_nonzero().to_string()]);
+        shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        shell.spawn().ok().map(Heir)
+    }
+}
+
+impl Drop for Heir {
+    fn drop(&mut self) {
+        // Its input is open until it is dead.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -120,6 +120,7 @@ mod tests {
             kernel: Kernel::default(),
             detail: Detail::Auto,
             more: Vec::new(),
+            memory_bytes: None,
         };
         Snapshot { unix_ns, began_unix_ns: 0, scrape }
     }

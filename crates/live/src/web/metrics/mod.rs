@@ -35,6 +35,7 @@ pub const MOST_DETAILED_HOSTS: usize = 64;
 pub fn names() -> Vec<&'static str> {
     let run = [
         "plimsoll_build_info",
+        "plimsoll_memory_bytes",
         "plimsoll_run_info",
         "plimsoll_run_start_time_seconds",
         "plimsoll_run_over",

@@ -84,6 +84,8 @@ pub struct Scrape {
     pub detail: Detail,
     /// What a canary tells beside its load.
     pub more: Vec<Metric>,
+    /// Memory of this program that is resident, in bytes, where whoever answers looked.
+    pub memory_bytes: Option<u64>,
 }
 
 impl Scrape {
@@ -105,6 +107,10 @@ impl Scrape {
         out.put(single(series, Kind::Gauge, head, &version, Value::Whole(1)));
         if let Some(run) = &self.run {
             run.render(series, &mut out);
+        }
+        if let Some(bytes) = self.memory_bytes {
+            let head = ["plimsoll_memory_bytes", "Memory of the program that tells this."];
+            out.put(single(series, Kind::Gauge, head, &[], Value::Whole(u128::from(bytes))));
         }
         out.put(self.by_state(series));
         if let Some(run) = &self.run {
@@ -190,6 +196,7 @@ mod tests {
             kernel,
             detail,
             more: Vec::new(),
+            memory_bytes: None,
         }
     }
 

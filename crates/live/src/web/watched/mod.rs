@@ -227,6 +227,7 @@ impl Dashboard for Watching {
             kernel: self.counters.clone(),
             detail,
             more: Vec::new(),
+            memory_bytes: None,
         }
     }
 
