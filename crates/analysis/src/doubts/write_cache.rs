@@ -198,9 +198,9 @@ mod tests {
         assert_eq!(faster(1_000, 7_000, 8, WRITE_BACK), None, "another depth");
     }
 
-    /// The fastest write and the flush that are doubted, of 2,000 writes of 4 KiB or so that took
-    /// 10 µs at least.
-    fn instantly(took_ns: u64, fields: &str, write_cache: &str) -> Option<(Nanos, Nanos)> {
+    /// What is doubted of 2,000 writes of 4 KiB or so that took 10 µs at least, and of the flush
+    /// behind them.
+    fn flushed(took_ns: u64, fields: &str, write_cache: &str) -> Vec<Warning> {
         let suite = format!("[[workload]]\nname = \"w\"\nread = \"0%\"\n{fields}\n");
         let mut recorded = Recorded::new(&suite);
         let stage = recorded.stage(StageKind::Measure);
@@ -214,10 +214,24 @@ mod tests {
         recorded.end();
         let device = recorded.record_mut().testbed[0].targets[0].device.as_mut().expect("a disk");
         device.write_cache = write_cache.to_owned();
-        results(&recorded.record())[0].warnings.iter().find_map(|warning| match warning {
+        results(&recorded.record()).swap_remove(0).warnings
+    }
+
+    /// The fastest write and the flush that are doubted.
+    fn instantly(took_ns: u64, fields: &str, write_cache: &str) -> Option<(Nanos, Nanos)> {
+        flushed(took_ns, fields, write_cache).iter().find_map(|warning| match warning {
             Warning::FlushInstant { took, fastest, .. } => Some((*fastest, *took)),
             _ => None,
         })
+    }
+
+    #[test]
+    fn a_cache_that_was_flushed_is_no_doubt_and_one_that_ignored_the_flush_is() {
+        let is_doubted = |took_ns| {
+            let found = flushed(took_ns, "", WRITE_BACK);
+            found.iter().any(|doubt| matches!(doubt, VolatileCache { .. }))
+        };
+        assert_eq!((is_doubted(300_000), is_doubted(12_000)), (false, true));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! with all hosts inside.
 
 use crate::topics::warning::{self, Told};
-use analysis::ResultRow;
-use analysis::doubts::Sort;
+use analysis::doubts::{Gravity, Sort};
+use analysis::{ResultRow, Warning};
 
 /// Whether a doubt of `row` stands beside a figure.
 pub fn is_shown(row: &ResultRow) -> bool {
@@ -32,7 +32,9 @@ impl Marks {
     /// Those of `rows`; at most so many of those that stand beside figures get a number.
     pub fn of<'a>(rows: impl IntoIterator<Item = &'a ResultRow>, most: usize) -> Marks {
         let mut doubts: Vec<Marked> = Vec::new();
-        for doubt in rows.into_iter().flat_map(|row| &row.warnings) {
+        // No table has the figure of a harmless one; JSON has both.
+        let shown = |doubt: &&Warning| doubt.row().gravity != Gravity::Harmless;
+        for doubt in rows.into_iter().flat_map(|row| &row.warnings).filter(shown) {
             let told = warning::told(doubt);
             let Some(known) = doubts.iter_mut().find(|known| known.told.name == told.name) else {
                 let (rank, sort) = (doubt.rank(), doubt.row().sort);
@@ -83,5 +85,32 @@ impl Marked {
     fn text(&self) -> String {
         let said = self.told.sentence.text();
         if self.others == 0 { said } else { format!("{said} ({} more such)", self.others) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    #[test]
+    fn a_hundred_doubts_of_a_hundred_hosts_are_one_with_the_hosts_inside() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 90])]);
+        recorded.end();
+        let mut rows = analysis::results(&recorded.record());
+        let steal =
+            |n: u32| Warning::Stolen { host: format!("node{n}"), share: f64::from(n) / 1e3 };
+        let slow =
+            |n: u32| Warning::ClockSource { host: format!("node{n}"), source: "hpet".into() };
+        rows[0].warnings = (50..150).flat_map(|n| [slow(n), steal(n)]).collect();
+        let marks = Marks::of(&rows, 3);
+        let stolen = "The hypervisor gave 5.0 to 15 % of the CPU time of node50, node51, node52 \
+                      and 97 more hosts to others. Rates are too low, latencies too high.";
+        assert_eq!((marks.numbered(), marks.unnumbered()), (vec![stolen.to_owned()], 0));
+        assert_eq!(marks.beside(&rows[0]), [1]);
+        assert_eq!(marks.phrases(Sort::Target), ["slow clock source hpet"]);
     }
 }
