@@ -141,8 +141,7 @@ impl Verdict {
             (Check::Durability, durability(record, row)),
             (Check::Caches, caches_known(record, row)),
         ];
-        let gravest = row.warnings.iter().map(|doubt| (gravity(record, row, doubt), doubt));
-        let gravest = gravest.fold(Level::Quotable, |least, (level, _)| least.min(level));
+        let gravest = row.warnings.iter().map(gravity).fold(Level::Quotable, Level::min);
         let is_shown =
             |(_, found): &(Check, Found)| matches!(found, Found::Shown | Found::NotNeeded);
         let of_checks =
@@ -343,13 +342,11 @@ fn caches_known(record: &Record, row: &ResultRow) -> Found {
 }
 
 /// How far a doubt lets a figure be trusted.
-fn gravity(record: &Record, row: &ResultRow, doubt: &Warning) -> Level {
+fn gravity(doubt: &Warning) -> Level {
     match doubt.row().gravity {
         Gravity::Voids => Level::NotAMeasurement,
-        Gravity::UnlessDurable if durability(record, row) == Found::Shown => Level::Quotable,
-        Gravity::UnlessSteady if row.settled == Some(true) => Level::Quotable,
+        Gravity::Weakens => Level::Indicative,
         Gravity::Harmless => Level::Quotable,
-        Gravity::Weakens | Gravity::UnlessDurable | Gravity::UnlessSteady => Level::Indicative,
     }
 }
 

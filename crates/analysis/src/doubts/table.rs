@@ -1,10 +1,10 @@
 //! Every doubt as one row: its code, what it is of, what it costs the verdict, and its evidence.
-//! The gravest is first.
+//! The gravest is first, and so are doubts shown.
 
 use super::evidence::Source::{Counters, Facts, Flush, Notes, Plan, Samples, Testbed};
 use super::evidence::{Proof, errors, of};
 use super::{Misplaced, Warning};
-use Gravity::{Harmless, UnlessDurable, UnlessSteady, Voids, Weakens};
+use Gravity::{Harmless, Voids, Weakens};
 use Sort::{Figure, Run, Target};
 use Warning as W;
 
@@ -28,10 +28,6 @@ pub enum Gravity {
     Voids,
     /// The figure is indicative.
     Weakens,
-    /// The same, unless what was written is shown to be durable.
-    UnlessDurable,
-    /// The same, unless the figure is shown to be steady.
-    UnlessSteady,
     /// Nothing.
     Harmless,
 }
@@ -75,6 +71,12 @@ impl Warning {
     /// A stable word for machines.
     pub fn code(&self) -> &'static str {
         self.row().code
+    }
+
+    /// Its place in the order of gravity: the gravest has the least.
+    pub fn rank(&self) -> usize {
+        let code = self.code();
+        CODES.iter().position(|known| *known == code).unwrap_or(CODES.len())
     }
 }
 
@@ -182,9 +184,7 @@ rows! {
         // No table has the p99.99.
         if *quantile == "p99.99" { Harmless } else { Weakens },
         [of(Samples, "quantile", quantile), of(Samples, "beyond", beyond)];
-    // What is steady needs no more conditioning.
-    W::NotPreconditioned => "not-preconditioned", Run, UnlessSteady,
-        [of(Plan, "stage", "precondition")];
+    W::NotPreconditioned => "not-preconditioned", Run, Weakens, [of(Plan, "stage", "precondition")];
     W::ShortPreparation { device, overwritten, part, .. } => "short-preparation", Run, Weakens,
         [of(Plan, "device", device), of(Samples, "overwritten", overwritten),
          of(Plan, "part", part)];
@@ -204,8 +204,7 @@ rows! {
         [of(Flush, "flush_ns", flush), of(Flush, "durable_share", share)];
     W::WritesFaster { devices, times } => "writes-faster-than-reads", Target, Weakens,
         [of(Facts, "write_back_device", devices), of(Samples, "times_the_reads", times)];
-    // It is named, and the time until it is empty is a part of the durable rate.
-    W::VolatileCache { devices } => "volatile-cache", Target, UnlessDurable,
+    W::VolatileCache { devices } => "volatile-cache", Target, Weakens,
         [of(Facts, "write_back_device", devices)];
     W::ArrayDegraded { device, missing } => "array-degraded", Target, Weakens,
         [of(Facts, "device", device), of(Facts, "missing_members", missing)];

@@ -47,6 +47,7 @@ pub fn results(record: &Record) -> Vec<ResultRow> {
     let mut rows: Vec<ResultRow> =
         stages.flat_map(|stage| of_stage(record, stage, &past)).collect();
     write_cache::doubt_faster(record, &mut rows);
+    rows.iter_mut().for_each(|row| row.warnings.sort_by_cached_key(Warning::rank));
     rows
 }
 
@@ -70,6 +71,11 @@ fn of_stage(record: &Record, stage: &StageRecord, past: &Past) -> Vec<ResultRow>
         row.warnings.extend(limited::burst_spent(row, &tally.total, &row.warnings));
         row.warnings.extend(limited::throttled(row, &tally.total));
         row.settled = evenness::settled(row, &tally);
+        // What is steady needs no more conditioning.
+        let is_answered = |doubt: &Warning| {
+            row.settled == Some(true) && matches!(doubt, Warning::NotPreconditioned)
+        };
+        row.warnings.retain(|doubt| !is_answered(doubt));
     }
     rows
 }

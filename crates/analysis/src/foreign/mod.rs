@@ -6,7 +6,7 @@ mod own;
 mod testbed;
 
 pub use beside::{Beside, BesideFigure, BesideRow, beside};
-pub use own::own_rows;
+pub use own::{DURABLE, VERDICT, own_rows};
 pub use testbed::faster_than;
 
 use model::foreign::{ForeignRun, GivenRow, Measured, Quantity, Span, Statistic};

@@ -3,19 +3,25 @@
 
 use crate::quantile::QUANTILES;
 use crate::row::{Ops, ResultRow};
+use crate::verdict::Verdict;
 use model::foreign::{
     GivenLatencies, GivenOption, GivenRow, Measured, Quantity, Span, Statistic, short,
 };
 use model::plan::Work;
-use model::{Histogram, Op, Percent};
+use model::{Histogram, Op, Percent, Record};
 
 /// The rows of operations, and of all requests of workloads that mix them.
-pub fn own_rows(rows: &[ResultRow]) -> Vec<GivenRow> {
+pub fn own_rows(record: &Record, rows: &[ResultRow]) -> Vec<GivenRow> {
     // The sum over several workloads has no options of its own.
-    rows.iter().filter(|row| row.index.is_some()).map(own).collect()
+    rows.iter().filter(|row| row.index.is_some()).map(|row| own(record, row)).collect()
 }
 
-fn own(row: &ResultRow) -> GivenRow {
+/// The option that a row of ours has its verdict in.
+pub const VERDICT: &str = "plimsoll_verdict";
+/// The option that it has its durable rate in, in bytes per second, where that is known.
+pub const DURABLE: &str = "plimsoll_durable_bytes_per_s";
+
+fn own(record: &Record, row: &ResultRow) -> GivenRow {
     let mut name = row.workload.clone();
     for setting in &row.sweep {
         name.push_str(&format!(" {}={}", setting.axis(), setting.label()));
@@ -30,6 +36,14 @@ fn own(row: &ResultRow) -> GivenRow {
     given.group = row.point.saturating_mul(1_000).saturating_add(row.index.unwrap_or(0));
     if let Some(work) = row.work() {
         given.options = options(work, row);
+    }
+    // No form of another tool has a place for these; all have options.
+    let mut say = |name: &str, value: String| {
+        given.options.push(GivenOption { name: name.to_owned(), value });
+    };
+    say(VERDICT, Verdict::of(record, row).level.word().to_owned());
+    if let Some(durable) = crate::durable(record, row) {
+        say(DURABLE, durable.bytes_per_s().to_string());
     }
     given.add(Quantity::whole(Measured::Rate), Some(row.iops()));
     if row.moves_bytes() {

@@ -19,7 +19,7 @@ pub fn of_own(
     format: Format,
     form: Form,
 ) -> Result<ExitCode, Failure> {
-    let rows = analysis::foreign::own_rows(&analysis::results(record));
+    let rows = analysis::foreign::own_rows(record, &analysis::results(record));
     let exported = Exported {
         rows: &rows,
         sources: &[],

@@ -135,7 +135,7 @@ fn side(run: &Named, name: &str) -> beside::Side {
             name: name.to_owned(),
             is_foreign: false,
             measured_unix_ns: Some(record.started_unix_ns),
-            rows: analysis::foreign::own_rows(&analysis::results(record)),
+            rows: analysis::foreign::own_rows(record, &analysis::results(record)),
         },
         Named::Foreign(run) => beside::Side {
             name: name.to_owned(),

@@ -6,6 +6,7 @@ use super::load::{HostLoad, Load, System};
 use super::metrics::{self, Detail, Kernel, Requests, Scrape};
 use crate::watch::counter_lists::{self, Counted};
 use analysis::trust::Evidence;
+use analysis::verdict::{Level, Verdict};
 use model::testbed::HostFacts;
 use model::{
     CounterSample, Event, Fact, Histogram, IntervalSample, Kernels, NoteKind, Occurrence,
@@ -73,7 +74,7 @@ pub struct HostBoard {
 
 /// Results and doubts in markup, and what was found of them; none where nothing was measured.
 #[derive(Clone, Debug)]
-pub struct Judged(Option<(Markup, Evidence)>);
+pub struct Judged(Option<(Markup, Evidence, Level)>);
 
 /// Computes results and doubts, which takes its time for a long run.
 pub fn judge(record: &Record) -> Judged {
@@ -89,7 +90,8 @@ pub fn judge(record: &Record) -> Judged {
     // A run that goes on has not reached its end; what is shown of it has.
     let evidence =
         Evidence { is_complete: found.is_complete || rows.iter().all(|row| row.complete), ..found };
-    Judged(Some((topics::results::section(record, &rows, &[], &evidence), evidence)))
+    let level = Verdict::of_run(record, &rows).level;
+    Judged(Some((topics::results::section(record, &rows, &[], &evidence), evidence, level)))
 }
 
 /// What a view of a run knows.
@@ -123,6 +125,8 @@ pub struct Board {
     results: Vec<Markup>,
     /// What was found of them; `None` where there are none yet.
     pub evidence: Option<Evidence>,
+    /// The least verdict of them; `None` where there are none yet.
+    verdict: Option<Level>,
     /// The stage that is on, as a run file has it; `None` where it became too large to be kept.
     partial: Option<Record>,
     samples: usize,
@@ -154,6 +158,7 @@ impl Board {
             end: None,
             results: Vec::new(),
             evidence: None,
+            verdict: None,
             partial: None,
             samples: 0,
             is_final: false,
@@ -277,8 +282,9 @@ impl Board {
     /// Shows results and doubts of a part of the run, behind those of parts before it.
     pub fn add_results(&mut self, judged: Judged) {
         if !self.is_final {
-            if let Some((content, found)) = judged.0 {
+            if let Some((content, found, level)) = judged.0 {
                 self.results.push(content);
+                self.verdict = Some(self.verdict.map_or(level, |least| least.min(level)));
                 self.evidence = Some(self.evidence.map_or(found, |others| others.and(found)));
             }
             self.revision += 1;
@@ -287,7 +293,8 @@ impl Board {
 
     /// Shows the results of the whole run, as its file has them, instead of those so far.
     pub fn set_results(&mut self, judged: Judged) {
-        let (results, evidence) = judged.0.unzip();
+        self.verdict = judged.0.as_ref().map(|(_, _, level)| *level);
+        let (results, evidence) = judged.0.map(|(content, found, _)| (content, found)).unzip();
         (self.results, self.evidence) = (results.into_iter().collect(), evidence);
         self.is_final = true;
         self.revision += 1;
@@ -304,6 +311,7 @@ impl Board {
                 self.stages.len(),
             ),
             is_over: self.end.is_some(),
+            verdict: self.verdict.map(Level::word),
             point: self.point(),
             requests: self.requests.clone(),
         };

@@ -1,17 +1,29 @@
-//! Sentences that differ in their quantities alone, told as one with the range of each quantity: of
-//! forty points, forty times the same sentence hides what else there is to say.
+//! Sentences that differ in their quantities and names alone, told as one with the range of each
+//! quantity and all names: of forty points or a hundred hosts, as many times the same sentence
+//! hides what else there is to say.
 //!
-//! A sentence keeps its quantities beside its words, as it was made: no number is looked for in a
-//! text, and a name with digits in it is a name.
+//! A sentence keeps its quantities and names beside its words, as it was made: no number is looked
+//! for in a text.
 
 use model::{Bytes, Nanos};
 
-/// A sentence with its quantities, and those that were merged into it.
+/// Names that a sentence shows; of more, it says how many.
+const MOST_NAMES: usize = 3;
+
+/// A sentence with its quantities and names, and those that were merged into it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sentence {
-    /// What stands before, between and behind the quantities: one more than there are of these.
+    /// What stands before, between and behind the slots: one more than there are of these.
     words: Vec<String>,
-    quantities: Vec<Range>,
+    slots: Vec<Slot>,
+}
+
+/// What may differ between sentences that are told as one.
+#[derive(Clone, Debug, PartialEq)]
+enum Slot {
+    Quantity(Range),
+    /// Each once, in the order in which they came, and what each is.
+    Names(Vec<String>, String),
 }
 
 /// The least and the greatest of a quantity, each as it is shown.
@@ -44,7 +56,7 @@ impl Sentence {
             }
         }
         self.words.extend(words);
-        self.quantities.extend(more.quantities);
+        self.slots.extend(more.slots);
     }
 
     /// All of `parts`, with `between` between them.
@@ -59,23 +71,16 @@ impl Sentence {
         all
     }
 
-    /// Takes the other in, if they differ in quantities alone.
+    /// Takes the other in, if they differ in quantities and names alone.
     pub fn merge(&mut self, other: &Sentence) -> bool {
         if self.words != other.words {
             return false;
         }
-        for (mine, theirs) in self.quantities.iter_mut().zip(&other.quantities) {
-            if theirs.least.0 < mine.least.0 {
-                mine.least.clone_from(&theirs.least);
-            }
-            if theirs.most.0 > mine.most.0 {
-                mine.most.clone_from(&theirs.most);
-            }
-        }
+        self.slots.iter_mut().zip(&other.slots).for_each(|(mine, theirs)| mine.merge(theirs));
         true
     }
 
-    /// What is not a quantity: equal for those that can be merged.
+    /// What is neither quantity nor name: equal for those that can be merged.
     pub fn words(&self) -> &[String] {
         &self.words
     }
@@ -83,15 +88,52 @@ impl Sentence {
     /// All of them as one sentence.
     pub fn text(&self) -> String {
         let mut text = self.words.first().cloned().unwrap_or_default();
-        for (range, words) in self.quantities.iter().zip(self.words.iter().skip(1)) {
-            let ((_, least), (_, most)) = (&range.least, &range.most);
-            match least == most {
-                true => text.push_str(least),
-                false => text.push_str(&format!("{least} to {most}")),
-            }
+        for (slot, words) in self.slots.iter().zip(self.words.iter().skip(1)) {
+            text.push_str(&slot.text());
             text.push_str(words);
         }
         text
+    }
+}
+
+impl Slot {
+    fn merge(&mut self, other: &Slot) {
+        match (self, other) {
+            (Slot::Quantity(mine), Slot::Quantity(theirs)) => {
+                if theirs.least.0 < mine.least.0 {
+                    mine.least.clone_from(&theirs.least);
+                }
+                if theirs.most.0 > mine.most.0 {
+                    mine.most.clone_from(&theirs.most);
+                }
+            }
+            (Slot::Names(mine, _), Slot::Names(theirs, _)) => {
+                let new: Vec<String> =
+                    theirs.iter().filter(|name| !mine.contains(name)).cloned().collect();
+                mine.extend(new);
+            }
+            _ => {}
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Slot::Quantity(Range { least: (_, least), most: (_, most) }) => match least == most {
+                true => least.clone(),
+                false => format!("{least} to {most}"),
+            },
+            Slot::Names(names, noun) => {
+                let shown = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+                match names.len().saturating_sub(MOST_NAMES) {
+                    0 => shown,
+                    more => {
+                        let more =
+                            crate::ground::words::counted(more as u64, &format!("more {noun}"));
+                        format!("{shown} and {more}")
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -103,7 +145,7 @@ impl From<&str> for Sentence {
 
 impl From<String> for Sentence {
     fn from(words: String) -> Sentence {
-        Sentence { words: vec![words], quantities: Vec::new() }
+        Sentence { words: vec![words], slots: Vec::new() }
     }
 }
 
@@ -117,7 +159,15 @@ pub fn quantity(value: f64, shown: &str) -> Sentence {
         if unit.contains(|c: char| c.is_ascii_digit()) { (shown, "") } else { (number, unit) };
     let one = (value, number.to_owned());
     let range = Range { least: one.clone(), most: one };
-    Sentence { words: vec![String::new(), unit.to_owned()], quantities: vec![range] }
+    Sentence { words: vec![String::new(), unit.to_owned()], slots: vec![Slot::Quantity(range)] }
+}
+
+/// Names of things of one kind, such as `host`.
+pub fn names(names: Vec<String>, noun: &str) -> Sentence {
+    Sentence {
+        words: vec![String::new(), String::new()],
+        slots: vec![Slot::Names(names, noun.to_owned())],
+    }
 }
 
 impl From<Bytes> for Sentence {
@@ -203,6 +253,15 @@ mod tests {
             merged(vec![at(1_668, 0.86), at(792, 0.75), at(7_500, 0.8)]),
             ["at 13m 12s to 2h 05m, to 75 to 86 %"]
         );
+    }
+
+    #[test]
+    fn names_are_gathered_and_of_many_the_number_is_said() {
+        let of =
+            |number: u32| sentence!["Slow: ", names(vec![format!("node{number}")], "host"), "."];
+        assert_eq!(merged(vec![of(1), of(2), of(1)]), ["Slow: node1, node2."]);
+        let all = merged((1..=100).map(of).collect());
+        assert_eq!(all, ["Slow: node1, node2, node3 and 97 more hosts."]);
     }
 
     #[test]

@@ -158,25 +158,25 @@ pub fn uncertainty(value: Option<f64>, interval: Option<Interval>) -> String {
 /// What ± means, and why some figures have none.
 pub fn sureness_legend(rows: &[ResultRow]) -> String {
     let mut text = "±: how far the 95 % interval of the figure before it reaches.".to_owned();
-    text.extend(no_interval(rows).map(|why| format!(" {why}")));
+    text.extend(no_interval(rows).map(|why| format!(" –: no interval; {why}.")));
     text
 }
 
-/// `–: no interval; 5 samples are too few or too dependent.`; `None` where every rate has an
-/// interval.
+/// Why a rate has no interval: `5 samples are too few or too dependent`; `None` where every one
+/// has.
 pub fn no_interval(rows: &[ResultRow]) -> Option<String> {
     let unsure = || rows.iter().filter(|row| row.confidence.iops.is_none());
     let none = unsure().filter(|row| !row.is_changing()).map(|row| row.confidence.intervals);
     let (Some(least), Some(most)) = (none.clone().min(), none.max()) else {
         unsure().next()?;
-        return Some("–: no interval; the rate changes over time.".to_owned());
+        return Some("the rate changes over time".to_owned());
     };
     let many = match (least, most) {
         (1, 1) => "1 sample is".to_owned(),
         (least, most) if least == most => format!("{most} samples are"),
         (least, most) => format!("{least} to {most} samples are"),
     };
-    Some(format!("–: no interval; {many} too few or too dependent. Measure longer."))
+    Some(format!("{many} too few or too dependent"))
 }
 
 /// What a row of `all` is.

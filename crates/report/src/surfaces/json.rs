@@ -108,7 +108,7 @@ fn result(record: &Record, row: &ResultRow, cpus: &[HostCpu]) -> Value {
     let sweep: Map<String, Value> = words::axes(&row.sweep);
     let verdict = Verdict::of(record, row);
     let warning = |doubt| {
-        json!({"code": analysis::Warning::code(doubt),
+        json!({"code": analysis::Warning::code(doubt), "sort": doubt.row().sort.word(),
         "message": crate::topics::warning::sentence(doubt), "evidence": grade::evidence(doubt)})
     };
     let mut object = json!({

@@ -4,9 +4,10 @@
 use crate::ground::columns::{self, Column, Want};
 use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
-use crate::topics::doubts::{Marks, Touches};
+use crate::topics::doubts::Marks;
 use crate::topics::results::{durable_text, is_durable_shown};
 use crate::topics::{amounts, findings, grade, io_path, loadline, repetitions};
+use analysis::doubts::Sort;
 use analysis::verdict::Verdict;
 use analysis::{ResultRow, RunState};
 use catalogue::Cluster;
@@ -15,13 +16,13 @@ use model::Record;
 /// How much stands under a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notes {
-    /// At most [`MOST_NOTES`] lines.
+    /// The gravest doubts, at most [`MOST_NOTES`], and how many more there are.
     Few,
     /// Every doubt, and how each figure is to be read.
     All,
 }
 
-/// Lines under a table, unless all are asked for.
+/// Doubts under a table, unless all are asked for.
 const MOST_NOTES: usize = 3;
 
 /// How a terminal shows results.
@@ -52,15 +53,9 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
             words::run_state(&analysis::run_state(record))
         );
     }
-    let mut marks = Marks::default();
-    let mut all = table(record, &rows, &mut marks, true);
-    let mut left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
-    if left_out.iter().any(|name| name == P999) {
-        // Its doubts need another place, and their numbers another order.
-        marks = Marks::default();
-        all = table(record, &rows, &mut marks, false);
-        left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
-    }
+    let marks = Marks::of(&rows, if notes == Notes::All { usize::MAX } else { MOST_NOTES });
+    let mut all = table(record, &rows, &marks);
+    let left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
     let mut text = answers(record, &rows);
     text.push_str(&headed(&columns::render(&all)));
     text.push('\n');
@@ -74,6 +69,10 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
     text.push_str(&crate::topics::due::text(&rows));
     text.push_str(&crate::topics::bursts::text(record, &rows));
     text.push_str(&format!("\n{}\n", grade::line(&Verdict::of_run(record, &rows))));
+    let of_target = marks.phrases(Sort::Target);
+    if !of_target.is_empty() {
+        text.push_str(&format!("Target: {}.\n", of_target.join("; ")));
+    }
     text.push_str(&crate::topics::attribution::text(record, &rows));
     text.push_str(&crate::topics::simulated_layers::text(record, &rows));
     text.push_str(&crate::topics::host_cpu::text(record, &rows));
@@ -133,15 +132,23 @@ fn under(
     left_out: &[String],
     notes: Notes,
 ) -> Vec<String> {
-    let doubts = marks.sentences();
     let mut lines: Vec<String> = (1..)
-        .zip(&doubts)
+        .zip(&marks.numbered())
         .map(|(number, sentence)| {
             let sentence = emphasis::marked(Emphasis::Doubt, sentence);
             format!("{} {sentence}", superscript(number))
         })
         .collect();
-    lines.extend(words::no_interval(rows).map(|why| format!("±  {why}")));
+    let more = marks.unnumbered();
+    if more > 0 {
+        let more = words::counted(more, "more doubt");
+        lines.push(format!("and {more}: add --explain, or open the page."));
+    }
+    let mut of_run = marks.phrases(Sort::Run);
+    of_run.extend(words::no_interval(rows).map(|why| format!("no interval (–): {why}")));
+    if !of_run.is_empty() {
+        lines.push(format!("Limits of this run: {}.", of_run.join("; ")));
+    }
     if !left_out.is_empty() {
         lines.push(format!(
             "Columns hidden for width: {}. Widen the terminal, pipe the output, or use --json.",
@@ -149,15 +156,9 @@ fn under(
         ));
     }
     if notes == Notes::All {
+        lines.extend(marks.sentences(Sort::Run));
+        lines.extend(marks.sentences(Sort::Target));
         lines.extend(legend(record, rows, left_out));
-        return lines;
-    }
-    if lines.len() > MOST_NOTES {
-        let more = lines.split_off(MOST_NOTES - 1).len() as u64;
-        lines.push(format!(
-            "{}: add --explain, or open the page.",
-            words::counted(more, "more note")
-        ));
     }
     lines
 }
@@ -186,16 +187,13 @@ fn label(row: &ResultRow) -> String {
     }
 }
 
-/// The head of the column whose doubts stand beside p99 where it is left out.
-const P999: &str = "p99.9";
-
 /// The place of the column of a sweep's values.
 const SWEEP: usize = 1;
 /// The place of the column of durable rates.
 const DURABLE: usize = 6;
 
-/// All columns. Without room for p99.9, its doubts stand beside p99.
-fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks, has_p999: bool) -> Vec<Column> {
+/// All columns.
+fn table(record: &Record, rows: &[ResultRow], marks: &Marks) -> Vec<Column> {
     let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
     let has_errors = rows.iter().any(|row| row.error_count() > 0);
     let spare = |head, rank| Column::figures(head).want(Want::Spare(rank));
@@ -211,12 +209,12 @@ fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks, has_p999: bool)
         spare("p50", 3),
         Column::figures("p99"),
         spare("±", 4).called("± of p99"),
-        spare(P999, 5),
+        spare("p99.9", 5),
         spare("max", 2),
         if has_errors { Column::figures("errors") } else { spare("errors", 1) },
         spare("CPU", 0),
     ];
-    rows.iter().for_each(|row| columns::row(&mut all, row_cells(record, row, marks, has_p999)));
+    rows.iter().for_each(|row| columns::row(&mut all, row_cells(record, row, marks)));
     if !is_durable_shown(record, rows) {
         all.remove(DURABLE);
     }
@@ -226,14 +224,9 @@ fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks, has_p999: bool)
     all
 }
 
-fn row_cells(record: &Record, row: &ResultRow, marks: &mut Marks, has_p999: bool) -> [String; 15] {
+fn row_cells(record: &Record, row: &ResultRow, marks: &Marks) -> [String; 15] {
     let quantile = |share| words::latency(row.latency.quantile_ns(share));
-    let rate = superscripts(&marks.of(row, Touches::Rate));
-    let mut p99 = marks.of(row, Touches::P99);
-    let mut p999 = marks.of(row, Touches::P999);
-    if !has_p999 {
-        p99.append(&mut p999);
-    }
+    let rate = superscripts(&marks.beside(row));
     [
         row.workload.clone(),
         words::sweep(&row.sweep, row.repetition),
@@ -244,12 +237,12 @@ fn row_cells(record: &Record, row: &ResultRow, marks: &mut Marks, has_p999: bool
         durable_text(record, row),
         words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)),
         quantile(0.5),
-        format!("{}{}", quantile(0.99), superscripts(&p99)),
+        quantile(0.99),
         words::uncertainty(
             row.latency.quantile_ns(0.99).map(|ns| ns as f64),
             row.confidence.p99_ns(),
         ),
-        format!("{}{}", quantile(0.999), superscripts(&p999)),
+        quantile(0.999),
         words::latency(row.latency.max_ns()),
         words::count(row.error_count()),
         words::share(row.cpu_cores()),
@@ -258,9 +251,7 @@ fn row_cells(record: &Record, row: &ResultRow, marks: &mut Marks, has_p999: bool
 
 /// `¹˒²`, behind a figure, in rising order.
 fn superscripts(numbers: &[usize]) -> String {
-    let mut rising = numbers.to_vec();
-    rising.sort_unstable();
-    rising.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
+    numbers.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
 }
 
 fn superscript(number: usize) -> String {
@@ -272,7 +263,7 @@ fn superscript(number: usize) -> String {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::{Fact, Note, Op, StageKind};
 
     fn few(room: Option<usize>) -> TableStyle {
         TableStyle { notes: Notes::Few, room, in_colour: false }
@@ -343,6 +334,7 @@ mod tests {
         ));
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 2_000])]);
+        recorded.busy(0.93);
         recorded.end();
         let record = recorded.record();
         let wide = results(&record, None);
@@ -352,7 +344,9 @@ mod tests {
                 .map(|line| line.matches(['¹', '²', '³', '⁴']).count())
         };
         assert!(
-            !wide.contains("hidden for width") && wide.contains("p99.9") && marked(&wide) > Some(1),
+            !wide.contains("hidden for width")
+                && wide.contains("p99.9")
+                && marked(&wide) == Some(1),
             "{wide}"
         );
         let narrow =
@@ -368,24 +362,40 @@ mod tests {
         assert_eq!(marked(&narrow), marked(&wide), "{narrow}");
     }
 
-    #[test]
-    fn three_lines_stand_under_a_table_unless_all_are_asked_for() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"70%\"\n");
+    /// A run of four hosts, one of them lost, that has every sort of doubt.
+    fn doubted() -> Record {
+        let suite = "[[workload]]\nname = \"w\"\nread = \"70%\"\n";
+        let mut recorded = Recorded::with_hosts(suite, 4);
         let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100]), (Op::Write, &[1_000; 2_000])]);
+        for host in 0..3 {
+            let ops: [(Op, &[u64]); 2] =
+                [(Op::Read, &[100_000; 100]), (Op::Write, &[1_000; 2_000])];
+            recorded.host_interval(stage, host, 0, &ops);
+        }
+        let fact = Fact::HostLost { name: "node3".into(), why: "gone".into() };
+        recorded.note(Note { stage: Some(stage), host: 3, fact });
         recorded.fail(stage, 0, Op::Write, 5, 12);
         recorded.busy(0.93);
-        recorded.end();
-        let record = recorded.record();
-        let under = |notes| {
-            let text = results_within(&record, None, TableStyle { notes, ..few(None) });
-            let under = text.split("\n\n").nth(1).map(|block| block.lines().count());
-            (under.expect("lines under the table"), text)
-        };
-        let (few, short) = under(Notes::Few);
-        let (all, long) = under(Notes::All);
-        assert!(few == MOST_NOTES && short.contains("more notes: add --explain"), "{short}");
-        assert!(all > few && !long.contains("--explain") && long.contains("latency  "), "{long}");
+        recorded.record()
+    }
+
+    #[test]
+    fn at_most_three_doubts_have_a_number_the_gravest_first_and_no_number_leads_nowhere() {
+        let record = doubted();
+        let text = |notes| results_within(&record, None, TableStyle { notes, ..few(None) });
+        let short = text(Notes::Few);
+        let place = |said: &str| short.find(said).unwrap_or_else(|| panic!("{said}: {short}"));
+        assert!(place("¹ Only a part was measured") < place("² Measured without node3"), "{short}");
+        assert!(place("² Measured") < place("³ Requests failed"), "{short}");
+        assert!(place("³ Requests") < place("and 1 more doubt: add --explain"), "{short}");
+        assert!(!short.contains('⁴') && !short.contains("kept its core"), "{short}");
+        assert!(place("more doubt") < place("Limits of this run: only 300 requests; "), "{short}");
+        let long = text(Notes::All);
+        assert!(long.contains("⁴ A worker kept its core") && !long.contains("--explain"), "{long}");
+        assert!(
+            long.contains("No preconditioning: caches") && long.contains("latency  "),
+            "{long}"
+        );
     }
 
     #[test]

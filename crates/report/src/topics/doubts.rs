@@ -1,63 +1,116 @@
-//! Which figure a doubt stands beside, and by which number.
+//! Doubts by their sorts: those that spoil a figure stand beside it by a number, the gravest first;
+//! those of the run and those of the target are a line each. Doubts with the same code are one,
+//! with all hosts inside.
 
-use crate::ground::sentence::Sentence;
-use crate::topics::warning;
+use crate::topics::warning::{self, Told};
+use analysis::doubts::{Gravity, Sort};
 use analysis::{ResultRow, Warning};
 
-/// The figure that a doubt stands beside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touches {
-    /// The rate, and with it all the rest.
-    Rate,
-    /// The p99 and what lies beyond.
-    P99,
-    /// The p99.9 and what lies beyond.
-    P999,
-    /// A figure that tables do not show; JSON has it with its doubt.
-    Other,
-}
-
-fn touches(warning: &Warning) -> Touches {
-    match warning {
-        Warning::FewSamples { .. } | Warning::ThinTail { quantile: "p99", .. } => Touches::P99,
-        Warning::ThinTail { quantile: "p99.9", .. } => Touches::P999,
-        Warning::ThinTail { .. } => Touches::Other,
-        _ => Touches::Rate,
-    }
-}
-
-/// Whether a doubt of `row` stands beside a figure that tables show.
+/// Whether a doubt of `row` stands beside a figure.
 pub fn is_shown(row: &ResultRow) -> bool {
-    row.warnings.iter().any(|warning| touches(warning) != Touches::Other)
+    row.warnings.iter().any(|doubt| doubt.row().sort == Sort::Figure)
 }
 
-/// Numbers each different sentence once, from 1, in the order in which tables show them. Those that
-/// differ in quantities alone are one.
+/// All doubts of some rows, each once.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
-    sentences: Vec<Sentence>,
+    doubts: Vec<Marked>,
+    /// So many have a number.
+    most: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Marked {
+    rank: usize,
+    sort: Sort,
+    told: Told,
+    /// How many more there are that say the same in other words.
+    others: usize,
 }
 
 impl Marks {
-    /// The numbers of the doubts beside a figure of `row`.
-    pub fn of(&mut self, row: &ResultRow, figure: Touches) -> Vec<usize> {
-        let here = row.warnings.iter().filter(|warning| touches(warning) == figure);
-        let mut numbers: Vec<usize> =
-            here.map(|warning| self.number(warning::told(warning))).collect();
-        numbers.dedup();
-        numbers
+    /// Those of `rows`; at most so many of those that stand beside figures get a number.
+    pub fn of<'a>(rows: impl IntoIterator<Item = &'a ResultRow>, most: usize) -> Marks {
+        let mut doubts: Vec<Marked> = Vec::new();
+        // No table has the figure of a harmless one; JSON has both.
+        let shown = |doubt: &&Warning| doubt.row().gravity != Gravity::Harmless;
+        for doubt in rows.into_iter().flat_map(|row| &row.warnings).filter(shown) {
+            let told = warning::told(doubt);
+            let Some(known) = doubts.iter_mut().find(|known| known.told.name == told.name) else {
+                let (rank, sort) = (doubt.rank(), doubt.row().sort);
+                doubts.push(Marked { rank, sort, told, others: 0 });
+                continue;
+            };
+            let is_same = known.told.sentence.merge(&told.sentence);
+            known.told.brief.merge(&told.brief);
+            known.others += usize::from(!is_same);
+        }
+        doubts.sort_by_key(|one| (one.sort, one.rank));
+        Marks { doubts, most }
     }
 
-    /// The sentences in the order of their numbers; to be asked for once all rows have been.
-    pub fn sentences(&self) -> Vec<String> {
-        self.sentences.iter().map(Sentence::text).collect()
+    /// The numbers beside the figures of `row`, from 1.
+    pub fn beside(&self, row: &ResultRow) -> Vec<usize> {
+        let here: Vec<String> = row.warnings.iter().map(warning::name).collect();
+        let numbered = (1..).zip(self.sorted(Sort::Figure)).take(self.most);
+        numbered.filter(|(_, one)| here.contains(&one.told.name)).map(|(n, _)| n).collect()
     }
 
-    fn number(&mut self, one: Sentence) -> usize {
-        let known = self.sentences.iter_mut().position(|other| other.merge(&one));
-        known.unwrap_or_else(|| {
-            self.sentences.push(one);
-            self.sentences.len() - 1
-        }) + 1
+    /// The sentences in the order of their numbers.
+    pub fn numbered(&self) -> Vec<String> {
+        self.sorted(Sort::Figure).take(self.most).map(Marked::text).collect()
+    }
+
+    /// How many stand beside figures without a number.
+    pub fn unnumbered(&self) -> u64 {
+        self.sorted(Sort::Figure).skip(self.most).count() as u64
+    }
+
+    /// The sentences of a sort.
+    pub fn sentences(&self, sort: Sort) -> Vec<String> {
+        self.sorted(sort).map(Marked::text).collect()
+    }
+
+    /// A sort's doubts as phrases.
+    pub fn phrases(&self, sort: Sort) -> Vec<String> {
+        self.sorted(sort).map(|one| one.told.brief.text()).collect()
+    }
+
+    fn sorted(&self, sort: Sort) -> impl Iterator<Item = &Marked> {
+        self.doubts.iter().filter(move |one| one.sort == sort)
+    }
+}
+
+impl Marked {
+    fn text(&self) -> String {
+        let said = self.told.sentence.text();
+        if self.others == 0 { said } else { format!("{said} ({} more such)", self.others) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    #[test]
+    fn a_hundred_doubts_of_a_hundred_hosts_are_one_with_the_hosts_inside() {
+        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 90])]);
+        recorded.end();
+        let mut rows = analysis::results(&recorded.record());
+        let steal =
+            |n: u32| Warning::Stolen { host: format!("node{n}"), share: f64::from(n) / 1e3 };
+        let slow =
+            |n: u32| Warning::ClockSource { host: format!("node{n}"), source: "hpet".into() };
+        rows[0].warnings = (50..150).flat_map(|n| [slow(n), steal(n)]).collect();
+        let marks = Marks::of(&rows, 3);
+        let stolen = "The hypervisor gave 5.0 to 15 % of the CPU time of node50, node51, node52 \
+                      and 97 more hosts to others. Rates are too low, latencies too high.";
+        assert_eq!((marks.numbered(), marks.unnumbered()), (vec![stolen.to_owned()], 0));
+        assert_eq!(marks.beside(&rows[0]), [1]);
+        assert_eq!(marks.phrases(Sort::Target), ["slow clock source hpet"]);
     }
 }

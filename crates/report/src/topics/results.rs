@@ -9,9 +9,10 @@ use crate::ground::chart::{Bar, Bars};
 use crate::ground::contents::folded;
 use crate::ground::markup::{Markup, classed, element, plain, with_code};
 use crate::ground::words;
-use crate::topics::doubts::{Marks, Touches};
+use crate::topics::doubts::Marks;
 use crate::topics::{evidence, findings, io_path, repetitions};
 use analysis::ceiling::Reached;
+use analysis::doubts::Sort;
 use analysis::trust::Evidence;
 use analysis::{Ops, ResultRow};
 use model::{Op, Record};
@@ -27,8 +28,8 @@ pub fn section(
     if rows.is_empty() {
         return plain("section", [plain("h2", "Results"), plain("p", "Nothing was measured.")]);
     }
-    let mut marks = Marks::default();
-    let table = table(record, rows, &mut marks);
+    let marks = Marks::of(rows, usize::MAX);
+    let table = table(record, rows, &marks);
     let mut content = plain("h2", "Results");
     // Of a swept suite the picture says most; the table has what is behind it.
     let swept = charts::charts(record, rows, reached);
@@ -55,7 +56,7 @@ pub fn section(
 /// A sweep of more points than this is no picture any more; the table has them.
 const MOST_BARS: usize = 40;
 
-fn table(record: &Record, rows: &[ResultRow], marks: &mut Marks) -> Markup {
+fn table(record: &Record, rows: &[ResultRow], marks: &Marks) -> Markup {
     let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
     let mut head = vec![("Workload", "")];
     if swept {
@@ -120,7 +121,7 @@ pub(crate) fn durable_text(record: &Record, row: &ResultRow) -> String {
     }
 }
 
-fn cells(row: &ResultRow, swept: bool, durable: Option<String>, marks: &mut Marks) -> Markup {
+fn cells(row: &ResultRow, swept: bool, durable: Option<String>, marks: &Marks) -> Markup {
     let number = |text: String, notes: &[usize]| {
         classed("td", "number", [Markup::from(text), references(notes)])
     };
@@ -133,7 +134,7 @@ fn cells(row: &ResultRow, swept: bool, durable: Option<String>, marks: &mut Mark
         [classed("span", row.ops.one().map_or("swatch", swatch), ""), Markup::from(row.ops.name())];
     cells.push(plain("td", op));
     cells.push(number(words::count(row.ios), &[]));
-    cells.push(number(words::iops(row.iops()), &marks.of(row, Touches::Rate)));
+    cells.push(number(words::iops(row.iops()), &marks.beside(row)));
     cells.push(number(
         words::uncertainty(Some(row.iops()), row.confidence.iops.map(|iops| iops.interval())),
         &[],
@@ -146,10 +147,10 @@ fn cells(row: &ResultRow, swept: bool, durable: Option<String>, marks: &mut Mark
     }
     cells.push(number(words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)), &[]));
     cells.push(number(quantile(0.5), &[]));
-    cells.push(number(quantile(0.99), &marks.of(row, Touches::P99)));
+    cells.push(number(quantile(0.99), &[]));
     let p99 = row.latency.quantile_ns(0.99).map(|ns| ns as f64);
     cells.push(number(words::uncertainty(p99, row.confidence.p99_ns()), &[]));
-    cells.push(number(quantile(0.999), &marks.of(row, Touches::P999)));
+    cells.push(number(quantile(0.999), &[]));
     cells.push(number(words::latency(row.latency.max_ns()), &[]));
     cells.push(number(words::count(row.error_count()), &[]));
     cells.push(number(words::share(row.cpu_cores()), &[]));
@@ -158,27 +159,34 @@ fn cells(row: &ResultRow, swept: bool, durable: Option<String>, marks: &mut Mark
 
 /// The numbers of doubts, behind a figure, in rising order.
 pub fn references(numbers: &[usize]) -> Markup {
-    let mut rising = numbers.to_vec();
-    rising.sort_unstable();
-    let numbers: Vec<String> = rising.iter().map(ToString::to_string).collect();
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
     if numbers.is_empty() { Markup::new() } else { classed("sup", "doubt", numbers.join(" ")) }
 }
 
-/// The doubts in words, by number, and what else speaks against the figures. Green only where
-/// nothing does.
+/// The doubts in words: those beside figures by number, the gravest first, then those of the run
+/// and of the target. Green only where nothing speaks against the figures.
 pub fn doubts(marks: &Marks, evidence: &Evidence) -> Markup {
-    let sentences = marks.sentences();
-    if sentences.is_empty() {
-        return match evidence::sentences(evidence) {
-            none if none.is_empty() => {
-                classed("p", "sound", "No reason to doubt these figures was found.")
-            }
-            some => classed("p", "remark", some.join(" ")),
-        };
+    let list = |tag, said: Vec<String>| {
+        plain(tag, said.iter().map(|said| plain("li", with_code(said))).collect::<Markup>())
+    };
+    let numbered = marks.numbered();
+    let mut content = match (numbered.len(), evidence::sentences(evidence)) {
+        (0, none) if none.is_empty() => {
+            classed("p", "sound", "No reason to doubt these figures was found.")
+        }
+        (0, some) => classed("p", "remark", some.join(" ")),
+        (many, _) => {
+            let title = if many == 1 { "A reason to doubt" } else { "Reasons to doubt" };
+            classed("aside", "doubts", [plain("h3", title), list("ol", numbered)])
+        }
+    };
+    for (sort, title) in [(Sort::Run, "Limits of this run"), (Sort::Target, "The target")] {
+        let said = marks.sentences(sort);
+        if !said.is_empty() {
+            content.push([plain("h3", title), list("ul", said)]);
+        }
     }
-    let items = sentences.iter().map(|said| plain("li", with_code(said))).collect::<Markup>();
-    let title = if sentences.len() == 1 { "A reason to doubt" } else { "Reasons to doubt" };
-    classed("aside", "doubts", [plain("h3", title), plain("ol", items)])
+    content
 }
 
 /// Which evidence each doubt rests on, a row for each doubt of each result.
@@ -271,8 +279,8 @@ mod tests {
     use model::StageKind;
 
     #[test]
-    fn footnotes_stand_in_rising_order_and_none_is_no_mark() {
-        assert_eq!(references(&[2, 3, 1]).into_string(), "<sup class=\"doubt\">1 2 3</sup>");
+    fn footnotes_are_a_mark_and_none_is_no_mark() {
+        assert_eq!(references(&[1, 2, 3]).into_string(), "<sup class=\"doubt\">1 2 3</sup>");
         assert_eq!(references(&[]), Markup::new());
     }
 
@@ -282,8 +290,7 @@ mod tests {
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
         let record = recorded.record();
-        let table =
-            table(&record, &analysis::results(&record), &mut Marks::default()).into_string();
+        let table = table(&record, &analysis::results(&record), &Marks::default()).into_string();
         let heads = table.split_once("</thead>").expect("a head").0.split("<th ").skip(1);
         let heads: Vec<&str> = heads.filter_map(|th| th.split(['<', '>']).nth(1)).collect();
         let labels: Vec<(usize, &str)> = crate::ground::palette::SHEET

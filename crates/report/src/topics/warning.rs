@@ -1,10 +1,11 @@
 //! Each doubt as a sentence, with its figures and what to do about it. `sentences.txt` has a line
-//! for each: `code | sentence | remedy`, or `code form | …` where one doubt has several. A name in
-//! braces is a piece of evidence, with the way in which it is shown.
+//! for each: `code | sentence | remedy`, or `code form | …` where one doubt has several, and a
+//! phrase behind it for one that is of the run or the target. A name in braces is a piece of
+//! evidence, with the way in which it is shown.
 
 mod besides;
 
-use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, share};
+use crate::ground::sentence::{Sentence, count, counted, names, quantity, sentence, share};
 use crate::ground::words;
 use analysis::Warning;
 use analysis::doubts::Datum;
@@ -12,40 +13,51 @@ use besides::{besides, form};
 
 const SENTENCES: &str = include_str!("warning/sentences.txt");
 
-/// A doubt as a sentence: what, how much, and what would lift it.
-pub fn sentence(warning: &Warning) -> String {
-    told(warning).text()
+/// A doubt in words.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Its code, and its form where it has several: equal for those that are told as one.
+    pub name: String,
+    /// What, how much, and what would lift it.
+    pub sentence: Sentence,
+    /// The same as a phrase; empty for one that stands beside a figure.
+    pub brief: Sentence,
 }
 
-/// The same with its quantities apart: doubts that differ in them alone can be told as one.
-pub fn told(warning: &Warning) -> Sentence {
+/// A doubt as a sentence: what, how much, and what would lift it.
+pub fn sentence(warning: &Warning) -> String {
+    told(warning).sentence.text()
+}
+
+/// The same with its quantities and names apart: doubts that differ in them alone can be told as
+/// one.
+pub fn told(warning: &Warning) -> Told {
     let row = warning.row();
-    let (said, remedy) = template(&name(warning));
+    let name = name(warning);
     let besides = besides(warning);
     let shown = |name: &str, way: &str| {
         let known: Vec<&Datum> =
             row.proof.iter().filter(|one| one.what == name).map(|one| &one.datum).collect();
         let beside = besides.iter().find(|(known, _)| *known == name).map(|(_, said)| said.clone());
         let unknown = || format!("{{{name}}}").into();
-        beside.or_else(|| datum(&known, way)).unwrap_or_else(unknown)
+        let noun = if way.is_empty() { name } else { way };
+        beside.or_else(|| datum(&known, way, noun)).unwrap_or_else(unknown)
     };
-    let said = filled(said, &shown);
-    if remedy.is_empty() { said } else { sentence![said, " ", filled(remedy, &shown)] }
+    let [said, remedy, brief] = template(&name).map(|text| filled(text, &shown));
+    let sentence = if remedy == "".into() { said } else { sentence![said, " ", remedy] };
+    Told { name, sentence, brief }
 }
 
 /// The name of a doubt's line.
-fn name(warning: &Warning) -> String {
+pub fn name(warning: &Warning) -> String {
     format!("{} {}", warning.code(), form(warning)).trim_end().to_owned()
 }
 
-/// The sentence and the remedy of a doubt; a test holds that each has a line.
-fn template(name: &str) -> (&'static str, &'static str) {
-    let of_line = |line: &'static str| {
-        let (named, said) = line.split_once(" | ")?;
-        (named == name).then(|| said.split_once(" |").unwrap_or((said, "")))
-    };
-    let (said, remedy) = SENTENCES.lines().find_map(of_line).unwrap_or_default();
-    (said, remedy.trim())
+/// The sentence, the remedy and the phrase of a doubt; a test holds that each has a line.
+fn template(name: &str) -> [&'static str; 3] {
+    let line = SENTENCES.lines().find(|line| line.split(" | ").next() == Some(name));
+    let mut parts = line.unwrap_or_default().split('|').map(str::trim).skip(1);
+    [(); 3].map(|()| parts.next().unwrap_or_default())
 }
 
 /// A template with what stands for each name in braces.
@@ -60,9 +72,16 @@ fn filled(template: &str, shown: &dyn Fn(&str, &str) -> Sentence) -> Sentence {
 }
 
 /// Evidence as it is shown: a share in `%`, a number with so many places, things by their noun.
-fn datum(known: &[&Datum], way: &str) -> Option<Sentence> {
+fn datum(known: &[&Datum], way: &str, noun: &str) -> Option<Sentence> {
     Some(match (known.first()?, way) {
-        (Datum::Word(_), noun) => named(known, noun),
+        (Datum::Word(word), "word") => word.as_str().into(),
+        (Datum::Word(_), _) => {
+            let name = |one: &&Datum| match one {
+                Datum::Word(word) => Some(word.clone()),
+                _ => None,
+            };
+            names(known.iter().filter_map(name).collect(), noun)
+        }
         (Datum::Time(time), _) => (*time).into(),
         (Datum::Size(size), _) => (*size).into(),
         (Datum::Count(1), "times") => "once".into(),
@@ -79,21 +98,6 @@ fn datum(known: &[&Datum], way: &str) -> Option<Sentence> {
             None => share(*number),
         },
     })
-}
-
-/// The first few names, and how many more of the noun there are; `all` of them.
-fn named(known: &[&Datum], noun: &str) -> Sentence {
-    const MOST: usize = 3;
-    let most = if noun == "all" { known.len() } else { MOST };
-    let word = |one: &&Datum| match one {
-        Datum::Word(word) => word.clone(),
-        _ => String::new(),
-    };
-    let shown = known.iter().take(most).map(word).collect::<Vec<_>>().join(", ");
-    match known.len().saturating_sub(most) {
-        0 => shown.into(),
-        more => sentence![shown, " and ", counted(more as u64, &format!("more {noun}"))],
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::*;
 use analysis::ceiling::Layer;
-use analysis::doubts::CODES;
+use analysis::doubts::{CODES, Sort};
 use analysis::{Misplaced, Quantile, RunState, Straggler};
 use model::load::Rate;
 use model::machines::DiskCache;
@@ -170,6 +170,10 @@ fn every_doubt_is_a_sentence_with_its_figure() {
     let names: BTreeSet<String> = all.iter().map(name).collect();
     let lines = SENTENCES.lines().filter_map(|line| Some(line.split_once(" | ")?.0.to_owned()));
     assert_eq!(names, lines.collect(), "each line of sentences.txt is of one of them");
+    let has_phrase = |doubt: &&Warning| told(doubt).brief != "".into();
+    let is_beside = |doubt: &&Warning| doubt.row().sort == Sort::Figure;
+    let odd: Vec<&Warning> = all.iter().filter(|one| has_phrase(one) == is_beside(one)).collect();
+    assert!(odd.is_empty(), "those of the run and of the target have a phrase: {odd:?}");
     assert!(!text.iter().any(|said| said.contains('{')), "nothing is known by this name");
     insta::assert_snapshot!(text.join("\n"));
 }

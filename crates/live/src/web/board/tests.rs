@@ -221,7 +221,11 @@ fn results_and_doubts_come_with_the_end_of_a_stage() {
     let mut recorded = measured(1, 30);
     recorded.end();
     recorded.busy(0.97);
-    let board = board_of(&recorded.record());
+    let mut board = board_of(&recorded.record());
+    board.set_results(judge(&recorded.record()));
+    let text = String::from_utf8(board.metrics(Detail::Auto).render(Form::Text)).expect("text");
+    let verdict = "plimsoll_run_verdict{run=\"test-run\",verdict=\"indicative\"} 1\n";
+    assert!(text.contains(verdict), "{text}");
     let results = part(&board, &View::default(), "results");
     assert!(
         results.contains("w&lt;b&gt;") && results.contains("A reason to doubt")

@@ -57,6 +57,8 @@ pub struct Run {
     pub stages: (usize, usize),
     /// Whether it is over.
     pub is_over: bool,
+    /// The verdict of what is complete, where anything is.
+    pub verdict: Option<&'static str>,
     /// The number of the point whose stages run, from 1, and the values of its sweep; `None`
     /// between points.
     pub point: Option<(u32, String)>,
@@ -149,6 +151,10 @@ impl Run {
         let labels = [("run_id", self.run_id.as_str()), ("suite", self.suite.as_str())];
         let head = ["plimsoll_run_info", "Which run it is."];
         out.put(single(series, Kind::Gauge, head, &labels, Value::Whole(1)));
+        if let Some(verdict) = self.verdict {
+            let head = ["plimsoll_run_verdict", "How far the figures so far can be trusted."];
+            out.put(single(series, Kind::Gauge, head, &[("verdict", verdict)], Value::Whole(1)));
+        }
         let started = Value::Time(u128::from(self.started_unix_ns));
         for (name, help, value) in [
             ("plimsoll_run_start_time_seconds", "When the run began, since 1970.", started),

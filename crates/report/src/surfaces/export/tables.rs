@@ -2,6 +2,7 @@
 
 use super::axis::Axis;
 use super::{Cell, Column, Kind};
+use analysis::verdict::Verdict;
 use analysis::{QUANTILES, ResultRow, Warning};
 use model::histogram::BadHistogram;
 use model::rows::{CounterRow, SampleRow};
@@ -109,6 +110,7 @@ impl<'a> Tables<'a> {
                     ("cpu_system_s", Real),
                     ("doubts", Text),
                 ]));
+                columns.extend(named(&[("verdict", Text), ("durable_bytes_per_s", Real)]));
                 columns
             }
             Table::Quantiles => {
@@ -228,6 +230,8 @@ impl<'a> Tables<'a> {
             .extend([row.cpu.user_ns as f64 / 1e9, row.cpu.system_ns as f64 / 1e9].map(Cell::from));
         let doubts: Vec<&str> = row.warnings.iter().map(Warning::code).collect();
         cells.push(doubts.join(" ").into());
+        cells.push(Verdict::of(self.record, row).level.word().into());
+        cells.push(analysis::durable(self.record, row).map(|durable| durable.bytes_per_s()).into());
         cells
     }
 

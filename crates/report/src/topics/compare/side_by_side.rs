@@ -5,7 +5,7 @@ use super::run_name;
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::words;
 use crate::ground::words::hosts;
-use crate::topics::doubts::{Marks, Touches};
+use crate::topics::doubts::Marks;
 use crate::topics::evidence;
 use crate::topics::results::row::name;
 use crate::topics::results::{doubts, references};
@@ -65,13 +65,13 @@ pub fn figures(
             ));
         }
     }
-    let mut marks = Marks::default();
+    let marks = Marks::of(runs.iter().flat_map(BTreeMap::values), usize::MAX);
     let mut body = Markup::new();
     for key in &lines {
         let mut cells =
             [element("th", &[("scope", "row")], &key.1), plain("td", key.2.name())].into();
         for run in &runs {
-            push_run(&mut cells, run.get(key), &mut marks);
+            push_run(&mut cells, run.get(key), &marks);
         }
         body.push(plain("tr", cells));
     }
@@ -109,7 +109,7 @@ fn lines(
     (lines, runs, evidence.unwrap_or_default())
 }
 
-fn push_run(cells: &mut Markup, row: Option<&ResultRow>, marks: &mut Marks) {
+fn push_run(cells: &mut Markup, row: Option<&ResultRow>, marks: &Marks) {
     let Some(row) = row else {
         cells.push((0..3).map(|_| classed("td", "number", "–")).collect::<Markup>());
         return;
@@ -117,9 +117,9 @@ fn push_run(cells: &mut Markup, row: Option<&ResultRow>, marks: &mut Marks) {
     let figure = |text: String, notes: &[usize]| {
         classed("td", "number", [Markup::from(text), references(notes)])
     };
-    cells.push(figure(words::iops(row.iops()), &marks.of(row, Touches::Rate)));
+    cells.push(figure(words::iops(row.iops()), &marks.beside(row)));
     cells.push(figure(words::mib_per_s(row.bytes_per_s()), &[]));
-    cells.push(figure(words::latency(row.latency.quantile_ns(0.99)), &marks.of(row, Touches::P99)));
+    cells.push(figure(words::latency(row.latency.quantile_ns(0.99)), &[]));
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Results with all doubts: those of the run alone, those of its testbed, and those of what was at
 //! its limit.
 
-use analysis::ResultRow;
 use analysis::attribution::attribution;
 use analysis::ceiling::Reached;
+use analysis::{ResultRow, Warning};
 use catalogue::Cluster;
 use model::Record;
 
@@ -24,5 +24,6 @@ pub fn judge(
     analysis::ceiling::doubt(&reached, &mut rows);
     let limits = attribution(record, &rows);
     analysis::attribution::doubt(record, &limits, &mut rows);
+    rows.iter_mut().for_each(|row| row.warnings.sort_by_cached_key(Warning::rank));
     (rows, reached)
 }

@@ -2,6 +2,7 @@
 
 use super::{Exported, groups};
 use crate::ground::json::plain;
+use analysis::foreign::{DURABLE, VERDICT};
 use model::Op;
 use model::foreign::{Form, GivenRow, Measured, Quantity, Span, Statistic};
 use serde_json::{Map, Value, json};
@@ -58,8 +59,9 @@ fn job(rows: &[&GivenRow], exported: Exported<'_>) -> Option<Value> {
     job.insert("groupid".to_owned(), json!(0));
     let whole = |measured| rows.iter().find_map(|row| row.get(Quantity::whole(measured)));
     job.insert("error".to_owned(), json!(whole(Measured::Errno).unwrap_or(0.0) as u64));
+    let of_job = first.options.iter().filter(|one| ![VERDICT, DURABLE].contains(&&*one.name));
     let options: Map<String, Value> =
-        first.options.iter().map(|all| (all.name.clone(), json!(all.value))).collect();
+        of_job.map(|one| (one.name.clone(), json!(one.value))).collect();
     job.insert("job options".to_owned(), Value::Object(options));
     let mut has_any = false;
     for key in ["read", "write", "trim", "sync", "mixed"] {
@@ -134,6 +136,9 @@ fn data(row: &GivenRow, is_own: bool) -> Value {
         if let Some(latencies) = latencies(row, of) {
             data.insert(key.to_owned(), latencies);
         }
+    }
+    for name in [VERDICT, DURABLE] {
+        data.extend(row.option(name).map(|value| (name.to_owned(), json!(value))));
     }
     data.retain(|key, value| !value.is_null() || SAID.contains(&key.as_str()));
     Value::Object(data)

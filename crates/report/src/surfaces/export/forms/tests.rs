@@ -1,9 +1,10 @@
 //! What each form says, and that it says nothing that is not known.
 
 use super::*;
+use analysis::foreign::{DURABLE, VERDICT};
 use model::foreign::{GivenOption, Measured, Quantity, Span, Statistic};
 use model::{Histogram, Op};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn row(name: &str, op: Option<Op>, rate: f64) -> GivenRow {
     let mut row = GivenRow::new(name, op, "1".to_owned());
@@ -75,6 +76,22 @@ fn a_flatfile_has_a_word_in_each_column() {
     let cell = |name: &str| lines[1][lines[0].iter().position(|head| *head == name).expect(name)];
     assert_eq!((cell("Run"), cell("rate"), cell("read%")), ("my_run", "1000.0000", "70.0000"));
     assert_eq!((cell("resp"), cell("resp_std"), cell("reqrate")), ("2.0000", "n/a", "n/a"));
+}
+
+#[test]
+fn rows_of_ours_have_their_verdict_and_durable_rate_in_every_form() {
+    let mut writes = row("w", Some(Op::Write), 300.0);
+    for (name, value) in [(VERDICT, "indicative"), (DURABLE, "4096.5")] {
+        writes.options.push(GivenOption { name: name.to_owned(), value: value.to_owned() });
+    }
+    let rows = [row("w", Some(Op::Read), 700.0), writes];
+    let job = &fio(&rows)["jobs"][0];
+    assert_eq!(
+        (&job["write"][VERDICT], &job["write"][DURABLE]),
+        (&json!("indicative"), &json!("4096.5"))
+    );
+    let flat = text(Form::VdbenchFlatfile, exported(&rows)).expect("a line");
+    assert!(flat.lines().last().is_some_and(|line| line.ends_with(" indicative 4096.5")), "{flat}");
 }
 
 #[test]

@@ -3,13 +3,14 @@
 
 use super::{Exported, groups};
 use crate::ground::words::utc;
+use analysis::foreign::{DURABLE, VERDICT};
 use model::Op;
 use model::foreign::{GivenRow, Measured, Quantity, Span, Statistic};
 
 const MIB: f64 = (1_u64 << 20) as f64;
 
-/// The columns that are written, in vdbench's order.
-const COLUMNS: [&str; 21] = [
+/// The columns that are written, in vdbench's order, and two of our own.
+const COLUMNS: [&str; 23] = [
     "tod",
     "timestamp",
     "Run",
@@ -31,6 +32,8 @@ const COLUMNS: [&str; 21] = [
     "xfersize",
     "threads",
     "queue_depth",
+    VERDICT,
+    DURABLE,
 ];
 
 /// The rows as a flatfile.
@@ -77,6 +80,7 @@ fn line(rows: &[&GivenRow], measured_unix_ns: Option<u64>) -> Option<String> {
     let asked = only.and_then(|row| row.get(Quantity::whole(Measured::AskedRate)));
     let in_flight = only.and_then(|row| row.get(Quantity::whole(Measured::InFlight)));
     let option = |names: &[&str]| names.iter().find_map(|name| first.option(name)).map(word);
+    let of_any = |name: &str| rows.iter().find_map(|row| row.option(name)).map(word);
     let date = measured_unix_ns.map(utc).unwrap_or_default();
     let mut date = date.split_whitespace();
     let day = word(date.next().unwrap_or("n/a"));
@@ -103,6 +107,8 @@ fn line(rows: &[&GivenRow], measured_unix_ns: Option<u64>) -> Option<String> {
         option(&["xfersize", "bs", "BlockSize"]).unwrap_or_else(|| "n/a".to_owned()),
         option(&["threads", "numjobs"]).unwrap_or_else(|| "n/a".to_owned()),
         figure(in_flight),
+        of_any(VERDICT).unwrap_or_else(|| "n/a".to_owned()),
+        of_any(DURABLE).unwrap_or_else(|| "n/a".to_owned()),
     ];
     Some(cells.join(" "))
 }
