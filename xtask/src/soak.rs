@@ -55,7 +55,7 @@ pub fn run(rest: &[String]) -> Outcome<()> {
 
 /// Runs the property test over whole runs, optimised.
 fn whole_runs(runs: Runs, first: u64) -> Outcome<()> {
-    let (tests, name, count) = match runs.is_real {
+    let (tests, name, count): (&[&str], _, _) = match runs.is_real {
         true => (
             &[
                 "property::real_runs_keep_every_rule",
