@@ -70,6 +70,12 @@ pub fn latency(ns: Option<u64>) -> String {
     ns.map_or_else(|| "–".to_owned(), |ns| Nanos(ns).to_string())
 }
 
+/// The longest latency of a row: `1.25 ms`, or `≥ 12.1 s` of a request that never came back.
+pub fn longest(row: &ResultRow) -> String {
+    let at_least = if row.longest_is_age() { "≥ " } else { "" };
+    format!("{at_least}{}", latency(row.latency.max_ns()))
+}
+
 /// `10,000 IOPS` or `100 MiB/s`.
 pub fn rate(rate: Rate) -> String {
     match rate {
@@ -428,6 +434,15 @@ pub fn mix(read: Percent) -> String {
 /// `depth 32 × 4 workers`.
 pub fn outstanding(depth: u32, workers: u32) -> String {
     format!("depth {depth} × {}", counted(u64::from(workers), "worker"))
+}
+
+/// `14,000 requests have no answer, the oldest for 4m 40s`
+pub fn unanswered(requests: u64, oldest_ns: u64) -> String {
+    let what = match requests {
+        1 => "1 request has no answer".to_owned(),
+        more => format!("{} requests have no answer, the oldest", count(more)),
+    };
+    format!("{what} for {}", Nanos(oldest_ns / 1_000_000_000 * 1_000_000_000))
 }
 
 /// `1 worker`, `4 workers`.

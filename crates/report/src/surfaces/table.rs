@@ -250,7 +250,7 @@ fn row_cells(record: &Record, row: &ResultRow, marks: &mut Marks, has_p999: bool
             row.confidence.p99_ns(),
         ),
         format!("{}{}", quantile(0.999), superscripts(&p999)),
-        words::latency(row.latency.max_ns()),
+        words::longest(row),
         words::count(row.error_count()),
         words::share(row.cpu_cores()),
     ]
