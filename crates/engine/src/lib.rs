@@ -43,6 +43,7 @@ mod together;
 mod turns;
 mod virtual_time;
 mod virtual_worker;
+mod waiting;
 mod worker;
 mod zones;
 
