@@ -65,6 +65,15 @@ impl Counts {
     }
 }
 
+/// Requests that have no answer, for a second and longer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unanswered {
+    /// How many, at least.
+    pub requests: u64,
+    /// The age of the oldest, in ns.
+    pub oldest_ns: u64,
+}
+
 /// What requests come to: exact sums.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
@@ -203,6 +212,13 @@ pub struct AlertChange {
 pub enum Entry {
     /// A segment is about to begin.
     Began(Began),
+    /// A minute of the running segment is over.
+    Minute {
+        /// The counts of minutes since 1970 that changed.
+        slots: BTreeMap<u64, Counts>,
+        /// What has no answer; `None` where nothing waits.
+        unanswered: Option<Unanswered>,
+    },
     /// A segment ended.
     Ended(Box<Ended>),
     /// Nothing was loaded in the segment that began.
@@ -284,6 +300,12 @@ pub struct State {
     pub next: u32,
     /// The segment that is running, or was when the canary was killed.
     pub running: Option<Began>,
+    /// What the running segment has counted by the minute.
+    #[serde(default)]
+    pub running_slots: BTreeMap<u64, Counts>,
+    /// What had no answer when the last of these minutes was over.
+    #[serde(default)]
+    pub unanswered: Option<Unanswered>,
     /// When the last segment or pause ended, in ns since 1970.
     pub last_end_unix_ns: u64,
     /// Segments that ended.
@@ -336,6 +358,8 @@ impl State {
             terms,
             next: 1,
             running: None,
+            running_slots: BTreeMap::new(),
+            unanswered: None,
             last_end_unix_ns: 0,
             segments: 0,
             cut: 0,
@@ -359,11 +383,16 @@ impl State {
         match entry {
             Entry::Began(began) => {
                 self.next = self.next.max(began.number.saturating_add(1));
+                self.is_over();
                 self.running = Some(*began);
                 self.paused_until_unix_ns = 0;
             }
+            Entry::Minute { slots, unanswered } => {
+                self.running_slots.extend(slots);
+                self.unanswered = *unanswered;
+            }
             Entry::Ended(ended) => self.ended(ended),
-            Entry::Void { .. } => self.running = None,
+            Entry::Void { .. } => self.is_over(),
             Entry::Removed { number } => drop(self.files.remove(number)),
             Entry::Alert(change) => {
                 self.firing.retain(|alert| *alert != change.alert);
@@ -384,8 +413,15 @@ impl State {
         }
     }
 
-    fn ended(&mut self, ended: &Ended) {
+    /// No segment runs.
+    fn is_over(&mut self) {
         self.running = None;
+        self.running_slots.clear();
+        self.unanswered = None;
+    }
+
+    fn ended(&mut self, ended: &Ended) {
+        self.is_over();
         self.segments = self.segments.saturating_add(1);
         self.cut = self.cut.saturating_add(u64::from(ended.is_cut));
         if !ended.is_cut && ended.harm.is_none() {
@@ -487,6 +523,28 @@ mod tests {
             (MOST_LEVELS, MOST_FIGURES, MOST_RECENT)
         );
         assert_eq!((state.next, state.running), (count + 1, None));
+    }
+
+    #[test]
+    fn minutes_of_the_running_segment_are_on_record_until_it_ends() {
+        let mut state = State::new("c".to_owned(), terms());
+        state.apply(&Entry::Began(Began { number: 1, unix_ns: 5 * SLOT_NS }));
+        let minute = |slot: u64, bad: u64| Entry::Minute {
+            slots: BTreeMap::from([(slot, Counts { good: 60 - bad, bad })]),
+            unanswered: Some(Unanswered { requests: bad, oldest_ns: 7 }),
+        };
+        [minute(5, 0), minute(6, 60), minute(6, 50)].iter().for_each(|entry| state.apply(entry));
+        assert_eq!(state.running_slots[&6].bad, 50, "the latest count of a minute");
+        assert_eq!(state.unanswered.map(|waiting| waiting.requests), Some(50));
+        assert_eq!((state.sound(), minute(u64::MAX, 0).sound()), (Ok(()), Err("slots")));
+        state.apply(&Entry::Ended(Box::new(ended(1, 6))));
+        assert!(state.running_slots.is_empty() && state.unanswered.is_none());
+        assert_eq!(state.slots.len(), 1);
+        // A ledger of a version that knew no minutes.
+        let mut old = serde_json::to_value(&state).expect("a state");
+        let fields = old.as_object_mut().expect("an object");
+        assert!(fields.remove("running_slots").is_some() && fields.remove("unanswered").is_some());
+        assert_eq!(serde_json::from_value::<State>(old).ok(), Some(state));
     }
 
     #[test]
