@@ -117,6 +117,86 @@ fn a_target_that_stands_still_is_left_alone_and_told_of() {
 }
 
 #[test]
+fn a_stall_is_told_minute_by_minute_while_it_lasts() {
+    let folder = scratch();
+    // 20 minutes from the third on, in closed ranks and on two hosts alike.
+    for (dir, hosts) in [("one", vec![]), ("two", vec!["--hosts", "local:2"])] {
+        let stall = ["--target", "sim:ssd,stall=180s+1200s", "--segment", "1h", "--segments", "1"];
+        let told = ["--json", "--over", "1h", "--dir", dir];
+        let all = [&["canary"][..], &LOAD, &stall, &told, &hosts].concat();
+        let out = plimsoll(folder.path(), &all).with_code(0).out;
+        let lines: Vec<Value> =
+            out.lines().map(|line| serde_json::from_str(line).expect("a line")).collect();
+        let segment = lines.iter().find(|line| line["kind"] == "segment").expect("a segment");
+        let seconds = |value: &Value| value.as_f64().expect("seconds");
+        let began_s = seconds(&segment["segment"]["began_unix_s"]);
+        let fast = lines.iter().find(|line| line["alert"]["alert"] == "fast").expect("an alert");
+        let after_s = seconds(&fast["alert"]["unix_s"]) - began_s;
+        // A minute later where hosts in simulated time are not in step.
+        assert!((180.0..=360.0).contains(&after_s), "{dir}: {after_s} s");
+        // 24,000 were due in it, and it is no longer than that.
+        let bad = segment["segment"]["counts"]["bad"].as_u64().expect("a count");
+        assert!((23_990..=24_050).contains(&bad), "{dir}: {bad}");
+    }
+}
+
+#[test]
+fn a_target_that_hangs_is_seen_while_it_does() {
+    use crate::common::faulty_fs::{Behaviour, FaultyFs};
+    use crate::common::http::{address_of, get};
+    if !crate::common::has("a target that answers nothing", &["fuse", "mount"]) {
+        return;
+    }
+    for backend in ["backend=sync", "backend=io_uring"] {
+        let (folder, fs) = (scratch(), FaultyFs::new());
+        let target = fs.path().join("data");
+        let args =
+            ["--size", "2M", "--target", text(&target), "--segment", "10m", "--set", backend];
+        let load = ["--objective", "p99.9 < 100ms", "--rw", "randread", "--rate", "50"];
+        let rest = ["--serve=127.0.0.1:0", "--set", "interval=1s"];
+        let all = [&["canary", "--dir", "canary"][..], &load, &args, &rest].concat();
+        let mut child = start(folder.path(), &all);
+        let address = address_of(&mut child);
+        wait_until("the load", || fs.requests() > 60);
+        fs.set(Behaviour { hang: true, ..Behaviour::default() });
+        let oldest = || {
+            let metrics = get(&address, "/metrics", &[]).body;
+            let name = "plimsoll_oldest_unanswered_seconds{";
+            let line = metrics.lines().find(|line| line.starts_with(name));
+            line.and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).unwrap_or(0.0)
+        };
+        wait_until("the oldest request is told with its age", || oldest() > 2.5);
+        let page = get(&address, "/", &[]).body;
+        assert!(page.contains("requests have no answer, the oldest for"), "{page}");
+        fs.release();
+        wait_until("nothing waits any more", || oldest() == 0.0);
+        signal(&child, "INT");
+        end(child);
+        run(crate::common::PLIMSOLL, &["clean", text(&target)]);
+    }
+}
+
+#[test]
+fn an_alert_is_tried_without_any_load() {
+    let folder = scratch();
+    let line = |command: &str| {
+        let more =
+            ["canary", "--test-alert", "--json", "--textfile", "t.prom", "--on-alert", command];
+        plimsoll(folder.path(), &more)
+    };
+    let ended = line("echo $PLIMSOLL_ALERT-$PLIMSOLL_STATE > told").with_code(0);
+    assert!(ended.err.contains("the command of --on-alert"), "{}", ended.err);
+    assert_eq!(std::fs::read_to_string(folder.path().join("told")).expect("told"), "test-on\n");
+    let json: Value = serde_json::from_str(ended.out.trim()).expect("a line");
+    assert_eq!(json["alert"]["alert"], "test");
+    let metrics = std::fs::read_to_string(folder.path().join("t.prom")).expect("metrics");
+    assert!(metrics.contains("plimsoll_canary_alert{alert=\"test\"} 1"), "{metrics}");
+    let failed = line("exit 3").with_code(4);
+    assert!(failed.err.contains("did not take the alert"), "{}", failed.err);
+    assert_eq!(names(folder.path()), ["t.prom", "told"], "no ledger, no layout");
+}
+
+#[test]
 fn what_is_no_canary_is_refused_before_anything_is_touched() {
     let folder = scratch();
     std::fs::create_dir(folder.path().join("photos")).expect("room");
@@ -134,7 +214,7 @@ fn what_is_no_canary_is_refused_before_anything_is_touched() {
         (good.to_owned(), "write --rate 50"),
         (format!("{good}|--rate|1MiB/s"), "requests per second"),
         (format!("{good}|--rate|9|--runtime|5"), "write --segment"),
-        (format!("{good}|--rate|9|--window|1d"), "--window"),
+        (format!("{good}|--rate|9|--window|59min"), "--window"),
         (format!("{good}|--rate|9|--textfile|mine.prom"), "not known to be ours"),
         (format!("{good}|--rate|9|--verify"), "reuses it"),
         ("--dir|c|--objective|mean < 5ms|--rw|randread|--rate|9".to_owned(), "single requests"),

@@ -77,6 +77,7 @@ fn a_stall_that_outlasts_the_stage_is_in_its_figures_and_its_doubts() {
     assert_eq!(closed["left_over"]["late"], 8, "all that was outstanding: {closed}");
     let longest_ns = |row: &Value| row["left_over"]["max_ns"].as_u64().expect("a time");
     assert!(u128::from(longest_ns(&closed)) >= STALL.as_nanos() - 50_000_000, "{closed}");
+    assert_eq!(closed["latency_ns"]["max"].as_u64(), Some(longest_ns(&closed)), "{closed}");
     // Of 500 a second, hundreds were due while the file system was frozen; 8 of them were sent.
     let open = stalled(&["--set", "rate=500"]);
     let unsent = open["left_over"]["never"].as_u64().expect("a count");

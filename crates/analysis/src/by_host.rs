@@ -1,6 +1,7 @@
 //! A result taken apart: what each host had of it. The parts are added up from the same intervals
 //! as the total, so that their sum is the total to the last request.
 
+use crate::results::outlasting;
 use crate::row::ResultRow;
 use model::{Histogram, Record};
 use std::collections::BTreeMap;
@@ -86,19 +87,19 @@ pub(crate) fn numbered(record: &Record, row: &ResultRow) -> BTreeMap<u32, Share>
             *sum = sum.saturating_add(*count);
         }
     }
-    // As those of the row: at a rate, what was due and had not come back is in the latencies.
-    let left = stage
-        .ends
-        .iter()
-        .filter(|_| row.counts_what_was_due() && digest.frame.degraded_from.is_none());
+    // As those of the row: at a rate, what was due and had not come back is in the latencies, and
+    // else what took longer than all that did.
+    let counts_all = row.counts_what_was_due();
+    let longest_ns = shares.values().filter_map(|share| share.latency.max_ns()).max().unwrap_or(0);
+    let left = stage.ends.iter().filter(|_| digest.frame.degraded_from.is_none());
     for (host, left) in left.flat_map(|end| end.left.iter().map(|left| (end.host, left))) {
         if row.counts(left.work, left.op) {
             let share = shares.entry(host).or_insert_with(|| unplanned(record, host));
             // Checked when they were taken in.
-            let _ = left
-                .late
-                .merge_into(&mut share.latency)
-                .and_then(|()| left.never.merge_into(&mut share.latency));
+            let mut all = Histogram::new();
+            let _ = left.late.merge_into(&mut all).and_then(|()| left.never.merge_into(&mut all));
+            let counted = if counts_all { all } else { outlasting(&all, longest_ns) };
+            share.latency.merge(&counted);
         }
     }
     for (number, share) in &mut shares {

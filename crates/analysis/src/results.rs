@@ -2,6 +2,7 @@
 //! these are parts of.
 
 use crate::row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, does};
+use crate::standstill::LEAST_STALL_NS;
 use model::digest::{Counts, Digest, Part};
 use model::plan::Work;
 use model::record::StageRecord;
@@ -52,6 +53,10 @@ pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec
         let parts = digest.sums.parts.iter().filter(|((work, op), _)| row.counts(*work, *op));
         let parts: Vec<&Part> = parts.map(|(_, part)| part).collect();
         parts.into_iter().for_each(|part| add(&mut row, part));
+        if !row.counts_what_was_due() {
+            let longest_ns = row.latency.max_ns().unwrap_or(0);
+            row.latency.merge(&outlasting(&row.left.all(), longest_ns));
+        }
         row
     };
     let is_alone = planned.works.len() == 1;
@@ -100,6 +105,19 @@ fn left_over(stage: &StageRecord, digest: &Digest, row: &ResultRow) -> LeftOver 
             .and_then(|()| left.never.merge_into(&mut sum.never));
     }
     sum
+}
+
+/// Of requests that had not come back, those that took longer than all that did, and as long as a
+/// standstill: in a closed loop, the end of the load must not hide them. Others were under way as at
+/// any instant.
+pub(crate) fn outlasting(left: &Histogram, longest_ns: u64) -> Histogram {
+    let least_ns = longest_ns.max(LEAST_STALL_NS);
+    let most_ns = left.max_ns().unwrap_or(0);
+    let mut longer = Histogram::new();
+    for (_, high_ns, requests) in left.buckets().filter(|(low_ns, ..)| *low_ns > least_ns) {
+        longer.record_many(high_ns.min(most_ns), requests);
+    }
+    longer
 }
 
 /// The rows of a work that has these operations, and how much of its point each is: those of I/O,

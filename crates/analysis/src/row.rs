@@ -109,7 +109,8 @@ pub struct ResultRow {
     pub bytes: u64,
     /// How long the load was on, in seconds: the longest of all hosts.
     pub seconds: f64,
-    /// Their service times, merged exactly over hosts, workers and intervals. At a fixed rate the
+    /// Their service times, merged exactly over hosts, workers and intervals. Those join them that
+    /// had not come back when the load ended and took longer than all others. At a fixed rate the
     /// response times of all requests that were due while the load was on: also of those that had
     /// not come back at its end, with at least their age.
     pub latency: Histogram,
@@ -211,6 +212,13 @@ impl ResultRow {
     /// which an fsync is none.
     pub fn counts_what_was_due(&self) -> bool {
         self.is_paced() && self.ops != Ops::One(Op::Fsync)
+    }
+
+    /// Whether the longest of its latencies is the age of a request that never came back: it took
+    /// that long at least.
+    pub fn longest_is_age(&self) -> bool {
+        let never = self.left.never.max_ns();
+        never.is_some() && never >= self.latency.max_ns()
     }
 
     /// The one work whose requests it counts; `None` for several side by side.

@@ -526,6 +526,28 @@ mod tests {
     }
 
     #[test]
+    fn minutes_of_the_running_segment_are_on_record_until_it_ends() {
+        let mut state = State::new("c".to_owned(), terms());
+        state.apply(&Entry::Began(Began { number: 1, unix_ns: 5 * SLOT_NS }));
+        let minute = |slot: u64, bad: u64| Entry::Minute {
+            slots: BTreeMap::from([(slot, Counts { good: 60 - bad, bad })]),
+            unanswered: Some(Unanswered { requests: bad, oldest_ns: 7 }),
+        };
+        [minute(5, 0), minute(6, 60), minute(6, 50)].iter().for_each(|entry| state.apply(entry));
+        assert_eq!(state.running_slots[&6].bad, 50, "the latest count of a minute");
+        assert_eq!(state.unanswered.map(|waiting| waiting.requests), Some(50));
+        assert_eq!((state.sound(), minute(u64::MAX, 0).sound()), (Ok(()), Err("slots")));
+        state.apply(&Entry::Ended(Box::new(ended(1, 6))));
+        assert!(state.running_slots.is_empty() && state.unanswered.is_none());
+        assert_eq!(state.slots.len(), 1);
+        // A ledger of a version that knew no minutes.
+        let mut old = serde_json::to_value(&state).expect("a state");
+        let fields = old.as_object_mut().expect("an object");
+        assert!(fields.remove("running_slots").is_some() && fields.remove("unanswered").is_some());
+        assert_eq!(serde_json::from_value::<State>(old).ok(), Some(state));
+    }
+
+    #[test]
     fn a_state_is_read_as_it_was_written_and_an_alert_is_on_until_it_ends() {
         let mut state = State::new("c".to_owned(), terms());
         let change = |is_on| AlertChange { alert: Alert::Fast, is_on, unix_ns: 1 };

@@ -294,7 +294,8 @@ spec_table! {
     /// What the file of a long run keeps. Totals and quantiles are exact with any of these.
     pub struct KeepSpec {
         /// How long single intervals of each host stay in the run file, from 1 min. Behind it,
-        /// their sums and merged histograms remain. `"auto"`: to the end.
+        /// their sums and merged histograms remain. They go in blocks of 65,536 samples and
+        /// operations: a shorter run keeps all. `"auto"`: to the end.
         /// See [long runs](../guide/long-runs.md).
         full: Auto<Nanos> = Auto::Auto,
         /// The kernels' counters that are recorded: `"all"`, those of block devices (`"disk"`), or

@@ -201,7 +201,9 @@ impl Tally {
         };
         let limit_ns = self.load.judge.overdue_ns().unwrap_or(u64::MAX);
         for span in &waiting.spans {
-            let first = now.saturating_sub(span.oldest_ns) / SLOT_NS;
+            // Nothing was due before the load.
+            let begin = self.load.began_unix_ns.max(now.saturating_sub(span.oldest_ns));
+            let first = begin / SLOT_NS;
             let last = now.saturating_sub(span.youngest_ns.max(limit_ns)) / SLOT_NS;
             for slot in first..=last {
                 let least_ns = limit_ns.max(now.saturating_sub((slot + 1).saturating_mul(SLOT_NS)));

@@ -8,7 +8,7 @@ use model::record::StageRecord;
 use model::{Nanos, Op, Record};
 
 /// A wait that is shorter is a latency like others: points under a second have intervals of 10 ms.
-const LEAST_STALL_NS: u64 = 100_000_000;
+pub(crate) const LEAST_STALL_NS: u64 = 100_000_000;
 
 /// What stood still: the generator where its heart did, and the target where that does not explain
 /// it.
@@ -183,6 +183,21 @@ mod tests {
     }
 
     #[test]
+    fn a_request_without_an_answer_is_in_the_tail_with_its_age_and_ordinary_ones_are_not() {
+        let of = |late: &[(u64, u64)], never: &[(u64, u64)]| {
+            let row = row(CLOSED, &[1_000; 5], late, never, &[]);
+            (row.latency.count(), row.latency.max_ns(), row.longest_is_age(), row.ios)
+        };
+        let second = 1_000_000_000;
+        assert_eq!(of(&[(12 * second, 1)], &[]), (5_001, Some(12 * second), false, 5_000));
+        assert_eq!(of(&[], &[(12 * second, 1)]), (5_001, Some(12 * second), true, 5_000));
+        let both = of(&[(12 * second, 1)], &[(4 * second, 2)]);
+        assert_eq!(both, (5_003, Some(12 * second), false, 5_000));
+        // What is under way at an instant is longer than the rest, and says nothing.
+        assert_eq!(of(&[(9_000_000, 32)], &[]), (5_000, Some(1_000_000), false, 5_000));
+    }
+
+    #[test]
     fn a_stall_that_outlasts_the_stage_is_said_with_the_time_that_requests_took() {
         let long = [(4_034_000_000, 32)];
         let of = |ios: &[usize], late: &[(u64, u64)]| stall(&row(CLOSED, ios, late, &[], &[]));
@@ -201,7 +216,8 @@ mod tests {
         let closed = row(CLOSED, &[1_000; 5], &long, &[], &[]);
         assert_eq!(
             (closed.latency.max_ns(), closed.left.all().max_ns()),
-            (Some(1_000_000), Some(4_034_000_000))
+            (Some(4_034_000_000), Some(4_034_000_000)),
+            "the longest is known, whatever came back in time"
         );
     }
 

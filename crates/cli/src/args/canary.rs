@@ -178,7 +178,7 @@ pub struct CanaryOutput {
 
     /// Send one alert called test to everybody who gets alerts, and end. Nothing is loaded.
     ///
-    /// It ends with 1 where one of them does not take it.
+    /// The exit code is 4 where one of them does not take it.
     #[arg(long)]
     pub test_alert: bool,
 

@@ -41,6 +41,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     check_places(&record)?;
+    check_guests(&record)?;
     check_devices(&record, args)?;
     let from = way(&record, args)?;
     go_on(&record, left, &from, args, &Joined::default())
@@ -293,6 +294,23 @@ pub(super) fn check_places(record: &Record) -> Result<(), Failure> {
     }
 }
 
+/// Nobody goes on with a run whose machines went with it.
+fn check_guests(record: &Record) -> Result<(), Failure> {
+    let made = record.plan.notes.iter().find_map(|note| match &note.fact {
+        Fact::Machines(made) if made.go_with_run => Some(made),
+        _ => None,
+    });
+    let Some(made) = made else { return Ok(()) };
+    Err(Failure::Target(format!(
+        "error: the run was on machines that {} made for it ({}); they were removed with their \
+         disks when it ended. Begin the run anew, or keep machines with `plimsoll vms up`",
+        made.provider,
+        hostlist::compress(
+            &made.nodes.iter().flat_map(|on| on.machines.clone()).collect::<Vec<_>>()
+        )
+    )))
+}
+
 /// A device has to be given up again: after a restart, its name may be another's.
 pub(super) fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Failure> {
     let several = record.plan.hosts.len() > 1;
@@ -358,4 +376,36 @@ fn note(record: &Record, run: &Path, stages: &[u32], is_there: bool) -> Note {
 pub(super) fn beside(run: &Path) -> PathBuf {
     let last = || marks::resumed_names(run).last().unwrap_or_default();
     marks::resumed_names(run).find(|path| !path.exists()).unwrap_or_else(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::machines::{Accelerator, DiskCache, MachinesMade, OnNode, ProviderKind};
+    use model::plan::PlanNote;
+
+    #[test]
+    fn a_run_whose_machines_went_with_it_is_not_asked_for_their_devices() {
+        let mut record = analysis::testing::Recorded::new("[[workload]]\nname = \"w\"\n").record();
+        let made = |go_with_run| MachinesMade {
+            name: "vm".to_owned(),
+            provider: ProviderKind::Qemu,
+            nodes: vec![OnNode {
+                node: "n1".to_owned(),
+                machines: vec!["vm-1".to_owned(), "vm-2".to_owned()],
+            }],
+            accelerator: Accelerator::Kvm,
+            cache: DiskCache::None,
+            boots: Vec::new(),
+            go_with_run,
+        };
+        for (goes, is_refused) in [(false, false), (true, true)] {
+            record.plan.notes = vec![PlanNote { fact: Fact::Machines(made(goes)) }];
+            let told = check_guests(&record).map_err(|failure| failure.to_string());
+            assert_eq!(told.is_err(), is_refused, "{told:?}");
+            let words = told.err().unwrap_or_default();
+            assert!(!is_refused || words.contains("vm-[1-2]") && words.contains("anew"), "{words}");
+            assert!(!words.contains("--destroy-data"), "{words}");
+        }
+    }
 }

@@ -5,6 +5,7 @@
 //! (RFC 3164, section 4.1). Where there is none, or it is full, nothing is said, and nothing waits.
 
 use model::plan::{HostPlan, PlannedTarget};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
@@ -28,17 +29,37 @@ pub(super) struct Starter {
 impl Starter {
     /// Who started this process.
     pub(super) fn here() -> Starter {
-        Starter::of(|name| std::env::var(name).ok())
+        Starter::of(|name| std::env::var(name).ok(), by_number)
     }
 
-    fn of(variable: impl Fn(&str) -> Option<String>) -> Starter {
+    /// As variables say; without them, as cron, systemd and containers start programs, by `number`.
+    fn of(
+        variable: impl Fn(&str) -> Option<String>,
+        number: impl FnOnce() -> Option<String>,
+    ) -> Starter {
         let address = |value: String| value.split(' ').next().map(str::to_owned);
+        let named = |name: &str| variable(name).filter(|user| !user.is_empty());
+        let user = named("USER").or_else(|| named("LOGNAME")).or_else(number);
         Starter {
-            user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "?".into()),
+            user: user.unwrap_or_else(|| "?".to_owned()),
             from: variable("SSH_CONNECTION").and_then(address),
             behind: variable("SUDO_USER"),
         }
     }
+}
+
+/// Who this process is, by the number of its user.
+fn by_number() -> Option<String> {
+    let number = std::fs::metadata("/proc/self").ok()?.uid();
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    Some(account(&accounts, number))
+}
+
+/// The account with this number among `accounts`, or the number itself.
+fn account(accounts: &str, number: u32) -> String {
+    let has_number = |line: &&str| line.split(':').nth(2) == Some(number.to_string().as_str());
+    let name = accounts.lines().find(has_number).and_then(|line| line.split(':').next());
+    name.filter(|name| !name.is_empty()).map_or_else(|| format!("uid:{number}"), str::to_owned)
 }
 
 /// Says that this host's share of a run begins, if it touches anything but memory.
@@ -87,14 +108,25 @@ mod tests {
     use super::*;
 
     fn starter() -> Starter {
-        Starter::of(|name| {
+        let variable = |name: &str| {
             let value = match name {
                 "USER" => "bench",
                 "SSH_CONNECTION" => "192.0.2.7 50000 192.0.2.9 22",
                 _ => return None,
             };
             Some(value.to_owned())
-        })
+        };
+        Starter::of(variable, || None)
+    }
+
+    #[test]
+    fn without_variables_it_is_the_account_with_the_number() {
+        let accounts = "root:x:0:0:root:/root:/bin/sh\n:x:7::\nrmail:x:1001:8::/:/bin/false\n";
+        let of = |number| {
+            let empty = |name: &str| (name == "USER").then(String::new);
+            Starter::of(empty, || Some(account(accounts, number))).user
+        };
+        assert_eq!([0, 1001, 7, 100].map(of), ["root", "rmail", "uid:7", "uid:100"]);
     }
 
     #[test]

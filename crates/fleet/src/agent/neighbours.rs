@@ -33,6 +33,8 @@ const LOOK: Duration = Duration::from_secs(5);
 const MOST_TOLD: usize = 8;
 /// The parts of a name are so long at most, in bytes: the kernel takes 107 of them in all.
 const LONGEST: Longest = Longest { user: 12, from: 15, run: 28 };
+/// Of a run's name that is too long, so many characters at its end stay.
+const LAST: usize = 6;
 /// Disks and file systems that a name has.
 const MOST_DEVICES: usize = 2;
 
@@ -69,7 +71,7 @@ impl Presence {
         let mut devices: Vec<u64> =
             real.filter_map(|target| device_of(&target.path)).take(MOST_DEVICES).collect();
         devices.dedup();
-        let own = Own { run: end_of(&plan.run_id, LONGEST.run), devices };
+        let own = Own { run: run_of(&plan.run_id), devices };
         let text = name(&own, &Starter::here(), std::process::id(), crate::unix_ns());
         let bound = SocketAddr::from_abstract_name(text)
             .and_then(|address| UnixDatagram::bind_addr(&address));
@@ -142,10 +144,17 @@ fn read() -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The end of a text, which tells runs apart, in characters that a name may have.
-fn end_of(text: &str, longest: usize) -> String {
-    let plain = plain(text);
-    plain[plain.len().saturating_sub(longest)..].to_owned()
+/// The name of a run, cut behind its begin where it is too long; the characters at its end stay,
+/// which tell runs of one suite apart.
+fn run_of(text: &str) -> String {
+    let (plain, longest) = (plain(text), LONGEST.run);
+    match plain.len() > longest {
+        true => {
+            let begin = &plain[..longest - 1 - LAST];
+            format!("{begin}~{}", &plain[plain.len() - LAST..])
+        }
+        false => plain,
+    }
 }
 
 /// The begin of a text, with a sign where it goes on.
@@ -216,7 +225,7 @@ mod tests {
     use super::*;
 
     fn own(run: &str, devices: &[u64]) -> Own {
-        Own { run: end_of(run, LONGEST.run), devices: devices.to_vec() }
+        Own { run: run_of(run), devices: devices.to_vec() }
     }
 
     fn starter(user: &str, from: Option<&str>) -> Starter {
@@ -237,7 +246,7 @@ mod tests {
         let list = format!("Num RefCount Protocol Flags Type St Inode Path\n{}", line(&text));
         let found = others(&list, &own("other", &[7]));
         let [other] = &found[..] else { panic!("{found:?}") };
-        assert_eq!(other.run, "-name-20261123-220102-ab12cd");
+        assert_eq!(other.run, "a-suite-with-a-very-l~ab12cd");
         assert_eq!(
             (other.user.as_str(), other.from.as_deref()),
             ("somebody_wi~", Some("2001:db8:1234:~"))

@@ -70,6 +70,12 @@ pub fn latency(ns: Option<u64>) -> String {
     ns.map_or_else(|| "–".to_owned(), |ns| Nanos(ns).to_string())
 }
 
+/// The longest latency of a row: `1.25 ms`, or `≥ 12.1 s` of a request that never came back.
+pub fn longest(row: &ResultRow) -> String {
+    let at_least = if row.longest_is_age() { "≥ " } else { "" };
+    format!("{at_least}{}", latency(row.latency.max_ns()))
+}
+
 /// `10,000 IOPS` or `100 MiB/s`.
 pub fn rate(rate: Rate) -> String {
     match rate {

@@ -243,7 +243,7 @@ fn row_cells(record: &Record, row: &ResultRow, marks: &Marks) -> [String; 15] {
             row.confidence.p99_ns(),
         ),
         quantile(0.999),
-        words::latency(row.latency.max_ns()),
+        words::longest(row),
         words::count(row.error_count()),
         words::share(row.cpu_cores()),
     ]

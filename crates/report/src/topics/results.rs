@@ -151,7 +151,7 @@ fn cells(row: &ResultRow, swept: bool, durable: Option<String>, marks: &Marks) -
     let p99 = row.latency.quantile_ns(0.99).map(|ns| ns as f64);
     cells.push(number(words::uncertainty(p99, row.confidence.p99_ns()), &[]));
     cells.push(number(quantile(0.999), &[]));
-    cells.push(number(words::latency(row.latency.max_ns()), &[]));
+    cells.push(number(words::longest(row), &[]));
     cells.push(number(words::count(row.error_count()), &[]));
     cells.push(number(words::share(row.cpu_cores()), &[]));
     cells

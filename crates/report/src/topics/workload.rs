@@ -405,7 +405,7 @@ fn figures(rows: &[&ResultRow]) -> Markup {
     for quantile in QUANTILES {
         body.push(line(quantile.name, &|row| quantile_words(row, quantile.share)));
     }
-    body.push(line("max", &|row| Markup::from(words::latency(row.latency.max_ns()))));
+    body.push(line("max", &|row| Markup::from(words::longest(row))));
     let table = element(
         "table",
         &[("class", "figures")],

@@ -248,8 +248,8 @@ impl Seen {
             self.done.slots.insert(slot, counts);
             self.done.totals.counts.add(counts);
             self.done.totals.missed = self.done.totals.missed.saturating_add(counts.bad);
-            let end_unix_ns = (slot + 1).saturating_mul(SLOT_NS);
-            self.done.end_unix_ns = self.done.end_unix_ns.max(end_unix_ns);
+            // That minute may not have been over.
+            self.done.end_unix_ns = self.done.end_unix_ns.max(slot.saturating_mul(SLOT_NS));
         }
     }
 }

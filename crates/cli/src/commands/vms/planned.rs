@@ -3,11 +3,12 @@
 use crate::args::ProviderArg;
 use crate::failure::Failure;
 use crate::machines::{self, BootArgs, Taken, Wanted};
-use model::machines::ProviderKind;
+use model::machines::{Accelerator, ProviderKind};
 use model::{Bytes, ScaleArg};
 use provision::nodes::NodeNeeds;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::path::Path;
 use suite::Spec;
 
 /// What `--provider` would make, for `plimsoll plan`.
@@ -62,6 +63,14 @@ fn known(free: Bytes) -> Option<Bytes> {
     (free.0 != u64::MAX).then_some(free)
 }
 
+/// Why guests have no processor of their own, with a device for that or without.
+fn why_emulated(has_device: bool) -> &'static str {
+    match has_device {
+        true => "/dev/kvm is there, and the guests' kernel does not begin under it",
+        false => "KVM does not run the guests' kernel there",
+    }
+}
+
 impl Planned {
     /// What guests see their disks on.
     fn adapter(&self) -> &'static str {
@@ -93,6 +102,13 @@ impl Planned {
             wanted.cache,
             wanted.accelerator
         );
+        if wanted.accelerator == Accelerator::Tcg {
+            let without = self.nodes.iter().filter(|on| on.needs.has_kvm == Some(false));
+            for node in without.map(|on| &on.node) {
+                let device = Path::new("/dev/kvm").exists() && self.wanted.nodes().is_empty();
+                let _ = writeln!(text, "tcg       {node}: {}", why_emulated(device));
+            }
+        }
         let scale = self.wanted.scale();
         if !scale.is_one() {
             let _ = writeln!(text, "scale     {scale} of the suite's disks and memory");

@@ -73,9 +73,12 @@ fn objective(state: &State) -> String {
     format!("{share} of requests keep: {}", state.terms.objective)
 }
 
-/// What is left of the budget, in percent; negative where more than all is spent.
+/// What is left of the budget, in percent; where more than all is spent, how many times.
 fn left(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    match share {
+        share if share < -1.0 => format!("none ({:.0} times spent)", 1.0 - share),
+        share => format!("{:.1} %", share * 100.0),
+    }
 }
 
 /// A segment in one line.

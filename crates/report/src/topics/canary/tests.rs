@@ -44,16 +44,19 @@ fn words_objects_and_metrics_have_the_same_figures() {
     let told = Told { state: &state, running: &running, unanswered: None, unix_ns: 11 * SLOT_NS };
     let text = status(&told);
     assert!(text.contains("99.9% of requests keep: p99.9 < 5ms"), "{text}");
-    assert!(text.contains("alerts     fast") && text.contains("600 requests, 1 bad"), "{text}");
+    assert!(
+        text.contains("alerts     fast") && text.contains("1 of 600 requests missed the objective"),
+        "{text}"
+    );
     let line = segment(&state.recent[0], &told);
     assert!(
-        line.starts_with("segment 1 of 1970-01-01 00:10:00 UTC, 1m 00s: 600 requests"),
+        line.starts_with("segment 1 of 1970-01-01 00:10:00 UTC, 1m 00s: 1 of 600 requests"),
         "{line}"
     );
     let object = status_object(&told);
     assert_eq!(
         (&object["alerts_on"][0], &object["totals"]["requests"]),
-        (&"fast".into(), &599.into())
+        (&"fast".into(), &600.into())
     );
     let found = metrics_text(&metrics(&told, 5_000_000_000));
     for line in [
@@ -73,7 +76,13 @@ fn alerts_and_harm_are_sentences() {
     let (state, running) = (state(), BTreeMap::new());
     let told = Told { state: &state, running: &running, unanswered: None, unix_ns: 11 * SLOT_NS };
     let on = alert(state.alerts[0], &told);
-    assert!(on.starts_with("alert fast at 1970-01-01 00:11:00 UTC: the error budget"), "{on}");
+    assert!(
+        on.starts_with("alert fast at 1970-01-01 00:11:00 UTC: 1 of 600 requests missed"),
+        "{on}"
+    );
+    let unanswered = Some(Unanswered { requests: 7, oldest_ns: 63_500_000_000 });
+    let waits = alert(state.alerts[0], &Told { unanswered, ..told });
+    assert!(waits.ends_with("; 7 requests have no answer, the oldest for 1m 03s"), "{waits}");
     let off = alert(AlertChange { is_on: false, ..state.alerts[0] }, &told);
     assert!(off.starts_with("alert fast ended at"), "{off}");
     let slow = harm(Harm::Slow { p99_ns: 9_000_000, usual_ns: 1_000_000 });
