@@ -1,6 +1,6 @@
 //! The commands on run files that hold results of other tools.
 
-use super::{print, print_json};
+use super::{print, print_json, unchecked};
 use crate::args::{CompareArgs, ShowArgs, TrendArgs};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
@@ -75,6 +75,7 @@ impl Mixed {
             None => {
                 let record = store::read_digests(path);
                 let record = record.map_err(|error| Failure::RunFile(format!("error: {error}")))?;
+                unchecked::warn(path, &record);
                 Ok(Named::Own(Box::new(record)))
             }
         };

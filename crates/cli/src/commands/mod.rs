@@ -36,6 +36,7 @@ mod serve;
 mod suites;
 mod take;
 mod trend;
+mod unchecked;
 mod verdict_gate;
 mod verify;
 mod views;

@@ -1,6 +1,6 @@
 //! `plimsoll show`, and reading of run files: what a run file says, at any time after the run.
 
-use super::{print_exactly, print_json};
+use super::{print_exactly, print_json, unchecked};
 use crate::args::ShowArgs;
 use crate::failure::Failure;
 use crate::{published, screen, testbed};
@@ -15,6 +15,7 @@ use report::surfaces::table::{Notes, TableStyle};
 use report::topics;
 use std::path::Path;
 use std::process::ExitCode;
+use store::StoreError;
 
 /// The run beside published figures; where they do not fit it, why.
 pub(super) fn hold(
@@ -117,18 +118,24 @@ fn suite<'a>(origin: &'a Origin, version: &str, run: &Path) -> Result<&'a str, F
 /// The run in a file, with what its samples come to and without the samples: all that figures and
 /// pages rest on.
 pub fn read_digests(path: &Path) -> Result<Record, Failure> {
-    store::read_digests(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
+    seen(path, store::read_digests(path))
 }
 
 /// The run in a file as [`read_digests`] has it, with what the kernels' counters come to: what was
 /// at its limit.
 pub fn read_judged(path: &Path) -> Result<Record, Failure> {
-    store::read_judged(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
+    seen(path, store::read_judged(path))
 }
 
 /// The run in a file, without what is begun anew when it is gone on with.
 pub fn read_to_resume(path: &Path) -> Result<Record, Failure> {
-    store::read_to_resume(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
+    seen(path, store::read_to_resume(path))
+}
+
+fn seen(path: &Path, read: Result<Record, StoreError>) -> Result<Record, Failure> {
+    let record = read.map_err(|error| Failure::RunFile(format!("error: {error}")))?;
+    unchecked::warn(path, &record);
+    Ok(record)
 }
 
 #[cfg(test)]

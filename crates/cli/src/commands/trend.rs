@@ -2,7 +2,7 @@
 
 use super::compare::gate;
 use super::foreign::Mixed;
-use super::{print, print_json};
+use super::{print, print_json, unchecked};
 use crate::args::TrendArgs;
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
@@ -73,6 +73,7 @@ fn records(files: &mut Vec<RunFile>) -> Result<Vec<Record>, Failure> {
     for file in files.drain(..) {
         match store::read_digests(&file.path) {
             Ok(record) => {
+                unchecked::warn(&file.path, &record);
                 records.push(record);
                 kept.push(file);
             }

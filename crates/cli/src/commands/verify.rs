@@ -1,6 +1,6 @@
 //! `plimsoll verify`: whether what a run left is what it wrote.
 
-use super::{print, print_json};
+use super::{print, print_json, unchecked};
 use crate::args::VerifyArgs;
 use crate::failure::{DATA_DAMAGED, Failure};
 use crate::standard_error;
@@ -27,6 +27,7 @@ pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         kept: args.list.min(MOST_LISTED),
     };
     let head = store::read_head(&args.run).map_err(unreadable)?;
+    unchecked::warn(&args.run, &head);
     let host = engine::audited_host(&head, &options).map_err(refused)?;
     drop(head);
     let record = store::read_of_host(&args.run, host).map_err(unreadable)?;

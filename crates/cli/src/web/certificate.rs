@@ -223,8 +223,8 @@ mod tests {
         made.expect("a file");
         for (path, words) in [
             (folder.path().join("none"), "No such file"),
-            (folder.path().to_owned(), "no file"),
-            ("/dev/zero".into(), "no file"),
+            (folder.path().to_owned(), "no regular file"),
+            ("/dev/zero".into(), "no regular file"),
             (large, "larger than 1 MiB"),
         ] {
             let refused = read("--tls-key", &path).expect_err(words);

@@ -7,7 +7,7 @@ use super::sections::{Entry, Section, expanded};
 use crate::draft::{Draft, Group, Taken, plain_name};
 use crate::import::{Import, ImportError, World};
 use crate::loss::{Losses, UNSHOWN, Verdict};
-use crate::table::{Given, find, unknown};
+use crate::table::{Given, Opt, find, unknown};
 use crate::write;
 
 /// No suite has more scenarios or workloads.
@@ -155,7 +155,8 @@ pub fn apply(job: &mut Job, entry: &Entry, world: &World<'_>, losses: &mut Losse
         Some(option) => option.apply(job, &Given { id, value }),
         None => unknown(&TABLES, "fio", &entry.name),
     };
-    losses.replace(id, if entry.is_included { verdict.unquoted(&entry.value) } else { verdict });
+    let is_hidden = entry.is_included && option.is_some_and(Opt::reads_its_value);
+    losses.replace(id, if is_hidden { verdict.unquoted() } else { verdict });
 }
 
 /// The jobs in groups that run one after the other.

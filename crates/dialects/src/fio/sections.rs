@@ -120,8 +120,8 @@ fn included(line: &str) -> Option<&str> {
     (name.starts_with(char::is_whitespace) && !name.contains('=')).then(|| name.trim())
 }
 
-/// Puts in the variables of the environment (`${NAME}`), or says which is not there or holds neither
-/// a number nor a word of a job.
+/// Puts in the variables of the environment (`${NAME}`), or says which is not there, or is no
+/// number and no word of a job.
 pub fn expanded(value: &str, world: &World<'_>) -> Result<String, String> {
     let mut text = String::new();
     let mut rest = value;

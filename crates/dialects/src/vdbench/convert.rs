@@ -297,5 +297,6 @@ fn apply<J>(table: &'static [Opt<J>], job: &mut J, parameter: &Parameter, losses
         Some(option) => option.apply(job, &Given { id, value: value.clone() }),
         None => unknown(&[table], "vdbench", key),
     };
-    losses.replace(id, if parameter.is_included { verdict.unquoted(value) } else { verdict });
+    let is_hidden = parameter.is_included && option.is_some_and(Opt::reads_its_value);
+    losses.replace(id, if is_hidden { verdict.unquoted() } else { verdict });
 }

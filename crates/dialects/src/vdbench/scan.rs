@@ -98,7 +98,8 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// `$name` is a variable that the command line of vdbench gives; here, the environment, where it is a number.
+    /// `$name` is a variable that the command line of vdbench gives; here, the environment, where
+    /// it is a number.
     fn put_in(&self, value: &str) -> String {
         if !value.contains('$') {
             return value.to_owned();

@@ -6,6 +6,7 @@ use super::sought::Sought;
 use super::started::{self, Ended, Stop};
 use super::workplace::Workplace;
 use crate::commands::saved::read_digests;
+use crate::commands::unchecked;
 use crate::failure::Failure;
 use analysis::compare::{Unlike, compare};
 use analysis::gate::{
@@ -211,6 +212,7 @@ fn complete(files: &RunFiles) -> Result<Vec<Record>, Failure> {
                 format!("{} is a run that is there twice", path.display())
             }
             Ok(record) => {
+                unchecked::warn(path, &record);
                 records.push(record);
                 continue;
             }
