@@ -108,7 +108,10 @@ fn volatile_loop(folder: &Path) -> Result<Staged, String> {
         }
     }
     let load = |device: &str| {
-        Load::alone(["--rw", "randwrite", "--runtime", "3", "--destroy-data", device])
+        // A flush behind the load would make the cache a part of the durable rate.
+        let flush = ["--set", "flush=none"];
+        let load = ["--rw", "randwrite", "--runtime", "3", "--destroy-data", device];
+        Load::alone([flush.as_slice(), load.as_slice()].concat())
     };
     Ok(Staged { lying: load(&devices[0]), honest: load(&devices[1]), undo })
 }

@@ -65,7 +65,7 @@ fn the_page_cache_in_between_is_said() {
         host: 0,
         fact: Fact::DirectRefused { path: "/tmp/x".to_owned() },
     });
-    assert_eq!(codes(&refused), ["direct-refused", "fits-in-memory"]);
+    assert_eq!(codes(&refused), ["fits-in-memory", "direct-refused"]);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_busy_worker_and_skipped_stages_are_said() {
     let mut recorded =
         good("[stages]\nprepare = false\nprecondition = 0\n[[workload]]\nname = \"w\"\n");
     recorded.busy(0.95);
-    assert_eq!(codes(&recorded), ["worker-busy", "not-prepared", "not-preconditioned"]);
+    assert_eq!(codes(&recorded), ["not-prepared", "worker-busy", "not-preconditioned"]);
 }
 
 #[test]
