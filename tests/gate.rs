@@ -109,6 +109,15 @@ fn where_time_is_too_short_it_says_what_it_could_find_and_tells_the_pipeline() {
 }
 
 #[test]
+fn a_run_that_does_not_fit_the_rest_of_the_budget_leaves_the_pairs_before_it() {
+    let folder = scratch();
+    let head = "if test -e once; then sleep 60; fi; touch once";
+    let told = gate(folder.path(), "true", head, &["--detect", "3%", "--budget", "2s"]);
+    let told = told.with_code(9);
+    assert!(told.out.starts_with("cannot tell: ") && told.out.contains("1 pair"), "{}", told.out);
+}
+
+#[test]
 fn what_cannot_be_judged_is_refused_in_words() {
     let folder = scratch();
     std::fs::write(folder.path().join("notes.txt"), "words").expect("room");

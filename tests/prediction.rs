@@ -61,6 +61,25 @@ fn report_c_is_fitted_held_out_and_predicted_from_its_fitted_testbed() {
 }
 
 #[test]
+fn a_testbed_that_no_prediction_takes_is_not_fitted() {
+    let folder = scratch();
+    let here = folder.path();
+    let drives = |line: &str| {
+        format!(
+            "name = \"one\"\n[[nodes]]\ncount = 1\n[[nodes.drives]]\n{line}capacity = \"1TB\"\n"
+        )
+    };
+    for (line, words) in [
+        ("role = \"boot\"\n", "no node has a capacity drive"),
+        ("", "too little is known to simulate it; give model, or read"),
+    ] {
+        std::fs::write(here.join("one.toml"), drives(line)).expect("written");
+        let told = plimsoll(here, &["calibrate", "./one.toml", "none.plimsoll"]).with_code(2);
+        assert!(told.err.contains(words), "{}", told.err);
+    }
+}
+
+#[test]
 fn a_given_rate_is_carried_with_its_latency_or_falls_behind() {
     let folder = scratch();
     let here = folder.path();

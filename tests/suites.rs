@@ -15,7 +15,7 @@ const FULL: [(&str, u32, &[&str]); 13] = [
     (
         "s2d-disaggregated",
         1,
-        &["8 files × 6.98 GiB", "then 1h 48m", "equal-rate (scenario=tcp, repetition 3)"],
+        &["8 files × 6.98 GiB", "then 3h 00m", "equal-rate (scenario=tcp, repetition 5)"],
     ),
     (
         "vsan-four-corners",
@@ -155,6 +155,19 @@ fn each_runs_small(suites: &[Small<'_>]) {
             json = small(suite, scale, &[]);
         }
         check(suite, &json, *works, workloads);
+    }
+}
+
+#[test]
+fn a_short_built_in_suite_has_an_interval_for_each_of_its_rows() {
+    let folder = scratch();
+    let json = plimsoll(folder.path(), &["run", "smoke", "-t", "sim:ssd", "--quiet", "--json"]);
+    let json = json.with_code(0).json();
+    let rows = json["results"].as_array().expect("a list");
+    let moved = || rows.iter().filter(|row| row["op"] != "fsync");
+    assert!(moved().count() > 0);
+    for row in moved() {
+        assert!(row["ci"]["iops"].is_array() || row["ci"]["iops"].is_object(), "{row:#}");
     }
 }
 

@@ -36,6 +36,8 @@ pub fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
     }
     let measure = quick.runtime.unwrap_or(Nanos::seconds(60));
     let _ = writeln!(text, "\n[stages]\nmeasure = \"{}\"", milliseconds(measure));
+    let interval = Nanos((measure.0 / INTERVALS).clamp(LEAST_INTERVAL.0, Nanos::seconds(1).0));
+    let _ = writeln!(text, "interval = \"{}\"", milliseconds(interval));
     if let Some(ramp) = quick.ramp {
         let _ = writeln!(text, "precondition = \"{}\"", milliseconds(ramp));
     }
@@ -59,6 +61,11 @@ pub fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
 }
 
 /// A time as suites have it.
+/// So many intervals of a short measurement say how far chance moves its figures.
+const INTERVALS: u64 = 40;
+/// No interval is shorter.
+const LEAST_INTERVAL: Nanos = Nanos(10_000_000);
+
 fn milliseconds(time: Nanos) -> String {
     format!("{}ms", time.0 / 1_000_000)
 }
@@ -114,6 +121,14 @@ mod tests {
         assert_eq!(workload.depth.value, Depth(32));
         assert_eq!((workload.access.value, workload.read.value), (Access::Random, Percent::ALL));
         assert_eq!(spec.first_scenario().stages.measure.value, Nanos::seconds(60));
+        let interval = |runtime: &str| {
+            let runtime = Some(runtime.parse().expect(runtime));
+            let text = suite(Pattern::Randread, &QuickArgs { runtime, ..QuickArgs::default() });
+            let spec = Spec::parse("quick", &text, &[]).expect("a good suite");
+            spec.first_scenario().stages.interval.value
+        };
+        assert_eq!(interval("10s"), Nanos(250_000_000), "40 of them");
+        assert_eq!((interval("1h"), interval("100ms")), (Nanos::seconds(1), Nanos(10_000_000)));
         assert_eq!(run.work.what, ["/mnt/x"]);
         assert!(
             crate::suite_and_targets::find(&[spec.suite.name.value]).is_err(),

@@ -368,6 +368,18 @@ mod tests {
     }
 
     #[test]
+    fn every_measurement_of_a_built_in_suite_has_intervals_enough_for_an_error() {
+        for (name, text) in BUILT_IN {
+            let spec = Spec::parse(name, text, &[]).expect("a good suite");
+            for scenario in spec.scenarios() {
+                let stages = &scenario.stages;
+                let intervals = stages.measure.value.0 / stages.interval.value.0;
+                assert!(intervals >= 40, "{name}: {intervals} intervals");
+            }
+        }
+    }
+
+    #[test]
     fn a_near_name_is_suggested() {
         assert!(unknown("four-corner").contains("did you mean `four-corners`?"));
         assert!(unknown("xyzzy").contains("the built-in ones are"));

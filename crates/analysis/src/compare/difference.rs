@@ -160,6 +160,39 @@ fn of(difference: Estimate) -> Ratio {
     }
 }
 
+/// The repetitions of each side with which a test would find this difference, if its mean and its
+/// spread stayed what they are with `now`, as one of so many `tests` (Bonferroni: Holm's is never
+/// stricter). `None` where more than [`MOST_NEEDED`] would, or none is known.
+///
+/// [`MOST_NEEDED`]: super::MOST_NEEDED
+pub fn needed(test: Estimate, now: u64, tests: usize) -> Option<u64> {
+    let (now, allowed) = (now.max(1), OUTSIDE / tests.max(1) as f64);
+    let decides = |repetitions: &u64| {
+        let more = *repetitions as f64;
+        // A single measurement has no spread of its own: that of two is the least to be known.
+        let freedom = test.freedom.min(2.0 * more) * (more - 1.0) / (now as f64 - 1.0).max(1.0);
+        let error = test.error * (now as f64 / more).sqrt();
+        probability(Estimate { error, freedom: freedom.max(1.0), ..test }) < allowed
+    };
+    (now.max(1) + 1..=super::MOST_NEEDED).find(decides)
+}
+
+/// The least change that a test finds in four of five cases, in percent, where figures stray by
+/// `deviation` (relative) from repetition to repetition and there are so many of each side and so
+/// many `tests`. `None` for fewer than two.
+pub fn visible_percent(deviation: f64, repetitions: u64, tests: usize) -> Option<f64> {
+    const MISSED: f64 = 0.2;
+    if repetitions < 2 {
+        return None;
+    }
+    let each = repetitions as f64;
+    // The test's own, for sides that stray alike: Satterthwaite's less one, and at least one side's.
+    let freedom = (2.0 * (each - 1.0) - 1.0).max(each - 1.0);
+    let bounds = student::bound(OUTSIDE / tests.max(1) as f64, freedom)
+        + student::bound(2.0 * MISSED, freedom);
+    Some(percent(bounds * deviation * (2.0 / each).sqrt()))
+}
+
 /// Probabilities of chance, corrected for how many are looked at: each as if it were the only one,
 /// while in all of them together equals are called different in no more than the stated share of
 /// cases (Holm, *A simple sequentially rejective multiple test procedure*, 1979).

@@ -157,7 +157,7 @@ impl Condition {
             for point in other.points.iter().filter(|point| self.of.is_none_or(|of| of.is(point))) {
                 for found in point.differences.iter().filter(|found| found.metric == self.metric) {
                     // A limit of 0 asks for any change that is none of chance.
-                    let may_be_chance = found.verdict == Verdict::NoDifference
+                    let may_be_chance = found.verdict.may_be_chance()
                         && self.percent != 0.0
                         && self.is_beyond(found);
                     if found.verdict == Verdict::NotKnown || may_be_chance {
@@ -175,7 +175,7 @@ impl Condition {
     }
 
     fn is_met(&self, found: &Difference) -> bool {
-        self.is_beyond(found) && found.verdict != Verdict::NoDifference
+        self.is_beyond(found) && !found.verdict.may_be_chance()
     }
 
     fn is_beyond(&self, found: &Difference) -> bool {

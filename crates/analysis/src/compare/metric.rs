@@ -60,6 +60,11 @@ impl Metric {
         }
     }
 
+    /// Whether it answers if a point is better or worse: the rate and the p99.
+    pub fn is_headline(self) -> bool {
+        self == Metric::Iops || self.word() == "p99"
+    }
+
     /// Whether more of it is better.
     pub fn more_is_better(self) -> bool {
         matches!(self, Metric::Iops | Metric::Bandwidth)

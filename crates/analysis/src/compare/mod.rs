@@ -6,6 +6,7 @@ mod gate;
 mod metric;
 
 pub use comparable::{Load, Unlike};
+pub use difference::visible_percent;
 pub use gate::{Asked, BadCondition, Condition, Outcome};
 pub use metric::Metric;
 
@@ -101,6 +102,8 @@ pub struct Difference {
     pub chance: Option<f64>,
     /// The difference of logarithms as it was tested; `None` as before.
     pub(crate) test: Option<Estimate>,
+    /// Whether every repetition of one side lies beyond every one of the other.
+    pub(crate) is_apart: bool,
     /// What can be told.
     pub verdict: Verdict,
 }
@@ -114,17 +117,33 @@ pub enum Verdict {
     Lower,
     /// No difference can be told.
     NoDifference,
+    /// Every repetition of one side lies beyond every one of the other, and they are too few to
+    /// decide.
+    NotDecided {
+        /// So many repetitions of each side would decide, if they differed and strayed as these.
+        /// `None` where more than [`MOST_NEEDED`] would.
+        needed: Option<u64>,
+    },
     /// Nobody knows: there are too few intervals and no repetitions.
     NotKnown,
 }
 
+/// More repetitions are not asked for.
+pub const MOST_NEEDED: u64 = 1_000;
+
 impl Verdict {
+    /// Whether there are figures enough, and they may be chance.
+    pub fn may_be_chance(self) -> bool {
+        matches!(self, Verdict::NoDifference | Verdict::NotDecided { .. })
+    }
+
     /// A stable word for machines.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Higher => "higher",
             Verdict::Lower => "lower",
             Verdict::NoDifference => "no-difference",
+            Verdict::NotDecided { .. } => "not-decided",
             Verdict::NotKnown => "not-known",
         }
     }
@@ -339,33 +358,58 @@ fn difference(
         interval: ratio.interval,
         chance: ratio.chance,
         test: ratio.test,
+        is_apart: is_apart(&one, &two),
         verdict: Verdict::NotKnown,
     })
 }
 
+/// A factor that no chance is called: a tenth, as a logarithm.
+const OBVIOUS: f64 = std::f64::consts::LN_10;
+
+/// Whether every one of these logarithms lies beyond every other. Single measurements do so always:
+/// they count if they differ by ten times.
+fn is_apart(base: &[f64], other: &[f64]) -> bool {
+    let ends = |values: &[f64]| {
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        (least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let ((base_low, base_high), (low, high)) = (ends(base), ends(other));
+    let between = (low - base_high).max(base_low - high);
+    between > OBVIOUS || (between > 0.0 && base.len() > 1 && other.len() > 1)
+}
+
+/// The families of tests. Each is corrected by itself: rate and p99 answer whether a point is
+/// better or worse, and all else says in what.
+const FAMILIES: usize = 2;
+
+/// The family of a difference; `None` for what follows from the rate. Bandwidth does, and at equal
+/// depth the mean latency: what is one finding is tested once.
+fn family(point: &ComparedPoint, found: &Difference) -> Option<usize> {
+    match found.metric {
+        Metric::Bandwidth => None,
+        Metric::Mean if point.one_finding => None,
+        metric => Some(usize::from(!metric.is_headline())),
+    }
+}
+
 /// Corrects the probabilities for all that is compared, and says what can be told.
 pub(crate) fn judge(comparison: &mut Comparison) {
-    let points = || comparison.others.iter().flat_map(|other| &other.points);
-    // Bandwidth follows from the rate, and at equal depth the mean latency: what is one finding is
-    // tested once.
-    let tested = |point: &ComparedPoint, found: &Difference| match found.metric {
-        Metric::Bandwidth => false,
-        Metric::Mean => !point.one_finding,
-        _ => true,
-    };
-    let all: Vec<(bool, Option<f64>)> = points()
-        .flat_map(|point| {
-            point.differences.iter().map(|found| (tested(point, found), found.chance))
-        })
-        .collect();
-    let family: Vec<f64> =
-        all.iter().filter(|(tested, _)| *tested).filter_map(|(_, chance)| *chance).collect();
-    let mut adjusted = difference::holm(&family).into_iter();
-    let mut tests = all.iter().map(|(tested, _)| *tested);
+    let mut families: [Vec<f64>; FAMILIES] = Default::default();
+    for point in comparison.others.iter().flat_map(|other| &other.points) {
+        for found in &point.differences {
+            if let (Some(family), Some(chance)) = (family(point, found), found.chance) {
+                families[family].push(chance);
+            }
+        }
+    }
+    let tests = families.each_ref().map(Vec::len);
+    let mut adjusted = families.map(|chances| difference::holm(&chances).into_iter());
     for point in comparison.others.iter_mut().flat_map(|other| &mut other.points) {
-        for found in &mut point.differences {
-            if tests.next() == Some(true) && found.chance.is_some() {
-                found.chance = adjusted.next();
+        let of: Vec<Option<usize>> =
+            point.differences.iter().map(|found| family(point, found)).collect();
+        for (found, family) in point.differences.iter_mut().zip(&of) {
+            if let Some(family) = family.filter(|_| found.chance.is_some()) {
+                found.chance = adjusted[family].next();
             }
         }
         let rate = point
@@ -373,30 +417,32 @@ pub(crate) fn judge(comparison: &mut Comparison) {
             .iter()
             .find(|found| found.metric == Metric::Iops)
             .and_then(|found| found.chance);
-        for found in &mut point.differences {
-            let follows = found.metric == Metric::Bandwidth
-                || (found.metric == Metric::Mean && point.one_finding);
-            if follows && found.chance.is_some() {
+        for (found, family) in point.differences.iter_mut().zip(of) {
+            if family.is_none() && found.chance.is_some() {
                 found.chance = rate.or(found.chance);
             }
             if let (Some(test), Some(chance)) = (found.test, found.chance) {
                 found.interval = Some(difference::agreeing(test, chance));
             }
-            found.verdict = verdict(found);
+            found.verdict = verdict(found, point.repetitions, tests[family.unwrap_or(0)]);
         }
     }
 }
 
-fn verdict(found: &Difference) -> Verdict {
-    match found.chance {
-        None => Verdict::NotKnown,
-        Some(chance) if chance >= 1.0 - CONFIDENCE => Verdict::NoDifference,
-        // What it follows may not make it surer than it is.
-        Some(_) if found.interval.is_some_and(|interval| interval.holds(0.0)) => {
-            Verdict::NoDifference
+/// What can be told of one of so many `tests`.
+fn verdict(found: &Difference, repetitions: (usize, usize), tests: usize) -> Verdict {
+    let Some(chance) = found.chance else { return Verdict::NotKnown };
+    // What it follows may not make it surer than it is.
+    let may_be_none = found.interval.is_some_and(|interval| interval.holds(0.0));
+    match chance >= 1.0 - CONFIDENCE || may_be_none {
+        true if found.is_apart => {
+            let least = repetitions.0.min(repetitions.1) as u64;
+            let needed = found.test.and_then(|test| difference::needed(test, least, tests));
+            Verdict::NotDecided { needed }
         }
-        Some(_) if found.percent > 0.0 => Verdict::Higher,
-        Some(_) => Verdict::Lower,
+        true => Verdict::NoDifference,
+        false if found.percent > 0.0 => Verdict::Higher,
+        false => Verdict::Lower,
     }
 }
 

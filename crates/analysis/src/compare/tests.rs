@@ -59,8 +59,8 @@ fn runs_of_the_same_are_rarely_called_different_and_no_gate_closes_on_chance() {
         closed +=
             "iops < 0%".parse::<Condition>().expect("a condition").check(&comparison).met.len();
     }
-    // 5 % of 150 is 7.5, and 14 more than two standard deviations beyond.
-    assert!(different <= 14 && closed <= 6, "{different} {closed}");
+    // Two families of 5 % each: of 150 at most 15, and 22 are two standard deviations beyond.
+    assert!(different <= 22 && closed <= 6, "{different} {closed}");
 }
 
 /// A run of a mix with so many reads and writes a second.
@@ -161,6 +161,49 @@ fn repetitions_decide_where_there_are_some() {
     );
     let less = compare(&[&side([1_000.0, 1_010.0, 990.0]), &side([700.0, 705.0, 710.0])]);
     assert_eq!(found(&less, Metric::Iops).verdict, Verdict::Lower);
+}
+
+#[test]
+fn what_is_apart_and_not_decided_says_how_many_repetitions_would_decide() {
+    let side = |levels: &[f64]| {
+        repeated(&levels.iter().map(|level| ("default", *level)).collect::<Vec<_>>())
+    };
+    let rate = |base: &[f64], other: &[f64]| {
+        found(&compare(&[&side(base), &side(other)]), Metric::Iops).verdict
+    };
+    let (base, other) = ([1_000.0, 2_500.0, 900.0], [400.0, 880.0, 500.0]);
+    let Verdict::NotDecided { needed: Some(needed) } = rate(&base, &other) else {
+        panic!("{:?}", rate(&base, &other))
+    };
+    assert!((4..=12).contains(&needed), "{needed}");
+    // Two figures of one point are a family of two: what decides there is enough.
+    let again = |values: &[f64]| -> Vec<f64> {
+        values.iter().copied().cycle().take(3 * needed.div_ceil(3) as usize).collect()
+    };
+    assert_eq!(rate(&again(&base), &again(&other)), Verdict::Lower);
+    assert_eq!(rate(&[1_000.0, 1_001.0], &[999.0, 1_000.5]), Verdict::NoDifference);
+    // Less than a tenth is never called no difference, however it strays.
+    let far = rate(&[5_000.0, 90_000.0, 6_000.0], &[5.0, 400.0, 6.0]);
+    assert!(matches!(far, Verdict::NotDecided { .. } | Verdict::Lower), "{far:?}");
+}
+
+/// A run of two points with their repetitions in turns, each at these rates, with a p99 of its own.
+fn two_points(levels: &[(f64, f64)]) -> Record {
+    let points: Vec<(&str, f64)> =
+        levels.iter().flat_map(|(one, two)| [("one", *one), ("two", *two)]).collect();
+    repeated(&points)
+}
+
+#[test]
+fn rate_and_p99_are_tested_apart_from_all_else() {
+    // Runs that stray by 6 to 7 %, and a loss of a quarter: found among few tests alone.
+    let base = [(1_000.0, 500.0), (1_070.0, 530.0), (950.0, 470.0)];
+    let other = base.map(|(one, two)| (0.72 * one, 0.73 * two));
+    let comparison = compare(&[&two_points(&base), &two_points(&other)]);
+    for point in &comparison.others[0].points {
+        let rate = point.differences.iter().find(|found| found.metric == Metric::Iops);
+        assert_eq!(rate.map(|rate| rate.verdict), Some(Verdict::Lower), "{rate:?}");
+    }
 }
 
 #[test]

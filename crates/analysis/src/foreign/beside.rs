@@ -2,7 +2,7 @@
 
 use super::{Figure, shown_figures};
 use model::Op;
-use model::foreign::GivenRow;
+use model::foreign::{GivenRow, Span};
 
 /// What tells rows of one run apart that are compared with those of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,9 @@ pub struct BesideFigure {
     pub figure: Figure,
     /// A value for each run, where it has one.
     pub values: Vec<Option<f64>>,
+    /// Of a latency, the runs whose value is of the completion alone, beside others of whole
+    /// requests: such values are not compared.
+    pub of_completion: Vec<bool>,
 }
 
 impl BesideFigure {
@@ -27,7 +30,8 @@ impl BesideFigure {
     pub fn percent(&self, run: usize) -> Option<f64> {
         let first = self.values.first().copied().flatten().filter(|first| *first > 0.0)?;
         let other = self.values.get(run).copied().flatten()?;
-        Some((other / first - 1.0) * 100.0)
+        let is_alike = self.of_completion.first() == self.of_completion.get(run);
+        is_alike.then_some((other / first - 1.0) * 100.0)
     }
 }
 
@@ -111,16 +115,44 @@ fn figures(rows: &[Option<&GivenRow>]) -> Vec<BesideFigure> {
         let values: Vec<Option<f64>> =
             rows.iter().map(|row| row.and_then(|row| figure.value(row))).collect();
         let is_there = values.iter().any(Option::is_some);
-        is_there.then_some(BesideFigure { figure, values })
+        let of_completion = vec![false; values.len()];
+        is_there.then_some(BesideFigure { figure, values, of_completion })
     };
     let present: Vec<&GivenRow> = rows.iter().flatten().copied().collect();
-    shown_figures(&present).into_iter().filter_map(of).collect()
+    joined(shown_figures(&present).into_iter().filter_map(of).collect())
+}
+
+/// The same statistic of whole requests in some runs, and of their completion in all others, is one
+/// figure: half of either would be empty.
+fn joined(figures: Vec<BesideFigure>) -> Vec<BesideFigure> {
+    let mut all: Vec<BesideFigure> = Vec::new();
+    for found in figures {
+        let total = match found.figure {
+            Figure::Latency(Span::Completion, of) => Some(Figure::Latency(Span::Total, of)),
+            _ => None,
+        };
+        let has_both = |known: &BesideFigure| {
+            known.values.iter().zip(&found.values).any(|(one, two)| one.is_some() && two.is_some())
+        };
+        let mut whole = all.iter_mut().filter(|known| Some(known.figure) == total);
+        match whole.find(|known| !has_both(known)) {
+            Some(known) => {
+                for (run, value) in found.values.iter().enumerate().filter(|(_, one)| one.is_some())
+                {
+                    known.values[run] = *value;
+                    known.of_completion[run] = true;
+                }
+            }
+            None => all.push(found),
+        }
+    }
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::foreign::{Measured, Quantity, Span, Statistic};
+    use model::foreign::{Measured, Quantity, Statistic};
 
     fn row(name: &str, op: Op, rate: f64) -> GivenRow {
         let mut row = GivenRow::new(name, Some(op), "1".to_owned());
@@ -159,7 +191,9 @@ mod tests {
         let found = beside(&[&of(Span::Total), &of(Span::Completion)]);
         let latencies: Vec<&BesideFigure> =
             found.rows[0].figures.iter().filter(|figure| figure.figure != Figure::Rate).collect();
-        assert_eq!(latencies.len(), 2);
+        assert_eq!(latencies.len(), 1, "one row, and not two that are half empty");
+        assert_eq!(latencies[0].values, [Some(5.0), Some(5.0)]);
+        assert_eq!(latencies[0].of_completion, [false, true]);
         assert!(latencies.iter().all(|figure| figure.percent(1).is_none()));
     }
 }

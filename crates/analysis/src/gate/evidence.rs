@@ -28,6 +28,16 @@ pub enum Side {
     Below,
 }
 
+impl Side {
+    /// The sign of the true shift less the supposed one.
+    fn sign(self) -> f64 {
+        match self {
+            Side::Above => 1.0,
+            Side::Below => -1.0,
+        }
+    }
+}
+
 /// A part of the wealth, and what it bets on a difference.
 struct Gambler {
     share: f64,
@@ -62,7 +72,7 @@ const MOST_SPREADS: f64 = 2.5;
 #[derive(Clone, Debug)]
 pub struct Evidence {
     null: f64,
-    direction: f64,
+    side: Side,
     design: f64,
     /// The sizes of differences from the supposed shift so far, the least first.
     sizes: Vec<f64>,
@@ -74,12 +84,8 @@ impl Evidence {
     /// That of no pairs: that the shift lies on `side` of `null`, and not at it. `design` is the
     /// size of shift that is to be found, as a logarithm, positive.
     pub fn new(null: f64, side: Side, design: f64) -> Evidence {
-        let direction = match side {
-            Side::Above => 1.0,
-            Side::Below => -1.0,
-        };
         let wealths = GAMBLERS.map(|gambler| gambler.share.ln());
-        Evidence { null, direction, design, sizes: Vec::new(), wealths }
+        Evidence { null, side, design, sizes: Vec::new(), wealths }
     }
 
     /// Takes in a pair: the logarithm of head ÷ base.
@@ -106,7 +112,7 @@ impl Evidence {
                 Bold::Design(times) => times * best * learnt,
                 Bold::Scale(bold) => bold,
             };
-            let bet = self.direction * bold * in_scales;
+            let bet = self.side.sign() * bold * in_scales;
             *wealth += bet - ln_cosh(bet);
         }
     }
@@ -116,41 +122,129 @@ impl Evidence {
     pub fn ln(&self) -> f64 {
         ln_sum(&self.wealths)
     }
+
+    fn refutes(&self, error: f64) -> bool {
+        self.ln() >= -error.ln()
+    }
 }
 
-/// The logarithm of the evidence of all these pairs.
-pub fn ln_evidence(differences: &[f64], null: f64, side: Side, design: f64) -> f64 {
-    let mut evidence = Evidence::new(null, side, design);
-    differences.iter().for_each(|difference| evidence.add(*difference));
-    evidence.ln()
+/// The evidence of all these pairs against a shift; `None` where any look refutes it. What was
+/// refuted once stays refuted: that it ever happens to the true one has a probability of at most
+/// `error`.
+pub fn unless_refuted(
+    differences: &[f64],
+    shift: f64,
+    side: Side,
+    design: f64,
+    error: f64,
+) -> Option<Evidence> {
+    let mut evidence = Evidence::new(shift, side, design);
+    let is_refuted = differences.iter().any(|pair| {
+        evidence.add(*pair);
+        evidence.refutes(error)
+    });
+    (!is_refuted).then_some(evidence)
 }
 
-/// The shifts that the evidence does not refute, each side with a probability of at most
-/// `per_side`. An end is infinite where there are too few pairs to know it.
+/// A supposed shift and all beyond it. Evidence against a far shift may be less than against a near
+/// one: one that is refuted says nothing of those behind it.
+#[derive(Clone, Debug)]
+pub struct Beyond {
+    nearest: Evidence,
+    /// The probability with which any of them may be refuted where it is the true one.
+    error: f64,
+    /// Those that are left since the nearest is refuted; `None` before.
+    left: Option<Vec<Evidence>>,
+}
+
+impl Beyond {
+    /// All of them: `null`, and on from there away from `side`, on which the true shift is
+    /// suspected.
+    pub fn new(null: f64, side: Side, design: f64, error: f64) -> Beyond {
+        Beyond { nearest: Evidence::new(null, side, design), error, left: None }
+    }
+
+    /// Takes in the last of these pairs.
+    pub fn add(&mut self, pairs: &[f64]) {
+        let Some(last) = pairs.last() else { return };
+        if let Some(left) = &mut self.left {
+            left.iter_mut().for_each(|evidence| evidence.add(*last));
+            left.retain(|evidence| !evidence.refutes(self.error));
+            return;
+        }
+        self.nearest.add(*last);
+        if self.nearest.refutes(self.error) {
+            let Evidence { null, side, design, .. } = self.nearest;
+            let away = -side.sign();
+            let left = looked_at(pairs, null, away, design).into_iter().filter_map(|distance| {
+                let shift = null + away * distance;
+                unless_refuted(pairs, shift, side, design, self.error)
+            });
+            self.left = Some(left.collect());
+        }
+    }
+
+    /// Whether all are refuted.
+    pub fn is_refuted(&self) -> bool {
+        self.left.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// The interval without what is refuted, where that errs no more often than `per_side`.
+    pub fn cut(&self, interval: Interval, per_side: f64) -> Interval {
+        let null = self.nearest.null;
+        match self.nearest.side {
+            _ if !self.is_refuted() || self.error > per_side => interval,
+            Side::Above => Interval { low: interval.low.max(null), ..interval },
+            Side::Below => Interval { high: interval.high.min(null), ..interval },
+        }
+    }
+}
+
+/// The distances from a shift, into the direction of `away`, at which others are looked at, the
+/// farthest first. Between two of them the evidence hardly changes: it jumps where a shift passes
+/// one of the first pairs, of which the scale is hardly known.
+fn looked_at(differences: &[f64], from: f64, away: f64, design: f64) -> Vec<f64> {
+    // A factor of e^20 is beyond every figure that two runs of one thing could have.
+    const FARTHEST: f64 = 20.0;
+    const STEP: f64 = 1.15;
+    const FIRST: usize = 12;
+    const BESIDE: f64 = 1e-9;
+    let steps = std::iter::successors(Some(FARTHEST), |last| Some(last / STEP));
+    let steps = steps.take_while(|distance| *distance > design / 16.0);
+    let first = differences.iter().take(FIRST).map(|pair| away * (pair - from));
+    let first = first.flat_map(|at| [at - BESIDE, at + BESIDE]).filter(|distance| *distance > 0.0);
+    let mut all: Vec<f64> = steps.chain(first).chain([0.0]).collect();
+    all.sort_unstable_by(|one, two| two.total_cmp(one));
+    all
+}
+
+/// The shifts that no look refutes, each side with a probability of at most `per_side`. An end is
+/// infinite where there are too few pairs to know it.
 pub fn interval(differences: &[f64], per_side: f64, design: f64) -> Interval {
     let Some(centre) = centre(differences) else {
         return Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
     };
-    let refuted =
-        |shift: f64, side: Side| ln_evidence(differences, shift, side, design) >= -per_side.ln();
-    Interval {
-        low: centre - reach(design, |away| refuted(centre - away, Side::Above)),
-        high: centre + reach(design, |away| refuted(centre + away, Side::Below)),
-    }
+    let end = |side: Side| {
+        let away = -side.sign();
+        let shift = |distance: f64| centre + away * distance;
+        let refuted = |distance: f64| {
+            unless_refuted(differences, shift(distance), side, design, per_side).is_none()
+        };
+        shift(reach(&looked_at(differences, centre, away, design), refuted))
+    };
+    Interval { low: end(Side::Above), high: end(Side::Below) }
 }
 
-/// The least distance from which on all are refuted; infinite where the farthest is not.
-fn reach(design: f64, refuted: impl Fn(f64) -> bool) -> f64 {
-    // A factor of e^20 is beyond every figure that two runs of one thing could have.
-    const FARTHEST: f64 = 20.0;
-    let mut high = design / 16.0;
-    while !refuted(high) {
-        high *= 2.0;
-        if high > FARTHEST {
-            return f64::INFINITY;
-        }
+/// The least distance from which on all are refuted, of those that are looked at, the farthest
+/// first; infinite where the farthest is not.
+fn reach(looked_at: &[f64], refuted: impl Fn(f64) -> bool) -> f64 {
+    let Some(place) = looked_at.iter().position(|distance| !refuted(*distance)) else {
+        return 0.0;
+    };
+    if place == 0 {
+        return f64::INFINITY;
     }
-    let mut low = 0.0;
+    let (mut low, mut high) = (looked_at[place], looked_at[place - 1]);
     for _ in 0..30 {
         let middle = f64::midpoint(low, high);
         if refuted(middle) {
@@ -208,6 +302,13 @@ fn ln_sum(logarithms: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The logarithm of the evidence of all these pairs.
+    fn ln_evidence(differences: &[f64], null: f64, side: Side, design: f64) -> f64 {
+        let mut evidence = Evidence::new(null, side, design);
+        differences.iter().for_each(|difference| evidence.add(*difference));
+        evidence.ln()
+    }
 
     #[test]
     fn the_mean_of_the_evidence_over_all_signs_is_one_whatever_the_sizes_are() {

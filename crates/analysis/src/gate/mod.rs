@@ -18,7 +18,7 @@ pub use host_class::unlike_hosts;
 pub use recorded::{Measured, Sides, planned_runs, recorded};
 
 use crate::estimate::Interval;
-use evidence::{Evidence, Side};
+use evidence::{Beyond, Side};
 use needed::Errors;
 
 /// More pairs are not compared: each look goes over all of them.
@@ -112,80 +112,52 @@ pub struct Gate {
 struct Watched {
     /// The logarithm of head ÷ base of each pair.
     pairs: Vec<f64>,
-    above: Shown,
-    below: Shown,
-    not_more: Shown,
-    not_less: Shown,
-}
-
-/// Evidence, and after how many pairs it was enough.
-#[derive(Clone, Debug)]
-struct Shown {
-    evidence: Evidence,
-    since: Option<usize>,
-}
-
-impl Shown {
-    fn new(null: f64, side: Side, design: f64) -> Shown {
-        Shown { evidence: Evidence::new(null, side, design), since: None }
-    }
-
-    fn add(&mut self, difference: f64, pairs: usize, error: f64) {
-        self.evidence.add(difference);
-        // What was refuted once stays refuted: that it ever happens has this probability.
-        if self.since.is_none() && self.evidence.ln() >= -error.ln() {
-            self.since = Some(pairs);
-        }
-    }
+    above: Beyond,
+    below: Beyond,
+    not_more: Beyond,
+    not_less: Beyond,
 }
 
 impl Watched {
-    fn new(design: f64) -> Watched {
+    fn new(design: f64, errors: Errors) -> Watched {
+        let Errors { false_alarm, miss, .. } = errors;
         Watched {
             pairs: Vec::new(),
-            above: Shown::new(0.0, Side::Above, design),
-            below: Shown::new(0.0, Side::Below, design),
-            not_more: Shown::new(design, Side::Below, design),
-            not_less: Shown::new(-design, Side::Above, design),
+            above: Beyond::new(0.0, Side::Above, design, false_alarm),
+            below: Beyond::new(0.0, Side::Below, design, false_alarm),
+            not_more: Beyond::new(design, Side::Below, design, miss),
+            not_less: Beyond::new(-design, Side::Above, design, miss),
         }
     }
 
-    fn add(&mut self, difference: f64, errors: Errors) {
+    fn add(&mut self, difference: f64) {
         self.pairs.push(difference);
-        let pairs = self.pairs.len();
-        for shown in [&mut self.above, &mut self.below] {
-            shown.add(difference, pairs, errors.false_alarm);
-        }
-        for shown in [&mut self.not_more, &mut self.not_less] {
-            shown.add(difference, pairs, errors.miss);
+        for beyond in [&mut self.above, &mut self.below, &mut self.not_more, &mut self.not_less] {
+            beyond.add(&self.pairs);
         }
     }
 
     fn known(&self) -> Known {
         Known {
-            small: self.not_more.since.is_some() && self.not_less.since.is_some(),
-            higher: self.above.since.is_some(),
-            lower: self.below.since.is_some(),
+            small: self.not_more.is_refuted() && self.not_less.is_refuted(),
+            higher: self.above.is_refuted(),
+            lower: self.below.is_refuted(),
         }
     }
 
-    /// What no look refuted: the looks at which a side was decided, and the last one.
+    /// What no look refuted.
     fn interval(&self, per_side: f64, design: f64) -> Interval {
-        let all = Some(self.pairs.len());
-        let looks = [self.above.since, self.below.since, self.not_more.since, self.not_less.since];
-        let looks = looks.into_iter().chain([all]).flatten();
-        let wide = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
-        looks.fold(wide, |known, look| {
-            let seen = evidence::interval(&self.pairs[..look], per_side, design);
-            Interval { low: known.low.max(seen.low), high: known.high.min(seen.high) }
-        })
+        let all = [&self.above, &self.below, &self.not_more, &self.not_less];
+        let seen = evidence::interval(&self.pairs, per_side, design);
+        all.iter().fold(seen, |known, beyond| beyond.cut(known, per_side))
     }
 }
 
 impl Gate {
     /// One without pairs yet.
     pub fn new(terms: Terms, subjects: Vec<Subject>) -> Gate {
-        let watched = vec![Watched::new(terms.design()); subjects.len()];
+        let watched = Watched::new(terms.design(), terms.errors(subjects.len()));
+        let watched = vec![watched; subjects.len()];
         Gate { terms, subjects, watched }
     }
 
@@ -205,9 +177,8 @@ impl Gate {
     /// There are not as many as subjects.
     pub fn add(&mut self, logarithms: &[f64]) {
         assert_eq!(logarithms.len(), self.subjects.len(), "a difference for each subject");
-        let errors = self.terms.errors(self.subjects.len());
         for (watched, logarithm) in self.watched.iter_mut().zip(logarithms) {
-            watched.add(*logarithm, errors);
+            watched.add(*logarithm);
         }
     }
 

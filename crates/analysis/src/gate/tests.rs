@@ -67,6 +67,68 @@ fn what_is_found_has_an_interval_that_says_the_same() {
     }
 }
 
+/// Takes in pairs until the answer is known.
+fn watched(terms: Terms, pairs: impl IntoIterator<Item = f64>) -> Gate {
+    let mut gate = Gate::new(terms, vec![Subject::CommandTime]);
+    let mut pairs = pairs.into_iter();
+    while gate.answer() == Answer::CannotTell {
+        let Some(pair) = pairs.next() else { break };
+        gate.add(&[pair]);
+    }
+    gate
+}
+
+#[test]
+fn no_change_is_said_only_where_every_larger_shift_is_refuted() {
+    let pairs = [
+        0.321, 0.346, -0.355, 0.081, 0.102, -0.155, 0.010, 0.468, 0.184, -0.038, -0.188, -0.480,
+        -0.080, -0.168, -0.182, -0.202,
+    ];
+    let terms = Terms { detect_percent: 20.0, ..TERMS };
+    let judged = watched(terms, pairs).judged()[0];
+    assert_eq!(judged.answer, Answer::CannotTell, "{judged:?}");
+    assert!(judged.interval.high > 20.0, "{judged:?}");
+}
+
+#[test]
+fn whatever_the_pairs_are_an_answer_refutes_every_shift_that_it_excludes() {
+    let mut draws = model::rng::Rng::new(7);
+    let mut known = 0;
+    for seed in 0..240 {
+        let noise = Noise::ALL[seed as usize % Noise::ALL.len()];
+        let terms = Terms { detect_percent: 1.0 + 30.0 * draws.unit(), ..TERMS };
+        let (shift, wider) = (0.3 * (draws.unit() - 0.5), 4.0 * draws.unit());
+        let mut machine = Machine::new(noise, seed);
+        let gate = watched(terms, (0..40).map(|_| shift + wider * machine.pair(0.0)));
+        let judged = gate.judged()[0];
+        let (pairs, design) = (&gate.watched[0].pairs, terms.design());
+        let Interval { low, high } = judged.interval.map(|percent| (percent / 100.0).ln_1p());
+        // The least shift that the answer excludes, and the side on which the truth is.
+        let excluded = match judged.answer {
+            Answer::NoChange => vec![(-design, Side::Above), (design, Side::Below)],
+            Answer::Regression => vec![(0.0, Side::Above)],
+            Answer::Improvement => vec![(0.0, Side::Below)],
+            Answer::CannotTell => continue,
+        };
+        known += 1;
+        let (per_side, _) = shown(terms, terms.errors(1), judged.answer);
+        for (least, side) in excluded {
+            match side {
+                Side::Above => assert!(low >= least - 1e-9, "{seed}: {judged:?}"),
+                Side::Below => assert!(high <= least + 1e-9, "{seed}: {judged:?}"),
+            }
+            for _ in 0..20 {
+                let beyond = 2.0 * draws.unit().powi(3);
+                let shift = if side == Side::Above { least - beyond } else { least + beyond };
+                let error = 1.001 * per_side;
+                let left = evidence::unless_refuted(pairs, shift, side, design, error);
+                assert!(left.is_none(), "{seed}: {shift} {judged:?}");
+            }
+        }
+    }
+    assert!(known > 60, "{known}");
+}
+
 #[test]
 fn noise_that_hides_the_change_is_named_with_what_it_would_take() {
     let (mut gate, mut machine) = (gate(), Machine::new(Noise::White, 5));

@@ -213,11 +213,8 @@ impl<'a> Load<'a> {
 
     /// Where the run was shrunk, the footprint that its suite asks for.
     fn footprint(&self, rows: &[&ResultRow]) -> Bytes {
-        let most = rows.iter().map(|row| touched(self.record, row).0).max().unwrap_or(0);
-        let scale = self.record.plan.scale.size;
-        let whole =
-            u128::from(most) * u128::from(scale.denominator) / u128::from(scale.numerator.max(1));
-        Bytes(u64::try_from(whole).unwrap_or(u64::MAX))
+        let most = rows.iter().map(|row| touched(self.record, row)).max().unwrap_or(Bytes(0));
+        whole(self.record, most)
     }
 
     fn has_footprint(&self, rows: &[&ResultRow]) -> bool {
@@ -303,4 +300,12 @@ fn files_touched(record: &Record, row: &ResultRow) -> usize {
 fn files_of(record: &Record, row: &ResultRow) -> u64 {
     let stages = record.plan.hosts.iter().filter_map(|host| host.stages.get(row.stage as usize));
     stages.map(HostStage::operations).fold(0, u64::saturating_add)
+}
+
+/// The bytes that the suite asks for, of which a run that was shrunk has these.
+pub(super) fn whole(record: &Record, bytes: Bytes) -> Bytes {
+    let scale = record.plan.scale.size;
+    let whole =
+        u128::from(bytes.0) * u128::from(scale.denominator) / u128::from(scale.numerator.max(1));
+    Bytes(u64::try_from(whole).unwrap_or(u64::MAX))
 }

@@ -1,6 +1,6 @@
 //! Where a run has one figure's counterpart, and what it has there.
 
-use super::load::{Load, LoadDifference, Matched, Unmatched};
+use super::load::{Load, LoadDifference, Matched, Unmatched, whole};
 use super::{Beside, Meaning, Missing, Part, Quantity, Side, counted, printed};
 use crate::Finding;
 use crate::attribution::Attribution;
@@ -122,7 +122,8 @@ impl Place<'_> {
             Part::Machine => Ok(value / self.hosts()),
             Part::Terabyte => {
                 let row = mine.first().ok_or(Missing::NotMeasured)?;
-                let terabytes = touched(self.record, row).0 as f64 / 1e12;
+                // As if it had not been shrunk: a device carries what it carries at any size.
+                let terabytes = whole(self.record, touched(self.record, row)).0 as f64 / 1e12;
                 if terabytes > 0.0 { Ok(value / terabytes) } else { Err(Missing::NotMeasured) }
             }
             Part::TwoSlowest => Err(Missing::NotMeasured),

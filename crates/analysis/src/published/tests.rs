@@ -2,7 +2,7 @@ use super::place::median;
 use super::*;
 use crate::testing::Recorded;
 use model::counters::{Entry, Layer, Metric};
-use model::{Op, StageKind};
+use model::{Fraction, Op, Scale, StageKind};
 use std::collections::BTreeMap;
 
 const SECOND: u64 = 1_000_000_000;
@@ -352,4 +352,22 @@ fn a_climb_without_an_end_has_no_plateau() {
         |held: &Comparison, number: usize| held.figures[number].run.clone().map(|side| side.value);
     let rising = metadata(&[(1, 20), (2, 40), (4, 80), (8, 160)]);
     assert_eq!([run(&rising, 0), run(&rising, 1)], [Ok(160.0), Err(Missing::StillRising)]);
+}
+
+#[test]
+fn a_figure_per_terabyte_of_a_shrunk_run_is_of_the_bytes_that_its_suite_asks_for() {
+    let figures = "name = \"t\"\nsource = \"s\"\n[[figure]]\nworkload = \"Theirs\"\nscenario = \
+                   \"small\"\nquantity = \"rate per TB\"\nvalue = 100\nunit = \"IOPS/TB\"\n\
+                   [[counterpart]]\nworkload = \"Theirs\"\nblock_size = \"4KiB\"\n";
+    let published = Published::parse("t", figures).expect("good figures");
+    let at = |scale: Scale| {
+        let mut record = record("mix");
+        (record.plan.suite, record.plan.scale) = ("t-part".to_owned(), scale);
+        let rows = crate::results(&record);
+        let held = against(&published, Some(&cluster(4, 100)), &record, &rows, None);
+        held.expect("fits").figures[0].run.clone().expect("measured").value
+    };
+    // As many requests per second, of a thousandth of the bytes.
+    let (full, shrunk) = (at(Scale::FULL), at(Scale::both(Fraction::one_in(1_000))));
+    assert!((full / shrunk - 1_000.0).abs() < 1e-6, "{full} {shrunk}");
 }

@@ -304,6 +304,7 @@ fn against_level(followed: &Followed) -> Option<(Difference, usize)> {
         interval,
         chance,
         test,
+        is_apart: false,
         verdict: Verdict::NotKnown,
     };
     Some((difference, level.len()))

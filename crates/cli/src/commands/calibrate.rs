@@ -17,6 +17,7 @@ use model::Record;
 use report::topics::prediction::{self as topic, Calibrated};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use twin::ClusterSpec;
 
 /// Rows with where they come from.
 struct Source {
@@ -39,6 +40,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
         ));
     }
     keeps_inputs(args)?;
+    can_predict(args, &cluster)?;
     let source = match &args.against {
         Some(wanted) => of_report(wanted, &cluster)?,
         None => of_runs(args, &mut cluster)?,
@@ -81,6 +83,20 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
 
 fn refused(why: &str) -> Failure {
     Failure::Usage(format!("error: {why}"))
+}
+
+/// Refuses what a prediction would refuse, before anything is fitted: a prediction is of the load
+/// that a simulation would have.
+fn can_predict(args: &CalibrateArgs, cluster: &Cluster) -> Result<(), Failure> {
+    let simulated = ClusterSpec::parse("cluster=calibrated,volume=1MiB")
+        .and_then(|spec| twin::Cluster::new(cluster, &spec, 1));
+    simulated.map(|_| ()).map_err(|why| {
+        refused(&format!(
+            "testbed {}: no prediction would take it: {why}; if the targets lie on a drive with \
+             role = \"boot\", it is \"capacity\"",
+            args.testbed
+        ))
+    })
 }
 
 /// What is read is never written over: neither a run nor the testbed that it calibrates.

@@ -128,7 +128,8 @@ fn last_states(outputs: Vec<Value>) -> (Vec<Value>, usize) {
 }
 
 /// Whether an output is of the same run as the one before: it has its jobs, and its run began
-/// before that one was printed.
+/// before that one was printed. fio's `elapsed` counts whole seconds, `runtime` ms of requests:
+/// either may say so.
 fn is_later_state(before: &Value, after: &Value) -> bool {
     let jobs = |output: &Value| {
         let all = output.get("jobs").and_then(Value::as_array)?;
@@ -145,8 +146,30 @@ fn is_later_state(before: &Value, after: &Value) -> bool {
     else {
         return false;
     };
-    // fio counts whole seconds.
-    jobs(before) == jobs(after) && more >= past && second - more < first - 1.5
+    let began_before = second - more < first - 1.5
+        || (second - requests_s(after) < first - 0.1 && has_gone_on(before, after));
+    jobs(before) == jobs(after) && more >= past && began_before
+}
+
+/// For how long the longest of all jobs sent requests, in seconds.
+fn requests_s(output: &Value) -> f64 {
+    let jobs = output.get("jobs").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let of = |job: &Value| {
+        let all = DIRECTIONS.iter().filter_map(|(way, _)| job.get(*way)?.get("runtime")?.as_f64());
+        all.fold(0.0, f64::max)
+    };
+    jobs.iter().map(of).fold(0.0, f64::max) / 1e3
+}
+
+/// Whether no job has done less than before.
+fn has_gone_on(before: &Value, after: &Value) -> bool {
+    let done = |output: &Value| -> Vec<f64> {
+        let jobs = output.get("jobs").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let count = |job: &Value, way: &str| job.get(way)?.get("total_ios")?.as_f64();
+        let ways = |job: &Value| DIRECTIONS.map(|(way, _)| count(job, way).unwrap_or(0.0));
+        jobs.iter().flat_map(ways).collect()
+    };
+    done(before).iter().zip(done(after)).all(|(less, more)| *less <= more)
 }
 
 fn measured(value: &Value) -> Option<u64> {
@@ -462,6 +485,35 @@ mod tests {
         assert_eq!(rows, [(0, "[0].jobs[0].read", Some(99.0)), (1, "[1].jobs[0].read", Some(7.0))]);
         let doubts: Vec<_> = results.doubts.iter().map(|one| (one.kind, one.computed)).collect();
         assert_eq!(doubts, [(DoubtKind::EarlierStates, Some(1.0))]);
+    }
+
+    #[test]
+    fn all_states_of_a_short_run_are_one_result() {
+        // What fio 3.33 printed with `--status-interval=1`: when, `elapsed`, requests, `runtime`.
+        let state = |(at, elapsed, count, runtime): (u64, u64, u64, u64)| {
+            format!(
+                r#"{{"fio version": "fio-3.33", "timestamp_ms": {at}, "jobs": [{{"jobname": "a",
+"elapsed": {elapsed}, "read": {{"total_ios": {count}, "iops": 5.0, "runtime": {runtime}}}}}]}}
+"#
+            )
+        };
+        let run = [
+            (1_795_796_591_733, 1, 411, 800),
+            (1_795_796_592_715, 2, 902, 1_805),
+            (1_795_796_593_777, 4, 1_435, 2_867),
+            (1_795_796_594_957, 5, 2_000, 4_004),
+        ];
+        let counts = |states: &[(u64, u64, u64, u64)]| -> Vec<Option<f64>> {
+            let results = of(&states.iter().map(|one| state(*one)).collect::<String>());
+            let rows = results.expect("results").rows;
+            rows.iter().map(|row| row.overall(Measured::Requests)).collect()
+        };
+        assert_eq!(counts(&run), [Some(2_000.0)]);
+        // Another run of the same job, which began when the first was over.
+        let again = run.map(|(at, elapsed, count, runtime)| (at + 4_200, elapsed, count, runtime));
+        assert_eq!(counts(&[run.as_slice(), &again].concat()), [Some(2_000.0), Some(2_000.0)]);
+        let short = [(1_795_796_591_000, 1, 400, 900), (1_795_796_592_100, 1, 410, 950)];
+        assert_eq!(counts(&short).len(), 2);
     }
 
     #[test]

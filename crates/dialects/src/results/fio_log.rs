@@ -94,6 +94,11 @@ struct Direction {
     latency: Histogram,
     /// Whether any line is of a single request: those of means have a size of 0.
     is_single: bool,
+    /// Of lines of single requests: the sum of what each did, and the first and the last instant,
+    /// in ms.
+    done: f64,
+    from_ms: u64,
+    to_ms: u64,
     /// Sums and counts, by time.
     bins: BTreeMap<u64, (f64, u64)>,
     /// The length of each, in ms.
@@ -103,11 +108,22 @@ struct Direction {
 impl Direction {
     fn new() -> Direction {
         let (all, latency) = (Moments::new(), Histogram::new());
-        Direction { all, latency, is_single: false, bins: BTreeMap::new(), bin_ms: 1_000 }
+        Direction {
+            all,
+            latency,
+            is_single: false,
+            done: 0.0,
+            from_ms: u64::MAX,
+            to_ms: 0,
+            bins: BTreeMap::new(),
+            bin_ms: 1_000,
+        }
     }
 
     fn add(&mut self, at_ms: u64, value: f64) {
         self.all.add(value);
+        self.done += value;
+        (self.from_ms, self.to_ms) = (self.from_ms.min(at_ms), self.to_ms.max(at_ms));
         let bin = self.bins.entry(at_ms / self.bin_ms).or_insert((0.0, 0));
         *bin = (bin.0 + value, bin.1 + 1);
         if self.bins.len() > MOST_POINTS {
@@ -119,6 +135,24 @@ impl Direction {
             }
             self.bins = wider;
         }
+    }
+
+    /// What single requests did in a second. The first one only says when the time begins.
+    fn per_s(&self) -> Option<f64> {
+        let seconds = self.to_ms.saturating_sub(self.from_ms) as f64 / 1e3;
+        let behind = self.done * (1.0 - 1.0 / self.all.count.max(1) as f64);
+        (seconds > 0.0).then(|| behind / seconds)
+    }
+
+    /// What single requests did in each second. The last bin is over before its end.
+    fn points_per_s(&self) -> Vec<Point> {
+        let last = self.bins.last_key_value().map_or(0, |(at, _)| *at);
+        let first = self.bins.first_key_value().map_or(0, |(at, _)| *at);
+        let whole = (first..last).map(|at| Point {
+            at_ms: at * self.bin_ms,
+            value: self.bins.get(&at).map_or(0.0, |(sum, _)| *sum) * 1e3 / self.bin_ms as f64,
+        });
+        whole.take(MOST_POINTS).collect()
     }
 
     fn points(&self) -> Vec<Point> {
@@ -196,7 +230,15 @@ impl LogReader {
         if matches!(self.kind, LogKind::Latency(_)) && size > 0 {
             into.latency.record(value as u64);
         }
-        into.add(at_ms, value * unit);
+        // Of a single request, the value is what it would be if all were like it.
+        into.add(
+            at_ms,
+            match self.kind {
+                LogKind::Rate if size > 0 => 1.0,
+                LogKind::Bandwidth if size > 0 => size as f64,
+                _ => value * unit,
+            },
+        );
         Some(())
     }
 
@@ -245,6 +287,12 @@ impl LogReader {
             LogKind::Latency(span) => Quantity::latency(span, Statistic::Mean),
         };
         let is_latency = matches!(self.kind, LogKind::Latency(_));
+        if !is_latency && direction.is_single {
+            row.add(quantity, direction.per_s());
+            row.add(Quantity::whole(Measured::Requests), Some(all.count as f64));
+            row.series = vec![GivenSeries { quantity, points: direction.points_per_s() }];
+            return row;
+        }
         // A mean of means without their weights is no mean.
         if !is_latency || direction.is_single {
             for (statistic, value) in statistics {
@@ -301,6 +349,25 @@ mod tests {
         let means = read("a_lat.1.log", "500, 100, 1, 0, 0\n").expect("log");
         assert_eq!(means.rows[0].get(mean), None);
         assert_eq!(means.doubts[0].kind, DoubtKind::MeansOverTime);
+    }
+
+    #[test]
+    fn logs_of_single_requests_say_what_was_done_in_a_second() {
+        // What fio 3.33 writes without `log_avg_msec`: 128 requests of 4 KiB in each second.
+        let log = |value: u64| -> String {
+            let line = |n: u64| format!("{}, {value}, 1, 4096, 0\n", n * 1_000 / 128);
+            (0..=320).map(line).collect()
+        };
+        let mean = |measured| Quantity::of(measured, Statistic::Mean);
+        let rates = read("a_iops.1.log", &log(1)).expect("a log");
+        assert_eq!(rates.rows[0].get(mean(Measured::Rate)), Some(128.0));
+        let points: Vec<f64> = rates.rows[0].series[0].points.iter().map(|at| at.value).collect();
+        assert_eq!(points, [128.0, 128.0]);
+        let bytes = read("a_bw.1.log", &log(160_772)).expect("a log");
+        assert_eq!(bytes.rows[0].get(mean(Measured::Bandwidth)), Some(128.0 * 4_096.0));
+        // One request has no rate.
+        let one = read("a_iops.1.log", "5, 1, 0, 4096, 0\n").expect("a log");
+        assert_eq!(one.rows[0].get(mean(Measured::Rate)), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use model::rng::derive;
 use model::testbed::{DirectIo, TargetFacts, TargetKind};
 use model::units::{Bytes, Nanos};
 use std::io::Read;
-use twin::cluster::{CLUSTER, Crossed, Preferring};
+use twin::cluster::{CLUSTER, Crossed, Preferring, Worked};
 use twin::{Answer, Cluster, ClusterSpec, Device, DeviceSpec, Request, TESTBEDS, Testbed};
 
 /// What a simulated target's path begins with.
@@ -131,7 +131,7 @@ pub(crate) struct World {
     /// The first place of each plan.
     bases: Vec<u32>,
     /// How long the cluster's layers had worked when the stage began, in ns.
-    worked_before: Vec<(Layer, u64, u64)>,
+    worked_before: Vec<Worked>,
     /// What had crossed between its sites.
     crossed_before: Option<[Crossed; 2]>,
     /// Where workers stopped in what they go through in order, by the places of their hosts.
@@ -268,18 +268,12 @@ impl World {
     pub(crate) fn counted(&self, start_ns: u64, end_ns: u64) -> Vec<Fact> {
         let Some(cluster) = &self.cluster else { return Vec::new() };
         let length_ns = end_ns.saturating_sub(start_ns);
-        let before = |layer: Layer| {
-            let known = self.worked_before.iter().find(|(known, ..)| *known == layer);
-            known.map_or(0, |(_, busy_ns, _)| *busy_ns)
+        let busy = match length_ns {
+            0 => Vec::new(),
+            _ => twin::cluster::busy(&self.worked_before, &cluster.worked(), length_ns),
         };
-        let busy = |(layer, busy_ns, width): (Layer, u64, u64)| {
-            let most_ns = u128::from(width) * u128::from(length_ns);
-            let worked_ns = u128::from(busy_ns.saturating_sub(before(layer)));
-            // What was begun is booked whole: at most all of the time.
-            let ppm = (worked_ns * 1_000_000).checked_div(most_ns)?.min(1_000_000);
-            Some((layer, ppm as u32))
-        };
-        let busy_ppm: Vec<(Layer, u32)> = cluster.worked().into_iter().filter_map(busy).collect();
+        let busy_ppm: Vec<(Layer, u32)> =
+            busy.into_iter().map(|(layer, share)| (layer, (share * 1e6) as u32)).collect();
         let moved = cluster.moved(end_ns).map(|moved| {
             Fact::EventIo(EventIo {
                 event: "migration".to_owned(),

@@ -8,6 +8,7 @@ mod targets;
 
 use crate::ground::folding::hung;
 use crate::ground::words;
+use analysis::compare::visible_percent;
 use model::curve::Unit;
 use model::plan::Steady;
 use model::testbed::HostFacts;
@@ -49,6 +50,9 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
     for note in &plan.notes {
         put("note", &crate::topics::note::line(&note.fact));
     }
+    if let Some(line) = finds(plan) {
+        put("finds", &line);
+    }
     for event in &plan.events {
         put("event", &event_line(plan, event));
     }
@@ -68,6 +72,31 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
         put("targets", &line);
     }
     format!("{text}\n{}", points::points(plan, room))
+}
+
+/// So far repetitions are assumed to stray, relative to their mean.
+const ASSUMED_DEVIATION: f64 = 0.05;
+
+/// Which difference the repetitions find in a comparison with as many of another run; `None` of a
+/// plan that repeats nothing.
+fn finds(plan: &Plan) -> Option<String> {
+    let mut all: Vec<u32> = plan.points.iter().map(|point| point.repetition).collect();
+    let first = all.iter().copied().min()?;
+    // Of each point, its rate and its p99 are tested.
+    let tests = 2 * all.iter().filter(|repetition| **repetition == first).count();
+    all.sort_unstable();
+    all.dedup();
+    let repetitions = all.len() as u64;
+    let visible = |count: u64| visible_percent(ASSUMED_DEVIATION, count, tests);
+    let twice = 2 * repetitions;
+    Some(format!(
+        "with {} a difference of {:.0} % or more, with {twice} one of {:.0} % (where they stray by \
+         an assumed {})",
+        words::counted(repetitions, "repetition"),
+        visible(repetitions)?,
+        visible(twice)?,
+        words::share(ASSUMED_DEVIATION)
+    ))
 }
 
 /// How many rounds there are, and what has to be steady for fewer than the most.

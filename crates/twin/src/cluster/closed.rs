@@ -3,7 +3,7 @@
 //! the same load is held against.
 
 use super::route::SLAB_BITS;
-use super::{Cluster, ClusterSpec, Layer, Preferring, Testbed};
+use super::{Cluster, ClusterSpec, Layer, Preferring, Testbed, busy};
 use crate::device::Request;
 use model::popularity::Popularity;
 use model::rng::Rng;
@@ -187,21 +187,6 @@ fn wander(load: &ClosedLoop, outstanding: u64) -> u64 {
 /// they gather where nodes are slow, as they do for good.
 fn wanders(load: &ClosedLoop, outstanding: u64) -> u64 {
     wander(load, outstanding).saturating_mul(16).min(MOST_WANDERS)
-}
-
-/// Layers with the time that they worked, in ns, and how many of their parts work at once.
-type Worked = [(Layer, u64, u64)];
-
-/// How busy layers were for so many ns, between two looks at what they had worked.
-fn busy(before: &Worked, after: &Worked, length_ns: u64) -> Vec<(Layer, f64)> {
-    let of_layer = |&(layer, worked_ns, width): &(Layer, u64, u64)| {
-        let known = before.iter().find(|(known, ..)| *known == layer);
-        let worked_ns = worked_ns.saturating_sub(known.map_or(0, |(_, before_ns, _)| *before_ns));
-        // A request in the queue counts from its arrival on: a little more than the time.
-        let share = worked_ns as f64 / (width.max(1) as f64 * length_ns.max(1) as f64);
-        (layer, share.min(1.0))
-    };
-    after.iter().map(of_layer).collect()
 }
 
 /// The rate of ten parts of so many requests each, and how far chance moves it.

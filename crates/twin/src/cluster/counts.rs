@@ -17,13 +17,43 @@ pub struct Crossed {
     pub far_bytes: u64,
 }
 
+/// What all resources of one direction of a layer did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Worked {
+    /// Which layer.
+    pub layer: Layer,
+    /// Which direction of it: what is sent and what is received fill a port apart.
+    direction: u8,
+    /// The time that they worked, in ns.
+    busy_ns: u64,
+    /// How many work at the same time.
+    width: u64,
+}
+
+/// How busy each layer was for so many ns between two looks, 0 to 1: the mean of its parts, of the
+/// busier direction.
+pub fn busy(before: &[Worked], after: &[Worked], length_ns: u64) -> Vec<(Layer, f64)> {
+    let mut layers: Vec<(Layer, f64)> = Vec::new();
+    for one in after {
+        let same = |known: &&Worked| (known.layer, known.direction) == (one.layer, one.direction);
+        let before_ns = before.iter().find(same).map_or(0, |known| known.busy_ns);
+        let worked_ns = one.busy_ns.saturating_sub(before_ns) as f64;
+        // What was begun is booked whole: at most all of the time.
+        let share = (worked_ns / (one.width.max(1) as f64 * length_ns.max(1) as f64)).min(1.0);
+        match layers.iter_mut().find(|(layer, _)| *layer == one.layer) {
+            Some((_, most)) => *most = most.max(share),
+            None => layers.push((one.layer, share)),
+        }
+    }
+    layers
+}
+
 impl Cluster {
     /// The share of the time up to `now_ns` in which the resources of `layer` worked, 0 to 1 on
-    /// average; `None` where there are none.
+    /// average, of the busier direction; `None` where there are none.
     pub fn utilisation(&self, layer: Layer, now_ns: u64) -> Option<f64> {
-        let worked = self.worked().into_iter().find(|(known, ..)| *known == layer);
-        let (_, busy_ns, width) = worked.filter(|(_, _, width)| *width > 0)?;
-        (now_ns > 0).then(|| busy_ns as f64 / (width as f64 * now_ns as f64))
+        let layers = busy(&[], &self.worked(), now_ns);
+        layers.into_iter().find(|(known, _)| *known == layer).map(|(_, busy)| busy)
     }
 
     /// Bytes of reads and of writes until now, how many of them another site than the asker's
@@ -67,20 +97,34 @@ impl Cluster {
         self.mover?.until(now_ns, self.footprint.0)
     }
 
-    /// The time that all resources of each layer worked until now, in ns, and how many work at the
-    /// same time.
-    pub fn worked(&self) -> Vec<(Layer, u64, u64)> {
-        let mut layers: Vec<(Layer, u64, u64)> = Vec::new();
+    /// What the resources of each direction of each layer did until now.
+    pub fn worked(&self) -> Vec<Worked> {
+        let mut all: Vec<Worked> = Vec::new();
         for resource in &self.topology.resources {
             let (busy_ns, width) = (resource.busy_ns(), resource.width());
-            match layers.iter_mut().find(|(layer, ..)| *layer == resource.layer) {
-                Some((_, sum_ns, sum)) => {
-                    *sum_ns = sum_ns.saturating_add(busy_ns);
-                    *sum += width;
+            let (layer, direction) = (resource.layer, resource.direction);
+            match all.iter_mut().find(|one| (one.layer, one.direction) == (layer, direction)) {
+                Some(one) => {
+                    one.busy_ns = one.busy_ns.saturating_add(busy_ns);
+                    one.width += width;
                 }
-                None => layers.push((resource.layer, busy_ns, width)),
+                None => all.push(Worked { layer, direction, busy_ns, width }),
             }
         }
-        layers
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_is_as_busy_as_its_busier_direction() {
+        let of = |layer, direction, busy_ns| Worked { layer, direction, busy_ns, width: 2 };
+        let before = [of(Layer::Ports, 0, 900), of(Layer::Ports, 1, 0)];
+        let after = [of(Layer::Ports, 0, 900), of(Layer::Ports, 1, 200), of(Layer::Cpu, 0, 50)];
+        let found = busy(&before, &after, 100);
+        assert_eq!(found, [(Layer::Ports, 1.0), (Layer::Cpu, 0.25)]);
     }
 }

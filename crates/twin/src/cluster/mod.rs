@@ -20,7 +20,7 @@ mod tokens;
 mod topology;
 
 pub use closed::{ClosedLoop, Simulated, closed_loop};
-pub use counts::Crossed;
+pub use counts::{Crossed, Worked, busy};
 pub use migration::{Migration, Moved};
 pub use model::layer::Layer;
 pub use spec::{CLUSTER, ClusterSpec};

@@ -10,6 +10,8 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
     pub(super) layer: Layer,
+    /// Which direction of the layer it carries: 0, and 1 for what is received where both are apart.
+    pub(super) direction: u8,
     kind: Kind,
     /// Time that its servers have worked, in ns.
     busy_ns: u64,
@@ -27,19 +29,25 @@ enum Kind {
 
 impl Resource {
     pub(super) fn line(layer: Layer) -> Resource {
-        Resource { layer, kind: Kind::Line { free_ns: 0 }, busy_ns: 0 }
+        Resource { layer, direction: 0, kind: Kind::Line { free_ns: 0 }, busy_ns: 0 }
+    }
+
+    /// The same for the other direction.
+    pub(super) fn received(self) -> Resource {
+        Resource { direction: 1, ..self }
     }
 
     /// At least one server.
     pub(super) fn servers(layer: Layer, count: u32) -> Resource {
         let free = (0..count.max(1)).map(|_| Reverse(0)).collect();
-        Resource { layer, kind: Kind::Servers(free), busy_ns: 0 }
+        Resource { layer, direction: 0, kind: Kind::Servers(free), busy_ns: 0 }
     }
 
     /// A drive of which a migration takes its share in `window`.
     pub(super) fn drive(layer: Layer) -> Resource {
         Resource {
             layer,
+            direction: 0,
             kind: Kind::Drive { free_ns: 0, backlog_ns: 0, window: None },
             busy_ns: 0,
         }

@@ -160,7 +160,7 @@ impl Topology {
 
     fn duplex(&mut self, layer: Layer, bytes_per_s: f64) -> Duplex {
         let sent = self.add(Resource::line(layer));
-        let received = self.add(Resource::line(layer));
+        let received = self.add(Resource::line(layer).received());
         Duplex { sent, received, ns_per_byte: 1e9 / bytes_per_s.max(1.0) }
     }
 

@@ -27,7 +27,16 @@ enum Value {
     Run(Box<Record>),
 }
 
-/// Runs pairs until the answer is known or the time is over.
+/// Why there is no further pair.
+enum Cut {
+    /// Somebody stopped the gate.
+    Stopped,
+    /// A run did not fit the rest of the time.
+    Late,
+}
+
+/// Runs pairs until the answer is known or the time is over. A pair that does not fit the rest of
+/// the time is left out: whether it does is no matter of which side is which.
 pub fn run(sought: &Sought<'_>, base: &str, head: &str) -> Result<Outcome, Failure> {
     let args = sought.args;
     if writes_run(base) != writes_run(head) {
@@ -53,9 +62,12 @@ pub fn run(sought: &Sought<'_>, base: &str, head: &str) -> Result<Outcome, Failu
         if !runner.has_time_for(number) {
             break;
         }
-        let Some(pair) = runner.pair(number, coins.below(2) == 1)? else {
-            was_stopped = true;
-            break;
+        let pair = match runner.pair(number, coins.below(2) == 1)? {
+            Ok(pair) => pair,
+            Err(cut) => {
+                was_stopped = matches!(cut, Cut::Stopped);
+                break;
+            }
         };
         let gate = match &mut gate {
             Some(gate) => gate,
@@ -111,21 +123,25 @@ impl Runner<'_> {
         done == 0 || self.left() >= self.began.elapsed().div_f64(done as f64)
     }
 
-    /// What base and head came to; `None` where somebody stopped it.
-    fn pair(&mut self, number: usize, head_first: bool) -> Result<Option<[Value; 2]>, Failure> {
+    /// What base and head came to.
+    fn pair(
+        &mut self,
+        number: usize,
+        head_first: bool,
+    ) -> Result<Result<[Value; 2], Cut>, Failure> {
         let order = if head_first { [1, 0] } else { [0, 1] };
         let mut values = [None, None];
         for side in order {
             match self.one(side, number)? {
-                Some(value) => values[side] = Some(value),
-                None => return Ok(None),
+                Ok(value) => values[side] = Some(value),
+                Err(cut) => return Ok(Err(cut)),
             }
         }
         let [Some(base), Some(head)] = values else { unreachable!("both sides ran") };
-        Ok(Some([base, head]))
+        Ok(Ok([base, head]))
     }
 
-    fn one(&mut self, side: usize, number: usize) -> Result<Option<Value>, Failure> {
+    fn one(&mut self, side: usize, number: usize) -> Result<Result<Value, Cut>, Failure> {
         let (name, command) = self.commands[side];
         let log = self.workplace.log();
         let out = self.workplace.run_file(name, number);
@@ -133,8 +149,13 @@ impl Runner<'_> {
         // A pair that began in time may end a little late, but none hangs.
         let limit = self.left().max(self.budget / 10);
         match started::run(&line, &log, limit, &self.stop)? {
-            Ended::Stopped => Ok(None),
-            Ended::After(time) if !writes_run(command) => Ok(Some(Value::Time(time))),
+            Ended::Stopped => Ok(Err(Cut::Stopped)),
+            Ended::Late if number > 1 => Ok(Err(Cut::Late)),
+            Ended::Late => Err(Failure::Run(format!(
+                "error: `{line}` took longer than {}, all the time that --budget leaves; allow more",
+                nanos(limit)
+            ))),
+            Ended::After(time) if !writes_run(command) => Ok(Ok(Value::Time(time))),
             Ended::After(_) => {
                 if !out.exists() {
                     return Err(Failure::Run(format!(
@@ -144,7 +165,7 @@ impl Runner<'_> {
                 }
                 let record = read_digests(&out)?;
                 self.workplace.done_with(&out);
-                Ok(Some(Value::Run(Box::new(record))))
+                Ok(Ok(Value::Run(Box::new(record))))
             }
         }
     }

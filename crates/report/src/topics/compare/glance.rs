@@ -1,6 +1,6 @@
 //! A comparison at a glance: one line for each point, and what has to be known of all of them once.
 
-use super::{Tone, metric_of, percent, point, remarks, tone, value, verdict};
+use super::{Tone, metric_of, not_decided, percent, point, remarks, tone, value, verdict};
 use crate::ground::words::counted;
 use analysis::compare::{Against, ComparedPoint, Difference, Metric, Verdict};
 
@@ -45,6 +45,7 @@ pub fn answer(other: &Against) -> String {
     let verb = if changed == 1 { "differs" } else { "differ" };
     let is_known = !other.points.iter().all(is_unknown);
     match (changed, better, worse) {
+        (0, ..) if all_undecided(other).next().is_some() => not_decided_at(other, &points),
         (0, ..) if !is_known => "Cannot tell: too few samples. Measure longer, or repeat each run \
                                  (--set sweep.repetitions=5)."
             .to_owned(),
@@ -100,8 +101,38 @@ fn line(compared: &ComparedPoint) -> Line {
 
 /// Whether nothing can be told of rate and p99: too few samples have no interval.
 fn is_unknown(compared: &ComparedPoint) -> bool {
-    let counts = |found: &&Difference| found.metric == Metric::Iops || found.metric.word() == "p99";
-    compared.differences.iter().filter(counts).all(|one| one.verdict == Verdict::NotKnown)
+    let mut counts = compared.differences.iter().filter(|found| found.metric.is_headline());
+    counts.all(|one| one.verdict == Verdict::NotKnown)
+}
+
+/// What the rate or the p99 came to, where all its repetitions differ in one direction, too few to
+/// decide, and nothing is told of the other: the figure, and how many would.
+fn undecided(compared: &ComparedPoint) -> Option<(&Difference, Option<u64>)> {
+    let counts = || compared.differences.iter().filter(|found| found.metric.is_headline());
+    let found = counts().find_map(|found| match found.verdict {
+        Verdict::NotDecided { needed } => Some((found, needed)),
+        _ => None,
+    });
+    found.filter(|_| !counts().any(is_told))
+}
+
+fn all_undecided(other: &Against) -> impl Iterator<Item = (&Difference, Option<u64>)> {
+    other.points.iter().filter_map(undecided)
+}
+
+fn not_decided_at(other: &Against, points: &str) -> String {
+    let needed = all_undecided(other).map(|(_, needed)| needed);
+    let remedy = match needed.reduce(|one, other| Some(one?.max(other?))).flatten() {
+        Some(enough) => {
+            format!("Repeat each run {enough} times (--set sweep.repetitions={enough}).")
+        }
+        None => "First find out why repetitions stray so far.".to_owned(),
+    };
+    let count = all_undecided(other).count();
+    format!(
+        "Not decided at {count} of {points}: all repetitions of one side lie beyond the other's, \
+         and are too few. {remedy}"
+    )
 }
 
 /// One word where rate and p99 agree, else what became of each.
@@ -115,6 +146,11 @@ fn judged(
     }
     let told: Vec<&Difference> =
         [rate, p99].into_iter().flatten().filter(|found| is_told(found)).collect();
+    if let Some((found, needed)) = undecided(compared) {
+        let (name, change) = (metric_of(compared, found.metric), percent(found.percent));
+        let words = not_decided(compared.repetitions, needed);
+        return (format!("{name} {change}, {words}"), None);
+    }
     match told.as_slice() {
         [] if compared.differences.iter().any(is_told) => {
             ("other figures changed".to_owned(), None)

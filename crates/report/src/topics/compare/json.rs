@@ -3,7 +3,7 @@
 use crate::ground::words;
 use analysis::Interval;
 use analysis::compare::{
-    Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Unlike,
+    Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Unlike, Verdict,
 };
 use model::Record;
 use serde_json::{Map, Value, json as object};
@@ -83,6 +83,10 @@ fn difference(found: &Difference) -> Value {
         "ci": found.interval.map(ends),
         "p": found.chance,
         "verdict": found.verdict.word(),
+        "repetitions_needed": match found.verdict {
+            Verdict::NotDecided { needed } => needed,
+            _ => None,
+        },
     })
 }
 

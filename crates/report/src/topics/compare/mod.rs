@@ -16,7 +16,8 @@ use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
 use analysis::Interval;
 use analysis::compare::{
-    Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Metric, Unlike, Verdict,
+    Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, MOST_NEEDED, Metric,
+    Unlike, Verdict,
 };
 use model::Record;
 
@@ -109,7 +110,21 @@ pub(crate) fn verdict(found: &Difference) -> &'static str {
         (Some(Tone::Better), _) => "better",
         (Some(Tone::Worse), _) => "worse",
         (None, Verdict::NotKnown) => "not known",
+        (None, Verdict::NotDecided { .. }) => "not decided",
         (None, _) => "no significant difference",
+    }
+}
+
+/// `not decided: 3 repetitions; 5 would`.
+pub(crate) fn not_decided(repetitions: (usize, usize), needed: Option<u64>) -> String {
+    let (base, other) = repetitions;
+    let have = match base == other {
+        true => words::counted(base as u64, "repetition"),
+        false => format!("{base} and {other} repetitions"),
+    };
+    match needed {
+        Some(needed) => format!("not decided: {have}; {needed} would"),
+        None => format!("not decided: {have}; {MOST_NEEDED} would not do"),
     }
 }
 
@@ -140,7 +155,7 @@ pub(crate) fn tone(found: &Difference) -> Option<Tone> {
         Verdict::Higher if more_is_better => Some(Tone::Better),
         Verdict::Lower if !more_is_better => Some(Tone::Better),
         Verdict::Higher | Verdict::Lower => Some(Tone::Worse),
-        Verdict::NoDifference | Verdict::NotKnown => None,
+        Verdict::NoDifference | Verdict::NotDecided { .. } | Verdict::NotKnown => None,
     }
 }
 
@@ -237,5 +252,6 @@ pub fn has_differences(comparison: &Comparison) -> bool {
 /// How the columns are to be read.
 pub(crate) const LEGEND: &str = "Differences are in percent of A, with \
     their 95 % interval. Intervals and verdicts are \
-     corrected for all that is compared (Holm): among equals, any difference at all appears in at \
-     most 5 % of comparisons. An interval that holds 0 is no significant difference.";
+    corrected for all that is compared (Holm), rate and p99 apart from all other figures: among \
+    equals, any difference of either kind appears in at most 5 % of comparisons. An interval that \
+    holds 0 is no significant difference.";

@@ -2,7 +2,8 @@
 
 use super::glance::{self, changed, is_told};
 use super::{
-    LEGEND, has_differences, interval, metric_of, only, percent, said, title, tone, value, verdict,
+    LEGEND, has_differences, interval, metric_of, not_decided, only, percent, said, title, tone,
+    value, verdict,
 };
 use crate::ground::columns::{self, Column, Want};
 use crate::ground::emphasis;
@@ -105,6 +106,13 @@ fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
         let rest: Vec<&str> = rest.map(|found| metric_of(compared, found.metric)).collect();
         if !rest.is_empty() {
             text.push_str(&format!("  {said}: {}.\n", rest.join(", ")));
+        }
+    }
+    for found in &compared.differences {
+        if let Verdict::NotDecided { needed } = found.verdict {
+            let (name, change) = (metric_of(compared, found.metric), percent(found.percent));
+            let words = not_decided(compared.repetitions, needed);
+            text.push_str(&format!("  {name} {change}, {words}.\n"));
         }
     }
     text.push('\n');

@@ -50,7 +50,7 @@ pub fn section(
     match answer.and_then(|point| points().find(|row| row.point == point)) {
         Some(row) => {
             all.push(latency(row, "load line"));
-            all.push(limit(row, "at the load line", reached, limits));
+            all.push(limit(row, "at the load line", rows, reached, limits));
         }
         None => {
             let unit = words::rate_unit(peak.is_metadata());
@@ -59,7 +59,7 @@ pub fn section(
                 false => (format!("peak {unit}"), "at peak"),
             };
             all.push(latency(peak, &at));
-            all.push(limit(peak, place, reached, limits));
+            all.push(limit(peak, place, rows, reached, limits));
         }
     }
     all.extend(beside.and_then(against));
@@ -131,7 +131,13 @@ const NEAR: f64 = 0.9;
 
 /// What was at its limit at the point of `row`: as the kernels counted it, or else as the testbed
 /// has it.
-fn limit(row: &ResultRow, at: &str, reached: &[Reached], limits: &[Attribution]) -> Large {
+fn limit(
+    row: &ResultRow,
+    at: &str,
+    rows: &[ResultRow],
+    reached: &[Reached],
+    limits: &[Attribution],
+) -> Large {
     let large = |value: String, qualifier: String, of: &str| Large {
         title: "At its limit".to_owned(),
         value,
@@ -143,11 +149,17 @@ fn limit(row: &ResultRow, at: &str, reached: &[Reached], limits: &[Attribution])
         let used = full.used.share().map_or_else(String::new, words::share);
         return large(attribution::name(full), used, &format!("by the kernel's counters, {at}"));
     }
-    let nearest = reached.iter().filter(|one| one.point == row.point);
-    let nearest = nearest.filter_map(|one| Some((one.share()?, one.ceiling.binding()?)));
-    if let Some((share, binding)) = nearest.max_by(|a, b| a.0.total_cmp(&b.0)) {
+    let nearest = reached.iter().filter_map(|one| {
+        // At equal distance, the point that is looked at.
+        let order = (one.share()?, one.point == row.point);
+        Some((order, one.point, one.ceiling.binding()?))
+    });
+    let order = |a: &(f64, bool), b: &(f64, bool)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    if let Some(((share, is_here), point, binding)) = nearest.max_by(|a, b| order(&a.0, &b.0)) {
         let layer = ceiling::layer(binding.layer).to_owned();
-        let of = format!("of the testbed's ceiling, {at}");
+        let there = rows.iter().find(|row| row.is_of_point() && row.point == point && !is_here);
+        let there = there.map_or_else(|| at.to_owned(), |row| format!("at {}", place(row)));
+        let of = format!("of the testbed's ceiling, {there}");
         let near = large(layer, words::share(share), &of);
         // What is used by half is no limit.
         let is_limit = share >= NEAR;

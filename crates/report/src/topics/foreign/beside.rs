@@ -55,8 +55,10 @@ fn percent(value: f64) -> String {
 }
 
 fn cell(found: &BesideFigure, run: usize) -> String {
-    let shown = found.values.get(run).copied().flatten();
-    shown.map_or_else(|| "–".to_owned(), |shown| value(found.figure, shown))
+    let Some(shown) = found.values.get(run).copied().flatten() else { return "–".to_owned() };
+    let is_of_completion = found.of_completion.get(run) == Some(&true);
+    let mark = if is_of_completion { " (completion)" } else { "" };
+    format!("{}{mark}", value(found.figure, shown))
 }
 
 fn change(found: &BesideFigure, run: usize) -> String {
@@ -90,6 +92,11 @@ pub fn compared(sides: &[Side], room: Option<usize>) -> String {
         text.push('\n');
     };
     line("given", NO_INTERVAL);
+    let is_marked =
+        |row: &BesideRow| row.figures.iter().any(|figure| figure.of_completion.contains(&true));
+    if found.rows.iter().any(is_marked) {
+        line("spans", "(completion) is without the submission: not compared with whole requests");
+    }
     for (run, name) in found.alone.iter().take(20) {
         line("alone", &format!("{name}: only {} has it", sides[*run].name));
     }
@@ -104,7 +111,7 @@ pub fn compared_json(sides: &[Side]) -> Value {
             let changes: Vec<Option<f64>> =
                 (1..sides.len()).map(|run| found.percent(run)).collect();
             json!({ "figure": key(found.figure), "values": found.values, "percent": changes,
-                    "interval": null })
+                    "of_completion": found.of_completion, "interval": null })
         };
         json!({ "workload": row.workload, "op": row.op.map(model::Op::name), "nth": row.nth,
                 "figures": row.figures.iter().map(of).collect::<Vec<_>>() })

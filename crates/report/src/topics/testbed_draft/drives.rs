@@ -69,7 +69,8 @@ fn class(media: Media) -> &'static str {
 /// Writes the drives of a host.
 pub(super) fn write(draft: &mut Draft, host: &HostFacts) {
     let kinds = kinds(host);
-    if kinds.iter().all(|kind| kind.is_boot) {
+    let has_only_boot = kinds.iter().all(|kind| kind.is_boot);
+    if has_only_boot {
         draft.question(
             "The kernel sees the system drive only. Which drives does each node have? Give each \
              kind a table like this:",
@@ -80,17 +81,22 @@ pub(super) fn write(draft: &mut Draft, host: &HostFacts) {
     }
     for kind in &kinds {
         draft.table("[[nodes.drives]]");
-        one(draft, kind);
+        one(draft, kind, has_only_boot);
     }
 }
 
-fn one(draft: &mut Draft, kind: &Kind) {
+/// One kind of drives. `is_all` is a system drive beside which there is no other: the targets may
+/// lie on it.
+fn one(draft: &mut Draft, kind: &Kind, is_all: bool) {
     let model =
         if kind.model.is_empty() { "model unknown".to_owned() } else { comment(&kind.model) };
     let media = if kind.media.words().is_empty() { "unknown medium" } else { kind.media.words() };
     draft.remark(&format!("{model}, {media}, {} bytes.", kind.size));
     if kind.is_boot {
         draft.remark("The operating system starts from it.");
+        if is_all {
+            draft.question("Do the targets lie on it, too? Then replace \"boot\" by \"capacity\".");
+        }
         draft.text("role", "boot");
     } else {
         draft.ask(
@@ -110,7 +116,7 @@ fn one(draft: &mut Draft, kind: &Kind) {
         }
         None => {
             draft.text("capacity", &decimal_size(kind.size));
-            if !kind.is_boot {
+            if !kind.is_boot || is_all {
                 unknown(draft, kind.media);
             }
         }

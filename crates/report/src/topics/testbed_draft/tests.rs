@@ -155,3 +155,12 @@ fn an_infiniband_port_counts_once_and_what_is_far_is_only_said_where_it_is_known
     let text = testbed("x", &[host], 0).text;
     assert!(text.contains("\nports = 1\nport_speed = \"100Gbit/s\"\n"), "{text}");
 }
+
+#[test]
+fn of_the_only_drive_there_is_the_draft_asks_whether_the_targets_lie_on_it_and_what_it_carries() {
+    let mut host = server("n1");
+    host.inventory.disks.retain(|disk| disk.name == "sda");
+    let text = testbed("lab", &[host], 0).text;
+    assert!(text.contains("Do the targets lie on it, too? Then replace \"boot\" by \"capacity\"."));
+    assert!(text.contains("# read_iops = 600_000"), "{text}");
+}
