@@ -140,14 +140,21 @@ fn a_run_file_that_is_there_is_refused_before_a_plan_is_shown() {
 #[test]
 fn a_plan_touches_nothing() {
     let folder = scratch();
-    let plan = plimsoll(folder.path(), &["plan"]).with_code(0).out;
-    assert!(
-        plan.contains("four-corners") && plan.contains("writes") && plan.contains("time"),
-        "{plan}"
-    );
+    let target = folder.path().join("data");
+    std::fs::create_dir(&target).expect("a folder");
+    std::fs::write(target.join("theirs"), "1").expect("a file");
+    let before = std::fs::metadata(&target).expect("there").modified().expect("a time");
+    for more in [&[][..], &["--json"]] {
+        plimsoll(folder.path(), &[&["plan", "four-corners", "-t", "data"], more].concat())
+            .with_code(0);
+        assert_eq!(names(&target), ["theirs"]);
+        assert_eq!(names(folder.path()), ["data"], "neither a run file nor anything else");
+        let after = std::fs::metadata(&target).expect("there").modified().expect("a time");
+        assert_eq!(before, after, "nothing was made and removed again");
+    }
     let json = plimsoll(folder.path(), &["plan", "--json"]).with_code(0).json();
-    assert_eq!(json["points"].as_array().map(Vec::len), Some(7));
-    assert!(names(folder.path()).is_empty());
+    let plan: model::Plan = serde_json::from_value(json).expect("a plan");
+    assert_eq!((plan.name.as_str(), plan.points.len()), ("four-corners", 7));
 }
 
 #[test]

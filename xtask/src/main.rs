@@ -18,6 +18,7 @@ mod memory;
 mod mutants;
 mod parts;
 mod prediction_proof;
+mod scope;
 mod screenshot;
 mod shell;
 mod soak;
@@ -32,8 +33,9 @@ const USAGE: &str = "\
 cargo xtask COMMAND
 
   ci      fmt, tidy, test, clippy, doc: what has to pass before a change goes in
-  test    every test of the workspace, with the real parts that they need
-            [-- ARGS for `cargo test`]
+            [--all: also what did not change since all passed, and tests that take minutes each]
+  test    the tests of the workspace, with the real parts that they need
+            [--all: also those that take minutes each | -- ARGS for `cargo test`]
   features the tests of what is off by default; `ci` runs them where something changed
   tidy    the rules of the house that no compiler checks
   docs    writes the generated pages
@@ -93,7 +95,7 @@ fn main() -> ExitCode {
 /// Runs `command`, or says by `None` that there is no such command.
 fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
     Some(match command {
-        "ci" => ci::run(),
+        "ci" => ci::run(rest),
         "test" => test::run(rest),
         "features" => features::run(),
         "tidy" => tidy::run(),

@@ -1,14 +1,18 @@
 //! `cargo xtask test`: every test, with the real parts that they need.
 
+mod again;
+mod groups;
 mod programs;
 
 use crate::parts::Parts;
+use crate::scope::{KEPT, Scope};
 use crate::shell::{self, Outcome};
 use crate::{leftovers, parts};
 pub use programs::Program;
 
-/// Takes away what killed tests left, sees to the real parts, and runs the tests of the workspace;
-/// with `rest`, which goes to `cargo test`, cargo runs them itself.
+/// Takes away what killed tests left, sees to the real parts, and runs the tests of the workspace:
+/// with `--all`, also those that the usual check leaves out. With other words in `rest`, which go
+/// to `cargo test`, cargo runs them itself.
 ///
 /// Tests find which parts are here in `PLIMSOLL_TEST_PARTS`. All of them run even when one fails,
 /// so that one look says what is to be mended.
@@ -16,9 +20,11 @@ pub use programs::Program;
 /// # Errors
 /// The tests do not compile, one fails, or in CI a part is missing that could be installed.
 pub fn run(rest: &[String]) -> Outcome<()> {
-    if rest.is_empty() {
+    if rest.is_empty() || rest == ["--all"] {
         let (programs, parts) = build()?;
-        return run_all(&programs, &parts);
+        let flaky = run_all(&programs, &parts, &Scope::of(!rest.is_empty()))?;
+        flaky.iter().for_each(|line| println!("{line}"));
+        return Ok(());
     }
     let parts = prepared()?;
     let mut cargo = shell::cargo();
@@ -43,13 +49,19 @@ pub fn build() -> Outcome<(Vec<Program>, Parts)> {
     Ok((programs?, parts?))
 }
 
-/// Runs the programs, and says again at the end which parts were missing.
+/// Runs the programs, and says again at the end what was missing or left out. The lines that come
+/// back name the flaky tests.
 ///
 /// # Errors
 /// Names the programs of which a test failed.
-pub fn run_all(programs: &[Program], parts: &Parts) -> Outcome<()> {
-    let outcome = programs::run(programs, &parts.list());
+pub fn run_all(programs: &[Program], parts: &Parts, scope: &Scope) -> Outcome<Vec<String>> {
+    let groups = groups::read()?;
+    let outcome = programs::run(programs, &parts.list(), &groups, scope);
     parts.announce();
+    groups.iter().filter_map(|group| group.left_out(scope)).for_each(|line| println!("{line}"));
+    if *scope != Scope::All {
+        println!("LEFT OUT: proofs (`ignored`) of packages in which nothing changed since {KEPT}");
+    }
     outcome
 }
 

@@ -5,8 +5,8 @@
 //! Source of the three questions (utilisation, saturation, errors): Gregg, "Thinking Methodically
 //! about Performance", ACM Queue 10(12), 2012.
 
+use crate::doubts::Warning;
 use crate::row::ResultRow;
-use crate::warning::Warning;
 use model::inventory::{LinkKind, Media};
 use model::testbed::{DeviceFacts, HostFacts};
 use model::usage::{Part, Usage, Use};

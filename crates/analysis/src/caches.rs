@@ -1,8 +1,8 @@
 //! The caches that are, or may be, a part of a figure, by the layers that have them.
 
+use crate::doubts::Warning;
 use crate::row::ResultRow;
 use crate::targets::loaded;
-use crate::warning::Warning;
 use catalogue::targets::{Kind, Known, layer};
 use model::inventory::Link;
 use model::machines::DiskCache;
@@ -89,6 +89,6 @@ fn of_link(link: &Link, is_guest: bool, made: Option<DiskCache>) -> Option<Cache
 /// The volatile cache that a device says it has.
 fn of_device(link: &Link, row: &ResultRow) -> Option<CacheKind> {
     let device = link.device.as_ref()?;
-    let is_volatile = device.write_cache == crate::write_cache::WRITE_BACK;
+    let is_volatile = device.write_cache == crate::doubts::write_cache::WRITE_BACK;
     (is_volatile && row.plans(Op::Write)).then_some(CacheKind::Device)
 }

@@ -3,10 +3,10 @@
 use crate::estimate::{
     CONFIDENCE, Estimate, Interval, mean_in_time, memory_beneath, ratio_beneath, residuals,
 };
+use crate::quantile::QUANTILES;
 use crate::row::Confidence;
 use crate::student;
 use crate::tally::{HostTally, Slot, Tally, column};
-use crate::warning::QUANTILES;
 use model::Histogram;
 use model::histogram::{bucket_bounds, bucket_of};
 

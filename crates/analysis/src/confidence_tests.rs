@@ -82,6 +82,7 @@ fn walk(phi: f64, deviation: f64) -> Series {
 /// With 30 independent intervals' worth or 30 bursts, and ten requests beyond the quantile, at
 /// least; with fewer requests, 92 to 97.
 #[test]
+#[ignore = "a proof"]
 fn a_95_percent_interval_holds_the_quantile_in_93_to_97_of_100_runs() {
     for (series, intervals, each) in [
         (Series::Independent, 30, 100),

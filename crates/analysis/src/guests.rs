@@ -1,9 +1,11 @@
 //! What made a guest's figures others than those of its node's storage: the memory of its
 //! hypervisor, and virtual CPUs that waited for one of the node.
 
+use crate::doubts::Warning;
 use crate::row::ResultRow;
-use crate::warning::Warning;
-use model::machines::{Accelerator, BelowGuests, BelowNode, BelowStage, DiskCache, MachinesMade, OnNode};
+use model::machines::{
+    Accelerator, BelowGuests, BelowNode, BelowStage, DiskCache, MachinesMade, OnNode,
+};
 use model::testbed::HostFacts;
 use model::{Fact, Nanos, Op, Record};
 

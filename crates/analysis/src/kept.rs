@@ -1,9 +1,9 @@
 //! Whether a run keeps what its suite asks of every measured point, and whether that could fail at
 //! all.
 
+use crate::doubts::Warning;
 use crate::loadline::judge;
 use crate::row::ResultRow;
-use crate::warning::Warning;
 use model::objective::{Condition, Limit, Objective};
 use model::{Histogram, Record};
 

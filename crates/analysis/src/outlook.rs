@@ -68,9 +68,8 @@ fn machines(plan: &Plan) -> Option<Accelerator> {
 
 /// What is missing whatever a stage does, each with the level that it leaves.
 fn of_plan(plan: &Plan, known: &OfTargets) -> Vec<(Level, Step)> {
-    let is_none = plan.backend.sends_nothing()
-        || plan.is_simulated()
-        || known.best == Level::NotAMeasurement;
+    let is_none =
+        plan.backend.sends_nothing() || plan.is_simulated() || known.best == Level::NotAMeasurement;
     let reads = |stage: &Stage| stage.works.iter().any(Work::reads);
     let measured = || plan.stages.iter().filter(|stage| stage.kind == StageKind::Measure);
     let is_written = plan.existing

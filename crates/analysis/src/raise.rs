@@ -2,9 +2,9 @@
 //! the time that it takes.
 
 use crate::check::{Check, Found};
+use crate::doubts::Warning;
 use crate::row::ResultRow;
 use crate::targets::OfTargets;
-use crate::warning::Warning;
 use catalogue::targets::Known;
 use model::plan::{PlannedTarget, Steady, Stop};
 use model::{Level, Nanos, Plan, Record, StageKind};
@@ -135,8 +135,7 @@ fn of_target(case: &Case<'_>) -> Vec<(Rank, Step)> {
     let is_simulated = |target: &model::plan::Target| target.kind == PlannedTarget::Simulated;
     let mut planned = record.plan.hosts.iter().flat_map(|host| &host.targets);
     let is_memory = known.best == Level::NotAMeasurement;
-    let is_none =
-        record.plan.backend.sends_nothing() || is_memory || planned.any(is_simulated);
+    let is_none = record.plan.backend.sends_nothing() || is_memory || planned.any(is_simulated);
     let has = |is: fn(&Warning) -> bool| row.warnings.iter().any(is);
     let steps = [
         (is_none, Step::RealTarget),
@@ -169,7 +168,8 @@ fn of_doubts(case: &Case<'_>) -> Option<(Rank, Step)> {
                 | Warning::ThinTail { .. }
         )
     };
-    let open = case.doubts.iter().filter(|(level, doubt)| *level < Level::Quotable && is_open(doubt));
+    let open =
+        case.doubts.iter().filter(|(level, doubt)| *level < Level::Quotable && is_open(doubt));
     let least = open.map(|(level, _)| *level).min()?;
     let rank = if least == Level::NotAMeasurement { Rank::SetsLevel } else { Rank::Missing };
     Some((rank, Step::Doubt))
@@ -192,8 +192,7 @@ fn of_time(case: &Case<'_>) -> Option<(Rank, Step)> {
     let rank = steady.into_iter().chain(intervals).min()?;
     let stop = record.plan.stages.get(row.stage as usize).map(model::plan::Stage::stop);
     let until_steady = stop.is_some_and(|stop| stop.steady().is_some());
-    let is_short =
-        stop.and_then(Stop::time).is_some_and(|time| time < least_steady(&record.plan));
+    let is_short = stop.and_then(Stop::time).is_some_and(|time| time < least_steady(&record.plan));
     let is_amount = row.done.is_some() || stop.is_some_and(|stop| stop.once().is_some());
     let is_replay = row.works.iter().any(|work| work.trace.is_some());
     let is_conditioned =

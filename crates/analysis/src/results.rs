@@ -196,9 +196,9 @@ fn cpu(digest: &Digest, row: &ResultRow) -> Cpu {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doubts::Warning;
     use crate::results;
     use crate::testing::Recorded;
-    use crate::warning::Warning;
     use model::StageKind;
     use proptest::prelude::*;
 

@@ -5,8 +5,9 @@
 //! point it counts. Who adds rows up takes those that [are addends](ResultRow::is_addend); who
 //! looks for the largest takes those that [are whole](ResultRow::is_whole).
 
+use crate::doubts::Warning;
 use crate::estimate::{Estimate, Interval};
-use crate::warning::{QUANTILES, Warning};
+use crate::quantile::QUANTILES;
 use model::plan::Work;
 use model::{Histogram, Op, Setting};
 use std::collections::BTreeMap;

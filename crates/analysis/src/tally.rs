@@ -1,8 +1,8 @@
 //! What each row of a stage did in each interval, as plain numbers: what all statistics over time
 //! rest on.
 
+use crate::quantile::QUANTILES;
 use crate::row::ResultRow;
-use crate::warning::QUANTILES;
 use model::digest::{Digest, Frame, HostPart, Moment, Span, Spans, Total, WorkerTotal};
 use std::collections::BTreeMap;
 

@@ -106,11 +106,7 @@ fn of_link(target: &TargetFacts, link: &Link, layer: &'static Layer, is_last: bo
         _ => layer.best.value,
     };
     let is_bound = (caches, durability) != (Known::Seen, Known::Seen);
-    let bound = || Bound {
-        target: target.path.clone(),
-        of: link.name.clone(),
-        layer: Some(layer),
-    };
+    let bound = || Bound { target: target.path.clone(), of: link.name.clone(), layer: Some(layer) };
     OfTargets { best, caches, durability, bound: is_bound.then(bound) }
 }
 

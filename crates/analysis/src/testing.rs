@@ -50,6 +50,7 @@ pub fn host(number: usize) -> HostFacts {
             writable: true,
             file_system: Some("xfs".to_owned()),
             free: Bytes::gib(800),
+            reserved: Bytes(0),
             total: Bytes::gib(1024),
             free_inodes: Some(50_000_000),
             direct: DirectIo::Aligned(512),

@@ -3,12 +3,11 @@
 //! what was seen of these targets in this run: taking evidence away never raises a verdict.
 
 use crate::caches::{caches, is_buffered};
+use crate::doubts::{Gravity, Warning, page_cache};
 use crate::durable::durable;
-use crate::page_cache;
 use crate::raise::{Case, steps};
 use crate::row::{Covers, ResultRow};
 use crate::targets::{OfTargets, loaded, of_target};
-use crate::warning::Warning;
 use catalogue::targets::Known;
 use model::choices::FileFsync;
 use model::plan::Work;
@@ -55,8 +54,9 @@ impl Verdict {
             |(_, found): &(Check, Found)| matches!(found, Found::Shown | Found::NotNeeded);
         let of_checks =
             if checks.iter().all(is_shown) { Level::Quotable } else { Level::Indicative };
-        let measures =
-            row.ios > 0 && !record.plan.backend.sends_nothing() && !crate::guests::is_emulated(record);
+        let measures = row.ios > 0
+            && !record.plan.backend.sends_nothing()
+            && !crate::guests::is_emulated(record);
         let level = if measures { gravest.min(of_checks) } else { Level::NotAMeasurement };
         let case = Case { record, row, checks: &checks, doubts: &doubts, known: &known };
         let steps = if level < Level::Quotable { steps(&case) } else { Vec::new() };
@@ -225,28 +225,13 @@ fn caches_known(record: &Record, row: &ResultRow, known: &OfTargets) -> Found {
 
 /// How far a doubt lets a figure be trusted.
 fn gravity(checks: &[(Check, Found)], row: &ResultRow, doubt: &Warning) -> Level {
-    match doubt {
-        Warning::NothingCompleted
-        | Warning::Simulated
-        | Warning::Scaled { .. }
-        | Warning::LittleBroken { .. }
-        | Warning::AboveCeiling { .. }
-        | Warning::NotCarried { .. }
-        | Warning::NotPrepared
-        | Warning::LessAtDevice { .. } => Level::NotAMeasurement,
-        Warning::ReadFromMemory { share } if *share >= 0.5 => Level::NotAMeasurement,
-        // It is named, and the time until it is empty is a part of the durable rate.
-        Warning::VolatileCache { .. } => {
-            match checks.contains(&(Check::Durability, Found::Shown)) {
-                true => Level::Quotable,
-                false => Level::Indicative,
-            }
-        }
-        // What is steady needs no more conditioning.
-        Warning::NotPreconditioned if row.settled == Some(true) => Level::Quotable,
-        // No table has the p99.99.
-        Warning::ThinTail { quantile: "p99.99", .. } => Level::Quotable,
-        _ => Level::Indicative,
+    let is_durable = || checks.contains(&(Check::Durability, Found::Shown));
+    match doubt.row().gravity {
+        Gravity::Voids => Level::NotAMeasurement,
+        Gravity::UnlessDurable if is_durable() => Level::Quotable,
+        Gravity::UnlessSteady if row.settled == Some(true) => Level::Quotable,
+        Gravity::Harmless => Level::Quotable,
+        Gravity::Weakens | Gravity::UnlessDurable | Gravity::UnlessSteady => Level::Indicative,
     }
 }
 

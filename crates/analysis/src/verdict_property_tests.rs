@@ -68,9 +68,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
 
 /// Most chains are such as there are: a file system, what it lies on, and a disk.
 fn chain() -> impl Strategy<Value = Vec<Drawn>> {
-    let below = |layer: usize| {
-        drawn().prop_map(move |drawn| Drawn { layer, deeper: 1, ..drawn })
-    };
+    let below = |layer: usize| drawn().prop_map(move |drawn| Drawn { layer, deeper: 1, ..drawn });
     prop_oneof![
         prop::collection::vec(drawn(), 0..5),
         (below(0), prop::collection::vec(drawn(), 0..2), (13..18usize).prop_flat_map(below))

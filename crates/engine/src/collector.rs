@@ -2,7 +2,8 @@
 
 use crate::driver::{Slot, Timetable};
 use crate::recorder::Interval;
-use model::event::Left;
+use crate::waiting::{Outstanding, Watch};
+use model::event::{Left, Waiting};
 use model::plan::HostStage;
 use model::sample::{OpSample, WorkerOp, WorkerSample};
 use model::{EncodedHistogram, Histogram, IntervalSample, Op, Phase};
@@ -28,6 +29,7 @@ pub(crate) struct Collector {
     wall_ns: Option<u64>,
     load_end_ns: u64,
     drain_end_ns: u64,
+    watch: Watch,
 }
 
 /// Pages of one interval, merged.
@@ -150,6 +152,7 @@ impl Collector {
             wall_ns: None,
             load_end_ns: timetable.start_ns,
             drain_end_ns: timetable.start_ns,
+            watch: Watch::new(stage.stage, host, timetable),
         }
     }
 
@@ -194,6 +197,27 @@ impl Collector {
         let behind = self.now_in.iter().flatten().min().copied();
         while behind.is_some_and(|behind| self.next < behind) {
             self.hand_out(u64::MAX, sink);
+        }
+    }
+
+    /// What the target leaves unanswered at the workers, if it is time to say so; with `is_late`,
+    /// their pages take a little time.
+    pub(crate) fn look<'a>(
+        &mut self,
+        now_ns: u64,
+        stop_at_ns: u64,
+        workers: impl Iterator<Item = &'a Outstanding>,
+        is_late: bool,
+    ) -> Option<Waiting> {
+        let Timetable { start_ns, interval_ns, .. } = self.timetable;
+        let begin_of =
+            |number: u32| start_ns.saturating_add(u64::from(number).saturating_mul(interval_ns));
+        // Past the load, no page is turned.
+        let turned = self.now_in.iter().map(|slot| slot.map_or(u64::MAX, |(n, _)| begin_of(n)));
+        let workers = workers.zip(turned);
+        match is_late {
+            true => self.watch.look_late(now_ns, stop_at_ns, workers),
+            false => self.watch.look(now_ns, stop_at_ns, workers),
         }
     }
 

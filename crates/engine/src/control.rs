@@ -1,6 +1,7 @@
 //! How a running stage is told to end.
 
 use crate::clock::{Clock, Monotonic};
+use model::event::Waiting;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -48,6 +49,8 @@ struct Wall {
     elsewhere: Option<(u32, bool)>,
     /// Is told once that a worker of this host was the first one here.
     herald: Option<Box<dyn FnOnce() + Send>>,
+    /// Is told what waits while the stage runs.
+    watcher: Option<Box<dyn FnMut(Waiting) + Send>>,
 }
 
 impl fmt::Debug for Wall {
@@ -158,6 +161,21 @@ impl Control {
         self.wall().herald = Some(Box::new(herald));
     }
 
+    /// Has `watcher` told what the target leaves unanswered in the next stage.
+    pub fn on_waiting(&self, watcher: impl FnMut(Waiting) + Send + 'static) {
+        self.wall().watcher = Some(Box::new(watcher));
+    }
+
+    /// Tells what waits. Whoever hears it may take long: others act meanwhile.
+    pub(crate) fn tell_waiting(&self, waiting: Option<Waiting>) {
+        let Some(waiting) = waiting else { return };
+        let watcher = self.wall().watcher.take();
+        if let Some(mut watcher) = watcher {
+            watcher(waiting);
+            self.wall().watcher.get_or_insert(watcher);
+        }
+    }
+
     /// A worker of another host had done its amount in `stage`: the books of that stage are cut
     /// now, or when it begins; with `stops`, it ends there. Of a stage that is over, it means
     /// nothing.
@@ -180,6 +198,7 @@ impl Control {
         let mut wall = self.wall();
         wall.stage = None;
         wall.herald = None;
+        wall.watcher = None;
     }
 
     /// Sets the number, the begin and the end of a new stage; a stop that came before stands, and

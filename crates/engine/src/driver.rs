@@ -5,14 +5,15 @@ use crate::batching::Bunch;
 use crate::clock::Clock;
 use crate::control::{Control, Cuts};
 use crate::cpu::CpuTime;
+use crate::io::Io;
 use crate::recorder::{Interval, SLOTS};
 use crate::stuck::Patience;
+use crate::waiting::{Outstanding, Told};
 use crate::worker::{Finished, Outcome, WorkerState};
 use model::{Phase, WriteMark};
 use rustix::thread::Pid;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 
 /// How long a worker sleeps at most before it looks whether its stage was stopped.
@@ -56,13 +57,6 @@ pub(crate) enum Drained {
     /// So many requests did not. They may still come, so their memory must stay.
     GivenUp { requests: u32 },
 }
-
-/// How many requests of a worker the target has, for whoever has to do without the worker's own
-/// word. It has a cache line (two, for the processor fetches pairs) of its own, so that writing it
-/// costs next to nothing.
-#[derive(Default)]
-#[repr(align(128))]
-pub(crate) struct Outstanding(pub(crate) AtomicU32);
 
 /// An interval of the timetable, and which part of it: that before the first worker was done, or
 /// that after it.
@@ -115,6 +109,7 @@ pub(crate) fn drive<B: Backend, C: Clock>(
     pages: &mut Pages<'_>,
 ) -> io::Result<Drained> {
     worker.begin(pages.timetable.start_ns);
+    pages.tell(0, || worker.waits(0));
     let mut now_ns = clock.now_ns();
     let mut bunch = Bunch::new(worker.depth(), backend.is_carried());
     loop {
@@ -122,10 +117,7 @@ pub(crate) fn drive<B: Backend, C: Clock>(
         if worker.is_apart() {
             left = prepare_apart(worker, backend, left, now_ns);
         } else {
-            backend.prepare_all(|| {
-                left = left.checked_sub(1)?;
-                worker.next_plain(now_ns)
-            });
+            backend.prepare_all(|| one_of(&mut left, || worker.next_plain(now_ns)));
         }
         if worker.is_done() {
             break;
@@ -140,7 +132,7 @@ pub(crate) fn drive<B: Backend, C: Clock>(
             pages.patience_ns(now_ns, control.cuts()).min(awake(worker.quiet_ns(now_ns)))
         };
         if in_flight > 0 {
-            pages.line.outstanding.0.store(in_flight as u32, Ordering::Relaxed);
+            pages.goes(in_flight, now_ns);
             backend.submit(patience_ns)?;
         } else {
             clock.rest(patience_ns);
@@ -148,7 +140,11 @@ pub(crate) fn drive<B: Backend, C: Clock>(
         // One reading serves a whole bunch: it ends the requests that are reaped now and begins
         // those that go out next.
         now_ns = clock.now_ns();
-        let is_over = pages.turn(now_ns, control.cuts(), || backend.mark());
+        let mut is_turned = false;
+        let is_over = pages.turn(now_ns, control.cuts(), || {
+            is_turned = true;
+            backend.mark()
+        });
         if is_over {
             worker.stop(control.stop_at_ns(), &mut |op, age_ns, count| {
                 pages.never(op, age_ns, count);
@@ -158,6 +154,9 @@ pub(crate) fn drive<B: Backend, C: Clock>(
         backend
             .reap(|completion| pages.write_down_in(&mut run, worker.complete(completion, now_ns)));
         pages.end(run);
+        if is_turned {
+            pages.tell(now_ns, || worker.waits(now_ns));
+        }
         if is_over
             && worker.in_flight() > 0
             && pages.timetable.patience.is_over(control.stop_at_ns(), now_ns)
@@ -181,11 +180,20 @@ fn prepare_apart<B: Backend>(
     mut left: u32,
     now_ns: u64,
 ) -> u32 {
-    backend.prepare_all(|| {
-        left = left.checked_sub(1)?;
-        worker.next_apart(now_ns)
-    });
+    backend.prepare_all(|| one_of(&mut left, || worker.next_apart(now_ns)));
     left
+}
+
+/// The next request of a bunch that may have `left` more. What is not due takes nothing of it: a
+/// worker that has none due has not sent its bunch, and waits.
+#[inline(always)]
+fn one_of(left: &mut u32, next: impl FnOnce() -> Option<Io>) -> Option<Io> {
+    if *left == 0 {
+        return None;
+    }
+    let io = next()?;
+    *left -= 1;
+    Some(io)
 }
 
 /// How long to sleep when the next request is due in `quiet_ns`: the last stretch is spent awake,
@@ -276,6 +284,18 @@ impl<'a> Pages<'a> {
     #[cold]
     pub(crate) fn never(&mut self, op: usize, age_ns: u64, count: u64) {
         self.page.never[op].get_or_insert_default().record_many(age_ns, count);
+    }
+
+    /// The worker goes to the target for these requests.
+    #[inline]
+    pub(crate) fn goes(&self, requests: usize, now_ns: u64) {
+        self.line.outstanding.goes(requests as u32, now_ns);
+    }
+
+    /// Says what waits, for those who watch.
+    #[cold]
+    pub(crate) fn tell(&self, now_ns: u64, what: impl FnOnce() -> Told) {
+        self.line.outstanding.tell(self.timetable, now_ns, what);
     }
 
     /// How long the worker may wait for a completion.

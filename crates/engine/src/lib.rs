@@ -11,6 +11,7 @@ mod backend;
 mod backend_trial;
 mod batching;
 mod buffers;
+mod cached;
 mod clock;
 mod collector;
 mod contents;
@@ -43,6 +44,7 @@ mod together;
 mod turns;
 mod virtual_time;
 mod virtual_worker;
+mod waiting;
 mod worker;
 mod zones;
 

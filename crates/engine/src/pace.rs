@@ -87,6 +87,17 @@ impl Pacer {
         }
     }
 
+    /// The mean distance of requests, where it is always the same.
+    pub(crate) fn gap_ns(&self) -> Option<u64> {
+        match self {
+            Pacer::Open(open) => match open.cost {
+                Cost::Request { fs } => Some((fs / FS_PER_NS) as u64),
+                Cost::Byte { .. } | Cost::Changing(_) => None,
+            },
+            Pacer::Free | Pacer::Think { .. } => None,
+        }
+    }
+
     /// A request of `length` bytes went out.
     #[inline]
     pub(crate) fn took(&mut self, length: u32) {

@@ -249,6 +249,9 @@ fn collect(
     let mut ends = Ends::default();
     let mut silent: Vec<u32> = (0..crew.len() as u32).collect();
     while !silent.is_empty() {
+        let (now_ns, stop_at_ns) = (control.clock().now_ns(), control.stop_at_ns());
+        let members = crew.iter().map(Member::outstanding);
+        control.tell_waiting(collector.look(now_ns, stop_at_ns, members, true));
         match inbox.recv_timeout(LOOK) {
             Ok(FromWorker::Left { worker, mut interval, now_in }) => {
                 helpers.look(|| control.clock().now_ns());
@@ -262,6 +265,7 @@ fn collect(
             Ok(FromWorker::Ready { .. }) => {}
             Ok(FromWorker::Done { worker, end }) => {
                 silent.retain(|number| *number != worker);
+                crew[worker as usize].outstanding().ended();
                 match end {
                     WorkerEnd::Complete => {}
                     WorkerEnd::AmountFailed => ends.failed = true,
@@ -277,7 +281,7 @@ fn collect(
                 if patience.is_over_for_silent(control.stop_at_ns(), control.clock().now_ns()) {
                     ends.stuck += silent
                         .iter()
-                        .map(|worker| crew[*worker as usize].outstanding())
+                        .map(|worker| crew[*worker as usize].outstanding().requests().max(1))
                         .sum::<u32>();
                     ends.stuck_workers.append(&mut silent);
                 }

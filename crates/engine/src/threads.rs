@@ -8,12 +8,13 @@ use crate::backend::{Aio, Backend, Nop, Null, Ring, Setup, Sim, Sync, trim_mode}
 use crate::buffers::{Buffers, SECTOR, stride};
 use crate::clock::Clock;
 use crate::contents::spares;
-use crate::driver::{Drained, FromWorker, Line, Outstanding, Pages, SPARE_PAGES, WorkerEnd, drive};
+use crate::driver::{Drained, FromWorker, Line, Pages, SPARE_PAGES, WorkerEnd, drive};
 use crate::error::EngineError;
 use crate::recorder::Interval;
 use crate::replay::Replay;
 use crate::shared::{Shared, begin_on_time, page};
 use crate::turns::Turn;
+use crate::waiting::Outstanding;
 use crate::worker::WorkerState;
 use crate::zones::{Zoned, whole_zones};
 use crate::{amount_end, metadata, priority};
@@ -26,7 +27,6 @@ use rustix::thread::{Pid, gettid};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -46,10 +46,9 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// How many requests it had with the target when it last waited for one; at least the one that
-    /// it hangs in.
-    pub(crate) fn outstanding(&self) -> u32 {
-        self.outstanding.0.load(Ordering::Relaxed).max(1)
+    /// What it has outstanding.
+    pub(crate) fn outstanding(&self) -> &Outstanding {
+        &self.outstanding
     }
 
     /// The kernel's number of its thread; `None` before it is set up.

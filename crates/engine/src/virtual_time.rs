@@ -14,6 +14,7 @@ use crate::stuck::Patience;
 use crate::targets::{Done, World};
 use crate::turns::Turns;
 use crate::virtual_worker::Doer;
+use crate::waiting::Outstanding;
 use model::event::{Flush, MOST_FLUSHES};
 use model::plan::{HostPlan, HostStage, Once, Steady, Stop, Target, Work};
 use model::sample::OpSample;
@@ -75,6 +76,20 @@ struct Actor<'a> {
 }
 
 impl Actor<'_> {
+    /// Turns its page, if it is over. True when the load is.
+    fn turn(&mut self, now_ns: u64, cuts: Cuts) -> bool {
+        let mut is_turned = false;
+        let is_over = self.pages.turn(now_ns, cuts, || {
+            is_turned = true;
+            None
+        });
+        if is_turned && let Doer::Blocks(state) = &self.state {
+            self.pages.goes(state.in_flight(), now_ns);
+            self.pages.tell(now_ns, || state.waits(now_ns));
+        }
+        is_over
+    }
+
     /// Its load is over.
     fn stop(&mut self, cuts: Cuts) {
         let pages = &mut self.pages;
@@ -130,6 +145,7 @@ struct HostCollector {
     collector: Collector,
     inbox: Receiver<FromWorker>,
     back: Vec<SyncSender<Box<Interval>>>,
+    outstanding: Vec<Arc<Outstanding>>,
 }
 
 impl HostCollector {
@@ -139,7 +155,7 @@ impl HostCollector {
         // Everything happens on this thread: a full channel would wait for ever. Between two ticks
         // a worker turns a page or two.
         let (out, inbox) = sync_channel(ROOM * workers + ROOM);
-        let (lines, back) = (0..workers as u32)
+        let (lines, back): (Vec<Line>, _) = (0..workers as u32)
             .map(|worker| {
                 let (returned, spare) = sync_channel(SPARE_PAGES + 1);
                 (
@@ -153,6 +169,7 @@ impl HostCollector {
                 collector: Collector::new(member.stage, member.plan.host, timetable),
                 inbox,
                 back,
+                outstanding: lines.iter().map(|line| line.outstanding.clone()).collect(),
             },
             lines,
         )
@@ -185,7 +202,12 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
     let (mut books, lines): (Vec<HostCollector>, Vec<Vec<Line>>) =
         members.iter().map(|member| HostCollector::new(member, timetable(member))).unzip();
     let mut scheduler = Scheduler::new(members, &lines, world, timetable);
-    scheduler.run(&mut |host| books[host].take_all(members[host].sink));
+    scheduler.run(&mut |host, now_ns, stop_at_ns| {
+        let (member, books) = (&mut members[host], &mut books[host]);
+        books.take_all(member.sink);
+        let workers = books.outstanding.iter().map(|outstanding| &**outstanding);
+        member.control.tell_waiting(books.collector.look(now_ns, stop_at_ns, workers, false));
+    });
     let failed: Vec<bool> = scheduler.hosts.iter().map(|host| scheduler.has_failed(host)).collect();
     let end_ns = scheduler.close();
     let mut counted = world.counted(start_ns, end_ns);
@@ -330,8 +352,8 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Runs until nothing is left to happen; `collect` is called for a host whenever one of its
-    /// intervals is over.
-    fn run(&mut self, collect: &mut dyn FnMut(usize)) {
+    /// intervals is over, with the instant and with the end of its load.
+    fn run(&mut self, collect: &mut dyn FnMut(usize, u64, u64)) {
         let start_ns = self.world.now_ns;
         (0..self.actors.len()).for_each(|worker| self.send(worker, start_ns));
         for host in 0..self.hosts.len() {
@@ -371,7 +393,7 @@ impl<'a> Scheduler<'a> {
                     }
                     self.world.now_ns = now_ns;
                     self.tick(host, now_ns);
-                    collect(host);
+                    collect(host, now_ns, self.hosts[host].cuts.stop_at_ns);
                 }
                 What::Back { worker, slot, result } => {
                     self.world.now_ns = now_ns;
@@ -454,7 +476,7 @@ impl<'a> Scheduler<'a> {
     fn back(&mut self, worker: usize, completion: Completion, now_ns: u64) {
         let actor = &mut self.actors[worker];
         let host = &mut self.hosts[actor.host as usize];
-        if actor.pages.turn(now_ns, host.cuts, || None) {
+        if actor.turn(now_ns, host.cuts) {
             actor.stop(host.cuts);
         }
         let finished = actor.state.complete(completion, now_ns);
@@ -480,7 +502,7 @@ impl<'a> Scheduler<'a> {
             actor.due_ns = u64::MAX;
         }
         let cuts = self.hosts[actor.host as usize].cuts;
-        if actor.pages.turn(now_ns, cuts, || None) {
+        if actor.turn(now_ns, cuts) {
             actor.stop(cuts);
         }
         self.send(worker, now_ns);
@@ -494,7 +516,7 @@ impl<'a> Scheduler<'a> {
             host.cuts.stop_at_ns = host.cuts.stop_at_ns.min(now_ns);
         }
         for actor in &mut self.actors[host.first..host.end] {
-            if actor.pages.turn(now_ns, host.cuts, || None) {
+            if actor.turn(now_ns, host.cuts) {
                 actor.stop(host.cuts);
             }
         }

@@ -8,8 +8,10 @@ use crate::io::{Completion, Io};
 use crate::pace::Pacer;
 use crate::replay::Replay;
 use crate::turns::Turn;
+use crate::waiting::Told;
 use crate::zones::{Placed, Zoned};
 use model::Op;
+use model::event::LEAST_WAIT_NS;
 use model::plan::{Stop, Work, Worker};
 
 /// Requests that were due and never sent are told one by one up to this number.
@@ -248,6 +250,27 @@ impl WorkerState {
         {
             never(usize::from(outstanding.op), now_ns.saturating_sub(outstanding.since_ns), 1);
         }
+    }
+
+    /// What waits at `now_ns`: sent long ago, or due and not sent.
+    #[cold]
+    pub(crate) fn waits(&self, now_ns: u64) -> Told {
+        let is_old = |since_ns: u64| now_ns.saturating_sub(since_ns) >= LEAST_WAIT_NS;
+        let mut sent: Option<(u64, u64, u64)> = None;
+        for slot in (0..self.outstanding.len()).filter(|_| self.in_flight() > 0) {
+            let since_ns = self.outstanding[slot].since_ns;
+            // The places that are seldom used are at the bottom.
+            if is_old(since_ns) && !self.free.contains(&(slot as u32)) {
+                let (count, oldest_ns, youngest_ns) = sent.unwrap_or((0, u64::MAX, 0));
+                sent = Some((count + 1, oldest_ns.min(since_ns), youngest_ns.max(since_ns)));
+            }
+        }
+        let due_ns = self.replay.as_ref().map_or_else(|| self.pacer.due_ns(), |r| Some(r.due_ns()));
+        let due_ns = due_ns.filter(|_| self.is_open && !self.is_over());
+        let due_ns = due_ns.map(|due_ns| self.start_ns.saturating_add(due_ns));
+        let unsent_since_ns = due_ns.filter(|due_ns| *due_ns <= now_ns);
+        let gap_ns = self.pacer.gap_ns().filter(|_| self.replay.is_none());
+        Told { next_ns: 0, sent, unsent_since_ns, gap_ns }
     }
 
     /// How many requests the target has at most.

@@ -3,6 +3,8 @@
 
 use engine::{Control, open, run_stage};
 use model::choices::{Access, Backend};
+use model::curve::{Curve, Then, Unit};
+use model::load::{Pace, Rate};
 use model::plan::{
     EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work,
     Worker,
@@ -24,9 +26,8 @@ fn of_this_process() -> u64 {
     ns(usage.ru_utime) + ns(usage.ru_stime)
 }
 
-/// Two workers with a file each that write through the page cache, which a ring leaves to threads
-/// of the kernel.
-fn plan(root: &str) -> HostPlan {
+/// Two workers with a file each that do `work` through the page cache.
+fn plan(root: &str, backend: Backend, work: Work) -> HostPlan {
     let files = (0..2).map(|number| TargetFile {
         path: format!("{root}/data-0000{number}.bin"),
         size: Bytes(FILE),
@@ -43,19 +44,38 @@ fn plan(root: &str) -> HostPlan {
         extents: vec![Extent { file: number, offset: 0, length: FILE }],
         files: None,
     };
-    let stop = Stop::After(Nanos::millis(1500));
     let stage = HostStage {
         stage: 0,
         kind: StageKind::Measure,
-        works: vec![Work::simple(Bytes(BLOCK), Percent::ZERO, Access::Random, 8, stop)],
+        works: vec![work],
         workers: (0..2).map(worker).collect(),
     };
-    let engine = EngineSettings { direct: false, ..EngineSettings::simple(Backend::IoUring) };
+    let engine = EngineSettings { direct: false, ..EngineSettings::simple(backend) };
     HostPlan {
         targets: vec![target],
         stages: vec![stage],
         ..HostPlan::empty("test", Nanos::millis(100), engine)
     }
+}
+
+fn run(backend: Backend, work: Work) -> Vec<IntervalSample> {
+    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let plan = plan(base.path().join("target").to_str().expect("UTF-8"), backend, work);
+    let stage = plan.stages[0].clone();
+    let targets = open(plan).expect("opens");
+    let mut samples: Vec<IntervalSample> = Vec::new();
+    let outcome = run_stage(&targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
+        samples.push(sample);
+    })
+    .expect("runs");
+    assert!(!outcome.failed && outcome.degraded.is_empty(), "{:?}", outcome.degraded);
+    samples
+}
+
+/// What the workers say of themselves, in ns.
+fn of_workers(samples: &[IntervalSample]) -> u64 {
+    let workers = samples.iter().flat_map(|sample| &sample.workers);
+    workers.map(|worker| worker.cpu_user_ns + worker.cpu_system_ns).sum()
 }
 
 #[test]
@@ -65,22 +85,56 @@ fn the_time_of_workers_is_that_of_the_process_as_the_kernel_counts_it() {
     ) {
         return;
     }
-    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let plan = plan(base.path().join("target").to_str().expect("UTF-8"));
-    let stage = plan.stages[0].clone();
-    let targets = open(plan).expect("opens");
-    let mut samples: Vec<IntervalSample> = Vec::new();
+    // A ring leaves writes through the page cache to threads of the kernel.
+    let stop = Stop::After(Nanos::millis(1500));
+    let work = Work::simple(Bytes(BLOCK), Percent::ZERO, Access::Random, 8, stop);
     let before_ns = of_this_process();
-    let outcome = run_stage(&targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
-        samples.push(sample);
-    })
-    .expect("runs");
+    let samples = run(Backend::IoUring, work);
     let process_ns = of_this_process() - before_ns;
-    assert!(!outcome.failed && outcome.degraded.is_empty(), "{:?}", outcome.degraded);
-    let workers = samples.iter().flat_map(|sample| &sample.workers);
-    let told_ns: u64 = workers.map(|worker| worker.cpu_user_ns + worker.cpu_system_ns).sum();
+    let told_ns = of_workers(&samples);
     // The process does little else: it collects samples ten times a second. Its own count is exact
     // to some ticks.
     let share = told_ns as f64 / process_ns as f64;
     assert!((0.9..1.02).contains(&share), "workers {told_ns} ns of {process_ns} ns: {share:.3}");
+}
+
+/// The share of a processor that each of two workers of such a pace takes.
+fn share_of(backend: Backend, depth: u32, pace: &Pace) -> f64 {
+    let (length, stop) = (0.5, Stop::After(Nanos::millis(500)));
+    let work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, depth, stop);
+    let samples = run(backend, Work { pace: pace.clone(), ..work });
+    of_workers(&samples) as f64 / 1e9 / length / 2.0
+}
+
+#[test]
+fn a_worker_that_has_nothing_due_leaves_its_processor_to_others() {
+    let rate =
+        |each: u64| Pace::Open { rate: Rate::Iops { milli: 2 * each * 1_000 }, poisson: false };
+    let silence = Pace::Changing {
+        curve: Curve { unit: Unit::MilliIops, lines: Vec::new(), then: Then::Holds(0) },
+        poisson: false,
+    };
+    let think = |burst| Pace::Closed { think: Nanos::millis(10), burst };
+    // The last 60 µs before a request are spent awake: of a rate, as much of each second as there
+    // are requests.
+    let paces = [
+        (rate(100), 0.05),
+        (rate(1_000), 0.25),
+        (silence, 0.05),
+        (think(1), 0.05),
+        (think(3), 0.05),
+    ];
+    for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync] {
+        let depths = if backend == Backend::Sync { &[1][..] } else { &[1, 2, 9] };
+        std::thread::scope(|scope| {
+            for (depth, (pace, most)) in
+                depths.iter().flat_map(|d| paces.iter().map(move |p| (d, p)))
+            {
+                scope.spawn(move || {
+                    let share = share_of(backend, *depth, pace);
+                    assert!(share < *most, "{backend} at depth {depth}, {pace:?}: {share:.3}");
+                });
+            }
+        });
+    }
 }

@@ -4,7 +4,7 @@ use crate::coordinator::{LayoutsOver, RunOver};
 use crate::launch::Start;
 use crate::launch::wanted::Wanted;
 use crate::link::Frame;
-use model::event::HostEnd;
+use model::event::{HostEnd, Waiting};
 use model::network::{FlowCounts, FlowFailure, FlowSpec, HostAddress};
 use model::plan::{HostPlan, HostStage};
 use model::testbed::HostFacts;
@@ -243,6 +243,8 @@ pub enum FromAgent {
     },
     /// The last answer to [`ToAgent::Listen`] and [`ToAgent::Connect`].
     Flowed(Result<FlowCounts, FlowFailure>),
+    /// What the target leaves unanswered while a stage runs.
+    Waiting(Box<Waiting>),
 }
 
 /// What a relay has to tell of a host below it.

@@ -2,6 +2,7 @@
 
 use analysis::loadline::map::budget;
 use analysis::loadline::search::MOST_POINTS;
+use model::event::{LEAST_WAIT_NS, Waiting};
 use model::plan::{HostStage, Stage, Stop};
 use model::search::SearchAxis;
 use model::{Event, Histogram, IntervalSample, Nanos, Op, Plan, StageEnd};
@@ -79,6 +80,8 @@ struct Current {
     total: Figures,
     /// By interval: the last one that every host reported is the one to show.
     last: (u32, Figures),
+    /// What has no answer, by host: how many requests, and the age of the oldest in ns.
+    waiting: BTreeMap<u32, (u64, u64)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -168,6 +171,7 @@ impl Progress {
                     elapsed_ns: 0,
                     total: Figures::default(),
                     last,
+                    waiting: BTreeMap::new(),
                 };
                 self.current = Some(current).filter(|current| current.stage < self.stages.len());
             }
@@ -176,6 +180,13 @@ impl Progress {
                     self.current.as_mut().filter(|current| current.stage == sample.stage as usize)
                 {
                     current.add(sample);
+                }
+            }
+            Event::Waiting(waiting) => {
+                if let Some(current) =
+                    self.current.as_mut().filter(|current| current.stage == waiting.stage as usize)
+                {
+                    current.wait(waiting);
                 }
             }
             Event::PointAdded(addition) => {
@@ -229,17 +240,27 @@ impl Progress {
         format!("[{:>digits$}/{}] {}", current.stage + 1, self.stages.len(), line.name)
     }
 
-    /// The figures of the last interval.
+    /// The figures of the last interval, and what waits.
     pub fn now(&self) -> String {
-        self.current.as_ref().map_or_else(String::new, |current| current.last.1.words(self.unit()))
+        self.now_with(&[("p99", 0.99)])
     }
 
     /// The same with the median.
     pub fn now_with_median(&self) -> String {
-        let quantiles = [("p50", 0.5), ("p99", 0.99)];
-        self.current
-            .as_ref()
-            .map_or_else(String::new, |current| current.last.1.words_with(self.unit(), &quantiles))
+        self.now_with(&[("p50", 0.5), ("p99", 0.99)])
+    }
+
+    fn now_with(&self, quantiles: &[(&str, f64)]) -> String {
+        let Some(current) = &self.current else { return String::new() };
+        let figures = current.last.1.words_with(self.unit(), quantiles);
+        let (requests, oldest_ns) = current
+            .waiting
+            .values()
+            .fold((0u64, 0), |all, one| (all.0.saturating_add(one.0), all.1.max(one.1)));
+        match requests {
+            0 => figures,
+            _ => format!("{figures}  {}", words::unanswered(requests, oldest_ns)),
+        }
     }
 
     /// How long the stage still takes, in words; empty until there is something to go by.
@@ -287,6 +308,20 @@ impl Progress {
 }
 
 impl Current {
+    /// A target that answers nothing may hold up every sample: time goes on without them.
+    fn wait(&mut self, waiting: &Waiting) {
+        let behind_ns = waiting.at_ns.saturating_sub(self.elapsed_ns);
+        self.elapsed_ns = self.elapsed_ns.max(waiting.at_ns);
+        self.waiting.remove(&waiting.host);
+        if waiting.requests() > 0 {
+            self.waiting.insert(waiting.host, (waiting.requests(), waiting.oldest_ns()));
+            if behind_ns >= LEAST_WAIT_NS {
+                let length_ns = BTreeMap::from([(waiting.host, behind_ns)]);
+                self.last.1 = Figures { length_ns, ..Figures::default() };
+            }
+        }
+    }
+
     fn add(&mut self, sample: &IntervalSample) {
         self.total.add(sample);
         if sample.phase.counts() {

@@ -65,6 +65,15 @@ impl Counts {
     }
 }
 
+/// Requests that have no answer, for a second and longer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unanswered {
+    /// How many, at least.
+    pub requests: u64,
+    /// The age of the oldest, in ns.
+    pub oldest_ns: u64,
+}
+
 /// What requests come to: exact sums.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
@@ -203,6 +212,13 @@ pub struct AlertChange {
 pub enum Entry {
     /// A segment is about to begin.
     Began(Began),
+    /// A minute of the running segment is over.
+    Minute {
+        /// The counts of minutes since 1970 that changed.
+        slots: BTreeMap<u64, Counts>,
+        /// What has no answer; `None` where nothing waits.
+        unanswered: Option<Unanswered>,
+    },
     /// A segment ended.
     Ended(Box<Ended>),
     /// Nothing was loaded in the segment that began.
@@ -284,6 +300,12 @@ pub struct State {
     pub next: u32,
     /// The segment that is running, or was when the canary was killed.
     pub running: Option<Began>,
+    /// What the running segment has counted by the minute.
+    #[serde(default)]
+    pub running_slots: BTreeMap<u64, Counts>,
+    /// What had no answer when the last of these minutes was over.
+    #[serde(default)]
+    pub unanswered: Option<Unanswered>,
     /// When the last segment or pause ended, in ns since 1970.
     pub last_end_unix_ns: u64,
     /// Segments that ended.
@@ -336,6 +358,8 @@ impl State {
             terms,
             next: 1,
             running: None,
+            running_slots: BTreeMap::new(),
+            unanswered: None,
             last_end_unix_ns: 0,
             segments: 0,
             cut: 0,
@@ -359,11 +383,16 @@ impl State {
         match entry {
             Entry::Began(began) => {
                 self.next = self.next.max(began.number.saturating_add(1));
+                self.is_over();
                 self.running = Some(*began);
                 self.paused_until_unix_ns = 0;
             }
+            Entry::Minute { slots, unanswered } => {
+                self.running_slots.extend(slots);
+                self.unanswered = *unanswered;
+            }
             Entry::Ended(ended) => self.ended(ended),
-            Entry::Void { .. } => self.running = None,
+            Entry::Void { .. } => self.is_over(),
             Entry::Removed { number } => drop(self.files.remove(number)),
             Entry::Alert(change) => {
                 self.firing.retain(|alert| *alert != change.alert);
@@ -384,8 +413,15 @@ impl State {
         }
     }
 
-    fn ended(&mut self, ended: &Ended) {
+    /// No segment runs.
+    fn is_over(&mut self) {
         self.running = None;
+        self.running_slots.clear();
+        self.unanswered = None;
+    }
+
+    fn ended(&mut self, ended: &Ended) {
+        self.is_over();
         self.segments = self.segments.saturating_add(1);
         self.cut = self.cut.saturating_add(u64::from(ended.is_cut));
         if !ended.is_cut && ended.harm.is_none() {

@@ -31,6 +31,8 @@ pub enum Event {
     HostEnded(Box<HostEnd>),
     /// What a host's kernel counted while a stage ran.
     Counters(Box<CounterSample>),
+    /// A host has requests without an answer, or none any more.
+    Waiting(Box<Waiting>),
     /// A stage ended on all hosts.
     StageEnded {
         /// The stage's number.
@@ -127,6 +129,64 @@ pub struct Pause {
     pub length_ns: u64,
 }
 
+/// A request that has no answer for so long counts as [`Waiting`], in ns.
+pub const LEAST_WAIT_NS: u64 = 1_000_000_000;
+/// The most spans of a [`Waiting`]: two for each worker of more than any host has.
+pub const MOST_SPANS: usize = 1 << 16;
+
+/// What a host's target left unanswered at an instant of a stage, for [`LEAST_WAIT_NS`] and longer.
+/// It is for those who watch, and in no run file: there, the same requests have their latencies, or
+/// are [`Left`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// The stage's number.
+    pub stage: u32,
+    /// The host.
+    pub host: u32,
+    /// The instant, in ns after the stage's start.
+    pub at_ns: u64,
+    /// The requests; at most [`MOST_SPANS`], and none where all is well again.
+    pub spans: Vec<WaitSpan>,
+}
+
+/// Requests that began to wait at even distances: in an open loop when they were due, sent or not,
+/// and in a closed loop when they were sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitSpan {
+    /// So many at least.
+    pub requests: u64,
+    /// The age of the oldest, in ns: at least.
+    pub oldest_ns: u64,
+    /// The age of the youngest, in ns.
+    pub youngest_ns: u64,
+}
+
+impl Waiting {
+    /// How many requests wait, at least.
+    pub fn requests(&self) -> u64 {
+        self.spans.iter().fold(0, |sum, span| sum.saturating_add(span.requests))
+    }
+
+    /// The age of the oldest, in ns; 0 where none waits.
+    pub fn oldest_ns(&self) -> u64 {
+        self.spans.iter().map(|span| span.oldest_ns).max().unwrap_or(0)
+    }
+}
+
+impl WaitSpan {
+    /// How many of them are older than `age_ns`.
+    pub fn older_than(&self, age_ns: u64) -> u64 {
+        let Some(more_ns) = self.oldest_ns.checked_sub(age_ns).filter(|more| *more > 0) else {
+            return 0;
+        };
+        let length_ns = self.oldest_ns.saturating_sub(self.youngest_ns).max(1);
+        // Every gap has one at its older end.
+        let gaps = u128::from(self.requests.saturating_sub(1)) * u128::from(more_ns);
+        let older = gaps.div_ceil(u128::from(length_ns)).max(1);
+        if self.youngest_ns > age_ns { self.requests } else { (older as u64).min(self.requests) }
+    }
+}
+
 /// How long a target took to make durable what the load had written to it: an `fdatasync` of each
 /// of its files, once every write was back. It is part of no rate and no latency.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,4 +227,20 @@ pub enum RunEnd {
     Failed(String),
     /// A bug of ours ended it: on which host, which thread panicked, and with which words.
     Panicked(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_of_a_span_are_counted_by_their_age() {
+        // Eleven, a second apart.
+        let span = WaitSpan { requests: 11, oldest_ns: 12_000, youngest_ns: 2_000 };
+        let older =
+            [0, 1_999, 2_000, 2_001, 11_000, 11_999, 12_000].map(|age| span.older_than(age));
+        assert_eq!(older, [11, 11, 10, 10, 1, 1, 0]);
+        let one = WaitSpan { requests: 1, oldest_ns: 5, youngest_ns: 5 };
+        assert_eq!([4, 5].map(|age| one.older_than(age)), [1, 0]);
+    }
 }

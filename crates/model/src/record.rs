@@ -303,6 +303,7 @@ impl Record {
                     record.end = Some(end);
                 }
             }
+            Event::Waiting(_) => {}
             Event::Note(note) => self.notes.push(note),
             Event::Happened(occurrence) => self.occurrences.push(*occurrence),
             Event::RunEnded { unix_ns, end } => self.end = Some((unix_ns, end)),

@@ -356,6 +356,7 @@ fn write(
             )?;
         }
         Event::HostEnded(end) => ends::write(transaction, checks, end)?,
+        Event::Waiting(_) => {}
         Event::Counters(sample) => coder.write(transaction, checks, sample)?,
         Event::StageEnded { stage, end } => {
             sums.ended(*stage);

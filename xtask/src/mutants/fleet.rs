@@ -150,7 +150,14 @@ impl Tests {
     /// Another test of the simulation that notices it. What its thousand seeds see, the soak saw.
     fn others(&self, mutant: &str) -> Outcome<Option<String>> {
         let mut others = Command::new(&self.program);
-        others.args(["simulation::", "--skip", "soak_seeds", "--skip", "whatever_goes_wrong"]);
+        others.args([
+            "--include-ignored",
+            "simulation::",
+            "--skip",
+            "soak_seeds",
+            "--skip",
+            "whatever_goes_wrong",
+        ]);
         Ok(ended(others.env(VARIABLE, mutant), &format!("{mutant}.others"))?
             .map(|text| failed_test(&text)))
     }

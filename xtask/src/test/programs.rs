@@ -1,6 +1,9 @@
 //! The test programs of the workspace: built by cargo, run by us, so that the one that mostly waits
 //! runs beside those that mostly compute.
 
+use super::again::{self, Failed};
+use super::groups::Group;
+use crate::scope::{Scope, Uses};
 use crate::shell::{self, Outcome};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -11,20 +14,22 @@ use std::time::Instant;
 const WHOLE: &str = "whole";
 /// As many of them at once, on a machine of fewer processors.
 const WAITING: usize = 6;
-/// The module of them whose tests take their turns, one by one, and for longest: it starts first.
-const IN_TURN: &str = "vms::";
 /// How much nicer all other tests are. Emulated guests have timers and kernels of their own, which
 /// take the more of the processors the longer a test lasts.
 const NICER: &str = "5";
+
+/// As many cases of each property are enough of a package in which nothing changed.
+const FEW_CASES: &str = "32";
 
 /// How a program of tests learns how many of them run at once.
 const THREADS: &str = "RUST_TEST_THREADS";
 
 /// One program of tests, or a part of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
     /// The package and the target: `fleet`, `cli whole`.
     name: String,
+    package: String,
     file: PathBuf,
     /// Where cargo would start it.
     folder: PathBuf,
@@ -32,6 +37,10 @@ pub struct Program {
     which: Vec<String>,
     /// As many of them at once, where that is not for the program to say.
     threads: Option<usize>,
+    /// Its tests take their turns and for longest: all others are nicer.
+    in_turn: bool,
+    /// Nothing that it is made of changed since everything was checked.
+    in_short: bool,
 }
 
 /// Has cargo build every test program of the workspace.
@@ -40,7 +49,8 @@ pub struct Program {
 /// They do not compile; what is wrong stands above.
 pub fn build() -> Outcome<Vec<Program>> {
     let mut cargo = shell::cargo();
-    cargo.args(["test", "--locked", "--workspace", "--no-run"]);
+    // Examples are clippy's to look at.
+    cargo.args(["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--no-run"]);
     cargo.arg("--message-format=json-render-diagnostics").stdin(Stdio::null());
     let output = cargo
         .stderr(Stdio::inherit())
@@ -67,8 +77,8 @@ fn program(line: &str) -> Option<Program> {
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
     let (package, target) = (folder.file_name()?.to_str()?, message["target"]["name"].as_str()?);
     let name = if package == target { package.to_owned() } else { format!("{package} {target}") };
-    let (which, threads) = (Vec::new(), None);
-    Some(Program { name, file: file.into(), folder: folder.to_owned(), which, threads })
+    let (package, file, folder) = (package.to_owned(), file.into(), folder.to_owned());
+    Some(Program { name, package, file, folder, ..Program::default() })
 }
 
 impl Program {
@@ -76,25 +86,47 @@ impl Program {
         self.name.split_once(' ').is_some_and(|(_, target)| target == WHOLE)
     }
 
-    /// What runs of it at once: one part whose tests take turns, and one with all the others.
-    fn parts(&self) -> Vec<Program> {
+    /// What runs of it at once: each group whose tests take turns, and one part with all others.
+    fn parts(&self, groups: &[Group], scope: &Scope) -> Vec<Program> {
         if !self.waits() {
             return vec![self.clone()];
         }
+        let in_turn = groups.iter().map(|group| Program {
+            name: format!("{} {}", self.name, group.tests),
+            which: group.which(scope),
+            threads: Some(1),
+            in_turn: true,
+            ..self.clone()
+        });
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let part = |name: &str, which: &[&str], threads: usize| Program {
-            name: format!("{} {name}", self.name),
-            which: which.iter().map(|&word| word.to_owned()).collect(),
-            threads: Some(threads),
+        let skipped = groups.iter().flat_map(|group| ["--skip".to_owned(), group.tests.clone()]);
+        let others = Program {
+            name: format!("{} others", self.name),
+            which: skipped.collect(),
+            threads: Some(processors.max(WAITING)),
             ..self.clone()
         };
-        let others = processors.max(WAITING);
-        vec![part(IN_TURN, &[IN_TURN], 1), part("others", &["--skip", IN_TURN], others)]
+        in_turn.chain([others]).collect()
+    }
+
+    /// A program of unit tests: with its proofs, which are `ignored` elsewhere, unless nothing that
+    /// it is made of changed. A proof asks thousands of cases or seeds what a test asks a few.
+    fn in_scope(&self, uses: &Uses, scope: &Scope) -> Program {
+        let folders: Vec<String> = uses.folders_of(&self.package).into_iter().collect();
+        let in_short = !scope.touches(&folders) && scope.packages().is_some();
+        let which = if in_short { Vec::new() } else { vec!["--include-ignored".to_owned()] };
+        Program { which, in_short, ..self.clone() }
+    }
+
+    /// One of its tests, alone.
+    pub fn only(&self, test: &str) -> Program {
+        let which = vec!["--exact".to_owned(), test.to_owned()];
+        Program { which, threads: Some(1), in_turn: true, ..self.clone() }
     }
 
     /// What starts it: as it is, or with less of the processors than the tests that take turns.
     fn command(&self) -> Command {
-        match shell::which("nice").filter(|_| self.which != [IN_TURN]) {
+        match shell::which("nice").filter(|_| !self.in_turn) {
             Some(nice) => {
                 let mut command = Command::new(nice);
                 command.args(["-n", NICER]).arg(&self.file);
@@ -104,19 +136,30 @@ impl Program {
         }
     }
 
-    /// Runs it, and prints what it wrote once it is over.
-    fn run(&self, parts: &str) -> Outcome<()> {
+    /// Runs it, and prints what it wrote once it is over. Comes back with what failed, if it did.
+    pub fn run(&self, parts: &str) -> Option<Failed<Program>> {
         let mut command = self.command();
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command.env("PLIMSOLL_TEST_PARTS", parts).stdin(Stdio::null());
+        if self.in_short {
+            command.env("PROPTEST_CASES", FEW_CASES);
+        }
         command.args(&self.which);
         if let Some(threads) = self.threads.filter(|_| std::env::var_os(THREADS).is_none()) {
             command.env(THREADS, threads.to_string());
         }
+        let failed = |tests: Vec<String>, why: String| {
+            let program = Some(self.clone());
+            Some(Failed { program, may_run_again: self.waits(), tests, why })
+        };
         let start = Instant::now();
-        let output = command
-            .output()
-            .map_err(|error| format!("{} cannot be started: {error}", self.file.display()))?;
+        let output = match command.output() {
+            Ok(output) => output,
+            Err(error) => {
+                let why = format!("{} cannot be started: {error}", self.file.display());
+                return failed(Vec::new(), why);
+            }
+        };
         let texts =
             [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
         println!(
@@ -126,41 +169,51 @@ impl Program {
             texts[0],
             texts[1]
         );
-        match output.status.success() {
-            true => Ok(()),
-            false => {
-                let what = what_failed(&texts[0]);
-                in_short(&what).iter().for_each(|line| println!("{line}"));
-                Err(format!("{} ({})\n{what}", self.name, output.status))
-            }
+        if output.status.success() {
+            return None;
         }
+        let what = what_failed(&texts[0]);
+        in_short(&what).iter().for_each(|line| println!("{line}"));
+        failed(names_of_failed(&texts[0]), format!("{} ({})\n{what}", self.name, output.status))
     }
 }
 
 /// Runs the programs: the parts of the one that waits beside the others, which follow one another.
+/// Whole-program tests that failed run once more at the end, each alone; the lines that come back
+/// are of those that passed then.
 ///
 /// # Errors
 /// Names the programs of which a test failed.
-pub fn run(programs: &[Program], parts: &str) -> Outcome<()> {
+pub fn run(
+    programs: &[Program],
+    parts: &str,
+    groups: &[Group],
+    scope: &Scope,
+) -> Outcome<Vec<String>> {
     let (waiting, computing): (Vec<&Program>, Vec<&Program>) =
         programs.iter().partition(|program| program.waits());
-    let in_turn = |programs: Vec<&Program>| -> Vec<String> {
-        programs.into_iter().filter_map(|program| program.run(parts).err()).collect()
-    };
-    let parts_of_it: Vec<Program> = waiting.into_iter().flat_map(Program::parts).collect();
-    let failed = std::thread::scope(|scope| {
+    let parts_of_it: Vec<Program> =
+        waiting.into_iter().flat_map(|program| program.parts(groups, scope)).collect();
+    let uses = Uses::read()?;
+    let computing: Vec<Program> =
+        computing.into_iter().map(|program| program.in_scope(&uses, scope)).collect();
+    let failed: Vec<Failed<Program>> = std::thread::scope(|scope| {
         let beside: Vec<_> =
-            parts_of_it.iter().map(|part| scope.spawn(|| part.run(parts).err())).collect();
-        let mut failed = in_turn(computing);
+            parts_of_it.iter().map(|part| scope.spawn(|| part.run(parts))).collect();
+        let mut failed: Vec<Failed<Program>> =
+            computing.iter().filter_map(|program| program.run(parts)).collect();
         for part in beside {
-            failed.extend(part.join().unwrap_or_else(|_| Some("the thread of a part".to_owned())));
+            failed.extend(part.join().unwrap_or_else(|_| Some(thread_of_ours())));
         }
         failed
     });
-    match failed.is_empty() {
-        true => Ok(()),
-        false => Err(format!("a test failed:\n{}", failed.join("\n"))),
-    }
+    again::judge(failed, |program, test| program.only(test).run(parts))
+}
+
+/// What is said where the thread that watched a program panicked.
+fn thread_of_ours() -> Failed<Program> {
+    let (tests, why) = (Vec::new(), "the thread of a part".to_owned());
+    Failed { program: None, may_run_again: false, tests, why }
 }
 
 /// As much of what failed tests said as is repeated at the end, where it is read.
@@ -182,6 +235,13 @@ fn what_failed(output: &str) -> String {
     let said = failures.take_while(|line| *line != "failures:");
     let lines = said.filter(|line| !line.is_empty()).filter(|line| !is_of_a_backtrace(line));
     lines.take(LINES_AT_THE_END).collect::<Vec<_>>().join("\n")
+}
+
+/// The names of the tests that failed: the last list of what their program wrote.
+fn names_of_failed(output: &str) -> Vec<String> {
+    let Some((_, list)) = output.rsplit_once("\nfailures:\n") else { return Vec::new() };
+    let names = list.lines().map_while(|line| line.strip_prefix("    "));
+    names.map(str::to_owned).collect()
 }
 
 /// How much of a failure's words is on its line, in characters.
@@ -258,31 +318,72 @@ mod tests {
         assert_eq!(program("Compiling"), None);
     }
 
+    /// One group, of which a change elsewhere leaves `vms::a`.
+    fn groups() -> (Vec<Group>, Scope) {
+        let groups = crate::test::groups::read().expect("the file of the workspace");
+        (groups, Scope::Changed([].into()))
+    }
+
+    fn named(name: &str, file: &str) -> Program {
+        let folder = std::env::temp_dir();
+        Program { name: name.to_owned(), file: file.into(), folder, ..Program::default() }
+    }
+
     #[test]
-    fn every_program_runs_and_those_that_fail_are_named() {
-        let program = |name: &str, file: &str| Program {
-            name: name.to_owned(),
-            file: file.into(),
-            folder: std::env::temp_dir(),
-            which: Vec::new(),
-            threads: None,
-        };
-        let good = program("good", "true");
-        let whole = program("cli whole", "true");
-        let parts = whole.parts();
+    fn no_test_of_a_whole_check_is_left_out_and_none_runs_twice() {
+        let (groups, elsewhere) = groups();
+        let whole = named("cli whole", "true");
+        let parts = whole.parts(&groups, &Scope::All);
         let program_of = |part: &Program| part.command().get_program().to_owned();
         assert_eq!(program_of(&parts[0]), "true", "it is the one that waits for nobody");
-        assert!(shell::which("nice").is_none() || program_of(&parts[1]) != "true");
-        // No test is left out, and none runs twice.
-        assert_eq!(parts[0].which, ["vms::"]);
+        let others = parts.last().expect("all others");
+        assert!(shell::which("nice").is_none() || program_of(others) != "true");
+        assert_eq!(parts.len(), groups.len() + 1);
+        for (group, part) in groups.iter().zip(&parts) {
+            assert_eq!(part.which, [group.tests.clone()]);
+            assert!(others.which.windows(2).any(|two| two == ["--skip", &group.tests]));
+        }
+        let of_the_usual = whole.parts(&groups, &elsewhere);
+        assert_eq!(of_the_usual[0].which[0], "--exact");
+        assert_eq!(of_the_usual.last(), Some(others));
+        assert_eq!(whole.only("vms::a").which, ["--exact", "vms::a"]);
+    }
+
+    #[test]
+    fn proofs_run_where_something_changed() {
+        let uses = Uses::read().expect("cargo");
+        let twin = Program { package: "twin".into(), ..named("twin", "true") };
+        let of = |file: &str| {
+            let scope = Scope::Changed([file.to_owned()].into());
+            let program = twin.in_scope(&uses, &scope);
+            (program.which.join(" "), program.in_short)
+        };
+        let (whole, short) = (("--include-ignored".to_owned(), false), (String::new(), true));
         assert_eq!(
-            (&parts[1].which[..], parts.len()),
-            (&["--skip", "vms::"].map(String::from)[..], 2)
+            (of("crates/twin/src/lib.rs"), of("crates/model/src/lib.rs")),
+            (whole.clone(), whole.clone())
         );
-        assert_eq!(run(&[good.clone(), whole], ""), Ok(()));
-        let all = [program("bad", "false"), good, program("cli whole", "false")];
-        let problem = run(&all, "").expect_err("two fail");
+        assert_eq!((of("crates/fleet/src/lib.rs"), of("Cargo.lock")), (short, whole));
+    }
+
+    #[test]
+    fn every_program_runs_and_those_that_fail_are_named() {
+        let (groups, scope) = groups();
+        let (good, whole) = (named("good", "true"), named("cli whole", "true"));
+        assert_eq!(run(&[good.clone(), whole], "", &groups, &scope), Ok(Vec::new()));
+        let all = [named("bad", "false"), good, named("cli whole", "false")];
+        let problem = run(&all, "", &groups, &scope).expect_err("two fail");
         assert!(problem.contains("bad (") && problem.contains("whole vms:: ("), "{problem}");
         assert!(!problem.contains("good"), "{problem}");
+    }
+
+    #[test]
+    fn the_names_of_failed_tests_are_the_last_list() {
+        let lines =
+            ["test a ... FAILED", "", "failures:", "", "---- a::b stdout ----", "    x", "", ""];
+        let list = ["failures:", "    a::b", "    c", "", "test result: FAILED. 1 passed"];
+        let output = [&lines[..], &list[..]].concat().join("\n");
+        assert_eq!(names_of_failed(&output), ["a::b", "c"]);
+        assert!(names_of_failed("signal: 6").is_empty());
     }
 }

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 pub struct Rule {
     /// Which one.
     pub alert: Alert,
+    /// The share of the budget that is spent in the long window then.
+    pub share: f64,
     /// By how many times faster than evenly the budget is spent.
     pub factor: f64,
     /// The long window.
@@ -31,13 +33,24 @@ const RULES: [(Alert, f64, u64, u64); 3] = [
     (Alert::Slow, 0.10, 72 * HOUR, 6 * HOUR),
 ];
 
-/// The rules for a budget of so long a time.
+/// The budgets of the rules are for so many minutes, and for a week they still are of use.
+const MONTH: u64 = 30 * 24 * HOUR;
+const WEEK: u64 = 7 * 24 * HOUR;
+
+/// The rules for a budget of so long a time. Of less than a week, windows are shorter in proportion,
+/// and at least a minute, two and three.
 pub fn rules(window: Nanos) -> [Rule; 3] {
-    let minutes = |count: u64| Nanos(count * SLOT_NS);
+    let budget = window.0 / SLOT_NS;
+    let minutes = |count: u64, least: u64| {
+        let in_proportion = (count * budget).div_ceil(MONTH).max(least);
+        Nanos(SLOT_NS * if budget < WEEK { in_proportion } else { count })
+    };
+    let mut least = 0;
     RULES.map(|(alert, share, long, short)| {
-        let (long, short) = (minutes(long), minutes(short));
+        least += 1;
+        let (long, short) = (minutes(long, least), minutes(short, 1));
         let factor = share * window.0 as f64 / long.0 as f64;
-        Rule { alert, factor, long, short }
+        Rule { alert, share, factor, long, short }
     })
 }
 
@@ -83,18 +96,19 @@ impl Minutes<'_> {
         if all <= 0.0 { 0.0 } else { counted.bad as f64 / all / self.allowed() }
     }
 
-    /// The share of the budget that is left; below 0 where more than all is spent.
+    /// The share of the budget that is left, of the requests that were due in the window; below 0
+    /// where more than all is spent. Time without load is neither good nor bad.
     pub fn budget_left(&self, last: u64) -> f64 {
-        1.0 - self.burn_rate(last, self.terms.window)
+        let counted = self.counted(last, self.terms.window);
+        let may_be_bad = counted.all() as f64 * self.allowed();
+        if counted.bad == 0 { 1.0 } else { 1.0 - counted.bad as f64 / may_be_bad }
     }
 
-    /// The share of the requests due in the window that were seen, 1 at most.
-    pub fn coverage(&self, last: u64) -> f64 {
-        let due = self.due(self.terms.window);
-        if due <= 0.0 {
-            return 0.0;
-        }
-        (self.counted(last, self.terms.window).all() as f64 / due).min(1.0)
+    /// For how long of the window there was load.
+    pub fn loaded(&self, last: u64) -> Nanos {
+        let counted = self.counted(last, self.terms.window).all();
+        let per_s = self.terms.rate_milli.max(1) as f64 / 1e3;
+        Nanos((counted as f64 / per_s * 1e9) as u64).min(self.terms.window)
     }
 
     /// The alerts that are on at the end of minute `last`.
@@ -164,6 +178,19 @@ mod tests {
     }
 
     #[test]
+    fn a_budget_for_an_hour_has_windows_of_minutes() {
+        let minutes = |nanos: Nanos| nanos.0 / SLOT_NS;
+        let hour = rules(Nanos::seconds(3600));
+        let windows = hour.map(|rule| (minutes(rule.long), minutes(rule.short)));
+        assert_eq!(windows, [(1, 1), (2, 1), (6, 1)]);
+        for rule in rules(Nanos::seconds(3600)).into_iter().chain(rules(Nanos::seconds(86_400))) {
+            let spent = rule.factor * rule.long.0 as f64 / SLOT_NS as f64;
+            assert!(rule.factor >= 1.0 && spent > 0.0, "{rule:?}");
+        }
+        assert_eq!(rules(Nanos::seconds(7 * 86_400)).map(|rule| minutes(rule.long))[0], 60);
+    }
+
+    #[test]
     fn a_fault_is_detected_when_theory_says() {
         // Time to detection = (1 − target) ÷ share of bad requests × factor × long window.
         for (share, alert, minutes) in [
@@ -182,14 +209,15 @@ mod tests {
     }
 
     #[test]
-    fn a_new_canary_is_not_alarmed_by_one_bad_request_and_the_budget_is_that_of_the_window() {
+    fn a_new_canary_is_not_alarmed_by_one_bad_request_and_the_budget_is_that_of_what_was_due() {
         let (terms, empty) = (terms(), BTreeMap::new());
         let kept = BTreeMap::from([(100, Counts { good: 599, bad: 1 })]);
         let minutes = Minutes { terms: &terms, kept: &kept, running: &empty };
         assert!(minutes.firing(100).is_empty());
-        // 30 days have 25,920,000 requests, of which 25,920 may be bad.
+        // Of 600 requests that were due, 0.6 may be bad; those of days without load are none.
         let left = minutes.budget_left(100);
-        assert!((left - (1.0 - 1.0 / 25_920.0)).abs() < 1e-9, "{left}");
+        assert!((left - (1.0 - 1.0 / 0.6)).abs() < 1e-9, "{left}");
+        assert_eq!(minutes.loaded(100), Nanos::seconds(60));
         let running = BTreeMap::from([(101, Counts { good: 0, bad: 600 })]);
         let both = Minutes { running: &running, ..minutes };
         assert_eq!(both.firing(101), [Alert::Fast], "ten minutes' budget in one, at 16.7 times");

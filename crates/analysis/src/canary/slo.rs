@@ -107,6 +107,12 @@ impl Judge {
         self.target_ppm
     }
 
+    /// The age from which on a request without an answer is too late, whatever it asked for, in ns;
+    /// `None` where no latency is asked for.
+    pub fn overdue_ns(&self) -> Option<u64> {
+        self.limits.iter().map(|limit| limit.at_most_ns).max()
+    }
+
     /// Requests of `op`, of which `errors` failed and the others took what `latency` has. A bucket
     /// that the limit cuts counts as too slow: up to 0.8 % below the limit, a request may be called
     /// bad, and no bad one is called good.

@@ -1,8 +1,8 @@
 //! A run beside the ceiling of the testbed that it ran on.
 
 use super::{Ceiling, Layer, Workload, as_used, ceiling, within_cache};
+use crate::doubts::Warning;
 use crate::row::{Covers, ResultRow};
-use crate::warning::Warning;
 use catalogue::Cluster;
 use model::plan::HostStage;
 use model::popularity::Touched;

@@ -70,6 +70,7 @@ const RATIOS: [f64; 17] =
     [0.01, 0.05, 0.1, 0.14, 0.2, 0.25, 0.33, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 7.0, 10.0, 100.0];
 
 #[test]
+#[ignore = "a proof"]
 fn equal_repetitions_are_called_different_in_at_most_5_of_100_however_unequally_they_stray() {
     // The midpoint rule is off by a hundredth of a percent at the ends of the range, where the
     // chance is 5 %.
@@ -160,6 +161,7 @@ fn walk(phi: f64) -> Series {
 /// simulation, but by its upper bound at 95 %. Of short ones that remember much, few are judged,
 /// and those look as if they remembered nothing: they are the hard ones.
 #[test]
+#[ignore = "a proof"]
 fn equal_measurements_are_called_different_in_at_most_5_of_100_of_those_that_are_judged() {
     let bursts = Series::Bursts { begins: 0.1, ends: 0.5, by: -300.0 };
     let long =

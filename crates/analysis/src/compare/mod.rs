@@ -9,9 +9,9 @@ pub use comparable::{Load, Unlike};
 pub use gate::{Asked, BadCondition, Condition, Outcome};
 pub use metric::Metric;
 
+use crate::doubts::Warning;
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
 use crate::row::{Covers, Ops, ResultRow};
-use crate::warning::Warning;
 use model::plan::names::SCENARIO_AXIS;
 use model::{Record, Setting};
 use std::collections::{BTreeMap, BTreeSet};

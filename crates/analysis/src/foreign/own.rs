@@ -1,8 +1,8 @@
 //! Results of our own in the form of those of others: for a comparison of both, and for exports in
 //! the forms of other tools.
 
+use crate::quantile::QUANTILES;
 use crate::row::{Ops, ResultRow};
-use crate::warning::QUANTILES;
 use model::foreign::{
     GivenLatencies, GivenOption, GivenRow, Measured, Quantity, Span, Statistic, short,
 };

@@ -9,9 +9,10 @@ mod others;
 pub mod search;
 
 use crate::compare::Metric;
+use crate::doubts::Warning;
 use crate::little;
+use crate::quantile::QUANTILES;
 use crate::row::{Ops, ResultRow};
-use crate::warning::{QUANTILES, Warning};
 use model::load::{Pace, Rate};
 use model::objective::{Condition, Limit, Objective};
 use model::search::{Search, SearchAxis};

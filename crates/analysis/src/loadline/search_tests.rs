@@ -136,6 +136,7 @@ impl Simulated {
 }
 
 #[test]
+#[ignore = "a proof"]
 fn the_load_line_of_simulated_queues_is_found_within_two_percent() {
     for (servers, exponential, limit) in [(1, false, 3.0), (1, true, 5.0), (4, true, 2.0)] {
         let right = match exponential {

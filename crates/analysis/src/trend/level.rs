@@ -138,6 +138,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "a proof"]
     fn equal_runs_have_a_change_in_at_most_5_of_100_series() {
         for n in [6, 8, 12, 20, 40] {
             let alarms = (0..2_000).filter(|seed| {
@@ -150,6 +151,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "a proof"]
     fn ten_percent_less_are_found_among_runs_that_stray_by_two() {
         for levels in [
             [(10, 1_000.0), (4, 900.0)],

@@ -124,7 +124,7 @@ pub struct CanarySlo {
     #[arg(long, value_name = "PERCENT")]
     pub slo: Option<Percent>,
 
-    /// For how long the error budget is, 7d to 90d.
+    /// For how long the error budget is, 1h to 90d.
     #[arg(long, value_name = "TIME", default_value = "30d")]
     pub window: Nanos,
 }
@@ -171,10 +171,16 @@ pub struct CanaryOutput {
 
     /// Run CMD with `sh -c` when an alert begins or ends, a level changes, or the load goes away.
     ///
-    /// $PLIMSOLL_ALERT is fast, medium, slow, level or harm; $PLIMSOLL_STATE is on or off;
+    /// $PLIMSOLL_ALERT is fast, medium, slow, level, harm or test; $PLIMSOLL_STATE is on or off;
     /// $PLIMSOLL_TEXT says it in words.
     #[arg(long, value_name = "CMD")]
     pub on_alert: Option<String>,
+
+    /// Send one alert called test to everybody who gets alerts, and end. Nothing is loaded.
+    ///
+    /// It ends with 1 where one of them does not take it.
+    #[arg(long)]
+    pub test_alert: bool,
 
     /// Write metrics for Prometheus to this file every minute (node_exporter's textfile collector).
     #[arg(long, value_name = "FILE.prom")]

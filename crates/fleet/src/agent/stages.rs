@@ -64,6 +64,14 @@ impl Agent {
             // A coordinator that is gone stops the stage by the listener.
             let _ = out.answer(&FromAgent::FirstDone { stage: number });
         });
+        let (out, contact, control) =
+            (self.out.clone(), self.contact.clone(), self.control.clone());
+        self.control.on_waiting(move |waiting| {
+            let waiting = FromAgent::Waiting(Box::new(waiting));
+            // Simulated time waits. In real time the next one is a second away.
+            let is_there = || is_simulated && !contact.lock().is_over(control.clock().now_ns());
+            let _ = out.send_while(&waiting, is_there);
+        });
         let result = engine::run_stage(targets, stage, &self.control, &mut when, &mut sink);
         sampler.end();
         self.control.leave_stage();

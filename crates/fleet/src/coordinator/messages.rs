@@ -3,7 +3,7 @@
 
 use super::{Action, Coordinator, Owes, Reach};
 use crate::wire::FromAgent;
-use model::event::HostEnd;
+use model::event::{HostEnd, MOST_SPANS};
 use model::{Event, Note, RunEnd};
 
 impl Coordinator {
@@ -28,6 +28,12 @@ impl Coordinator {
                         self.timeline.counted(sample.host, &sample, self.now, actions);
                     }
                     actions.push(Action::Emit(Event::Counters(sample)));
+                }
+            }
+            FromAgent::Waiting(mut waiting) => {
+                waiting.host = number as u32;
+                if self.step.running(waiting.stage).is_some() && waiting.spans.len() <= MOST_SPANS {
+                    actions.push(Action::Emit(Event::Waiting(waiting)));
                 }
             }
             FromAgent::Logged { stage, ago_ns, line } => {

@@ -27,6 +27,7 @@ fn a_fleet_that_nothing_befalls_completes() {
 }
 
 #[test]
+#[ignore = "a proof"]
 fn whatever_goes_wrong_the_invariants_hold_and_what_is_left_completes() {
     for seed in 0..1_000 {
         soak(seed).unwrap_or_else(|what| panic!("{what}"));
@@ -101,6 +102,7 @@ fn ends_by_itself(scenario: &Scenario) -> bool {
 }
 
 #[test]
+#[ignore = "a proof"]
 fn over_a_tree_the_result_is_the_same_to_the_bit() {
     let mut most_hosts = 0;
     for seed in 0..400 {
@@ -179,6 +181,7 @@ fn a_relay_that_dies_takes_exactly_those_below_it_with_it() {
 /// What befell hosts that were lost, over many seeds: all of it has to occur, or the invariants
 /// hold for nothing.
 #[test]
+#[ignore = "a proof"]
 fn lost_hosts_come_back_in_the_sun_and_in_the_rain() {
     let (mut returned, mut over_trees, mut again, mut in_vain, mut completed) = (0, 0, 0, 0, 0);
     for seed in 0..1_500 {
@@ -258,6 +261,7 @@ fn what_agents_kept_makes_the_record_of_a_dead_coordinator_whole() {
 
 /// What is rare: each of it has to occur, or the invariants hold for nothing.
 #[test]
+#[ignore = "a proof"]
 fn who_holds_out_is_taken_up_again_and_a_coordinator_that_slept_goes_on() {
     let (mut taken_up, mut slept_through, mut broken_off, mut held_in_vain) = (0, 0, 0, 0);
     for seed in 0..4_000 {

@@ -55,7 +55,7 @@ impl Bar {
                 // It moves between two samples, too: a spinner that stands still means that we do.
                 self.bar.enable_steady_tick(Duration::from_millis(100));
             }
-            Event::Sample(_) => {
+            Event::Sample(_) | Event::Waiting(_) => {
                 self.bar.set_position((progress.share() * STEPS as f64) as u64);
                 self.bar.set_message(
                     printable::line(&format!("{}  {}", progress.now(), progress.eta()))

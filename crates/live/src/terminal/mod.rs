@@ -105,7 +105,9 @@ fn lines(event: &Event, progress: &Progress, next_ns: &mut u64) -> Vec<String> {
             *next_ns = LINE_EVERY_NS;
             Vec::new()
         }
-        Event::Sample(_) if progress.elapsed_ns() >= *next_ns && !progress.is_done() => {
+        Event::Sample(_) | Event::Waiting(_)
+            if progress.elapsed_ns() >= *next_ns && !progress.is_done() =>
+        {
             *next_ns = progress.elapsed_ns() + LINE_EVERY_NS;
             vec![format!(
                 "{}  {:>3.0} %  {}",

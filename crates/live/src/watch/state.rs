@@ -216,6 +216,7 @@ impl State {
             | Event::PointAdded(_)
             | Event::HostStarted(_)
             | Event::HostEnded(_)
+            | Event::Waiting(_)
             | Event::RunEnded { .. } => {}
         }
     }

@@ -216,6 +216,11 @@ impl Board {
         &self.results
     }
 
+    /// How many requests have no answer, and the age of the oldest, in ns.
+    pub fn waiting(&self) -> (u64, u64) {
+        self.requests.waiting()
+    }
+
     /// Requests of a host that failed.
     pub fn errors_of(&self, host: u32) -> u64 {
         self.requests.errors_of(host)
@@ -237,6 +242,7 @@ impl Board {
             Event::StageStarted { stage, unix_ns } => self.begin(*stage, *unix_ns),
             Event::Sample(sample) => self.sample(sample),
             Event::Counters(sample) => self.count(sample),
+            Event::Waiting(waiting) => self.requests.wait(waiting),
             Event::HostStarted(_) | Event::HostEnded(_) => {}
             Event::PointAdded(addition) => {
                 self.plan.add(addition);
@@ -352,6 +358,7 @@ impl Board {
         let stage = self.stages.get_mut(number as usize)?;
         stage.end = Some(end.clone());
         self.current = None;
+        self.requests.wait_no_more();
         let words = match end {
             StageEnd::Complete => format!("{name}: complete."),
             StageEnd::Interrupted => format!("{name}: interrupted."),

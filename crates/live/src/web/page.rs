@@ -112,6 +112,10 @@ fn head(board: &Board) -> Markup {
         content.push(classed("p", "lead", &plan.description));
     }
     content.push(classed("p", "facts", [classed("span", badge, state), Markup::from(facts)]));
+    let (requests, oldest_ns) = board.waiting();
+    if requests > 0 {
+        content.push(classed("p", "facts", words::unanswered(requests, oldest_ns)));
+    }
     content
 }
 

@@ -6,6 +6,7 @@ use super::{
     State, Terms, Totals,
 };
 use crate::units::Nanos;
+use std::collections::BTreeMap;
 
 /// Instants before this are ones: 2^62 ns after 1970 is in 2116.
 const LATEST_UNIX_NS: u64 = 1 << 62;
@@ -17,9 +18,8 @@ const MOST_NAME_BYTES: usize = 4096;
 const MOST_TARGETS: usize = 1 << 20;
 /// Quiet windows of a segment: each has a minute at least, and a segment a day at most.
 const MOST_WINDOWS: usize = 1_500;
-/// The days for which an error budget is.
-const WINDOW_DAYS: [u64; 2] = [7, 90];
-const DAY_S: u64 = 86_400;
+/// For how long an error budget is, in seconds: an hour to 90 days.
+const WINDOW_S: [u64; 2] = [3_600, 90 * 86_400];
 /// The shares of good requests that can be asked for, in millionths.
 const TARGET_PPM: [u32; 2] = [950_000, 999_990];
 
@@ -32,6 +32,13 @@ fn require(is_so: bool, what: Unsound) -> Result<(), Unsound> {
 
 fn is_name(text: &str) -> bool {
     text.len() <= MOST_NAME_BYTES && !text.chars().any(char::is_control)
+}
+
+/// Minutes as a canary counts them.
+fn are_sound(slots: &BTreeMap<u64, Counts>) -> Result<(), Unsound> {
+    let is_one = |slot: &u64| *slot <= LATEST_UNIX_NS / SLOT_NS;
+    let mut all = slots.iter();
+    require(all.all(|(slot, counts)| is_one(slot) && counts.is_sound()), "slots")
 }
 
 fn is_instant(unix_ns: u64) -> bool {
@@ -47,7 +54,7 @@ impl Terms {
         require((1..MOST_COUNTED).contains(&self.rate_milli), "rate_milli")?;
         let [least, most] = TARGET_PPM;
         require((least..=most).contains(&self.target_ppm), "target_ppm")?;
-        let [least, most] = WINDOW_DAYS.map(|days| Nanos::seconds(days * DAY_S));
+        let [least, most] = WINDOW_S.map(Nanos::seconds);
         require((least..=most).contains(&self.window), "window")
     }
 }
@@ -93,6 +100,7 @@ impl Entry {
                 require(began.number > 0 && began.number < u32::MAX, "number")?;
                 require(is_instant(began.unix_ns), "unix_ns")
             }
+            Entry::Minute { slots, .. } => are_sound(slots),
             Entry::Ended(ended) => ended.sound(),
             Entry::Void { number } | Entry::Removed { number } => require(*number > 0, "number"),
             Entry::Alert(change) => require(is_instant(change.unix_ns), "unix_ns"),
@@ -123,9 +131,8 @@ impl State {
         require(instants.into_iter().all(is_instant), "last_end_unix_ns")?;
         require(self.cut <= self.segments && self.segments < MOST_COUNTED, "segments")?;
         self.totals.sound()?;
-        let is_one = |slot: &u64| *slot <= LATEST_UNIX_NS / SLOT_NS;
-        let mut slots = self.slots.iter();
-        require(slots.all(|(slot, counts)| is_one(slot) && counts.is_sound()), "slots")?;
+        are_sound(&self.slots)?;
+        are_sound(&self.running_slots)?;
         let most_slots = usize::try_from(self.terms.window.0 / SLOT_NS).unwrap_or(usize::MAX);
         require(self.slots.len() <= most_slots.saturating_add(1), "slots")?;
         self.lists_sound()
@@ -163,7 +170,7 @@ mod tests {
             targets: vec![("n".to_owned(), "/t".to_owned())],
             objective: "p99 < 5ms".parse().expect("an objective"),
             target_ppm: 990_000,
-            window: Nanos::seconds(30 * DAY_S),
+            window: Nanos::seconds(30 * 86_400),
         };
         State::new("r".to_owned(), terms)
     }

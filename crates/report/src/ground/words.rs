@@ -430,6 +430,15 @@ pub fn outstanding(depth: u32, workers: u32) -> String {
     format!("depth {depth} × {}", counted(u64::from(workers), "worker"))
 }
 
+/// `14,000 requests have no answer, the oldest for 4m 40s`
+pub fn unanswered(requests: u64, oldest_ns: u64) -> String {
+    let what = match requests {
+        1 => "1 request has no answer".to_owned(),
+        more => format!("{} requests have no answer, the oldest", count(more)),
+    };
+    format!("{what} for {}", Nanos(oldest_ns / 1_000_000_000 * 1_000_000_000))
+}
+
 /// `1 worker`, `4 workers`.
 pub fn counted(number: u64, noun: &str) -> String {
     let s = if number == 1 { "" } else { "s" };

@@ -69,6 +69,11 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
                 "flushes": end.flushes.iter().map(flush).collect::<Vec<_>>(),
             })
         }
+        Event::Waiting(waiting) => json!({
+            "event": "waiting", "stage": waiting.stage, "host": waiting.host,
+            "at_ns": waiting.at_ns, "requests": waiting.requests(),
+            "oldest_ns": waiting.oldest_ns(),
+        }),
         Event::Counters(sample) => of_counters(sample),
         Event::StageEnded { stage, end } => {
             let (end, reason) = match end {

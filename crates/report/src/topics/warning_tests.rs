@@ -1,14 +1,29 @@
 //! Every doubt in words.
 
 use super::*;
-use analysis::{Misplaced, Quantile, RunState};
+use analysis::ceiling::Layer;
+use analysis::doubts::CODES;
+use analysis::{Misplaced, Quantile, RunState, Straggler};
+use model::load::Rate;
 use model::machines::DiskCache;
 use model::note::{InWords, OtherRun};
 use model::{Bytes, Fact, Fraction, Nanos, NoteKind, Op, Percent, Scale};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn said(kind: NoteKind, words: &str) -> Fact {
     Fact::InWords(InWords::new(kind, words))
+}
+
+fn other_run(same_place: bool) -> Warning {
+    let other = OtherRun {
+        run: "nightly-20260102-030405-ab12cd".into(),
+        user: "bench".into(),
+        from: Some("192.0.2.7".into()),
+        pid: 4711,
+        since_unix_s: 1_767_323_045,
+        same_place,
+    };
+    Warning::OtherRuns { hosts: vec!["node3".into()], runs: vec![other] }
 }
 
 #[test]
@@ -40,17 +55,8 @@ fn every_doubt_is_a_sentence_with_its_figure() {
             behind: Some(Nanos::seconds(2)),
         },
         Warning::HostsLeftOut { hosts: vec!["node3".into(), "node7".into()], of: 16 },
-        Warning::OtherRuns {
-            hosts: vec!["node3".into()],
-            runs: vec![OtherRun {
-                run: "nightly-20260102-030405-ab12cd".into(),
-                user: "bench".into(),
-                from: Some("192.0.2.7".into()),
-                pid: 4711,
-                since_unix_s: 1_767_323_045,
-                same_place: true,
-            }],
-        },
+        other_run(true),
+        other_run(false),
         Warning::EventRunning { events: vec!["drain".into(), "move".into()] },
         Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
         Warning::ClockError { host: "node3".into(), error: Nanos::millis(120) },
@@ -72,6 +78,7 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         },
         Warning::HostSaturated { hosts: vec!["node1".into()], share: 1.0, own: 0.06 },
         Warning::WorkerBusy { share: 0.97 },
+        Warning::WorkerBusy { share: 1.4 },
         Warning::RateMissed {
             asked: Rate::Iops { milli: 10_000_000 },
             done: 0.955,
@@ -153,9 +160,16 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         Warning::Incomplete { how: RunState::Unfinished, measured: Nanos::seconds(3) },
         Warning::Scaled { scale: Scale::both(Fraction::one_in(100)) },
         Warning::Simulated,
+        Warning::AboveCeiling { share: 1.2, layer: Layer::Drives },
         Warning::NothingCompleted,
     ];
     let text: Vec<String> =
         all.iter().map(|doubt| format!("{:20} {}", doubt.code(), sentence(doubt))).collect();
+    let codes: BTreeSet<&str> = all.iter().map(Warning::code).collect();
+    assert_eq!(codes, CODES.iter().copied().collect(), "each doubt is told here");
+    let names: BTreeSet<String> = all.iter().map(name).collect();
+    let lines = SENTENCES.lines().filter_map(|line| Some(line.split_once(" | ")?.0.to_owned()));
+    assert_eq!(names, lines.collect(), "each line of sentences.txt is of one of them");
+    assert!(!text.iter().any(|said| said.contains('{')), "nothing is known by this name");
     insta::assert_snapshot!(text.join("\n"));
 }

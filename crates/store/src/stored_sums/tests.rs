@@ -402,6 +402,7 @@ fn counted(stage: u32, host: u32, number: u32) -> Event {
 
 /// Flips single bits of a run file, at random places: each is found, or changes no figure.
 #[test]
+#[ignore = "a proof"]
 fn no_flipped_bit_changes_a_figure_in_silence() {
     const FLIPS: u64 = 200;
     let folder = tempfile::tempdir().expect("a folder");

@@ -3,6 +3,7 @@
 use crate::args::CanaryOutput;
 use crate::commands::{print, print_json_line};
 use crate::failure::Failure;
+use report::topics::canary as words;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,6 +22,8 @@ const LOOK: Duration = Duration::from_millis(50);
 pub struct Alarm<'a> {
     output: &'a CanaryOutput,
     running: Arc<AtomicU32>,
+    /// Commands that did not end well, or did not begin.
+    failed: Arc<AtomicU32>,
 }
 
 /// Something that people have to know.
@@ -38,7 +41,7 @@ pub struct News<'a> {
 impl<'a> Alarm<'a> {
     /// An alarm that was never heard yet.
     pub fn new(output: &'a CanaryOutput) -> Alarm<'a> {
-        Alarm { output, running: Arc::default() }
+        Alarm { output, running: Arc::default(), failed: Arc::default() }
     }
 
     /// A line on standard output, in words or as JSON.
@@ -68,8 +71,41 @@ impl<'a> Alarm<'a> {
             .stdout(Stdio::null())
             .process_group(0);
         match shell.spawn() {
-            Ok(child) => wait(child, self.running.clone()),
-            Err(error) => eprintln!("warning: --on-alert: the command was not started: {error}"),
+            Ok(child) => wait(child, self.running.clone(), self.failed.clone()),
+            Err(error) => {
+                self.failed.fetch_add(1, Ordering::SeqCst);
+                eprintln!("warning: --on-alert: the command was not started: {error}");
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends one alert to everybody who gets them, and says who they are.
+    pub fn test(&self) -> Result<(), Failure> {
+        let unix_ns = fleet::unix_ns();
+        let (text, line) = (words::test_alert(unix_ns), words::test_line(unix_ns));
+        self.tell(&News { alert: "test", is_on: true, text: &text, line: &line })?;
+        self.finish();
+        if self.failed.load(Ordering::SeqCst) > 0 || self.running.load(Ordering::SeqCst) > 0 {
+            return Err(Failure::Run(
+                "error: --test-alert: the command of --on-alert did not take the alert; run it by \
+                 hand"
+                    .to_owned(),
+            ));
+        }
+        let mut ways = vec!["standard error"];
+        ways.extend(self.output.json.then_some("standard output"));
+        ways.extend(self.output.on_alert.as_ref().map(|_| "the command of --on-alert"));
+        eprintln!("note: it went to {}", ways.join(", "));
+        if let Some(path) = &self.output.textfile {
+            let test = words::test_metrics(unix_ns);
+            replace(path, &words::metrics_text(&test)).map_err(|error| {
+                Failure::Run(format!("error: --textfile {}: {error}", path.display()))
+            })?;
+            eprintln!(
+                "note: {} has plimsoll_canary_alert{{alert=\"test\"}} until the canary writes it",
+                path.display()
+            );
         }
         Ok(())
     }
@@ -92,18 +128,20 @@ impl<'a> Alarm<'a> {
 }
 
 /// Waits in a thread of its own: the load does not wait for a command.
-fn wait(mut child: std::process::Child, running: Arc<AtomicU32>) {
+fn wait(mut child: std::process::Child, running: Arc<AtomicU32>, failed: Arc<AtomicU32>) {
     running.fetch_add(1, Ordering::SeqCst);
     std::thread::spawn(move || {
         let began = Instant::now();
         loop {
             match child.try_wait() {
                 Ok(Some(status)) if !status.success() => {
+                    failed.fetch_add(1, Ordering::SeqCst);
                     eprintln!("warning: --on-alert: the command ended with {status}");
                     break;
                 }
                 Ok(Some(_)) | Err(_) => break,
                 Ok(None) if began.elapsed() > LONGEST => {
+                    failed.fetch_add(1, Ordering::SeqCst);
                     eprintln!("warning: --on-alert: the command was ended after 60 s");
                     if let Some(group) = rustix::process::Pid::from_raw(child.id() as i32) {
                         let kill = rustix::process::Signal::KILL;

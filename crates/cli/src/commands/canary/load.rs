@@ -60,7 +60,7 @@ pub fn wanted(args: &CanaryArgs) -> Result<Wanted, Failure> {
         .map_err(|why| usage(format!("--objective {objective}: {why}")))?;
     let seconds = Nanos::seconds;
     within("segment", args.load.segment, [seconds(1), seconds(DAY)])?;
-    within("window", args.slo.window, [seconds(7 * DAY), seconds(90 * DAY)])?;
+    within("window", args.slo.window, [seconds(3600), seconds(90 * DAY)])?;
     within("over", args.guard.over, [seconds(60), seconds(3600)])?;
     within("keep", args.output.keep, [Nanos(0), seconds(3650 * DAY)])?;
     if let Some(path) = &args.output.textfile {

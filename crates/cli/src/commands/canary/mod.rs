@@ -9,7 +9,7 @@ mod segment;
 mod session;
 mod status;
 
-use crate::args::{CanaryArgs, CanaryCommand};
+use crate::args::{CanaryArgs, CanaryCommand, CanaryOutput};
 use crate::failure::{CONDITION_MET, Failure};
 use crate::web::Tls;
 use std::process::ExitCode;
@@ -28,10 +28,20 @@ pub fn canary(args: &CanaryArgs) -> Result<ExitCode, Failure> {
         return status::status(dir, *json);
     }
     Tls::check(&args.share.tls)?;
+    if args.output.test_alert {
+        return test_alert(&args.output);
+    }
     let terms = load::wanted(args)?;
     let outcome = rounds::run(args, &terms)?;
     Ok(match outcome {
         Outcome::Done => ExitCode::SUCCESS,
         Outcome::Harm => ExitCode::from(CONDITION_MET),
     })
+}
+
+/// Sends one alert, and loads nothing.
+fn test_alert(output: &CanaryOutput) -> Result<ExitCode, Failure> {
+    output.textfile.iter().try_for_each(|path| alarm::check_textfile(path))?;
+    alarm::Alarm::new(output).test()?;
+    Ok(ExitCode::SUCCESS)
 }

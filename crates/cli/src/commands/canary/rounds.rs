@@ -16,7 +16,6 @@ use crate::signals::{self, Signalled, Work};
 use crate::web::CanaryPage;
 use analysis::canary::Guard;
 use model::canary::{SLOT_NS, State};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// After a segment that could not begin, or could not go on.
@@ -72,7 +71,7 @@ pub fn run(args: &CanaryArgs, wanted: &Wanted) -> Result<Outcome, Failure> {
         eprintln!("note: segment {} was cut off; what it recorded counts", began.number);
         segment::settle(&mut session, began, Watched::default())?;
     }
-    session.metrics(&BTreeMap::new());
+    session.metrics();
     let outcome = session.segments(first);
     session.alarm.finish();
     if let Some(page) = session.page.take() {
@@ -162,7 +161,7 @@ impl Session<'_> {
             return false;
         }
         while left() > 0 {
-            self.metrics(&BTreeMap::new());
+            self.metrics();
             self.rest(Duration::from_nanos(left().min(SLOT_NS)));
         }
         true

@@ -1,18 +1,19 @@
 //! One segment: an ordinary run into a file of its own, watched while it goes on.
 
 use super::load;
-use super::session::Session;
+use super::session::{Running, Session};
 use crate::commands::events_of_run::is_worth_a_record;
 use crate::failure::Failure;
 use crate::hosts::Hosts;
-use analysis::canary::{Answered, Done, Load, SlotSeen, Tally};
+use analysis::canary::{Answered, Done, Load, Tally};
 use fleet::Interrupter;
 use live::web::board::Board;
-use model::canary::{Began, Ended, Entry, Harm};
+use model::canary::{Began, Counts, Ended, Entry, Harm, SLOT_NS};
 use model::load::Pace;
 use model::plan::Stage;
 use model::testbed::HostFacts;
-use model::{Event, Histogram, IntervalSample, Plan, RunEnd, StageEnd, StageKind, resume};
+use model::{Event, Histogram, IntervalSample, Op, Plan, RunEnd, StageEnd, StageKind, resume};
+use std::collections::BTreeMap;
 use std::path::Path;
 use store::Halted;
 
@@ -144,24 +145,32 @@ impl Live {
                 let began_unix_ns = self.began_unix_ns.max(*unix_ns);
                 self.tally = Some(tally(session, self.is_poisson, began_unix_ns));
             }
-            Event::Sample(sample) if sample.stage == self.stage => self.sample(session, sample)?,
-            _ => {}
+            Event::Sample(sample) if sample.stage == self.stage => self.sample(session, sample),
+            Event::Waiting(waiting) if waiting.stage == self.stage => {
+                self.tally.iter_mut().for_each(|tally| tally.wait(waiting));
+            }
+            _ => return Ok(()),
+        }
+        let Some(tally) = &mut self.tally else { return Ok(()) };
+        // Whatever holds up the rows of a worker holds up no minute.
+        while let Some(minute) = tally.next_minute() {
+            session.minute(
+                minute,
+                &Running { slots: tally.slots(), unanswered: tally.unanswered() },
+            )?;
         }
         Ok(())
     }
 
-    fn sample(
-        &mut self,
-        session: &mut Session<'_>,
-        sample: &IntervalSample,
-    ) -> Result<(), Failure> {
-        let Some(tally) = &mut self.tally else { return Ok(()) };
+    fn sample(&mut self, session: &mut Session<'_>, sample: &IntervalSample) {
+        let Some(tally) = &mut self.tally else { return };
         let is_load = sample.phase.counts();
         tally.interval(sample.start_ns, sample.length_ns, is_load);
         for op in &sample.ops {
             // The run file refuses what is none.
             let latency = op.latency.decode().unwrap_or_default();
             tally.take(&Answered {
+                host: sample.host,
                 start_ns: sample.start_ns,
                 length_ns: sample.length_ns,
                 is_load,
@@ -171,11 +180,7 @@ impl Live {
                 latency: &latency,
             });
         }
-        let mut over: Vec<(u64, SlotSeen)> = Vec::new();
-        while let Some(minute) = tally.next_over() {
-            over.push(minute);
-        }
-        for (minute, seen) in over {
+        while let Some((_, seen)) = tally.next_over() {
             if self.harm.is_none() {
                 match session.guard.slot(seen) {
                     Ok(level) => self.levels_ns.extend(level),
@@ -185,11 +190,7 @@ impl Live {
                     }
                 }
             }
-            if let Some(tally) = &self.tally {
-                session.minute(minute, tally.slots())?;
-            }
         }
-        Ok(())
     }
 }
 
@@ -213,6 +214,9 @@ pub fn settle(session: &mut Session<'_>, began: Began, watched: Watched) -> Resu
         }
         return session.ledger.append(&Entry::Void { number });
     };
+    let mut seen = seen;
+    let told = session.ledger.state().running_slots.clone();
+    seen.add_told(told);
     let file_bytes = out.metadata().map_or(0, |meta| meta.len());
     let ended = Ended {
         number,
@@ -235,6 +239,21 @@ struct Seen {
     done: Done,
 }
 
+impl Seen {
+    /// Adds the minutes behind the last one that the file has, as they were told while the segment
+    /// ran: a canary that is killed while its target answers nothing has no rows of them.
+    fn add_told(&mut self, told: BTreeMap<u64, Counts>) {
+        let last = self.done.slots.last_key_value().map_or(0, |(slot, _)| *slot);
+        for (slot, counts) in told.into_iter().filter(|(slot, _)| self.is_cut && *slot > last) {
+            self.done.slots.insert(slot, counts);
+            self.done.totals.counts.add(counts);
+            self.done.totals.missed = self.done.totals.missed.saturating_add(counts.bad);
+            let end_unix_ns = (slot + 1).saturating_mul(SLOT_NS);
+            self.done.end_unix_ns = self.done.end_unix_ns.max(end_unix_ns);
+        }
+    }
+}
+
 /// `None` where the load never began.
 fn read(session: &Session<'_>, began: Began, out: &Path) -> Result<Option<Seen>, Failure> {
     let unreadable = |error: store::StoreError| {
@@ -255,6 +274,7 @@ fn read(session: &Session<'_>, began: Began, out: &Path) -> Result<Option<Seen>,
         let latency: Histogram = row.latency.decode().unwrap_or_default();
         if row.stage == number {
             tally.take(&Answered {
+                host: row.host,
                 start_ns: row.start_ns,
                 length_ns: row.length_ns,
                 is_load: row.phase.counts(),
@@ -270,6 +290,9 @@ fn read(session: &Session<'_>, began: Began, out: &Path) -> Result<Option<Seen>,
         Halted::File(error) => unreadable(error),
         Halted::Taker(failure) => failure,
     })?;
+    for left in stage.ends.iter().flat_map(|end| &end.left).filter(|left| left.op != Op::Fsync) {
+        tally.never(&left.never.decode().unwrap_or_default());
+    }
     let is_cut = stage.end != Some(StageEnd::Complete);
     Ok(Some(Seen { began_unix_ns, is_cut, done: tally.finish() }))
 }

@@ -9,9 +9,18 @@ use crate::signals::Signalled;
 use crate::web::CanaryPage;
 use analysis::canary::burn::Minutes;
 use analysis::canary::{Guard, change, pause};
-use model::canary::{Counts, Ended, Entry, Harm, SLOT_NS};
+use model::canary::{AlertChange, Counts, Ended, Entry, Harm, SLOT_NS, Unanswered};
 use report::topics::canary::{self as words, Told};
 use std::collections::BTreeMap;
+
+/// What the running segment came to until now.
+#[derive(Debug, Default)]
+pub struct Running {
+    /// By the minute since 1970.
+    pub slots: BTreeMap<u64, Counts>,
+    /// What has no answer.
+    pub unanswered: Option<Unanswered>,
+}
 
 /// A canary at work.
 pub struct Session<'a> {
@@ -59,17 +68,33 @@ impl Session<'_> {
         self.guard.begin();
         let line = words::paused_line(harm, stays.then_some(until));
         self.alarm.tell(&News { alert: "harm", is_on: true, text: &text, line: &line })?;
-        self.metrics(&BTreeMap::new());
+        self.metrics();
         Ok(stays)
     }
 
-    /// A minute is over, with these counts of the running segment.
-    pub fn minute(&mut self, last: u64, running: &BTreeMap<u64, Counts>) -> Result<(), Failure> {
+    /// A minute is over, and this is what the running segment counted.
+    pub fn minute(&mut self, last: u64, running: &Running) -> Result<(), Failure> {
+        let known = &self.ledger.state().running_slots;
+        let slots = running.slots.iter().filter(|(slot, counts)| known.get(slot) != Some(counts));
+        let slots: BTreeMap<u64, Counts> = slots.map(|(slot, counts)| (*slot, *counts)).collect();
+        if !slots.is_empty() {
+            self.ledger.append(&Entry::Minute { slots, unanswered: running.unanswered })?;
+        }
+        let end_unix_ns = last.saturating_add(1).saturating_mul(SLOT_NS);
+        self.change(last, end_unix_ns, running)
+    }
+
+    /// Tells which alerts begin or end with minute `last`, at an instant that has passed.
+    fn change(&mut self, last: u64, unix_ns: u64, running: &Running) -> Result<(), Failure> {
+        let Running { slots: running, unanswered } = running;
         let state = self.ledger.state();
         let minutes = Minutes { terms: &state.terms, kept: &state.slots, running };
+        let end_unix_ns = last.saturating_add(1).saturating_mul(SLOT_NS);
         for change in minutes.changes(last, &state.firing) {
+            let change = AlertChange { unix_ns: unix_ns.min(change.unix_ns), ..change };
             self.ledger.append(&Entry::Alert(change))?;
-            let told = Told { state: self.ledger.state(), running, unix_ns: (last + 1) * SLOT_NS };
+            let state = self.ledger.state();
+            let told = Told { state, running, unanswered: *unanswered, unix_ns: end_unix_ns };
             self.alarm.tell(&News {
                 alert: change.alert.word(),
                 is_on: change.is_on,
@@ -77,18 +102,19 @@ impl Session<'_> {
                 line: &words::alert_line(change, &told),
             })?;
         }
-        self.metrics_at((last + 1) * SLOT_NS, running);
+        self.metrics_at(end_unix_ns, running, *unanswered);
         Ok(())
     }
 
     /// A segment came to its end, or was cut short.
     pub fn ended(&mut self, ended: Ended) -> Result<(), Failure> {
-        let last = ended.ended_unix_ns.saturating_sub(1) / SLOT_NS;
+        let unix_ns = ended.ended_unix_ns;
+        let last = unix_ns.saturating_sub(1) / SLOT_NS;
         self.ledger.append(&Entry::Ended(Box::new(ended)))?;
-        let nothing = BTreeMap::new();
-        self.minute(last, &nothing)?;
-        let state = self.ledger.state();
-        let told = Told { state, running: &nothing, unix_ns: (last + 1) * SLOT_NS };
+        self.change(last, unix_ns, &Running::default())?;
+        let (state, running) = (self.ledger.state(), BTreeMap::new());
+        let unix_ns = (last + 1) * SLOT_NS;
+        let told = Told { state, running: &running, unanswered: None, unix_ns };
         if let Some(segment) = state.recent.back() {
             let (text, line) =
                 (words::segment(segment, &told), words::segment_line(segment, &told));
@@ -103,13 +129,18 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Tells the metrics as of now to whoever wants them.
-    pub fn metrics(&mut self, running: &BTreeMap<u64, Counts>) {
-        self.metrics_at(self.now(), running);
+    /// Tells the metrics as of now to whoever wants them; no segment runs.
+    pub fn metrics(&mut self) {
+        self.metrics_at(self.now(), &BTreeMap::new(), None);
     }
 
-    fn metrics_at(&mut self, unix_ns: u64, running: &BTreeMap<u64, Counts>) {
-        let told = Told { state: self.ledger.state(), running, unix_ns };
+    fn metrics_at(
+        &mut self,
+        unix_ns: u64,
+        running: &BTreeMap<u64, Counts>,
+        unanswered: Option<Unanswered>,
+    ) {
+        let told = Told { state: self.ledger.state(), running, unanswered, unix_ns };
         let metrics = words::metrics(&told, fleet::unix_ns());
         self.alarm.metrics(&words::metrics_text(&metrics));
         if let Some(page) = &mut self.page {

@@ -6,10 +6,11 @@ use super::kind::Kind;
 use super::native::Native;
 use super::out::Out;
 use super::value::{Durations, Value};
+use model::event::Waiting;
 use model::histogram::{bucket_of, take_apart};
 use model::{IntervalSample, Op, Plan};
 use report::ground::words;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How many buckets a classic histogram has, without the last one, which is for all.
@@ -23,12 +24,14 @@ fn edges_ns() -> [u64; EDGES] {
 }
 
 /// The families of this file.
-pub const NAMES: [&str; 5] = [
+pub const NAMES: [&str; 7] = [
     "plimsoll_requests_total",
     "plimsoll_bytes_total",
     "plimsoll_request_errors_total",
     "plimsoll_request_duration_seconds",
     "plimsoll_worker_cpu_seconds_total",
+    "plimsoll_unanswered_requests",
+    "plimsoll_oldest_unanswered_seconds",
 ];
 
 /// Which requests a total is of.
@@ -64,6 +67,8 @@ pub struct Requests {
     totals: BTreeMap<Labels, Arc<Total>>,
     /// By host: CPU time of its workers in user mode and in the kernel, in ns.
     cpu_ns: BTreeMap<u32, [u128; 2]>,
+    /// By host: requests that have no answer now, and the age of the oldest, in ns.
+    waiting: BTreeMap<u32, (u64, u64)>,
 }
 
 impl Requests {
@@ -103,6 +108,39 @@ impl Requests {
         }
     }
 
+    /// Takes in what a host's target leaves unanswered.
+    pub fn wait(&mut self, waiting: &Waiting) {
+        self.waiting.insert(waiting.host, (waiting.requests(), waiting.oldest_ns()));
+    }
+
+    /// How many requests of all hosts have no answer, and the age of the oldest, in ns.
+    pub fn waiting(&self) -> (u64, u64) {
+        self.waiting.values().fold((0, 0), |all, one| (all.0 + one.0, all.1.max(one.1)))
+    }
+
+    /// A stage is over: nothing is waited for.
+    pub fn wait_no_more(&mut self) {
+        self.waiting.values_mut().for_each(|waiting| *waiting = (0, 0));
+    }
+
+    /// Writes what has no answer behind `out`.
+    fn render_waiting(&self, series: Series<'_>, out: &mut Out, names: &[String]) {
+        let [.., requests, oldest] = NAMES;
+        let help = "Requests that have no answer for a second, at least.";
+        let mut requests = Family::new(series, Kind::Gauge, requests, help);
+        let help = "Age of the oldest of them.";
+        let mut oldest = Family::new(series, Kind::Gauge, oldest, help);
+        // A host that never waited says 0, so that an alert has something to look at.
+        for host in self.cpu_ns.keys().chain(self.waiting.keys()).collect::<BTreeSet<_>>() {
+            let (count, oldest_ns) = self.waiting.get(host).copied().unwrap_or_default();
+            let label = [("host", names.get(*host as usize).map_or("", String::as_str))];
+            requests.add(&label, Value::Whole(count.into()));
+            oldest.add(&label, Value::Time(oldest_ns.into()));
+        }
+        out.put(requests);
+        out.put(oldest);
+    }
+
     /// Requests of a host that failed.
     pub fn errors_of(&self, host: u32) -> u64 {
         let from = Labels {
@@ -118,7 +156,7 @@ impl Requests {
 
     /// Writes the families behind `out`.
     pub fn render(&self, series: Series<'_>, out: &mut Out, names: &[String]) {
-        let [ios, bytes, errors, durations, cpu] = NAMES;
+        let [ios, bytes, errors, durations, cpu, ..] = NAMES;
         let mut ios = Family::new(series, Kind::Counter, ios, "Requests that succeeded in full.");
         let mut bytes = Family::new(
             series,
@@ -166,6 +204,7 @@ impl Requests {
         for family in [ios, bytes, errors, durations, cpu] {
             out.put(family);
         }
+        self.render_waiting(series, out, names);
     }
 }
 

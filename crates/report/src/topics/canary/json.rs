@@ -23,7 +23,7 @@ fn segment(segment: &Segment) -> Value {
         "began_unix_s": seconds(segment.began_unix_ns),
         "ended_unix_s": seconds(segment.ended_unix_ns),
         "cut": segment.is_cut,
-        "requests": segment.requests,
+        "requests": segment.counts.all(),
         "errors": segment.errors,
         "counts": counts(segment.counts),
         "p50_ns": segment.p50_ns,
@@ -46,6 +46,12 @@ fn alert(change: &AlertChange) -> Value {
 pub fn alert_line(change: AlertChange, told: &Told<'_>) -> Value {
     json!({"format": FORMAT, "kind": "alert", "alert": alert(&change),
         "budget_left": told.budget_left()})
+}
+
+/// An alert that only tries who gets alerts, as a line.
+pub fn test_line(unix_ns: u64) -> Value {
+    json!({"format": FORMAT, "kind": "alert",
+        "alert": {"alert": "test", "on": true, "unix_s": seconds(unix_ns)}})
 }
 
 fn changed(one: &Changed) -> Value {
@@ -79,7 +85,7 @@ fn totals(totals: &Totals) -> Value {
     let buckets: Vec<Value> =
         latency.buckets().map(|(low, high, n)| json!([low, high, n])).collect();
     json!({
-        "requests": totals.requests,
+        "requests": totals.counts.all(),
         "bytes": totals.bytes,
         "errors": totals.errors,
         "missed": totals.missed,
@@ -114,7 +120,10 @@ pub fn status_object(told: &Told<'_>) -> Value {
         "slo": f64::from(state.terms.target_ppm) / 1e6,
         "window_s": window_s(state.terms.window),
         "budget_left": told.budget_left(),
-        "coverage": told.coverage(),
+        "coverage": told.loaded().0 as f64 / state.terms.window.0.max(1) as f64,
+        "window_counts": counts(told.counted(state.terms.window)),
+        "unanswered": told.unanswered.map(|waiting| json!({"requests": waiting.requests,
+            "oldest_ns": waiting.oldest_ns})),
         "burn_rates": rates,
         "alerts_on": state.firing.iter().map(|alert| alert.word()).collect::<Vec<_>>(),
         "alerts": state.alerts.iter().map(alert).collect::<Vec<_>>(),

@@ -8,7 +8,7 @@ use model::canary::Alert;
 use std::fmt::Write;
 
 /// Name, kind and help of each metric.
-const METRICS: [[&str; 3]; 9] = [
+const METRICS: [[&str; 3]; 11] = [
     ["plimsoll_canary_requests_total", "counter", "Requests by the objective."],
     ["plimsoll_canary_bytes_total", "counter", "Bytes that requests moved."],
     ["plimsoll_canary_segments_total", "counter", "Segments that ended."],
@@ -16,6 +16,8 @@ const METRICS: [[&str; 3]; 9] = [
     ["plimsoll_canary_budget_left_ratio", "gauge", "Share of the error budget that is left."],
     ["plimsoll_canary_burn_rate", "gauge", "Times faster than evenly the budget is spent."],
     ["plimsoll_canary_alert", "gauge", "Whether an alert is on."],
+    ["plimsoll_canary_unanswered_requests", "gauge", "Requests without an answer for a second."],
+    ["plimsoll_canary_oldest_unanswered_seconds", "gauge", "Age of the oldest of them."],
     ["plimsoll_canary_paused", "gauge", "Whether the load is away, because others may suffer."],
     ["plimsoll_canary_updated_seconds", "gauge", "When this was written, in seconds since 1970."],
 ];
@@ -51,6 +53,20 @@ pub fn metrics(told: &Told<'_>, written_unix_ns: u64) -> Vec<Metric> {
         samples: samples(name, told, written_unix_ns),
     };
     METRICS.into_iter().map(metric).collect()
+}
+
+/// What a canary's file has while its alerts are tried.
+pub fn test_metrics(written_unix_ns: u64) -> Vec<Metric> {
+    let sample = |name: &str| match name {
+        "plimsoll_canary_alert" => Some((Some(["alert".to_owned(), "test".to_owned()]), 1.0)),
+        "plimsoll_canary_updated_seconds" => Some((None, (written_unix_ns / 1_000_000_000) as f64)),
+        _ => None,
+    };
+    let metric = |[name, _, help]: [&'static str; 3]| {
+        let samples = vec![sample(name)?];
+        Some(Metric { name, kind: MetricKind::Gauge, help, samples })
+    };
+    METRICS.into_iter().filter_map(metric).collect()
 }
 
 /// The whole file.
@@ -107,6 +123,12 @@ fn samples(name: &str, told: &Told<'_>, written_unix_ns: u64) -> Vec<(Option<[St
                 labelled("alert", alert.word(), is_on)
             })
             .collect(),
+        "plimsoll_canary_unanswered_requests" => {
+            plain(told.unanswered.unwrap_or_default().requests as f64)
+        }
+        "plimsoll_canary_oldest_unanswered_seconds" => {
+            plain(told.unanswered.unwrap_or_default().oldest_ns as f64 / 1e9)
+        }
         "plimsoll_canary_paused" => {
             plain(f64::from(u8::from(state.paused_until_unix_ns > told.unix_ns)))
         }

@@ -5,13 +5,13 @@ mod json;
 mod metrics;
 mod status;
 
-pub use json::{alert_line, changed_line, paused_line, segment_line, status_object};
-pub use metrics::{Metric, MetricKind, metrics, metrics_text};
+pub use json::{alert_line, changed_line, paused_line, segment_line, status_object, test_line};
+pub use metrics::{Metric, MetricKind, metrics, metrics_text, test_metrics};
 pub use status::status;
 
 use crate::ground::words;
 use analysis::canary::burn::{Minutes, rules};
-use model::canary::{Alert, AlertChange, Changed, Counts, Harm, SLOT_NS, Segment, State};
+use model::canary::{AlertChange, Changed, Counts, Harm, SLOT_NS, Segment, State, Unanswered};
 use model::{Nanos, Percent};
 use std::collections::BTreeMap;
 
@@ -22,6 +22,8 @@ pub struct Told<'a> {
     pub state: &'a State,
     /// Counts of the running segment by the minute, which are not on record yet.
     pub running: &'a BTreeMap<u64, Counts>,
+    /// What has no answer; `None` where nothing waits.
+    pub unanswered: Option<Unanswered>,
     /// The instant, in ns since 1970 of the canary's time.
     pub unix_ns: u64,
 }
@@ -31,9 +33,14 @@ impl<'a> Told<'a> {
         Minutes { terms: &self.state.terms, kept: &self.state.slots, running: self.running }
     }
 
-    /// The last minute that is over.
+    /// The minute that ends at the instant, or that it is in.
     fn last(&self) -> u64 {
-        (self.unix_ns / SLOT_NS).saturating_sub(1)
+        self.unix_ns.div_ceil(SLOT_NS).saturating_sub(1)
+    }
+
+    /// What was counted in the window that ends there.
+    pub fn counted(&self, window: Nanos) -> Counts {
+        self.minutes().counted(self.last(), window)
     }
 
     /// The share of the error budget that is left; below 0 where more than all is spent.
@@ -54,9 +61,9 @@ impl<'a> Told<'a> {
         windows.into_iter().map(rate).collect()
     }
 
-    /// The share of the window in which there was load.
-    pub fn coverage(&self) -> f64 {
-        self.minutes().coverage(self.last())
+    /// For how long of the window there was load.
+    pub fn loaded(&self) -> Nanos {
+        self.minutes().loaded(self.last())
     }
 }
 
@@ -76,38 +83,48 @@ pub fn segment(segment: &Segment, told: &Told<'_>) -> String {
     let cut = if segment.is_cut { ", cut short" } else { "" };
     let took = Nanos(segment.ended_unix_ns.saturating_sub(segment.began_unix_ns));
     format!(
-        "segment {} of {}, {took}{cut}: {} requests, {} bad; p50 {}, p99 {}; budget left {}",
+        "segment {} of {}, {took}{cut}: {}; p50 {}, p99 {}; budget left {}",
         segment.number,
         words::utc(segment.began_unix_ns),
-        words::count(segment.counts.all()),
-        words::count(segment.counts.bad),
+        missed(segment.counts),
         words::latency(segment.p50_ns),
         words::latency(segment.p99_ns),
         left(told.budget_left()),
     )
 }
 
-/// What an alert means.
-fn meaning(alert: Alert) -> &'static str {
-    match alert {
-        Alert::Fast => "2 % of it in an hour",
-        Alert::Medium => "5 % of it in six hours",
-        Alert::Slow => "10 % of it in three days",
-    }
+/// `886 of 1,000 requests missed the objective`: all that were due, answered or not.
+fn missed(counts: Counts) -> String {
+    let [bad, all] = [counts.bad, counts.all()].map(words::count);
+    format!("{bad} of {all} requests missed the objective")
+}
+
+fn waiting(unanswered: Unanswered) -> String {
+    words::unanswered(unanswered.requests, unanswered.oldest_ns)
 }
 
 /// An alert that began or ended, in one line.
 pub fn alert(change: AlertChange, told: &Told<'_>) -> String {
     let when = words::utc(change.unix_ns);
-    match change.is_on {
-        true => format!(
-            "alert {} at {when}: the error budget is spent too fast, {}; {} is left",
-            change.alert,
-            meaning(change.alert),
-            left(told.budget_left())
-        ),
-        false => format!("alert {} ended at {when}", change.alert),
-    }
+    let rules = rules(told.state.terms.window);
+    let Some(rule) = rules.iter().find(|rule| rule.alert == change.alert && change.is_on) else {
+        return format!("alert {} ended at {when}", change.alert);
+    };
+    let now = told.unanswered.map_or_else(String::new, |all| format!("; {}", waiting(all)));
+    format!(
+        "alert {} at {when}: {} within {}, which spends {:.0} % of the error budget or more; {} is \
+         left{now}",
+        change.alert,
+        missed(told.counted(rule.long)),
+        rule.long,
+        rule.share * 100.0,
+        left(told.budget_left())
+    )
+}
+
+/// An alert that only tries who gets alerts, in one line.
+pub fn test_alert(unix_ns: u64) -> String {
+    format!("alert test at {}: nothing is wrong; alerts arrive here", words::utc(unix_ns))
 }
 
 /// A change of level, in one line.

@@ -1,8 +1,8 @@
 //! The status of a canary, for people.
 
-use super::{Told, changed, harm, left, objective, segment};
+use super::{Told, changed, harm, left, missed, objective, segment, waiting};
 use crate::ground::words;
-use model::{Bytes, Percent};
+use model::Bytes;
 use std::fmt::Write;
 
 /// Segments that are listed.
@@ -21,11 +21,14 @@ pub fn status(told: &Told<'_>) -> String {
     let _ = writeln!(text, "objective  {}", objective(state));
     let _ = writeln!(
         text,
-        "budget     {} left of {}; load in {} of that time",
+        "budget     {} left; {}; load for {} of {}",
         left(told.budget_left()),
+        missed(told.counted(state.terms.window)),
+        told.loaded(),
         state.terms.window,
-        Percent { ppm: (told.coverage() * 1e6) as u32 },
     );
+    let waits = told.unanswered.map_or_else(|| "none".to_owned(), waiting);
+    let _ = writeln!(text, "waiting    {waits}");
     let rates: Vec<String> =
         told.burn_rates().iter().map(|(window, rate)| format!("{window} {rate:.2}")).collect();
     let _ = writeln!(text, "burn rate  {}", rates.join(", "));
@@ -37,7 +40,7 @@ pub fn status(told: &Told<'_>) -> String {
         text,
         "total      {}, {} requests, {}, {} failed, {} never came back",
         words::counted(state.segments, "segment"),
-        words::count(totals.requests),
+        words::count(totals.counts.all()),
         Bytes(totals.bytes),
         words::count(totals.errors),
         words::count(totals.missed),

@@ -41,7 +41,7 @@ fn state() -> State {
 #[test]
 fn words_objects_and_metrics_have_the_same_figures() {
     let (state, running) = (state(), BTreeMap::new());
-    let told = Told { state: &state, running: &running, unix_ns: 11 * SLOT_NS };
+    let told = Told { state: &state, running: &running, unanswered: None, unix_ns: 11 * SLOT_NS };
     let text = status(&told);
     assert!(text.contains("99.9% of requests keep: p99.9 < 5ms"), "{text}");
     assert!(text.contains("alerts     fast") && text.contains("600 requests, 1 bad"), "{text}");
@@ -71,7 +71,7 @@ fn words_objects_and_metrics_have_the_same_figures() {
 #[test]
 fn alerts_and_harm_are_sentences() {
     let (state, running) = (state(), BTreeMap::new());
-    let told = Told { state: &state, running: &running, unix_ns: 11 * SLOT_NS };
+    let told = Told { state: &state, running: &running, unanswered: None, unix_ns: 11 * SLOT_NS };
     let on = alert(state.alerts[0], &told);
     assert!(on.starts_with("alert fast at 1970-01-01 00:11:00 UTC: the error budget"), "{on}");
     let off = alert(AlertChange { is_on: false, ..state.alerts[0] }, &told);

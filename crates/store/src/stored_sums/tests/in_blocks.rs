@@ -219,6 +219,7 @@ fn a_piece_that_is_cut_off_is_refused_at_every_length() {
 }
 
 #[test]
+#[ignore = "a proof"]
 fn no_flipped_bit_of_a_block_changes_a_figure_in_silence() {
     let folder = tempfile::tempdir().expect("a folder");
     let (_, path, _) = both(&plain(), folder.path());
@@ -280,6 +281,7 @@ fn a_file_without_blocks_is_read_as_ever() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
+    #[ignore = "a proof"]
     fn no_course_makes_a_file_in_blocks_say_something_else(course in any_course()) {
         let folder = tempfile::tempdir().expect("a folder");
         let (rows, path, _) = both(&course, folder.path());

@@ -36,6 +36,7 @@ fn seen(path: &Path) -> [bool; 3] {
 }
 
 #[test]
+#[ignore = "a proof"]
 fn a_kill_between_any_two_steps_loses_nothing_and_doubles_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let course = Course { least: 90, ..plain() };

@@ -3,13 +3,13 @@
 
 use crate::changes::{Change, changes};
 use crate::confidence::without_short_end;
+use crate::doubts::{Straggler, Warning};
 use crate::fairness::{Spread, spread};
 use crate::little;
 use crate::row::{Covers, ResultRow};
 use crate::steady::steadiness;
 use crate::tally::{HostTally, Interval, Slot, Tally};
 use crate::warmup::warm_up;
-use crate::warning::{Straggler, Warning};
 use model::choices::Backend;
 use model::digest::side_by_side;
 use model::{Nanos, Record};

@@ -1,17 +1,19 @@
 //! Reasons to doubt a figure. Thresholds and their reasons stand in `docs/method`.
 
+use super::degraded::{asked_of_those_left, degraded};
+use super::preparation::{self, Past};
+use super::{below, evenness, limited, other_runs, page_cache, placed, port_traffic};
+use super::{standstill, surroundings, write_cache};
 use crate::backlog::{Answered, Asked, Backlog};
 use crate::confidence::confidence;
-use crate::degraded::{asked_of_those_left, degraded};
+use crate::doubts::Warning;
 use crate::estimate::Estimate;
 use crate::offer::Offer;
-use crate::preparation::{self, Past};
+use crate::quantile::{QUANTILES, Quantile};
 use crate::results::rows;
 use crate::row::ResultRow;
 use crate::state::run_state;
 use crate::tally::tally;
-use crate::warning::{QUANTILES, Quantile, Warning};
-use crate::{below, evenness, limited, page_cache, standstill, surroundings, write_cache};
 use model::digest::{Digest, Moment, Part};
 use model::note::AboutHosts;
 use model::plan::{Contents, StageKind};
@@ -193,14 +195,14 @@ fn warnings(
     }
     found.extend(degraded(record, &digest.frame));
     found.extend(left_out(record));
-    found.extend(crate::other_runs::doubt(record, stage.stage));
+    found.extend(other_runs::doubt(record, stage.stage));
     found.extend(events_running(record, stage.stage));
     found.extend(start_skew(record, stage));
     found.extend(clock_error(record, stage));
     found.extend(refusals(record, stage.stage));
     found.extend(not_warm(record, stage.stage));
     found.extend(page_cache::doubts(record, stage, digest, row));
-    found.extend(crate::port_traffic::doubt(record, stage, digest, row));
+    found.extend(port_traffic::doubt(record, stage, digest, row));
     found.extend(reducible(record, row.stage));
     // Metadata is plain calls, in which a worker does the file system's work itself: it is always
     // busy where nothing waits for a device.
@@ -218,7 +220,7 @@ fn warnings(
     found.extend(write_cache::of_flush(record, row));
     found.extend(below::doubts(record, stage, digest, row));
     found.extend(crate::guests::doubts(record, row));
-    found.extend(crate::placed::doubts(record, stage, digest, row));
+    found.extend(placed::doubts(record, stage, digest, row));
     found.extend(surroundings::doubts(record, row));
     // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it
     // was.
@@ -300,6 +302,9 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
             NoteKind::DirectRefused => Warning::DirectRefused(note.fact.clone()),
             NoteKind::BackendFallback => Warning::BackendFallback(note.fact.clone()),
             NoteKind::CachesNotEmptied => Warning::CachesNotEmptied(note.fact.clone()),
+            NoteKind::PageCache if is_left(&note.fact) => {
+                Warning::CachesNotEmptied(note.fact.clone())
+            }
             NoteKind::Unsettled => Warning::Unsettled(note.fact.clone()),
             _ => continue,
         };
@@ -308,6 +313,11 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
         }
     }
     found
+}
+
+/// Whether the page cache still had what it was to be without.
+fn is_left(fact: &Fact) -> bool {
+    matches!(fact, Fact::PageCache(what) if what.is_left())
 }
 
 /// The caches of the point were to be warm before `stage`, and never were.
@@ -388,8 +398,10 @@ fn free_share(facts: &TargetFacts, layout: u64) -> Option<f64> {
         TargetKind::Directory { .. } | TargetKind::Missing => 0,
         _ => return None,
     };
-    // There are file systems that say they have 2^64 bytes.
-    let free = facts.free.0.saturating_add(used).saturating_sub(layout);
+    // There are file systems that say they have 2^64 bytes. What is reserved is as free as the rest
+    // to a file system that looks for room.
+    let free = facts.free.0.saturating_add(facts.reserved.0).saturating_add(used);
+    let free = free.saturating_sub(layout);
     (facts.total.0 > 0).then(|| free as f64 / facts.total.0 as f64)
 }
 

@@ -1,6 +1,6 @@
 //! Other runs that loaded the same hosts meanwhile.
 
-use crate::warning::Warning;
+use crate::doubts::Warning;
 use model::note::OtherRun;
 use model::{Fact, Record};
 

@@ -1,8 +1,8 @@
 //! Doubts that come from the page cache: what it could hold, and what it answered.
 
+use crate::doubts::Warning;
 use crate::io_path::has_worker;
 use crate::row::ResultRow;
-use crate::warning::Warning;
 use model::choices::Backend;
 use model::digest::Digest;
 use model::plan::{HostPlan, PlannedTarget};

@@ -1,8 +1,8 @@
 //! The doubt that what a network or FUSE file system delivered never crossed a port, the loopback
 //! or a disk: a cache of its own answered, and direct I/O did not keep it out.
 
+use crate::doubts::Warning;
 use crate::row::ResultRow;
-use crate::warning::Warning;
 use model::digest::Digest;
 use model::inventory::LinkKind;
 use model::record::StageRecord;

@@ -3,9 +3,9 @@
 //! Clouds limit volumes by a token bucket: the rate is that of the refill, to the digit, once what
 //! was saved up is spent. Flash with a fast tier does the same when that is full.
 
+use crate::doubts::Warning;
 use crate::row::{Covers, ResultRow};
 use crate::tally::Slot;
-use crate::warning::Warning;
 use model::{Bytes, Nanos};
 
 /// Fewer intervals say nothing about constancy.

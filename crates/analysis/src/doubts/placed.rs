@@ -5,8 +5,8 @@
 //! guest neither ports nor media.
 
 use crate::by_place::owners;
+use crate::doubts::{Misplaced, Warning};
 use crate::row::ResultRow;
-use crate::warning::{Misplaced, Warning};
 use model::digest::Digest;
 use model::inventory::Media;
 use model::record::StageRecord;

@@ -2,9 +2,9 @@
 //! total over fewer hosts is another figure, not a worse one. Which of them a figure rests on,
 //! [`model::digest::Frame`] says.
 
+use crate::doubts::Warning;
 use crate::offer::Offer;
 use crate::row::ResultRow;
-use crate::warning::Warning;
 use model::digest::Frame;
 use model::{Nanos, Record};
 

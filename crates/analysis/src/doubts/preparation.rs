@@ -3,8 +3,8 @@
 //!
 //! `docs/method/preparation.md`.
 
+use crate::doubts::Warning;
 use crate::row::ResultRow;
-use crate::warning::Warning;
 use model::digest::Digest;
 use model::inventory::Media;
 use model::plan::{HostPlan, PlannedTarget, Stage, StageKind, Target, TargetFile, Work};

@@ -1,33 +1,12 @@
-//! What there can be to doubt. When each applies is decided in `validity`.
+//! What there can be to doubt. Its row is in `table`; when each applies is decided in `validity`.
 
 use crate::ceiling::Layer;
 use crate::state::RunState;
 use model::load::Rate;
 use model::machines::DiskCache;
 use model::note::OtherRun;
-use model::{Bytes, Fact, Nanos, NoteKind, Op, Percent, Scale};
+use model::{Bytes, Fact, Nanos, Op, Percent, Scale};
 use std::collections::BTreeMap;
-
-/// One of the quantiles that results state.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quantile {
-    /// As people write it: `p99.9`.
-    pub name: &'static str,
-    /// As JSON names it: `p99_9`.
-    pub key: &'static str,
-    /// The share of requests at or below it, 0 to 1.
-    pub share: f64,
-}
-
-/// The quantiles that every result states, in rising order.
-pub const QUANTILES: [Quantile; 6] = [
-    Quantile { name: "p50", key: "p50", share: 0.5 },
-    Quantile { name: "p90", key: "p90", share: 0.9 },
-    Quantile { name: "p95", key: "p95", share: 0.95 },
-    Quantile { name: "p99", key: "p99", share: 0.99 },
-    Quantile { name: "p99.9", key: "p99_9", share: 0.999 },
-    Quantile { name: "p99.99", key: "p99_99", share: 0.9999 },
-];
 
 /// A host that did much less than the others.
 #[derive(Clone, Debug, PartialEq)]
@@ -290,14 +269,14 @@ pub enum Warning {
         /// How long it took until then.
         took: Nanos,
     },
-    /// The flush behind the load took no longer than a write that a cache acknowledges.
+    /// The flush behind the load was faster than a medium of its kind is.
     FlushInstant {
-        /// The devices with a write-back cache.
-        devices: Vec<String>,
+        /// The devices with a write-back cache, and targets whose devices nobody knows.
+        flushed: Vec<String>,
         /// How long the flush took.
         took: Nanos,
-        /// The fastest write of the load.
-        fastest: Nanos,
+        /// The least that one takes there.
+        least: Nanos,
     },
     /// Writes were faster than reads of the same kind, on a device that acknowledges from a cache.
     WritesFaster {
@@ -490,96 +469,4 @@ pub enum Warning {
     Simulated,
     /// No request came back.
     NothingCompleted,
-}
-
-impl Warning {
-    /// A stable word for machines.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Warning::Cached { .. } => "fits-in-memory",
-            Warning::ReadFromMemory { .. } => "read-from-memory",
-            Warning::NotCarried { .. } => "not-carried",
-            Warning::DirectRefused(_) => NoteKind::DirectRefused.word(),
-            Warning::BackendFallback(_) => NoteKind::BackendFallback.word(),
-            Warning::HostLost { .. } => NoteKind::HostLost.word(),
-            Warning::HostsLeftOut { .. } => "hosts-left-out",
-            Warning::OtherRuns { .. } => NoteKind::OtherRun.word(),
-            Warning::EventRunning { .. } => "event-running",
-            Warning::StartSkew { .. } => "start-skew",
-            Warning::ClockError { .. } => "clock-error",
-            Warning::CachesNotEmptied(_) => NoteKind::CachesNotEmptied.word(),
-            Warning::Unsettled(_) => NoteKind::Unsettled.word(),
-            Warning::NotWarm { .. } => "not-warm",
-            Warning::FewSamples { .. } => "few-samples",
-            Warning::ThinTail { .. } => "thin-tail",
-            Warning::WorkerBusy { .. } => "worker-busy",
-            Warning::HostSaturated { .. } => "host-saturated",
-            Warning::RateMissed { .. } => "rate-missed",
-            Warning::Stalled { .. } => "stalled",
-            Warning::GeneratorPaused { .. } => "generator-paused",
-            Warning::WarmUp { .. } => "warm-up",
-            Warning::Changed { .. } => "level-changed",
-            Warning::NotSteady { .. } => "not-steady",
-            Warning::UnfairWorkers { .. } => "unfair-workers",
-            Warning::UnequalHosts { .. } => "unequal-hosts",
-            Warning::LittleBroken { .. } => "little-broken",
-            Warning::LittleSpace { .. } => "little-space",
-            Warning::VolatileCache { .. } => "volatile-cache",
-            Warning::FlushOwed { .. } => "flush-owed",
-            Warning::FlushBroken { .. } => "flush-broken",
-            Warning::FlushInstant { .. } => "flush-instant",
-            Warning::WritesFaster { .. } => "writes-faster-than-reads",
-            Warning::LessAtDevice { .. } => "less-at-device",
-            Warning::MoreAtDevice { .. } => "more-at-device",
-            Warning::OtherIo { .. } => "other-io",
-            Warning::Merged { .. } => "merged",
-            Warning::Throttled { .. } => "throttled",
-            Warning::BurstSpent { .. } => "burst-spent",
-            Warning::Stolen { .. } => "stolen",
-            Warning::GuestsWaited { .. } => "guests-waited",
-            Warning::HostCache { .. } => "host-cache",
-            Warning::Misplaced(_) => "misplaced",
-            Warning::IoLimited { .. } => "io-limited",
-            Warning::QueueShort { .. } => "queue-short",
-            Warning::BarriersOff { .. } => "barriers-off",
-            Warning::ArrayDegraded { .. } => "array-degraded",
-            Warning::ArrayBusy { .. } => "array-busy",
-            Warning::LinkNarrow { .. } => "link-narrow",
-            Warning::ClockSource { .. } => "clock-source",
-            Warning::NotPreconditioned => "not-preconditioned",
-            Warning::ShortPreparation { .. } => "short-preparation",
-            Warning::NotPurged { .. } => "not-purged",
-            Warning::NotPrepared => "not-prepared",
-            Warning::Errors { .. } => "errors",
-            Warning::Reducible { .. } => "reducible-contents",
-            Warning::Incomplete { .. } => "incomplete",
-            Warning::Scaled { .. } => "scaled",
-            Warning::AboveCeiling { .. } => "above-ceiling",
-            Warning::Simulated => "simulated",
-            Warning::NothingCompleted => "nothing-completed",
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use catalogue::ways::ways;
-
-    #[test]
-    fn every_doubt_that_the_ways_name_is_one() {
-        let text = include_str!("warning.rs");
-        // These are named as the notes that they come from are.
-        let noted = [
-            "direct-refused",
-            "backend-fallback",
-            "host-lost",
-            "caches-not-emptied",
-            "unsettled",
-            "other-run",
-        ];
-        for code in ways().flat_map(|way| way.doubts) {
-            let is_known = noted.contains(code) || text.contains(&format!("=> \"{code}\","));
-            assert!(is_known, "{code}");
-        }
-    }
 }

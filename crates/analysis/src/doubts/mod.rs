@@ -1,0 +1,24 @@
+//! Reasons to doubt a figure: each a variant of [`Warning`] with a row in `table`. The rules that
+//! find them, by what they look at; `validity` asks them all.
+
+mod below;
+mod degraded;
+mod evenness;
+mod evidence;
+mod limited;
+mod other_runs;
+pub(crate) mod page_cache;
+mod placed;
+mod port_traffic;
+mod preparation;
+mod standstill;
+mod surroundings;
+mod table;
+mod validity;
+mod warning;
+pub(crate) mod write_cache;
+
+pub use evidence::{Datum, Proof, Source};
+pub use table::{CODES, Gravity, Row, Sort};
+pub use validity::results;
+pub use warning::{Misplaced, Straggler, Warning};
