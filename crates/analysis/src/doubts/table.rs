@@ -105,6 +105,8 @@ rows! {
     W::LittleBroken { found, most } => "little-broken", Figure, Voids,
         [of(Samples, "outstanding", found), of(Plan, "most", most)];
     W::NotPrepared => "not-prepared", Figure, Voids, [of(Plan, "stage", "prepare")];
+    W::Holes { device, share } => "holes", Figure, Weakens,
+        [of(Facts, "device", device), of(Facts, "holes_share", share)];
     W::NotCarried { op, share } => "not-carried", Figure, Voids,
         [of(Plan, "op", op), of(Counters, "share_carried", share)];
     W::LessAtDevice { op, share } => "less-at-device", Figure, Voids,

@@ -215,6 +215,7 @@ fn warnings(
     found.extend(preparation::skipped_stages(record, row));
     found.extend(preparation::too_short(record, digest, row, past));
     found.extend(preparation::not_purged(record, row));
+    found.extend(preparation::holes(record, row));
     found.extend(little_space(record, row.stage));
     found.extend(write_cache::doubt(record, row));
     found.extend(write_cache::of_flush(record, row));

@@ -269,6 +269,13 @@ pub enum Warning {
         /// How long it took until then.
         took: Nanos,
     },
+    /// The file below a loop device had bytes that were never written.
+    Holes {
+        /// The loop device.
+        device: String,
+        /// Their share of the device, 0 to 1.
+        share: f64,
+    },
     /// The flush behind the load was faster than a medium of its kind is.
     FlushInstant {
         /// The devices with a write-back cache, and targets whose devices nobody knows.

@@ -101,7 +101,8 @@ fn caching(record: &Record, row: &ResultRow) -> BTreeSet<(String, Nanos)> {
         _ => LEAST_OF_FLASH,
     };
     let of = |target: &TargetFacts| {
-        let is_unseen = of_target(target, false).durability == Known::Never;
+        let is_unseen =
+            media(target).next().is_none() && of_target(target, false).durability == Known::Never;
         let unseen = is_unseen.then(|| (target.path.clone(), LEAST_OF_FLASH));
         let media = media(target).filter(|device| device.write_cache == WRITE_BACK);
         media.map(|device| (device.name.clone(), least(device))).chain(unseen).collect::<Vec<_>>()
