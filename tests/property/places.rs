@@ -75,8 +75,8 @@ impl Case {
         let is_backward = order == Order::Backward;
         format!(
             "name = \"places\"\n[sweep]\nrepetitions = {repetitions}\n[stages]\ninterval = \
-             \"20ms\"\nprepare = false\nprecondition = \"{ramp_ms}ms\"\nflush = \"none\"\n{ends}\n[engine]\nbackend \
-             = \"io_uring\"\n[[workload]]\nname = \"w\"\nread = \"100%\"\naccess = \
+             \"20ms\"\nprepare = false\nprecondition = \"{ramp_ms}ms\"\nflush = \
+             \"none\"\n{ends}\n[engine]\nbackend = \"io_uring\"\n[[workload]]\nname = \"w\"\nread = \"100%\"\naccess = \
              \"{access}\"\nbackward = {is_backward}\nblock_size = \"4KiB\"\nworkers = \
              {workers}\ndepth = {depth}\n"
         )

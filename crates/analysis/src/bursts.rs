@@ -191,7 +191,8 @@ fn followed(burst: Burst, steps: &[Step], next_s: f64) -> Burst {
 pub struct RateStep {
     /// What was asked for.
     pub asked: Stretch,
-    /// What came back per second in the intervals that lie in it as a whole; `None` where none does.
+    /// What came back per second in the intervals that lie in it as a whole; `None` where none
+    /// does.
     pub done: Option<f64>,
     /// Their latencies.
     pub latency: Histogram,

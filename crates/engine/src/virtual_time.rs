@@ -528,8 +528,8 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Closes the books, with a mark where each worker stopped; comes back with the instant at which
-    /// the last request was back.
+    /// Closes the books, with a mark where each worker stopped; comes back with the instant at
+    /// which the last request was back.
     fn close(self, members: &[Member<'_>]) -> u64 {
         let now_ns = self.world.now_ns;
         for (number, mut actor) in self.actors.into_iter().enumerate() {

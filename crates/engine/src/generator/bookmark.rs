@@ -1,5 +1,5 @@
-//! Where workers stopped in what they go through in order, so that their next stage does not ask for
-//! the same bytes again.
+//! Where workers stopped in what they go through in order, so that their next stage does not ask
+//! for the same bytes again.
 
 use super::given::Given;
 use super::streams::Streams;

@@ -13,7 +13,8 @@ pub enum Stop {
     /// When every byte of every extent was touched once; then an `fsync` of every file.
     Amount,
     /// When every worker has done as many requests as blocks fit into its extents, or as
-    /// [`Work::most`](super::Work::most) says, as part of what is measured. Of metadata work: when it was at each of its files once.
+    /// [`Work::most`](super::Work::most) says, as part of what is measured. Of metadata work: when
+    /// it was at each of its files once.
     Once(Once),
 }
 
