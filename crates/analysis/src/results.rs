@@ -2,7 +2,7 @@
 //! these are parts of.
 
 use crate::row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, does};
-use crate::standstill::LEAST_STALL_NS;
+use crate::doubts::standstill::LEAST_STALL_NS;
 use model::digest::{Counts, Digest, Part};
 use model::plan::Work;
 use model::record::StageRecord;

@@ -11,7 +11,7 @@ pub(crate) mod page_cache;
 mod placed;
 mod port_traffic;
 mod preparation;
-mod standstill;
+pub(crate) mod standstill;
 mod surroundings;
 mod table;
 mod validity;
