@@ -8,6 +8,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
     let mut pages = vec![
         ("docs/reference/suite.md", suite::reference()),
         ("docs/method/doubts.md", catalogue::ways::page()),
+        ("docs/method/targets.md", catalogue::targets::page()),
         ("docs/reference/testbed.md", catalogue::cluster::reference()),
     ];
     pages.extend(dialects::pages());

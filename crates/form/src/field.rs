@@ -425,5 +425,5 @@ field_of_words!(
     Poll,
     TrimAs
 );
-field_of_words!(model::Route);
+field_of_words!(model::Level, model::Route);
 field_of_words!(Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent);
