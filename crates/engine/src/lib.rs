@@ -11,6 +11,7 @@ mod backend;
 mod backend_trial;
 mod batching;
 mod buffers;
+mod cached;
 mod clock;
 mod collector;
 mod contents;

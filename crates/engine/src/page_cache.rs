@@ -1,10 +1,11 @@
 //! Keeps the page cache out of what is measured, as far as the plan wants it and the system lets
 //! us; and tells what it gave all the same.
 
-use model::Note;
+use crate::cached;
 use model::note::{Eviction, Fact, PageCache};
 use model::plan::{HostPlan, HostStage, StageKind, Work};
-use rustix::fs::{Advice, OFlags, fadvise, fcntl_getfl, fdatasync};
+use model::{Bytes, Note};
+use rustix::fs::{Advice, OFlags, fadvise, fcntl_getfl, fdatasync, fstat};
 use std::os::fd::OwnedFd;
 
 /// What one stage begins with.
@@ -51,7 +52,30 @@ pub(crate) fn evict(plan: &HostPlan, stage: &HostStage, files: &[OwnedFd]) -> Be
     {
         note(PageCache::NotDropped(error.into()));
     }
+    if plan.engine.evict || plan.engine.drop_caches {
+        // Advice is no promise: it succeeds for pages that somebody has mapped, and nothing goes.
+        match left(files) {
+            Ok((bytes, of)) if bytes.0 as f64 >= of.0 as f64 * LEAST_LEFT && bytes.0 > 0 => {
+                note(PageCache::Left { bytes, of });
+            }
+            Ok(_) => {}
+            Err(error) => note(PageCache::NotEvicted(error.into())),
+        }
+    }
     Before { device_read: device_read(), notes }
+}
+
+/// Less than this share of the files is what a neighbour of a page leaves behind.
+const LEAST_LEFT: f64 = 0.01;
+
+/// What the page cache still has of the files that are read through it, of so many bytes.
+fn left(files: &[OwnedFd]) -> std::io::Result<(Bytes, Bytes)> {
+    let (mut bytes, mut of) = (0u64, 0u64);
+    for file in files.iter().filter(|file| is_buffered(file)) {
+        bytes = bytes.saturating_add(cached::bytes(file)?.0);
+        of = of.saturating_add(u64::try_from(fstat(file)?.st_size).unwrap_or(0));
+    }
+    Ok((Bytes(bytes.min(of)), Bytes(of)))
 }
 
 /// What there is to say after the stage.
@@ -87,6 +111,25 @@ fn device_read() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A file of 64 pages that were read.
+    fn read_file() -> (tempfile::NamedTempFile, Vec<OwnedFd>) {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), vec![1; 64 * 4096]).expect("written");
+        std::fs::read(file.path()).expect("read");
+        let opened = std::fs::File::open(file.path()).expect("opened");
+        (file, vec![opened.into()])
+    }
+
+    #[test]
+    fn what_stays_in_the_page_cache_is_seen_and_what_went_is_not() {
+        let (_file, files) = read_file();
+        assert_eq!(left(&files).expect("seen"), (Bytes::kib(256), Bytes::kib(256)));
+        fdatasync(&files[0])
+            .and_then(|()| fadvise(&files[0], 0, None, Advice::DontNeed))
+            .expect("gone");
+        assert_eq!(left(&files).expect("seen"), (Bytes(0), Bytes::kib(256)));
+    }
 
     #[test]
     fn the_kernel_counts_what_this_process_reads() {

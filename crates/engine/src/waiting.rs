@@ -74,7 +74,10 @@ impl Outstanding {
         let seen_ns = self.seen_ns.load(Ordering::Relaxed).max(turned_ns);
         let (sent, unsent_since_ns) = if turned_ns >= until_ns {
             let (count, oldest_ns, youngest_ns) = told.sent.unwrap_or_default();
-            (Some((count.min(self.requests().into()), oldest_ns, youngest_ns)), told.unsent_since_ns)
+            (
+                Some((count.min(self.requests().into()), oldest_ns, youngest_ns)),
+                told.unsent_since_ns,
+            )
         } else {
             // It hangs in a call of the kernel.
             let next_ns = told.gap_ns.map(|gap_ns| seen_ns.saturating_add(gap_ns));
@@ -211,7 +214,10 @@ mod tests {
     fn one_stuck_request_of_a_worker_that_acts_is_told_of_by_the_worker() {
         let (mut watch, worker) = (Watch::new(0, 0, timetable()), Outstanding::default());
         worker.goes(4, 30 * S);
-        worker.tell(timetable(), 30 * S, || Told { sent: Some((1, 10 * S, 10 * S)), ..Told::default() });
+        worker.tell(timetable(), 30 * S, || Told {
+            sent: Some((1, 10 * S, 10 * S)),
+            ..Told::default()
+        });
         let at_once = |at_ns| std::iter::once((&worker, at_ns));
         assert_eq!(watch.look_late(30 * S, 90 * S, at_once(3 * S)), None, "its page is under way");
         let late_ns = 30 * S + GRACE_NS;

@@ -237,7 +237,8 @@ mod tests {
     fn requests_of_a_span_are_counted_by_their_age() {
         // Eleven, a second apart.
         let span = WaitSpan { requests: 11, oldest_ns: 12_000, youngest_ns: 2_000 };
-        let older = [0, 1_999, 2_000, 2_001, 11_000, 11_999, 12_000].map(|age| span.older_than(age));
+        let older =
+            [0, 1_999, 2_000, 2_001, 11_000, 11_999, 12_000].map(|age| span.older_than(age));
         assert_eq!(older, [11, 11, 10, 10, 1, 1, 0]);
         let one = WaitSpan { requests: 1, oldest_ns: 5, youngest_ns: 5 };
         assert_eq!([4, 5].map(|age| one.older_than(age)), [1, 0]);

@@ -107,6 +107,10 @@ pub struct TargetFacts {
     pub file_system: Option<String>,
     /// Free bytes of that file system for this user.
     pub free: Bytes,
+    /// Free bytes of that file system that this user may not take; 0 in runs of versions that did
+    /// not look.
+    #[serde(default)]
+    pub reserved: Bytes,
     /// All bytes of that file system.
     pub total: Bytes,
     /// Files and directories that it could still take; `None` where there is no such limit, or

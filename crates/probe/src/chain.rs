@@ -282,7 +282,9 @@ mod tests {
             link(&tree, "sys/dev/block/8:0", "sys/devices/p/sda");
             let mounts = mounts::read(&tree);
             let all = mounts.iter().filter(|mount| mount.fs_type == "overlay");
-            all.flat_map(|mount| below_mount(&tree, mount)).map(|link| link.name).collect::<Vec<_>>()
+            all.flat_map(|mount| below_mount(&tree, mount))
+                .map(|link| link.name)
+                .collect::<Vec<_>>()
         };
         let on = |options: &str, under: &str| {
             below(&format!("27 1 {under} rw\n28 1 0:50 / /mnt rw - overlay overlay rw,{options}\n"))

@@ -90,6 +90,7 @@ pub fn unreadable(path: &str, why: String) -> TargetFacts {
         writable: false,
         file_system: None,
         free: Bytes(0),
+        reserved: Bytes(0),
         total: Bytes(0),
         free_inodes: None,
         direct: DirectIo::Unknown,

@@ -30,6 +30,7 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str, host: Option<u32>) -
             writable: may_write(&place),
             file_system: None,
             free: size,
+            reserved: Bytes(0),
             total: size,
             free_inodes: None,
             direct: direct(facts.as_ref()),
@@ -40,12 +41,13 @@ pub fn facts(tree: &Tree, mounts: &[MountInfo], path: &str, host: Option<u32>) -
     }
     let mount = place.canonicalize().ok().and_then(|real| mounts::holding(mounts, &real));
     let facts = mount.and_then(|mount| under(tree, mount));
-    let (free, total, free_inodes) = space(&place);
+    let Space { free, reserved, total, free_inodes } = space(&place);
     TargetFacts {
         path: path.to_owned(),
         writable: writable(&kind, &place),
         file_system: mount.map(|mount| mount.fs_type.clone()),
         free,
+        reserved,
         total,
         free_inodes,
         direct: direct(facts.as_ref()),
@@ -175,14 +177,26 @@ fn may_write(place: &Path) -> bool {
     rustix::fs::access(place, Access::WRITE_OK).is_ok()
 }
 
-/// Free bytes, all bytes and free inodes of the file system at `place`, for a user without
-/// privileges.
-fn space(place: &Path) -> (Bytes, Bytes, Option<u64>) {
-    let Ok(stat) = rustix::fs::statvfs(place) else { return (Bytes(0), Bytes(0), None) };
-    // Some file systems make inodes as they need them, and say that they have none at all.
-    let free_inodes = (stat.f_files > 0).then_some(stat.f_favail);
-    let free = Bytes(stat.f_bavail.saturating_mul(stat.f_frsize));
-    (free, Bytes(stat.f_blocks.saturating_mul(stat.f_frsize)), free_inodes)
+/// What a file system has left for a user without privileges, and in all.
+#[derive(Default)]
+struct Space {
+    free: Bytes,
+    /// Free, and kept for others.
+    reserved: Bytes,
+    total: Bytes,
+    free_inodes: Option<u64>,
+}
+
+fn space(place: &Path) -> Space {
+    let Ok(stat) = rustix::fs::statvfs(place) else { return Space::default() };
+    let bytes = |blocks: u64| Bytes(blocks.saturating_mul(stat.f_frsize));
+    Space {
+        free: bytes(stat.f_bavail),
+        reserved: bytes(stat.f_bfree.saturating_sub(stat.f_bavail)),
+        total: bytes(stat.f_blocks),
+        // Some file systems make inodes as they need them, and say that they have none at all.
+        free_inodes: (stat.f_files > 0).then_some(stat.f_favail),
+    }
 }
 
 /// The block device under a mount. Btrfs gives its own numbers, so that the source's path is the

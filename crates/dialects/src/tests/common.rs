@@ -33,6 +33,7 @@ fn target(path: &str) -> TargetFacts {
         writable: true,
         file_system: Some("ext4".into()),
         free: Bytes::gib(200_000),
+        reserved: Bytes(0),
         total: Bytes::gib(200_000),
         free_inodes: Some(100_000_000),
         direct: DirectIo::Aligned(512),

@@ -45,6 +45,7 @@ pub fn simulated(path: &str) -> TargetFacts {
         writable: true,
         file_system: None,
         free: size,
+        reserved: Bytes(0),
         total: size,
         free_inodes: None,
         direct: DirectIo::Unknown,

@@ -1,6 +1,7 @@
 //! The page cache, emptied or not.
 
 use super::SystemError;
+use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// What becomes of the page cache.
@@ -13,6 +14,20 @@ pub enum PageCache {
     NotEvicted(SystemError),
     /// What the host has cached could not be dropped.
     NotDropped(SystemError),
+    /// Pages stayed after the eviction: somebody has them mapped, or nobody evicted them.
+    Left {
+        /// Bytes that stayed.
+        bytes: Bytes,
+        /// Bytes of the files.
+        of: Bytes,
+    },
+}
+
+impl PageCache {
+    /// Whether the cache is not as empty as it was asked to be.
+    pub fn is_left(&self) -> bool {
+        !matches!(self, PageCache::Before(_))
+    }
 }
 
 /// What is evicted from the page cache.

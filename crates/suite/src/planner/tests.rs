@@ -27,6 +27,7 @@ pub(crate) fn target(path: &str, kind: TargetKind) -> TargetFacts {
         writable: true,
         file_system: Some("ext4".into()),
         free: Bytes::gib(100),
+        reserved: Bytes(0),
         total: Bytes::gib(200),
         free_inodes: Some(1_000_000),
         direct: DirectIo::Aligned(512),
