@@ -3,7 +3,9 @@
 
 use crate::doubts::Warning;
 use crate::row::ResultRow;
-use model::machines::{BelowGuests, BelowNode, BelowStage, DiskCache, MachinesMade, OnNode};
+use model::machines::{
+    Accelerator, BelowGuests, BelowNode, BelowStage, DiskCache, MachinesMade, OnNode,
+};
 use model::testbed::HostFacts;
 use model::{Fact, Nanos, Op, Record};
 
@@ -24,6 +26,11 @@ pub(crate) fn doubts(record: &Record, row: &ResultRow) -> Vec<Warning> {
 /// Whether the flushes of the machines that carried a run are answered without one.
 pub(crate) fn ignore_flushes(record: &Record) -> bool {
     made(record).is_some_and(|made| made.cache.ignores_flushes())
+}
+
+/// Whether the instructions of the machines that carried a run were emulated.
+pub(crate) fn is_emulated(record: &Record) -> bool {
+    made(record).is_some_and(|made| made.accelerator == Accelerator::Tcg)
 }
 
 /// The machines of ours that carried a run.

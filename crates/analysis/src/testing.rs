@@ -2,14 +2,16 @@
 
 pub mod busy_host;
 
-use model::counters::Entry;
+use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, StageEnd};
+use model::inventory::{Link, LinkKind};
 use model::sample::{OpSample, WorkerOp, WorkerSample};
 use model::testbed::{DeviceFacts, DirectIo, HostFacts, TargetFacts, TargetKind};
 use model::{
-    Bytes, CounterSample, Histogram, IntervalSample, Note, Op, Phase, Record, RunEnd, Scale,
+    Bytes, CounterSample, Fact, Histogram, IntervalSample, Note, Op, Phase, Record, RunEnd, Scale,
     StageKind,
 };
+use std::collections::BTreeMap;
 use suite::Spec;
 use suite::planner::{Request, plan};
 
@@ -48,6 +50,7 @@ pub fn host(number: usize) -> HostFacts {
             writable: true,
             file_system: Some("xfs".to_owned()),
             free: Bytes::gib(800),
+            reserved: Bytes(0),
             total: Bytes::gib(1024),
             free_inodes: Some(50_000_000),
             direct: DirectIo::Aligned(512),
@@ -148,6 +151,43 @@ impl Recorded {
             CounterSample { stage, host, number, start_ns, length_ns, entries, notes: Vec::new() };
         if let Some(record) = self.record.stages.iter_mut().find(|record| record.stage == stage) {
             record.counters_mut().push(sample);
+        }
+    }
+
+    /// Every target is a plain file system on an NVMe drive whose cache is `write_cache`, and the
+    /// kernels counted that all requests of a stage reached it.
+    pub fn seen_at_disks(&mut self, stage: u32, write_cache: &str) {
+        for target in self.record.testbed.iter_mut().flat_map(|host| &mut host.targets) {
+            let device = target.device.get_or_insert_default();
+            (device.transport, device.write_cache) = ("pcie".to_owned(), write_cache.to_owned());
+            let (name, device) = (device.name.clone(), Some(device.clone()));
+            let disk = Link { depth: 1, kind: LinkKind::Disk, name, device, ..Link::default() };
+            let (kind, name) = (LinkKind::FileSystem, "xfs".to_owned());
+            target.chain = vec![Link { kind, name, ..Link::default() }, disk];
+        }
+        let Some(record) = self.record.stages.iter().find(|one| one.stage == stage) else { return };
+        let samples: Vec<IntervalSample> = record.samples().to_vec();
+        let mut read: BTreeMap<u32, u64> = BTreeMap::new();
+        for sample in samples {
+            let of = |op: Op| {
+                let ops = sample.ops.iter().filter(|one| one.op == op);
+                ops.fold((0, 0), |(ios, bytes), one| (ios + one.ios, bytes + one.bytes))
+            };
+            let (reads, writes) = (of(Op::Read), of(Op::Write));
+            *read.entry(sample.host).or_default() += reads.1;
+            let values = vec![
+                (Metric::Reads, reads.0),
+                (Metric::ReadBytes, reads.1),
+                (Metric::Writes, writes.0),
+                (Metric::WriteBytes, writes.1),
+            ];
+            let entry = Entry { layer: Layer::Block, name: "nvme0n1".to_owned(), values };
+            self.counters(stage, sample.host, sample.interval, vec![entry]);
+        }
+        for (host, bytes) in read {
+            let (stage, kind) = (Some(stage), StageKind::Measure);
+            let fact = Fact::DeviceRead { bytes, stage: kind, workloads: Vec::new() };
+            self.note(Note { stage, host, fact });
         }
     }
 

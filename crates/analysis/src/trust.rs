@@ -230,6 +230,7 @@ mod tests {
                 (0..count).map(|n| 90_000 + (n * 7 + u64::from(second) * 13) % 1_000).collect();
             recorded.host_interval(stage, host, second, &[(Op::Read, &values)]);
         }
+        recorded.seen_at_disks(stage, "write through");
         (recorded, stage)
     }
 

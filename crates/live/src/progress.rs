@@ -253,9 +253,10 @@ impl Progress {
     fn now_with(&self, quantiles: &[(&str, f64)]) -> String {
         let Some(current) = &self.current else { return String::new() };
         let figures = current.last.1.words_with(self.unit(), quantiles);
-        let (requests, oldest_ns) = current.waiting.values().fold((0u64, 0), |all, one| {
-            (all.0.saturating_add(one.0), all.1.max(one.1))
-        });
+        let (requests, oldest_ns) = current
+            .waiting
+            .values()
+            .fold((0u64, 0), |all, one| (all.0.saturating_add(one.0), all.1.max(one.1)));
         match requests {
             0 => figures,
             _ => format!("{figures}  {}", words::unanswered(requests, oldest_ns)),

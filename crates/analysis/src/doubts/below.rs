@@ -51,49 +51,63 @@ pub(crate) fn doubts(
     found
 }
 
-/// The disks below all targets of a stage, by host and name. `None` where requests need not reach
-/// them as they are: through the page cache, through a layer that changes them, or where what is
-/// below cannot be seen.
-fn disks(record: &Record, row: &ResultRow) -> Option<BTreeSet<(u32, String)>> {
+/// The disks below all targets of a stage.
+struct Disks {
+    /// By host and name.
+    names: BTreeSet<(u32, String)>,
+    /// Whether each takes every request as it is: no layer in between splits, merges or copies it.
+    is_plain: bool,
+}
+
+/// The disks below all targets of a stage. `None` where requests need not reach them: through the
+/// page cache above, or where what is below cannot be seen.
+fn disks(record: &Record, row: &ResultRow) -> Option<Disks> {
     let engine = record.plan.engine_of(row.stage)?;
     let is_refused = record.notes.iter().any(|note| note.kind() == NoteKind::DirectRefused);
     if !engine.direct || is_refused || engine.backend.sends_nothing() || row.is_metadata() {
         return None;
     }
-    let mut disks = BTreeSet::new();
+    let (mut names, mut is_plain) = (BTreeSet::new(), true);
     for ((number, host), facts) in (0..).zip(&record.plan.hosts).zip(&record.testbed) {
         let planned = host.targets.get(host.targets_of(row.stage))?;
         for target in planned {
             let facts = facts.targets.iter().find(|facts| facts.path == target.path)?;
-            disks.insert((number, plain_disk(facts)?));
+            names.extend(media(facts)?.into_iter().map(|name| (number, name)));
+            is_plain &= facts.chain.iter().all(|link| is_passed_on(link.kind));
         }
     }
-    (!disks.is_empty()).then_some(disks)
+    (!names.is_empty()).then_some(Disks { names, is_plain })
 }
 
-/// The disk below a target that nothing but a plain file system and a partition is on.
-fn plain_disk(target: &TargetFacts) -> Option<String> {
-    const PLAIN: [&str; 3] = ["ext4", "xfs", "ext3"];
-    let is_plain = |link: &model::inventory::Link| match link.kind {
-        LinkKind::FileSystem => PLAIN.contains(&link.name.as_str()),
-        kind => matches!(kind, LinkKind::Partition | LinkKind::Disk),
-    };
-    let disk = target.chain.iter().find(|link| link.kind == LinkKind::Disk)?;
-    let is_alone = target.chain.iter().all(is_plain);
-    (is_alone && !model::usage::is_stacked(&disk.name)).then(|| disk.name.clone())
+/// Whether a layer of this kind hands each request on as it is.
+fn is_passed_on(kind: LinkKind) -> bool {
+    matches!(kind, LinkKind::FileSystem | LinkKind::Partition | LinkKind::Disk)
 }
 
-fn at_devices(
-    digest: &Digest,
-    row: &ResultRow,
-    usage: &Usage,
-    disks: &BTreeSet<(u32, String)>,
-) -> Vec<Warning> {
-    let (Some(read), Some(written)) =
-        (counted(usage, disks, Op::Read), counted(usage, disks, Op::Write))
-    else {
-        return Vec::new();
-    };
+/// The disks that the chain of a target ends in, where all of it can be seen and nothing in it
+/// compresses.
+fn media(target: &TargetFacts) -> Option<Vec<String>> {
+    const PLAIN: [&str; 4] = ["ext4", "xfs", "ext3", "overlay"];
+    let next = target.chain.iter().skip(1).map(Some).chain([None]);
+    let mut disks = Vec::new();
+    for (link, next) in target.chain.iter().zip(next) {
+        let is_last = next.is_none_or(|next| next.depth <= link.depth);
+        match link.kind {
+            LinkKind::Disk if !model::usage::is_stacked(&link.name) => {
+                disks.push(link.name.clone())
+            }
+            LinkKind::FileSystem if !PLAIN.contains(&link.name.as_str()) => return None,
+            LinkKind::Disk | LinkKind::Network => return None,
+            _ if is_last => return None,
+            _ => {}
+        }
+    }
+    Some(disks)
+}
+
+fn at_devices(digest: &Digest, row: &ResultRow, usage: &Usage, disks: &Disks) -> Vec<Warning> {
+    let of = |op: Op| counted(usage, &disks.names, op);
+    let (Some(read), Some(written)) = (of(Op::Read), of(Op::Write)) else { return Vec::new() };
     let asked = |op: Op| asked(digest, op, row.seconds);
     let (reads, writes) = (asked(Op::Read), asked(Op::Write));
     let all_bytes = reads.bytes + writes.bytes;
@@ -104,9 +118,13 @@ fn at_devices(
         let share = device.bytes / asked.bytes.max(1.0);
         if is_ours && op == Op::Read && share < LEAST_READ {
             found.push(Warning::LessAtDevice { op, share });
-        } else if is_ours && device.bytes > asked.bytes * MOST_MOVED + SLACK_BYTES_PER_S {
+        } else if is_ours
+            && disks.is_plain
+            && device.bytes > asked.bytes * MOST_MOVED + SLACK_BYTES_PER_S
+        {
             found.push(Warning::MoreAtDevice { op, share });
         } else if is_ours
+            && disks.is_plain
             && largest <= LARGEST_WHOLE
             && share >= LEAST_READ
             && device.requests < asked.requests * LEAST_REQUESTS
@@ -114,7 +132,9 @@ fn at_devices(
             let share = device.requests / asked.requests;
             found.push(Warning::Merged { op, share });
         }
-        if asked.bytes == 0.0 && device.bytes > all_bytes * (MOST_MOVED - 1.0) + SLACK_BYTES_PER_S {
+        // A RAID reads what it needs to write; nothing writes what it needs to read.
+        let is_others = asked.bytes == 0.0 && (disks.is_plain || op == Op::Write);
+        if is_others && device.bytes > all_bytes * (MOST_MOVED - 1.0) + SLACK_BYTES_PER_S {
             found.push(Warning::OtherIo { op, bytes_per_s: device.bytes });
         }
     }

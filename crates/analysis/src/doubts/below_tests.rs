@@ -37,14 +37,24 @@ fn entry(layer: Layer, name: &str, values: &[(Metric, u64)]) -> Entry {
 /// The codes of all doubts of a run of ten seconds whose disk counted so each second, and from
 /// whose only CPU the hypervisor took so much of each.
 fn codes(op: Op, disk: Disk, stolen_ns: u64) -> Vec<&'static str> {
+    codes_on(&PLAIN, op, disk, stolen_ns)
+}
+
+const PLAIN: [(LinkKind, &str); 2] = [(LinkKind::FileSystem, "ext4"), (LinkKind::Disk, "nvme0n1")];
+
+/// The same on other layers.
+fn codes_on(chain: &[(LinkKind, &str)], op: Op, disk: Disk, stolen_ns: u64) -> Vec<&'static str> {
     let share = if op == Op::Read { "100%" } else { "0%" };
     let mut recorded =
         Recorded::new(&format!("[[workload]]\nname = \"w\"\nread = \"{share}\"\ndepth = 4\n"));
-    let chain = [(LinkKind::FileSystem, "ext4"), (LinkKind::Disk, "nvme0n1")];
-    let link =
-        |(kind, name): (LinkKind, &str)| Link { kind, name: name.to_owned(), ..Link::default() };
+    let link = |(depth, (kind, name)): (u32, &(LinkKind, &str))| Link {
+        depth,
+        kind: *kind,
+        name: (*name).to_owned(),
+        ..Link::default()
+    };
     let target = &mut recorded.record_mut().testbed[0].targets[0];
-    target.chain = chain.map(link).to_vec();
+    target.chain = (0..).zip(chain).map(link).collect();
     target.device.as_mut().expect("a disk").media = Media::Nvme;
     let stage = recorded.stage(StageKind::Measure);
     for second in 0..10 {
@@ -114,4 +124,33 @@ fn each_lie_of_a_disk_has_its_own_doubt() {
 fn what_a_hypervisor_takes_is_a_doubt_from_a_twentieth_on() {
     assert_eq!(ours(Op::Read, honest(Op::Read), SECOND / 25), [""; 0]);
     assert_eq!(ours(Op::Read, honest(Op::Read), SECOND / 10), ["stolen"]);
+}
+
+#[test]
+fn disks_below_loop_devices_and_volumes_are_held_against_the_load_too() {
+    let (file_system, disk) = (PLAIN[0], PLAIN[1]);
+    let chains: [&[(LinkKind, &str)]; 4] = [
+        &[(LinkKind::Loop, "loop14"), file_system, disk],
+        &[file_system, (LinkKind::Mapper, "dm-0"), disk],
+        &[file_system, (LinkKind::Raid, "md0"), disk],
+        &[(LinkKind::FileSystem, "overlay"), file_system, disk],
+    ];
+    let (reads, writes) = (honest(Op::Read), honest(Op::Write));
+    let holes = Disk { reads: IOS / 2, read_bytes: IOS * BLOCK / 2, ..reads };
+    let neighbour = Disk { writes: 200, write_bytes: 80_000_000, ..reads };
+    for chain in chains {
+        let of = |op, disk| {
+            let mut found = codes_on(chain, op, disk, 0);
+            found.retain(|code| OURS.contains(code));
+            found
+        };
+        assert_eq!(of(Op::Read, reads), [""; 0], "{chain:?}");
+        assert_eq!(of(Op::Read, holes), ["less-at-device"], "{chain:?}");
+        assert_eq!(of(Op::Read, neighbour), ["other-io"], "{chain:?}");
+    }
+    let reads_first = Disk { reads: IOS, read_bytes: IOS * BLOCK, ..writes };
+    let raid = [file_system, (LinkKind::Raid, "md0"), disk];
+    assert!(!codes_on(&raid, Op::Write, reads_first, 0).contains(&"other-io"), "reads to write");
+    let unseen = [(LinkKind::Loop, "loop14"), (LinkKind::FileSystem, "tmpfs")];
+    assert!(!codes_on(&unseen, Op::Read, holes, 0).contains(&"less-at-device"), "no disk counts");
 }

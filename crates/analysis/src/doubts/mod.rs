@@ -7,7 +7,7 @@ mod evenness;
 mod evidence;
 mod limited;
 mod other_runs;
-mod page_cache;
+pub(crate) mod page_cache;
 mod placed;
 mod port_traffic;
 mod preparation;

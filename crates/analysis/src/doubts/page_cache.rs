@@ -1,11 +1,13 @@
 //! Doubts that come from the page cache: what it could hold, and what it answered.
 
 use crate::doubts::Warning;
+use crate::io_path::has_worker;
 use crate::row::ResultRow;
 use model::choices::Backend;
 use model::digest::Digest;
 use model::plan::{HostPlan, PlannedTarget};
 use model::record::StageRecord;
+use model::testbed::TargetFacts;
 use model::{Bytes, Kernels, Note, NoteKind, Op, Record};
 use std::collections::BTreeMap;
 
@@ -124,11 +126,25 @@ fn from_memory(record: &Record, stage: u32, digest: &Digest, row: &ResultRow) ->
     (read > 0).then(|| (1.0 - from_devices as f64 / read as f64).max(0.0))
 }
 
+/// Whether every host of a row told what it made devices read.
+pub(crate) fn is_counted(record: &Record, row: &ResultRow) -> bool {
+    let told = |host: u32| {
+        record.notes.iter().any(|note| {
+            (note.stage, note.host) == (Some(row.stage), host) && note.fact.device_read().is_some()
+        })
+    };
+    let hosts = (0..).zip(&record.plan.hosts).filter(|(_, host)| has_worker(host, row));
+    devices_are_counted(record) && hosts.map(|(number, _)| number).all(told)
+}
+
 /// Whether every target hangs off a block device, whose reads the kernel puts down to the process;
 /// those of network file systems it may not.
 fn devices_are_counted(record: &Record) -> bool {
     let mut targets = record.testbed.iter().flat_map(|host| &host.targets);
-    targets.all(|target| target.device.is_some() || target.file_system.as_deref() == Some("tmpfs"))
+    let has_device = |target: &TargetFacts| {
+        target.device.is_some() || target.chain.iter().any(|link| link.device.is_some())
+    };
+    targets.all(|target| has_device(target) || target.file_system.as_deref() == Some("tmpfs"))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use crate::doubts::Warning;
 use crate::row::ResultRow;
+use crate::targets;
 use model::digest::Digest;
 use model::inventory::Media;
 use model::plan::{HostPlan, PlannedTarget, Stage, StageKind, Target, TargetFile, Work};
@@ -16,6 +17,8 @@ use model::{Op, Percent, Record, StageEnd};
 /// what they come to in the long run: on simulated drives of 7 to 100 % of spare, written once in
 /// order before.
 const ENOUGH_OVERWRITTEN: f64 = 1.5;
+/// A file with less than this share of holes is nearly whole.
+const LEAST_HOLES: f64 = 0.1;
 /// Of a drive of which less is loaded, the rest may be spare.
 const WHOLE: f64 = 0.9;
 
@@ -28,10 +31,7 @@ pub(crate) fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
     let is = |kind: StageKind, point: Option<u32>| {
         stages.iter().any(|stage| stage.kind == kind && stage.point == point)
     };
-    let is_prepared = (0..).zip(stages).any(|(number, stage)| {
-        stage.kind == StageKind::Prepare && is_same_layout(record, number, row.stage)
-    });
-    let is_written = is_prepared || record.plan.existing || written_before(record, row.stage);
+    let is_written = record.plan.existing || is_written_by_run(record, row.stage);
     // Below the write pointer of a zone, every block was written.
     let needs_it =
         |work: &Work| work.reads() && work.zones.is_none_or(|zones| zones.unwritten_reads);
@@ -50,6 +50,30 @@ pub(crate) fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
         found.push(Warning::NotPreconditioned);
     }
     found
+}
+
+/// The loop device whose file has most bytes without a place on a medium, where this run did not
+/// write the layout: such reads cost nothing, and such writes look for room.
+pub(crate) fn holes(record: &Record, row: &ResultRow) -> Option<Warning> {
+    if record.plan.is_simulated() || is_written_by_run(record, row.stage) {
+        return None;
+    }
+    let hosts = record.plan.hosts.iter().zip(&record.testbed);
+    let found = hosts.flat_map(|(host, facts)| targets::loaded(host, facts, row.stage));
+    let shares = found.flat_map(|target| &target.chain).filter_map(|link| {
+        let size = link.device.as_ref()?.size.0.max(1);
+        Some((link.name.clone(), (link.holes?.0 as f64 / size as f64).min(1.0)))
+    });
+    let (device, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (share >= LEAST_HOLES).then_some(Warning::Holes { device, share })
+}
+
+/// Whether a stage of this run before it wrote every byte that a stage loads.
+fn is_written_by_run(record: &Record, stage: u32) -> bool {
+    let is_prepared = (0..).zip(&record.plan.stages).any(|(number, planned)| {
+        planned.kind == StageKind::Prepare && is_same_layout(record, number, stage)
+    });
+    is_prepared || written_before(record, stage)
 }
 
 /// Whether two stages work on one layout: those of a scenario, or of scenarios that share it.
@@ -272,6 +296,39 @@ fn aged_for(record: &Record, stage: u32) -> Option<Percent> {
 mod tests {
     use super::*;
     use crate::testing::Recorded;
+    use model::inventory::{Link, LinkKind};
+
+    /// The share of holes that is doubted below a loop device of 1 GiB, of which so many MiB are none
+    /// on a medium.
+    fn holes_of(prepare: &str, mib: u64) -> Option<f64> {
+        let suite = format!("[stages]\nprepare = {prepare}\n[[workload]]\nname = \"w\"\n");
+        let mut recorded = Recorded::new(&suite);
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 1_000])]);
+        recorded.end();
+        let target = &mut recorded.record_mut().testbed[0].targets[0];
+        let mut device = target.device.clone().expect("a disk");
+        device.size = model::Bytes::gib(1);
+        target.chain = vec![Link {
+            kind: LinkKind::Loop,
+            name: "loop3".to_owned(),
+            device: Some(device),
+            holes: Some(model::Bytes::mib(mib)),
+            ..Link::default()
+        }];
+        let rows = crate::results(&recorded.record());
+        rows[0].warnings.iter().find_map(|one| match one {
+            Warning::Holes { share, .. } => Some(*share),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn a_file_below_a_loop_device_that_nobody_wrote_is_doubted() {
+        assert_eq!(holes_of("false", 512), Some(0.5));
+        assert_eq!(holes_of("false", 16), None, "nearly whole");
+        assert_eq!(holes_of("true", 512), None, "the run writes it");
+    }
 
     /// What a drive of 1 GiB is doubted for, of which so many GiB are loaded: written once, then
     /// preconditioned with so many requests of 64 KiB.

@@ -105,6 +105,8 @@ rows! {
     W::LittleBroken { found, most } => "little-broken", Figure, Voids,
         [of(Samples, "outstanding", found), of(Plan, "most", most)];
     W::NotPrepared => "not-prepared", Figure, Voids, [of(Plan, "stage", "prepare")];
+    W::Holes { device, share } => "holes", Figure, Weakens,
+        [of(Facts, "device", device), of(Facts, "holes_share", share)];
     W::NotCarried { op, share } => "not-carried", Figure, Voids,
         [of(Plan, "op", op), of(Counters, "share_carried", share)];
     W::LessAtDevice { op, share } => "less-at-device", Figure, Voids,
@@ -197,9 +199,9 @@ rows! {
         [of(Notes, "disk_cache", mode), of(Counters, "share_from_disks", from_disks)];
     W::BarriersOff { mount, option } => "barriers-off", Target, Weakens,
         [of(Facts, "mount", mount), of(Facts, "option", option)];
-    W::FlushInstant { devices, took, fastest } => "flush-instant", Target, Weakens,
-        [of(Facts, "write_back_device", devices), of(Flush, "took_ns", took),
-         of(Samples, "fastest_write_ns", fastest)];
+    W::FlushInstant { flushed, took, least } => "flush-instant", Target, Weakens,
+        [of(Facts, "flushed", flushed), of(Flush, "took_ns", took),
+         of(Facts, "least_ns", least)];
     W::FlushOwed { flush, share } => "flush-owed", Target, Weakens,
         [of(Flush, "flush_ns", flush), of(Flush, "durable_share", share)];
     W::WritesFaster { devices, times } => "writes-faster-than-reads", Target, Weakens,

@@ -215,6 +215,7 @@ fn warnings(
     found.extend(preparation::skipped_stages(record, row));
     found.extend(preparation::too_short(record, digest, row, past));
     found.extend(preparation::not_purged(record, row));
+    found.extend(preparation::holes(record, row));
     found.extend(little_space(record, row.stage));
     found.extend(write_cache::doubt(record, row));
     found.extend(write_cache::of_flush(record, row));
@@ -302,6 +303,9 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
             NoteKind::DirectRefused => Warning::DirectRefused(note.fact.clone()),
             NoteKind::BackendFallback => Warning::BackendFallback(note.fact.clone()),
             NoteKind::CachesNotEmptied => Warning::CachesNotEmptied(note.fact.clone()),
+            NoteKind::PageCache if is_left(&note.fact) => {
+                Warning::CachesNotEmptied(note.fact.clone())
+            }
             NoteKind::Unsettled => Warning::Unsettled(note.fact.clone()),
             _ => continue,
         };
@@ -310,6 +314,11 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
         }
     }
     found
+}
+
+/// Whether the page cache still had what it was to be without.
+fn is_left(fact: &Fact) -> bool {
+    matches!(fact, Fact::PageCache(what) if what.is_left())
 }
 
 /// The caches of the point were to be warm before `stage`, and never were.
@@ -390,8 +399,10 @@ fn free_share(facts: &TargetFacts, layout: u64) -> Option<f64> {
         TargetKind::Directory { .. } | TargetKind::Missing => 0,
         _ => return None,
     };
-    // There are file systems that say they have 2^64 bytes.
-    let free = facts.free.0.saturating_add(used).saturating_sub(layout);
+    // There are file systems that say they have 2^64 bytes. What is reserved is as free as the rest
+    // to a file system that looks for room.
+    let free = facts.free.0.saturating_add(facts.reserved.0).saturating_add(used);
+    let free = free.saturating_sub(layout);
     (facts.total.0 > 0).then(|| free as f64 / facts.total.0 as f64)
 }
 

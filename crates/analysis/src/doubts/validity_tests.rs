@@ -5,6 +5,7 @@ use crate::Ops;
 use crate::state::RunState;
 use crate::testing::Recorded;
 use model::load::Rate;
+use model::note::{Eviction, PageCache};
 use model::{Bytes, Fact, Note};
 
 const READS: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
@@ -119,6 +120,20 @@ fn a_full_file_system_is_said() {
     let mut recorded = good(READS);
     recorded.free(Bytes::gib(20));
     assert_eq!(codes(&recorded), ["little-space"]);
+    recorded.record_mut().testbed[0].targets[0].reserved = Bytes::gib(700);
+    assert_eq!(codes(&recorded), [""; 0], "what is reserved is free to the file system");
+}
+
+#[test]
+fn what_stayed_in_the_page_cache_is_said() {
+    let mut recorded = good(READS);
+    let stage = Some(recorded.stage(StageKind::Measure));
+    let left = PageCache::Left { bytes: Bytes::mib(1), of: Bytes::mib(2) };
+    let before = PageCache::Before(Eviction::Files);
+    recorded.note(Note { stage, host: 0, fact: Fact::PageCache(before) });
+    assert_eq!(codes(&recorded), [""; 0]);
+    recorded.note(Note { stage, host: 0, fact: Fact::PageCache(left) });
+    assert_eq!(codes(&recorded), ["caches-not-emptied"]);
 }
 
 #[test]

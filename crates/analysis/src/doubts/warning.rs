@@ -269,14 +269,21 @@ pub enum Warning {
         /// How long it took until then.
         took: Nanos,
     },
-    /// The flush behind the load took no longer than a write that a cache acknowledges.
+    /// The file below a loop device had bytes that were never written.
+    Holes {
+        /// The loop device.
+        device: String,
+        /// Their share of the device, 0 to 1.
+        share: f64,
+    },
+    /// The flush behind the load was faster than a medium of its kind is.
     FlushInstant {
-        /// The devices with a write-back cache.
-        devices: Vec<String>,
+        /// The devices with a write-back cache, and targets whose devices nobody knows.
+        flushed: Vec<String>,
         /// How long the flush took.
         took: Nanos,
-        /// The fastest write of the load.
-        fastest: Nanos,
+        /// The least that one takes there.
+        least: Nanos,
     },
     /// Writes were faster than reads of the same kind, on a device that acknowledges from a cache.
     WritesFaster {

@@ -33,7 +33,7 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let hosts = start_with_late(&args.work, &asked)?;
     let (plan, hosts) = decide(&args.work, &asked, &hosts)?;
     if args.json {
-        print_json(&plan)?;
+        print_json(&topics::plan::object(&plan, &hosts))?;
     } else {
         print(&topics::plan::render_within(&plan, &hosts, screen::room()))?;
     }

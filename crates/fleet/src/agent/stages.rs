@@ -64,7 +64,8 @@ impl Agent {
             // A coordinator that is gone stops the stage by the listener.
             let _ = out.answer(&FromAgent::FirstDone { stage: number });
         });
-        let (out, contact, control) = (self.out.clone(), self.contact.clone(), self.control.clone());
+        let (out, contact, control) =
+            (self.out.clone(), self.contact.clone(), self.control.clone());
         self.control.on_waiting(move |waiting| {
             let waiting = FromAgent::Waiting(Box::new(waiting));
             // Simulated time waits. In real time the next one is a second away.

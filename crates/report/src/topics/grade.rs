@@ -1,9 +1,10 @@
 //! The verdict of a run in words: how far its figures can be trusted, what was checked, what could
-//! not be, and the one step that would raise it.
+//! not be, and the steps that would raise it; of a plan, the best that it can have.
 
 use crate::ground::words;
 use analysis::doubts::{Datum, Proof};
-use analysis::verdict::{Cache, CacheKind, Check, Found, Level, Step, Verdict};
+use analysis::outlook::Outlook;
+use analysis::verdict::{Bound, Cache, CacheKind, Check, Found, Level, Raise, Step, Verdict};
 use analysis::{Durable, Warning};
 use serde_json::{Value, json};
 
@@ -38,6 +39,9 @@ fn check(check: Check) -> &'static str {
 fn step(step: Step) -> &'static str {
     match step {
         Step::RealTarget => "run it on storage",
+        Step::Kvm => "run the machines with KVM",
+        Step::SeenTarget => "load what lies below, or storage that this host can see",
+        Step::Counters => "leave --counters none out",
         Step::FullScale => "leave --scale out",
         Step::Complete => "let the run reach its end",
         Step::Prepare => "add --set prepare=true",
@@ -53,6 +57,32 @@ fn step(step: Step) -> &'static str {
         Step::Longer => "measure longer, such as --set measure=5min",
         Step::LargerFootprint => "load twice the memory or more (layout.size, --size)",
     }
+}
+
+/// The steps, each with the time that it adds at least.
+fn raise(steps: &[Raise]) -> Option<String> {
+    let one = |raise: &Raise| match raise.time {
+        Some(time) => format!("{} ({time} or more)", step(raise.step)),
+        None => step(raise.step).to_owned(),
+    };
+    let all: Vec<String> = steps.iter().map(one).collect();
+    (!all.is_empty()).then(|| format!("To raise it: {}.", all.join("; ")))
+}
+
+/// The layer that bounds a target: what it is, and why that matters.
+fn bound(bound: &Bound) -> String {
+    let Bound { target, of, layer } = bound;
+    let is = match layer {
+        None if of.is_empty() => "nothing is known of what it lies on".to_owned(),
+        None => format!("nothing is known of {of}"),
+        Some(layer) if !layer.ends_a_chain() => format!("what lies below {of} is not seen"),
+        Some(layer) => match layer.best.value {
+            Level::NotAMeasurement => format!("{of}: {}, no storage", layer.is.value),
+            Level::Indicative => format!("{of}: {}, which shows nothing", layer.is.value),
+            Level::Quotable => format!("{of}: {}, whose caches cannot be seen", layer.is.value),
+        },
+    };
+    format!("{target} ({is})")
 }
 
 /// So many names of one kind are said; of more, the first one and how many others.
@@ -83,11 +113,12 @@ fn cache(kind: CacheKind, of: &str) -> String {
         CacheKind::HostPage => format!("page cache of the hypervisor below {of}"),
         CacheKind::Loop => format!("page cache below {of}"),
         CacheKind::Network => format!("client and servers of {of}"),
+        CacheKind::Unseen => format!("whatever {of} has"),
         CacheKind::Page => format!("page cache above {of}"),
     }
 }
 
-/// The verdict as sentences: the level, what could not be shown, the step, and the caches.
+/// The verdict as sentences: the level, what could not be shown, the caches, and the steps.
 pub fn sentences(verdict: &Verdict) -> Vec<String> {
     let named = |found: Found| {
         let checks: Vec<&str> = verdict.checks_that(found).map(check).collect();
@@ -108,7 +139,10 @@ pub fn sentences(verdict: &Verdict) -> Vec<String> {
         let caches = caches(&verdict.caches).join(", ");
         said.push(format!("Caches in the figures: {caches}."));
     }
-    said.extend(verdict.step.map(|next| format!("To raise it: {}.", step(next))));
+    let is_bound = verdict.level < Level::Quotable;
+    let target = verdict.bound.as_ref().filter(|_| is_bound);
+    said.extend(target.map(|one| format!("Target: {}.", bound(one))));
+    said.extend(raise(&verdict.steps));
     said
 }
 
@@ -128,7 +162,38 @@ pub fn object(verdict: &Verdict) -> Value {
         "not_needed": words(Found::NotNeeded),
         "caches": verdict.caches.iter()
             .map(|one| json!({"of": one.of, "kind": one.kind.word()})).collect::<Vec<_>>(),
-        "raise": verdict.step.map(Step::word),
+        "target": verdict.bound.as_ref().map(bound_object),
+        "raise": verdict.steps.first().map(|raise| raise.step.word()),
+        "steps": steps(&verdict.steps),
+    })
+}
+
+fn bound_object(bound: &Bound) -> Value {
+    let layer = bound.layer.map(|layer| layer.id.value.as_str());
+    json!({"path": bound.target, "of": bound.of, "layer": layer})
+}
+
+fn steps(steps: &[Raise]) -> Vec<Value> {
+    let one = |raise: &Raise| json!({"step": raise.step.word(), "time_ns": raise.time.map(|time| time.0)});
+    steps.iter().map(one).collect()
+}
+
+/// The best verdict of a plan, for people.
+pub fn best(outlook: &Outlook) -> String {
+    let mut said = vec![format!("at best {}.", level(outlook.best))];
+    let is_bound = outlook.best < Level::Quotable;
+    let target = outlook.bound.as_ref().filter(|_| is_bound);
+    said.extend(target.map(|one| format!("Target: {}.", bound(one))));
+    said.extend(raise(&outlook.steps));
+    said.join(" ")
+}
+
+/// The same for machines.
+pub fn best_object(outlook: &Outlook) -> Value {
+    json!({
+        "best": outlook.best.word(),
+        "target": outlook.bound.as_ref().map(bound_object),
+        "steps": steps(&outlook.steps),
     })
 }
 
@@ -190,13 +255,17 @@ mod tests {
                 (Check::Durability, Found::NotNeeded),
             ],
             caches: vec![Cache { of: "vda".to_owned(), kind: CacheKind::Device }],
-            step: Some(Step::UntilSteady),
+            bound: None,
+            steps: vec![
+                Raise { step: Step::UntilSteady, time: Some(model::Nanos::seconds(20)) },
+                Step::FlushEnd.in_no_time(),
+            ],
         };
         assert_eq!(
             line(&verdict),
             "Verdict: indicative. Checked: intervals of confidence. Not shown: steady state. \
              Caches in the figures: write cache of vda (write back). To raise it: add --set \
-             until=steady."
+             until=steady (20 s or more); add --set flush=end."
         );
         let of = |name: &str| Cache { of: name.to_owned(), kind: CacheKind::Hypervisor };
         let disks = ["vda", "vdb", "vdc", "vdd"].map(of);

@@ -91,6 +91,10 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::PageCache(PageCache::NotEvicted(error)) => {
             format!("a file could not be evicted from the page cache: {}", error.words)
         }
+        Fact::PageCache(PageCache::Left { bytes, of }) => {
+            let share = crate::ground::words::share(bytes.0 as f64 / of.0.max(1) as f64);
+            format!("{share} of the files ({bytes} of {of}) stayed in the page cache")
+        }
         Fact::PageCache(PageCache::NotDropped(error)) => format!(
             "the caches of the host could not be dropped: {}; run as root, or leave out \
              engine.drop_caches",

@@ -12,6 +12,7 @@ use model::curve::Unit;
 use model::plan::Steady;
 use model::testbed::HostFacts;
 use model::{Bytes, EventTime, Nanos, Plan, PlannedEvent, StageKind, printable};
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 pub use cost::time;
@@ -46,6 +47,8 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
     }
     put("writes", &cost::writes(plan));
     put("time", &time(plan));
+    let outlook = analysis::outlook::outlook(plan, hosts);
+    put("verdict", &crate::topics::grade::best(&outlook));
     for note in &plan.notes {
         put("note", &crate::topics::note::line(&note.fact));
     }
@@ -68,6 +71,14 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
         put("targets", &line);
     }
     format!("{text}\n{}", points::points(plan, room))
+}
+
+/// The plan for machines, with the best verdict that it can have.
+pub fn object(plan: &Plan, hosts: &[HostFacts]) -> Value {
+    let mut object = json!(plan);
+    let outlook = analysis::outlook::outlook(plan, hosts);
+    object["verdict"] = crate::topics::grade::best_object(&outlook);
+    object
 }
 
 /// How many rounds there are, and what has to be steady for fewer than the most.

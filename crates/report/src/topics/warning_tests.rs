@@ -100,10 +100,11 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         Warning::FlushBroken { target: "/mnt/x".into(), errno: 5, took: Nanos::seconds(1) },
         Warning::FlushBroken { target: "/mnt/x".into(), errno: 0, took: Nanos::seconds(45) },
         Warning::FlushInstant {
-            devices: vec!["vda".into()],
+            flushed: vec!["vda".into()],
             took: Nanos(12_000),
-            fastest: Nanos(10_000),
+            least: Nanos(100_000),
         },
+        Warning::Holes { device: "loop3".into(), share: 0.98 },
         Warning::WritesFaster { devices: vec!["vda".into()], times: 7.04 },
         Warning::LessAtDevice { op: Op::Read, share: 0.02 },
         Warning::MoreAtDevice { op: Op::Write, share: 3.2 },

@@ -154,7 +154,10 @@ impl Live {
         let Some(tally) = &mut self.tally else { return Ok(()) };
         // Whatever holds up the rows of a worker holds up no minute.
         while let Some(minute) = tally.next_minute() {
-            session.minute(minute, &Running { slots: tally.slots(), unanswered: tally.unanswered() })?;
+            session.minute(
+                minute,
+                &Running { slots: tally.slots(), unanswered: tally.unanswered() },
+            )?;
         }
         Ok(())
     }
