@@ -243,6 +243,7 @@ mod tests {
             name: name.to_owned(),
             detail: detail.to_owned(),
             device,
+            ..Link::default()
         };
         facts.inventory = Inventory {
             clock_source: "tsc".to_owned(),

@@ -1,6 +1,6 @@
 use super::*;
 use model::Histogram;
-use model::canary::{Ended, Entry, Terms, Totals};
+use model::canary::{Alert, Ended, Entry, Terms, Totals};
 
 fn state() -> State {
     let terms = Terms {
