@@ -119,6 +119,7 @@ mod tests {
             writable: true,
             file_system: None,
             free: Bytes(0),
+            reserved: Bytes(0),
             total: Bytes(0),
             free_inodes: None,
             direct: DirectIo::Unknown,

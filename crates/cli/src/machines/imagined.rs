@@ -50,7 +50,7 @@ fn imagined(wanted: &MachinesWanted) -> Vec<HostFacts> {
         writable: true,
         file_system: None,
         free: wanted.disk_size,
-        reserved: Bytes(0),
+        reserved: model::Bytes(0),
         total: wanted.disk_size,
         free_inodes: None,
         direct: DirectIo::Unknown,

@@ -317,6 +317,7 @@ mod tests {
         let stage = recorded.stage(StageKind::Measure);
         let values: Vec<u64> = (0..1_000u64).map(|n| 1_000 + n % 100).collect();
         (0..40).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &values)]));
+        recorded.seen_at_disks(stage, "write through");
         recorded.end();
         let record = recorded.record();
         let mut rows = analysis::results(&record);

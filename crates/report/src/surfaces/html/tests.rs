@@ -282,6 +282,7 @@ fn sound(busy: u64) -> (Recorded, u32) {
         let cpu = Entry { layer: Layer::Cpu, name: "0".into(), values };
         recorded.counters(stage, host, second, vec![cpu]);
     }
+    recorded.seen_at_disks(stage, "write through");
     (recorded, stage)
 }
 

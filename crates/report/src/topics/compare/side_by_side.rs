@@ -157,8 +157,11 @@ mod tests {
     #[test]
     fn a_doubt_about_one_run_stands_beside_its_figure_here_too() {
         let (mut sound, mut busy) = (run(&["w"]), run(&["w"]));
-        sound.end();
-        busy.end();
+        for recorded in [&mut sound, &mut busy] {
+            let stage = recorded.stage(model::StageKind::Measure);
+            recorded.seen_at_disks(stage, "write through");
+            recorded.end();
+        }
         let alone = page(&[&sound.record(), &sound.record()]);
         assert!(alone.contains("No reason to doubt") && !alone.contains("sup"), "{alone}");
         busy.busy(0.97);
