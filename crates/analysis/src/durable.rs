@@ -92,8 +92,8 @@ fn credited(
     Some(Durable { ios, bytes, written, seconds, flush_ns })
 }
 
-/// The share of the bytes that a row's stage acknowledged, `own` of them the row's, that devices can
-/// have written, 0 to 1. All that did not go through memory of the kernel's; `None` where nobody
+/// The share of the bytes that a row's stage acknowledged, `own` of them the row's, that devices
+/// can have written, 0 to 1. All that did not go through memory of the kernel's; `None` where nobody
 /// can know.
 fn written(record: &Record, row: &ResultRow, own: u64) -> Option<f64> {
     let in_memory = record.notes.iter().any(|note| note.kind() == NoteKind::DirectRefused);
@@ -134,7 +134,7 @@ fn has_loop(record: &Record, stage: u32) -> bool {
 }
 
 /// What the disks below all targets of a row's stage wrote while the load was on and in the flush
-/// behind it, in bytes: at least what of its writes is durable. `None` where a disk is not known, or
+/// behind it, in bytes: no more of its writes is durable. `None` where a disk is not known, or
 /// nobody counted.
 fn by_devices(record: &Record, row: &ResultRow, usage: &Usage) -> Option<f64> {
     let mut disks = BTreeSet::new();
