@@ -5,7 +5,7 @@
 //! Source of the three questions (utilisation, saturation, errors): Gregg, "Thinking Methodically
 //! about Performance", ACM Queue 10(12), 2012.
 
-use crate::doubts::Warning;
+use crate::doubts::{Warning, below};
 use crate::row::ResultRow;
 use model::inventory::{LinkKind, Media};
 use model::testbed::{DeviceFacts, HostFacts};
@@ -151,7 +151,13 @@ pub fn doubt(record: &Record, limits: &[Attribution], rows: &mut [ResultRow]) {
         return;
     }
     for limit in limits {
-        let saturated = limit.saturated_hosts();
+        // What a quota takes from a generator, others have: they are not what holds it up.
+        let is_throttled = |host: &u32| {
+            let quotas = limit.watched.iter().filter(|one| one.part == Part::Quota);
+            quotas.filter(|one| one.host == *host).any(|one| below::is_throttled(&one.used))
+        };
+        let mut saturated = limit.saturated_hosts();
+        saturated.retain(|host| !is_throttled(host));
         let name =
             |host: &u32| record.plan.hosts.get(*host as usize).map(|host| host.hostname.clone());
         let is_worst = |one: &&Watched| one.part == Part::Cpu && saturated.contains(&one.host);
@@ -362,11 +368,19 @@ mod tests {
 
     #[test]
     fn a_host_without_cpu_time_left_is_a_doubt_about_every_row_of_its_point() {
-        let doubted = |cpu: u64, disk: u64| {
-            let found = judged(READS, |host, _, part| match part {
+        let doubted = |cpu: u64, disk: u64, throttled_ns: u64| {
+            let mut found = judged(READS, |host, _, part| match part {
                 Part::Cpu if host == 1 => cpu,
                 Part::Disk => disk,
                 _ => 20,
+            });
+            found[0].watched.push(Watched {
+                host: 1,
+                part: Part::Quota,
+                name: "/sys/fs/cgroup/pod".to_owned(),
+                used: Use { watched_ns: SECOND, used_ns: throttled_ns, ..Use::default() },
+                is_under_target: None,
+                may_be_parallel: false,
             });
             let mut recorded = Recorded::with_hosts(READS, 2);
             let stage = recorded.stage(StageKind::Measure);
@@ -378,8 +392,9 @@ mod tests {
         };
         let saturated =
             Warning::HostSaturated { hosts: vec!["node1".into()], share: 1.0, own: 0.25 / 8.0 };
-        assert_eq!(doubted(100, 20), Some(saturated));
-        assert_eq!(doubted(50, 100), None, "a disk at its limit is the finding, not a doubt");
+        assert_eq!(doubted(100, 20, 0), Some(saturated));
+        assert_eq!(doubted(100, 20, SECOND), None, "its quota held it up");
+        assert_eq!(doubted(50, 100, 0), None, "a disk at its limit is the finding, not a doubt");
     }
 
     #[test]

@@ -36,6 +36,8 @@ crate::words! {
         Cache = "cache",
         /// Programs by what they are to storage: [`SERVERS`], [`CLIENTS`], [`KERNEL_THREADS`].
         Process = "process",
+        /// The CPU quota of a control group of ours, by the group's folder.
+        Quota = "quota",
     }
 }
 
@@ -169,6 +171,12 @@ crate::words! {
         Demotions = "demotions",
         /// Bytes that programs read of a mount, from its client's cache or from the server.
         AskedReadBytes = "asked_read_bytes",
+        /// Periods of a CPU quota in which its group wanted to run.
+        Periods = "periods",
+        /// Those of them in which the group used its quota up and had to wait.
+        ThrottledPeriods = "throttled_periods",
+        /// The sum over CPUs of the times for which the group had to wait.
+        ThrottledNs = "throttled_ns",
     }
 }
 

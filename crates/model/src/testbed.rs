@@ -61,6 +61,12 @@ pub struct HostFacts {
 }
 
 impl HostFacts {
+    /// The memory that this process and the page cache of what it loads may take: all, or what its
+    /// control groups leave to it.
+    pub fn usable_memory(&self) -> Bytes {
+        self.inventory.limits.memory.map_or(self.memory, |limit| limit.min(self.memory))
+    }
+
     /// A host of which only its name is known.
     pub fn unknown(hostname: &str) -> HostFacts {
         HostFacts {

@@ -14,23 +14,35 @@ const NO_LIMIT: u64 = 1 << 62;
 /// The limits of this process's groups and of all above them.
 pub fn limits(tree: &Tree, mounts: &[MountInfo]) -> Limits {
     let mut limits = Limits::default();
-    let table = tree.text("proc/self/cgroup").unwrap_or_default();
-    for line in table.lines() {
-        let mut parts = line.splitn(3, ':');
-        let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next())
-        else {
-            continue;
-        };
-        let Some(mount) = mount_of(mounts, controllers) else { continue };
-        for folder in folders(tree, mount, path) {
-            if controllers.is_empty() {
-                second(&folder, &mut limits);
-            } else {
-                first(&folder, &mut limits);
-            }
+    for group in groups(tree, mounts) {
+        if group.is_second {
+            second(&group.folder, &mut limits);
+        } else {
+            first(&group.folder, &mut limits);
         }
     }
     limits
+}
+
+/// A control group of this process.
+pub struct Group {
+    /// Whether it is one of version 2.
+    is_second: bool,
+    /// Where its files are.
+    pub folder: PathBuf,
+}
+
+/// This process's groups and all above them, of each hierarchy the innermost first.
+pub fn groups(tree: &Tree, mounts: &[MountInfo]) -> Vec<Group> {
+    let table = tree.text("proc/self/cgroup").unwrap_or_default();
+    let of_line = |line: &str| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        let folders = folders(tree, mount_of(mounts, controllers)?, path);
+        let is_second = controllers.is_empty();
+        Some(folders.into_iter().map(move |folder| Group { is_second, folder }))
+    };
+    table.lines().filter_map(of_line).flatten().collect()
 }
 
 /// Where a hierarchy is mounted: that without controllers is version 2's.

@@ -6,7 +6,7 @@ use model::digest::Digest;
 use model::inventory::LinkKind;
 use model::record::StageRecord;
 use model::testbed::TargetFacts;
-use model::usage::{Part, Usage};
+use model::usage::{Part, Usage, Use};
 use model::{NoteKind, Op, Record};
 use std::collections::BTreeSet;
 
@@ -25,6 +25,8 @@ const LEAST_REQUESTS: f64 = 0.7;
 const LARGEST_WHOLE: u64 = 128 * 1024;
 /// From here on, a hypervisor takes enough from a host to change its figures.
 const LEAST_STOLEN: f64 = 0.05;
+/// From here on, a quota holds up a generator often enough to change its figures.
+const LEAST_THROTTLED: f64 = 0.05;
 
 /// Per second, of one direction.
 #[derive(Clone, Copy, Default)]
@@ -45,6 +47,7 @@ pub(crate) fn doubts(
     }
     let usage = stage.usage(record, digest);
     let mut found: Vec<Warning> = stolen(record, &usage).into_iter().collect();
+    found.extend(throttled(record, &usage));
     if let Some(disks) = disks(record, row) {
         found.extend(at_devices(digest, row, &usage, &disks));
     }
@@ -164,6 +167,23 @@ fn counted(usage: &Usage, disks: &BTreeSet<(u32, String)>, op: Op) -> Option<Flo
         sum.requests += requests as f64 / seconds;
     }
     Some(sum)
+}
+
+/// Whether a control group used its CPU quota up in so many of its periods that figures change.
+pub(crate) fn is_throttled(quota: &Use) -> bool {
+    quota.share().is_some_and(|share| share >= LEAST_THROTTLED)
+}
+
+/// The host whose quota held up its generator most.
+fn throttled(record: &Record, usage: &Usage) -> Option<Warning> {
+    let quotas = usage.uses.iter().filter(|((_, part), _)| *part == Part::Quota);
+    let quotas = quotas.flat_map(|((host, _), things)| things.values().map(|used| (*host, used)));
+    let (host, share) = quotas
+        .filter(|(_, used)| is_throttled(used))
+        .filter_map(|(host, used)| Some((host, used.share()?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let host = record.plan.hosts.get(host as usize)?.hostname.clone();
+    Some(Warning::QuotaThrottled { host, share })
 }
 
 /// The host of which the hypervisor took most.

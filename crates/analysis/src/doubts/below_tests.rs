@@ -154,3 +154,25 @@ fn disks_below_loop_devices_and_volumes_are_held_against_the_load_too() {
     let unseen = [(LinkKind::Loop, "loop14"), (LinkKind::FileSystem, "tmpfs")];
     assert!(!codes_on(&unseen, Op::Read, holes, 0).contains(&"less-at-device"), "no disk counts");
 }
+
+/// The doubt of a run whose control group used its quota up in so many of 40 periods.
+fn by_quota(throttled: u64, of: u64) -> Option<Warning> {
+    let record = Recorded::new("[[workload]]\nname = \"w\"\n").record();
+    let values = [(Metric::Periods, of), (Metric::ThrottledPeriods, throttled)];
+    let sample = model::CounterSample {
+        length_ns: 4 * SECOND,
+        entries: vec![
+            entry(Layer::Quota, "/sys/fs/cgroup/pod", &values),
+            entry(Layer::Quota, "/sys/fs/cgroup", &[(Metric::Periods, 0)]),
+        ],
+        ..Default::default()
+    };
+    super::throttled(&record, &Usage::of(&record.testbed, &(0..4 * SECOND), &[sample]))
+}
+
+#[test]
+fn a_quota_that_is_used_up_is_a_doubt() {
+    let found = |share| Some(Warning::QuotaThrottled { host: "node0".to_owned(), share });
+    assert_eq!((by_quota(34, 34), by_quota(2, 40)), (found(1.0), found(0.05)));
+    assert_eq!((by_quota(1, 40), by_quota(0, 0)), (None, None));
+}

@@ -1,7 +1,7 @@
 //! Reasons to doubt a figure: each a variant of [`Warning`] with a row in `table`. The rules that
 //! find them, by what they look at; `validity` asks them all.
 
-mod below;
+pub(crate) mod below;
 mod degraded;
 mod evenness;
 mod evidence;
@@ -11,6 +11,7 @@ pub(crate) mod page_cache;
 mod placed;
 mod port_traffic;
 mod preparation;
+mod read_in_step;
 pub(crate) mod standstill;
 mod surroundings;
 mod table;

@@ -8,7 +8,7 @@ use model::digest::Digest;
 use model::plan::{HostPlan, PlannedTarget};
 use model::record::StageRecord;
 use model::testbed::TargetFacts;
-use model::{Bytes, Kernels, Note, NoteKind, Op, Record};
+use model::{Bytes, Kernels, Note, NoteKind, Op, Record, StageKind};
 use std::collections::BTreeMap;
 
 /// With twice the memory, the cache holds at most half of what is read in any order; the rule of
@@ -84,11 +84,19 @@ fn cached_files(record: &Record, row: &ResultRow) -> Option<Warning> {
     })
 }
 
-/// The memory of each kernel, by its first host: hosts on one kernel have it together.
+/// The memory of each kernel, by its first host: hosts on one kernel have it together. What this
+/// run wrote itself is in the memory of the control groups that its hosts have; what was there
+/// before may be in that of others.
 fn memories(record: &Record) -> BTreeMap<usize, Bytes> {
     let kernels = Kernels::of(&record.testbed);
-    let hosts = record.testbed.iter().enumerate();
-    hosts.map(|(number, facts)| (kernels.first_on_kernel(number), facts.memory)).collect()
+    let is_ours = record.plan.stages.iter().any(|stage| stage.kind == StageKind::Prepare);
+    let mut memories: BTreeMap<usize, Bytes> = BTreeMap::new();
+    for (number, facts) in record.testbed.iter().enumerate() {
+        let own = if is_ours { facts.usable_memory() } else { facts.memory };
+        let sum = memories.entry(kernels.first_on_kernel(number)).or_default();
+        *sum = Bytes(sum.0.saturating_add(own.0).min(facts.memory.0));
+    }
+    memories
 }
 
 /// What the hosts of each kernel load together, and the memory that they share.
@@ -193,10 +201,14 @@ mod tests {
 
     #[test]
     fn a_layout_of_less_than_twice_the_memory_is_said() {
-        let with = |times: u64| {
+        let with = |times: u64, limit: Option<u64>, is_ours: bool| {
             let mut recorded = Recorded::new(BUFFERED);
             let record = recorded.record_mut();
             record.testbed[0].memory = Bytes(1 << 30);
+            record.testbed[0].inventory.limits.memory = limit.map(Bytes);
+            if !is_ours {
+                record.plan.stages[0].kind = StageKind::Precondition;
+            }
             for file in record.plan.hosts[0].targets.iter_mut().flat_map(|target| &mut target.files)
             {
                 file.size = Bytes(0);
@@ -205,7 +217,11 @@ mod tests {
             let stage = record.plan.measure_stage(0).expect("measured");
             cached(record, stage).is_some()
         };
-        assert!(with(1) && with(3) && !with(4));
+        assert!(with(1, None, true) && with(3, None, true) && !with(4, None, true));
+        let half = Some(1 << 29);
+        assert!(with(1, half, true) && !with(3, half, true), "the limit of the control group");
+        assert!(with(3, half, false), "others may have read what was there before");
+        assert!(!with(4, Some(1 << 40), true), "a limit beyond the memory");
     }
 
     #[test]

@@ -9,6 +9,13 @@ use model::{Nanos, Op, Record};
 
 /// A wait that is shorter is a latency like others: points under a second have intervals of 10 ms.
 pub(crate) const LEAST_STALL_NS: u64 = 100_000_000;
+/// Nor is one that is less than so many times the median a stall.
+const LEAST_TIMES: u64 = 20;
+/// With a smaller share of the time, stalls change no figure by much.
+const LEAST_SHARE: f64 = 0.05;
+/// A heavy tail thins out bit by bit. Between a stall and the usual latencies there is little: the
+/// waits of the last two octaves before it are so small a part of the stalls.
+const MOST_BELOW: f64 = 0.25;
 
 /// What stood still: the generator where its heart did, and the target where that does not explain
 /// it.
@@ -18,7 +25,11 @@ pub(crate) fn doubts(
     digest: &Digest,
     row: &ResultRow,
 ) -> Vec<Warning> {
-    paused(record, stage, row).into_iter().chain(stalled(stage, digest, row)).collect()
+    let stalled = stalled(stage, digest, row).or_else(|| {
+        let paused_ns = paused_ns(stage, 0, u64::MAX);
+        stalled_often(row, paused_ns)
+    });
+    paused(record, stage, row).into_iter().chain(stalled).collect()
 }
 
 /// The host whose generator stood still for longest in one piece.
@@ -103,6 +114,31 @@ fn stalled(stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Option<Warn
     let at_end = is_at_end.then_some(left_ns);
     let longest_ns = slow.iter().map(|index| slowest(*index).1).max().max(at_end)?;
     Some(Warning::Stalled { longest: Nanos(longest_ns), intervals: slow.len() as u32 })
+}
+
+/// Whether a closed loop stood still for a part of the time, in stalls that no interval shows:
+/// requests that took [`LEAST_STALL_NS`] and [`LEAST_TIMES`] the median hold much of the time that
+/// its requests have together. What the generator's own pauses explain is taken off.
+fn stalled_often(row: &ResultRow, paused_ns: u64) -> Option<Warning> {
+    if row.works.iter().any(|work| work.pace.is_open()) || row.is_metadata() || row.seconds <= 0.0 {
+        return None;
+    }
+    let least_ns = row.latency.quantile_ns(0.5)?.saturating_mul(LEAST_TIMES).max(LEAST_STALL_NS);
+    // The time in buckets from `from_ns` to below `to_ns`, in ns, and their requests.
+    let between = |from_ns: u64, to_ns: u64| {
+        let buckets = row.latency.buckets().filter(|(low, ..)| (from_ns..to_ns).contains(low));
+        buckets.fold((0.0, 0), |(ns, waits): (f64, u64), (low, high, count)| {
+            (ns + (low as f64 + high as f64) / 2.0 * count as f64, waits.saturating_add(count))
+        })
+    };
+    let (long_ns, waits) = between(least_ns, u64::MAX);
+    let below_ns = between(least_ns / 4, least_ns).0;
+    let depth = row.works.iter().map(|work| u64::from(work.depth)).max()?;
+    let slots = depth.saturating_mul(u64::from(row.workers)) as f64;
+    let share = (long_ns / slots - paused_ns as f64) / 1e9 / row.seconds;
+    let longest = Nanos(row.latency.max_ns()?);
+    let is_stall = share >= LEAST_SHARE && below_ns < long_ns * MOST_BELOW;
+    is_stall.then_some(Warning::StalledOften { longest, waits, share: share.min(1.0) })
 }
 
 /// For how long the generator of a host did not run within this time, in ns after the stage's
@@ -219,6 +255,60 @@ mod tests {
             (Some(4_034_000_000), Some(4_034_000_000)),
             "the longest is known, whatever came back in time"
         );
+    }
+
+    /// The share of the time and the waits that a closed loop of this depth is said to have stood
+    /// still, of as many seconds as these latencies fill.
+    fn stood_still(depth: u32, latencies: &[(u64, u64)], paused_ns: u64) -> Option<(f64, u64)> {
+        let mut one = row(&format!("{CLOSED}depth = {depth}\n"), &[1_000; 10], &[], &[], &[]);
+        (one.workers, one.latency) = (1, times(latencies));
+        one.seconds = one.latency.sum_ns() as f64 / 1e9 / f64::from(depth);
+        match stalled_often(&one, paused_ns)? {
+            Warning::StalledOften { waits, share, .. } => Some((share, waits)),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn stalls_that_no_interval_shows_are_in_the_histogram() {
+        // A stall of 200 ms in each second, with four requests outstanding.
+        let stalls = [(100_000, 320_000), (200_000_000, 40)];
+        let (share, waits) = stood_still(4, &stalls, 0).expect("a stall");
+        assert!((share - 0.2).abs() < 0.01 && waits == 40, "{share}");
+        assert_eq!(stood_still(4, &stalls, 1_900_000_000), None, "the generator's own pauses");
+        assert_eq!(stood_still(4, &[(100_000, 390_000), (200_000_000, 8)], 0), None, "4 %");
+        assert_eq!(stood_still(4, &[(11_000_000, 3_000), (200_000_000, 40)], 0), None, "18 times");
+    }
+
+    /// Latencies of a lognormal law, by Box and Muller; `sigma` is that of the logarithm.
+    fn lognormal(median_ns: f64, sigma: f64) -> Vec<(u64, u64)> {
+        let mut rng = model::rng::Rng::new(7);
+        let mut share = || (rng.below(1 << 40) as f64 + 0.5) / (1u64 << 40) as f64;
+        let mut one = || {
+            let normal = (-2.0 * share().ln()).sqrt() * (std::f64::consts::TAU * share()).cos();
+            ((median_ns * (sigma * normal).exp()) as u64, 1)
+        };
+        (0..20_000).map(|_| one()).collect()
+    }
+
+    #[test]
+    fn an_honest_target_with_a_heavy_tail_is_no_stall() {
+        // Flash, flash with a heavy tail, a disk, a disk behind a queue, a slow object store.
+        for (median_ns, sigma, depth) in [
+            (100e3, 0.3, 4),
+            (100e3, 1.5, 4),
+            (1e6, 2.0, 16),
+            (10e6, 0.5, 1),
+            (10e6, 1.5, 1),
+            (10e6, 1.5, 32),
+            (150e6, 1.0, 64),
+        ] {
+            let latencies = lognormal(median_ns, sigma);
+            assert_eq!(stood_still(depth, &latencies, 0), None, "{median_ns} ns, sigma {sigma}");
+        }
+        // A queue at 95 % of its capacity: waits are exponential.
+        let queue = |n: u64| ((-20e6 * (1.0 - (n as f64 + 0.5) / 2e4).ln()) as u64, 1);
+        assert_eq!(stood_still(64, &(0..20_000).map(queue).collect::<Vec<_>>(), 0), None);
     }
 
     #[test]

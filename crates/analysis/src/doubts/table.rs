@@ -118,6 +118,8 @@ rows! {
         [of(Notes, "share_from_memory", share)];
     W::Cached { footprint, memory } => "fits-in-memory", Figure, Weakens,
         [of(Plan, "footprint", footprint), of(Facts, "memory", memory)];
+    W::ReadInStep { readers, distinct } => "read-in-step", Figure, Weakens,
+        [of(Plan, "readers", readers), of(Plan, "distinct", distinct)];
     W::DirectRefused(fact) => "direct-refused", Figure, Weakens, [of(Notes, "note", fact)];
     W::CachesNotEmptied(fact) => "caches-not-emptied", Figure, Weakens, [of(Notes, "note", fact)];
     W::BackendFallback(fact) => "backend-fallback", Figure, Weakens, [of(Notes, "note", fact)];
@@ -130,6 +132,9 @@ rows! {
     // Stalls and errors.
     W::Stalled { longest, intervals } => "stalled", Figure, Weakens,
         [of(Samples, "longest_ns", longest), of(Samples, "slow_intervals", intervals)];
+    W::StalledOften { longest, waits, share } => "stalled", Figure, Weakens,
+        [of(Samples, "longest_ns", longest), of(Samples, "long_waits", waits),
+         of(Samples, "stalled_share", share)];
     W::GeneratorPaused { host, longest, times } => "generator-paused", Figure, Weakens,
         [of(Samples, "host", host), of(Samples, "longest_ns", longest),
          of(Samples, "times", times)];
@@ -139,6 +144,8 @@ rows! {
     // What was at its limit.
     W::RateMissed { done, piled_up, .. } => "rate-missed", Figure, Weakens,
         [of(Samples, "share_done", done), of(Samples, "piled_up", piled_up)];
+    W::QuotaThrottled { host, share } => "quota-throttled", Figure, Weakens,
+        [of(Counters, "host", host), of(Counters, "throttled_periods_share", share)];
     W::HostSaturated { hosts, share, own } => "host-saturated", Figure, Weakens,
         [of(Counters, "host", hosts), of(Counters, "saturated_share", share),
          of(Samples, "workers_share", own)];
@@ -202,8 +209,9 @@ rows! {
     W::FlushInstant { flushed, took, least } => "flush-instant", Target, Weakens,
         [of(Facts, "flushed", flushed), of(Flush, "took_ns", took),
          of(Facts, "least_ns", least)];
-    W::FlushOwed { flush, share } => "flush-owed", Target, Weakens,
-        [of(Flush, "flush_ns", flush), of(Flush, "durable_share", share)];
+    W::FlushOwed { flush, share, written } => "flush-owed", Target, Weakens,
+        [of(Flush, "flush_ns", flush), of(Flush, "durable_share", share),
+         of(Counters, "written_share", written)];
     W::WritesFaster { devices, times } => "writes-faster-than-reads", Target, Weakens,
         [of(Facts, "write_back_device", devices), of(Samples, "times_the_reads", times)];
     W::VolatileCache { devices } => "volatile-cache", Target, Weakens,

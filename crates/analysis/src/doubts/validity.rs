@@ -3,7 +3,7 @@
 use super::degraded::{asked_of_those_left, degraded};
 use super::preparation::{self, Past};
 use super::{below, evenness, limited, other_runs, page_cache, placed, port_traffic};
-use super::{standstill, surroundings, write_cache};
+use super::{read_in_step, standstill, surroundings, write_cache};
 use crate::backlog::{Answered, Asked, Backlog};
 use crate::confidence::confidence;
 use crate::doubts::Warning;
@@ -207,6 +207,7 @@ fn warnings(
     found.extend(clock_error(record, stage));
     found.extend(refusals(record, stage.stage));
     found.extend(not_warm(record, stage.stage));
+    found.extend(read_in_step::doubt(record, row));
     found.extend(page_cache::doubts(record, stage, digest, row));
     found.extend(port_traffic::doubt(record, stage, digest, row));
     found.extend(reducible(record, row.stage));

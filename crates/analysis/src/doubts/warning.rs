@@ -81,6 +81,14 @@ pub enum Warning {
         /// The share that was carried, 0 to 1.
         share: f64,
     },
+    /// Several readers ask for the same blocks in the same order, from the same start on: a cache
+    /// can answer all but the first.
+    ReadInStep {
+        /// How many readers there are.
+        readers: u32,
+        /// How many of them read what no other reads.
+        distinct: u32,
+    },
     /// The target refused direct I/O: requests went through the page cache; as the note says.
     DirectRefused(Fact),
     /// Another backend took the place of the one that was asked for; as the note says.
@@ -165,6 +173,13 @@ pub enum Warning {
         /// What the workers themselves took of the CPUs of these hosts, 0 to 1.
         own: f64,
     },
+    /// The CPU quota of a control group held up the generator.
+    QuotaThrottled {
+        /// The host where it did most.
+        host: String,
+        /// The share of the periods in which the group used its quota up, 0 to 1.
+        share: f64,
+    },
     /// At a fixed rate: requests that were due piled up, before the target or in the generator.
     RateMissed {
         /// What was asked for.
@@ -181,6 +196,16 @@ pub enum Warning {
         longest: Nanos,
         /// How many intervals were slow for it.
         intervals: u32,
+    },
+    /// In a closed loop: the target stood still for a part of the time, each time for less than an
+    /// interval shows.
+    StalledOften {
+        /// The longest request.
+        longest: Nanos,
+        /// How many requests waited for so long.
+        waits: u64,
+        /// The share of the time of all that was outstanding, 0 to 1.
+        share: f64,
     },
     /// The generator itself did not run for a while: it was stopped, or others had its processors.
     GeneratorPaused {
@@ -259,6 +284,8 @@ pub enum Warning {
         flush: Nanos,
         /// The durable rate as a share of the acknowledged one, 0 to 1.
         share: f64,
+        /// What the devices wrote, as a share of the acknowledged bytes, 0 to 1.
+        written: f64,
     },
     /// The flush behind the load failed, or was given up.
     FlushBroken {

@@ -76,7 +76,8 @@ pub(crate) fn of_flush(record: &Record, row: &ResultRow) -> Option<Warning> {
     if !durable.is_notable() {
         return instant(record, row, &durable);
     }
-    Some(Warning::FlushOwed { flush: Nanos(durable.flush_ns), share: durable.share() })
+    let (flush, share) = (Nanos(durable.flush_ns), durable.share());
+    Some(Warning::FlushOwed { flush, share, written: durable.written })
 }
 
 /// With fewer bytes to flush, a flush may well be quick.

@@ -40,6 +40,9 @@ crate::words! {
         Mount = "mount",
         /// A cache that counts hits and misses; it cannot be used up.
         Cache = "cache",
+        /// The CPU quota of a control group, by the group's folder; its utilisation is the share of
+        /// the periods in which the group used it up.
+        Quota = "quota",
     }
 }
 
@@ -196,6 +199,9 @@ pub struct Usage {
     pub moved: BTreeMap<u32, Moved>,
     /// What programs took of each host's CPUs, by what they are to storage.
     pub ran: BTreeMap<(u32, String), Ran>,
+    /// What each disk of a host wrote from the end of the load to that of the stage, in bytes: what
+    /// the flush made it write.
+    pub behind: BTreeMap<(u32, String), u64>,
     /// How many intervals of counters it rests on, those of each host counted.
     pub samples: u64,
     /// Whether these are some, taken evenly out of more than can be looked at in a short time.
@@ -216,7 +222,7 @@ impl Usage {
     /// Takes in what one host counted in one interval of the stage whose load was on in `load`, in
     /// ns after its start. An interval of which more than half lies outside does not count; neither
     /// does what another host on the same kernel tells already, nor a host that the run
-    /// does not know.
+    /// does not know. Of an interval behind the load, what disks wrote is kept apart.
     pub fn take(
         &mut self,
         testbed: &[HostFacts],
@@ -226,14 +232,15 @@ impl Usage {
     ) {
         let middle = sample.start_ns.saturating_add(sample.length_ns / 2);
         let Some(facts) = testbed.get(sample.host as usize) else { return };
-        if sample.length_ns == 0 || sample.entries.is_empty() || !load.contains(&middle) {
+        if sample.length_ns == 0 || sample.entries.is_empty() || middle < load.start {
             return;
         }
-        self.samples = self.samples.saturating_add(1);
         let voice = kernels.voice(sample.host as usize, |_| true);
-        if voice.is_any() {
-            self.add(facts, &voice.of(sample));
+        if middle >= load.end {
+            return self.add_behind(&voice.of(sample));
         }
+        self.samples = self.samples.saturating_add(1);
+        self.add(facts, &voice.of(sample));
     }
 
     /// Takes in what others of the same stage come to: which comes first makes no difference.
@@ -246,11 +253,23 @@ impl Usage {
         for (of, ran) in other.ran {
             self.ran.entry(of).or_default().add(ran);
         }
+        for (of, bytes) in other.behind {
+            let mine = self.behind.entry(of).or_default();
+            *mine = mine.saturating_add(bytes);
+        }
         for (of, things) in other.uses {
             let mine = self.uses.entry(of).or_default();
             for (name, used) in things {
                 mine.entry(name).or_default().merge(used);
             }
+        }
+    }
+
+    fn add_behind(&mut self, sample: &CounterSample) {
+        for disk in sample.entries.iter().filter(|entry| entry.layer == Layer::Block) {
+            let Some(bytes) = disk.get(Metric::WriteBytes) else { continue };
+            let sum = self.behind.entry((sample.host, disk.name.clone())).or_default();
+            *sum = sum.saturating_add(bytes);
         }
     }
 

@@ -103,6 +103,11 @@ pub(super) fn each(
                     take(Part::Cache, &entry.name, Said { hits, ..Said::default() });
                 }
             }
+            Layer::Quota => {
+                let counts = entry.get(Metric::ThrottledPeriods).zip(entry.get(Metric::Periods));
+                let used_ppm = counts.and_then(|(full, all)| ppm(full.into(), all.into()));
+                take(Part::Quota, &entry.name, Said { used_ppm, ..Said::default() });
+            }
             Layer::Cache => {
                 let known = entry.get(Metric::Hits).zip(entry.get(Metric::Misses));
                 if let Some(hits) = known {

@@ -13,6 +13,7 @@ mod memory;
 mod net;
 mod parse;
 mod processes;
+mod quota;
 mod remote;
 mod table;
 
@@ -67,6 +68,7 @@ impl Counters {
             Box::new(caches::DmCache::new(&mut opener)),
             Box::new(ceph::CephOsds::new(&mut opener)),
             Box::new(cpu::Clocks::new(&mut opener)),
+            Box::new(quota::Quotas::new(&mut opener)),
             Box::new(processes::Processes::new()),
         ];
         let now = Instant::now();

@@ -246,6 +246,7 @@ pub(crate) fn name(watched: &Watched) -> String {
         Part::Memory => return "memory".to_owned(),
         Part::Mount => "mount",
         Part::Cache => "cache",
+        Part::Quota => "CPU quota of",
     };
     format!("{kind} {}", watched.name)
 }

@@ -38,6 +38,7 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
         Warning::ReadFromMemory { share: 0.97 },
         Warning::NotCarried { op: Op::Read, share: 0.02 },
+        Warning::ReadInStep { readers: 8, distinct: 1 },
         Warning::DirectRefused(said(NoteKind::DirectRefused, "/mnt/x refuses O_DIRECT")),
         Warning::BackendFallback(said(
             NoteKind::BackendFallback,
@@ -77,6 +78,7 @@ fn every_doubt_is_a_sentence_with_its_figure() {
             own: 0.9,
         },
         Warning::HostSaturated { hosts: vec!["node1".into()], share: 1.0, own: 0.06 },
+        Warning::QuotaThrottled { host: "node1".into(), share: 1.0 },
         Warning::WorkerBusy { share: 0.97 },
         Warning::WorkerBusy { share: 1.4 },
         Warning::RateMissed {
@@ -86,6 +88,7 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         },
         Warning::Stalled { longest: Nanos::millis(2_010), intervals: 2 },
         Warning::Stalled { longest: Nanos::millis(4_034), intervals: 0 },
+        Warning::StalledOften { longest: Nanos::millis(201), waits: 552, share: 0.2 },
         Warning::GeneratorPaused { host: "node3".into(), longest: Nanos::millis(2_000), times: 2 },
         Warning::WarmUp { length: Nanos::seconds(15), share: 1.4 },
         Warning::Changed { host: Some(3), times: 2, at: Nanos::seconds(120), share: 0.7 },
@@ -96,7 +99,8 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         Warning::LittleBroken { found: 400.0, most: 320.0 },
         Warning::LittleSpace { target: "/mnt/x".to_owned(), free: 0.04 },
         Warning::VolatileCache { devices: vec!["sda".into(), "vda".into()] },
-        Warning::FlushOwed { flush: Nanos::millis(12_000), share: 0.45 },
+        Warning::FlushOwed { flush: Nanos::millis(12_000), share: 0.45, written: 1.0 },
+        Warning::FlushOwed { flush: Nanos::millis(20), share: 0.01, written: 0.01 },
         Warning::FlushBroken { target: "/mnt/x".into(), errno: 5, took: Nanos::seconds(1) },
         Warning::FlushBroken { target: "/mnt/x".into(), errno: 0, took: Nanos::seconds(45) },
         Warning::FlushInstant {

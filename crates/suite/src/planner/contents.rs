@@ -260,13 +260,15 @@ pub(super) fn too_much_memory(
 ) -> Option<Refusal> {
     let grains: u64 = sizes.iter().map(|size| size.0.div_ceil(contents.grain.0)).sum();
     let need = Bytes(grains.saturating_mul(GENERATION));
-    (need.0 > host.memory.0 / 8).then(|| {
+    (need.0 > host.usable_memory().0 / 8).then(|| {
         Refusal::new(
             RefusalKind::Usage,
             format!(
                 "host {}: verify keeps {GENERATION} bytes for each {}, which is {need} and more \
                  than an eighth of its {} of memory",
-                host.hostname, contents.grain, host.memory
+                host.hostname,
+                contents.grain,
+                host.usable_memory()
             ),
             "give a smaller layout.size or larger blocks, or leave out verify",
         )

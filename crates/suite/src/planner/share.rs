@@ -121,7 +121,7 @@ pub(super) fn too_much_memory(
     let need = model::plan::buffers(&stage.works, workers);
     let work = stage.works.iter().max_by_key(|work| work.buffers())?;
     let ledgers = workers.iter().map(|worker| model::plan::ledger(work, worker).0).sum::<u64>();
-    if ledgers > host.memory.0 / 4 {
+    if ledgers > host.usable_memory().0 / 4 {
         return Some(Refusal::new(
             RefusalKind::Usage,
             format!(
@@ -130,12 +130,12 @@ pub(super) fn too_much_memory(
                 host.hostname,
                 work.workload,
                 Bytes(ledgers),
-                host.memory
+                host.usable_memory()
             ),
             "give fewer tree.files, or spread them over more hosts",
         ));
     }
-    (need.0 > host.memory.0 / 2).then(|| {
+    (need.0 > host.usable_memory().0 / 2).then(|| {
         Refusal::new(
             RefusalKind::Usage,
             format!(
@@ -145,7 +145,7 @@ pub(super) fn too_much_memory(
                 workers.len(),
                 work.depth,
                 work.largest_block(),
-                host.memory
+                host.usable_memory()
             ),
             "give a smaller block_size or depth, or fewer workers",
         )

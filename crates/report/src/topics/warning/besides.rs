@@ -25,6 +25,8 @@ pub(super) fn form(doubt: &Warning) -> &'static str {
         Warning::WorkerBusy { share } if *share > 1.0 => "cores",
         Warning::HostSaturated { own, .. } if *own < BY_OTHERS => "others",
         Warning::Stalled { intervals: 0, .. } => "at-end",
+        Warning::StalledOften { .. } => "often",
+        Warning::FlushOwed { written, .. } if *written < 1.0 => "overwritten",
         Warning::FlushBroken { errno: 0, .. } => "endless",
         Warning::ShortPreparation { part: Some(_), .. } => "part",
         Warning::Errors { unsupported: Some(_), .. } => "unsupported",
@@ -53,6 +55,9 @@ pub(super) fn besides(doubt: &Warning) -> Vec<(&'static str, Sentence)> {
             vec![("events", events.join(" and of ").into())]
         }
         Warning::NotWarm { after } => vec![("after", (*after).into())],
+        Warning::ReadInStep { readers, distinct } => {
+            vec![("repeated", count(u64::from(readers.saturating_sub(*distinct))))]
+        }
         Warning::NotCarried { op, .. } => {
             vec![("asked", if *op == Op::Read { "read" } else { "written" }.into())]
         }
