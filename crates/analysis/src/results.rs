@@ -1,8 +1,8 @@
 //! What each point carried: a row for each operation that it measured, and for each whole that
 //! these are parts of.
 
-use crate::row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, does};
 use crate::doubts::standstill::LEAST_STALL_NS;
+use crate::row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, does};
 use model::digest::{Counts, Digest, Part};
 use model::plan::Work;
 use model::record::StageRecord;

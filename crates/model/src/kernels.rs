@@ -99,6 +99,11 @@ impl Kernels {
 }
 
 impl CountedLayers {
+    /// Whether it tells anything.
+    pub fn is_any(self) -> bool {
+        self.kernel || self.network || self.mounts
+    }
+
     /// Whether a layer's counters are its to tell. Interfaces are those of a network namespace and
     /// NFS mounts those of a mount namespace (man 7 namespaces); threads and quotas are an agent's
     /// own; all else is the kernel's.
@@ -145,7 +150,7 @@ mod tests {
         let kernels = Kernels::of(&hosts(&[one, "other net:[1] uts:[2] mnt:[3]", one, one]));
         let voices = |gone: &'static [usize]| {
             (0..4)
-                .map(|host| all(kernels.voice(host, |it| !gone.contains(&it))) != [false; 3])
+                .map(|host| kernels.voice(host, |it| !gone.contains(&it)).is_any())
                 .collect::<Vec<_>>()
         };
         assert_eq!(voices(&[]), [true, true, false, false]);
@@ -153,8 +158,7 @@ mod tests {
         assert_eq!(voices(&[0]), [false, true, true, false]);
         assert_eq!(voices(&[0, 1, 2]), [false, false, false, true]);
         assert!(
-            all(kernels.voice(4, |_| true)) == [true; 3]
-                && all(Kernels::default().voice(0, |_| true)) == [true; 3],
+            kernels.voice(4, |_| true).is_any() && Kernels::default().voice(0, |_| true).is_any(),
             "nobody shares with them"
         );
     }

@@ -158,7 +158,7 @@ mod tests {
     fn a_doubt_about_one_run_stands_beside_its_figure_here_too() {
         let (mut sound, mut busy) = (run(&["w"]), run(&["w"]));
         for recorded in [&mut sound, &mut busy] {
-            let stage = recorded.stage(model::StageKind::Measure);
+            let stage = recorded.stage(StageKind::Measure);
             recorded.seen_at_disks(stage, "write through");
             recorded.end();
         }
