@@ -74,11 +74,11 @@ impl Case {
         };
         let is_backward = order == Order::Backward;
         format!(
-            "name = \"places\"\n[sweep]\nrepetitions = {repetitions}\n[stages]\ninterval = \
-             \"20ms\"\nprepare = false\nprecondition = \"{ramp_ms}ms\"\nflush = \
-             \"none\"\n{ends}\n[engine]\nbackend = \"io_uring\"\n[[workload]]\nname = \"w\"\nread = \"100%\"\naccess = \
-             \"{access}\"\nbackward = {is_backward}\nblock_size = \"4KiB\"\nworkers = \
-             {workers}\ndepth = {depth}\n"
+            "name = \"places\"\n[sweep]\nrepetitions = {repetitions}\n[stages]\n\
+             interval = \"20ms\"\nprepare = false\nprecondition = \"{ramp_ms}ms\"\n\
+             flush = \"none\"\n{ends}\n[engine]\nbackend = \"io_uring\"\n[[workload]]\n\
+             name = \"w\"\nread = \"100%\"\naccess = \"{access}\"\nbackward = {is_backward}\n\
+             block_size = \"4KiB\"\nworkers = {workers}\ndepth = {depth}\n"
         )
     }
 

@@ -68,33 +68,25 @@ pub fn durable(record: &Record, row: &ResultRow) -> Option<Durable> {
         return None;
     }
     let planned = record.plan.stages.get(row.stage as usize)?;
-    if let Some(once) = planned.stop().once() {
+    let all = if let Some(once) = planned.stop().once() {
         // Each worker flushed its own files within its time.
         let done = row.done.filter(|_| once.fsync)?.last;
-        return credited(record, row, (done.ios, done.bytes), done.seconds, 0);
-    }
-    let flush_ns = flush_ns(record, row)?;
-    let seconds = row.seconds + flush_ns as f64 / 1e9;
-    credited(record, row, (row.ios, row.bytes), seconds, flush_ns)
-}
-
-/// So many requests and bytes that were acknowledged, as far as devices can have written them.
-fn credited(
-    record: &Record,
-    row: &ResultRow,
-    acknowledged: (u64, u64),
-    seconds: f64,
-    flush_ns: u64,
-) -> Option<Durable> {
-    let written = written(record, row, acknowledged.1)?;
+        let (ios, bytes, seconds) = (done.ios, done.bytes, done.seconds);
+        Durable { ios, bytes, written: 1.0, seconds, flush_ns: 0 }
+    } else {
+        let flush_ns = flush_ns(record, row)?;
+        let seconds = row.seconds + flush_ns as f64 / 1e9;
+        Durable { ios: row.ios, bytes: row.bytes, written: 1.0, seconds, flush_ns }
+    };
+    // As far as devices can have written them.
+    let written = written(record, row, all.bytes)?;
     let part = |all: u64| (all as f64 * written) as u64;
-    let (ios, bytes) = (part(acknowledged.0), part(acknowledged.1));
-    Some(Durable { ios, bytes, written, seconds, flush_ns })
+    Some(Durable { ios: part(all.ios), bytes: part(all.bytes), written, ..all })
 }
 
 /// The share of the bytes that a row's stage acknowledged, `own` of them the row's, that devices
-/// can have written, 0 to 1. All that did not go through memory of the kernel's; `None` where nobody
-/// can know.
+/// can have written, 0 to 1. All that did not go through memory of the kernel's; `None` where
+/// nobody can know.
 fn written(record: &Record, row: &ResultRow, own: u64) -> Option<f64> {
     let in_memory = record.notes.iter().any(|note| note.kind() == NoteKind::DirectRefused);
     let engine = record.plan.engine_of(row.stage)?;

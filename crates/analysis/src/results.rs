@@ -108,8 +108,8 @@ fn left_over(stage: &StageRecord, digest: &Digest, row: &ResultRow) -> LeftOver 
 }
 
 /// Of requests that had not come back, those that took longer than all that did, and as long as a
-/// standstill: in a closed loop, the end of the load must not hide them. Others were under way as at
-/// any instant.
+/// standstill: in a closed loop, the end of the load must not hide them. Others were under way as
+/// at any instant.
 pub(crate) fn outlasting(left: &Histogram, longest_ns: u64) -> Histogram {
     let least_ns = longest_ns.max(LEAST_STALL_NS);
     let most_ns = left.max_ns().unwrap_or(0);

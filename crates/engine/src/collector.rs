@@ -1,7 +1,8 @@
 //! Puts the workers' pages together: one sample of the host for each interval, in order.
 
-use crate::driver::{Slot, Timetable};
+use crate::driver::Slot;
 use crate::recorder::Interval;
+use crate::timetable::Timetable;
 use crate::waiting::{Outstanding, Watch};
 use model::event::{Left, Waiting};
 use model::plan::HostStage;

@@ -40,6 +40,7 @@ mod start_gate;
 mod stuck;
 mod targets;
 mod threads;
+mod timetable;
 mod together;
 mod turns;
 mod virtual_time;

@@ -3,7 +3,7 @@
 use crate::clock::{Clock, Monotonic};
 use crate::contents::{Findings, HostContents};
 use crate::control::Control;
-use crate::driver::{AWAKE_NS, Timetable};
+use crate::driver::AWAKE_NS;
 use crate::generator::Bookmarks;
 use crate::metadata::{Ledgers, SumOfStage};
 use crate::pinning::Seats;
@@ -11,6 +11,7 @@ use crate::recorder::{Interval, slots};
 use crate::replay::Replays;
 use crate::start_gate::Gate;
 use crate::targets::{Bounds, World};
+use crate::timetable::Timetable;
 use crate::turns::Turns;
 use crate::zones::Zones;
 use model::choices;

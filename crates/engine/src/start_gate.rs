@@ -1,6 +1,6 @@
 //! Holds the workers of a stage until all are ready, then lets them go at one instant.
 
-use crate::driver::Timetable;
+use crate::timetable::Timetable;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Shut until it is opened, once.

@@ -4,7 +4,7 @@
 
 use crate::collector::Collector;
 use crate::control::{Control, Cuts};
-use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES, Timetable};
+use crate::driver::{FromWorker, Line, Pages, SPARE_PAGES};
 use crate::flushes::{Flushes, is_probed};
 use crate::io::Completion;
 use crate::outcome::StageOutcome;
@@ -12,6 +12,7 @@ use crate::purge;
 use crate::recorder::{Interval, slots};
 use crate::stuck::Patience;
 use crate::targets::{Done, World};
+use crate::timetable::Timetable;
 use crate::turns::Turns;
 use crate::virtual_worker::Doer;
 use crate::waiting::Outstanding;

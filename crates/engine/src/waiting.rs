@@ -1,7 +1,7 @@
 //! Requests without an answer, told while they have none: a load that stands still has nothing else
 //! to say.
 
-use crate::driver::Timetable;
+use crate::timetable::Timetable;
 use model::event::{LEAST_WAIT_NS, WaitSpan, Waiting};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -66,8 +66,8 @@ impl Outstanding {
         }
     }
 
-    /// What waits at `at_ns` of a load that ends at `stop_at_ns`, if the worker has turned its pages
-    /// up to `turned_ns`.
+    /// What waits at `at_ns` of a load that ends at `stop_at_ns`, if the worker has turned its
+    /// pages up to `turned_ns`.
     fn spans(&self, at_ns: u64, stop_at_ns: u64, turned_ns: u64, spans: &mut Vec<WaitSpan>) {
         let told = *self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let until_ns = at_ns.min(stop_at_ns);

@@ -37,8 +37,8 @@ const RULES: [(Alert, f64, u64, u64); 3] = [
 const MONTH: u64 = 30 * 24 * HOUR;
 const WEEK: u64 = 7 * 24 * HOUR;
 
-/// The rules for a budget of so long a time. Of less than a week, windows are shorter in proportion,
-/// and at least a minute, two and three.
+/// The rules for a budget of so long a time. Of less than a week, windows are shorter in
+/// proportion, and at least a minute, two and three.
 pub fn rules(window: Nanos) -> [Rule; 3] {
     let budget = window.0 / SLOT_NS;
     let minutes = |count: u64, least: u64| {

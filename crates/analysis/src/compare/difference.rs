@@ -186,7 +186,8 @@ pub fn visible_percent(deviation: f64, repetitions: u64, tests: usize) -> Option
         return None;
     }
     let each = repetitions as f64;
-    // The test's own, for sides that stray alike: Satterthwaite's less one, and at least one side's.
+    // The test's own, for sides that stray alike: Satterthwaite's less one, and no less than one
+    // side's.
     let freedom = (2.0 * (each - 1.0) - 1.0).max(each - 1.0);
     let bounds = student::bound(OUTSIDE / tests.max(1) as f64, freedom)
         + student::bound(2.0 * MISSED, freedom);

@@ -424,20 +424,21 @@ pub(crate) fn judge(comparison: &mut Comparison) {
             if let (Some(test), Some(chance)) = (found.test, found.chance) {
                 found.interval = Some(difference::agreeing(test, chance));
             }
-            found.verdict = verdict(found, point.repetitions, tests[family.unwrap_or(0)]);
+            let (base, other) = point.repetitions;
+            found.verdict = verdict(found, base.min(other), tests[family.unwrap_or(0)]);
         }
     }
 }
 
-/// What can be told of one of so many `tests`.
-fn verdict(found: &Difference, repetitions: (usize, usize), tests: usize) -> Verdict {
+/// What can be told of one of so many `tests`, with so many `repetitions` of either side at least.
+fn verdict(found: &Difference, repetitions: usize, tests: usize) -> Verdict {
     let Some(chance) = found.chance else { return Verdict::NotKnown };
     // What it follows may not make it surer than it is.
     let may_be_none = found.interval.is_some_and(|interval| interval.holds(0.0));
     match chance >= 1.0 - CONFIDENCE || may_be_none {
         true if found.is_apart => {
-            let least = repetitions.0.min(repetitions.1) as u64;
-            let needed = found.test.and_then(|test| difference::needed(test, least, tests));
+            let needed = |test| difference::needed(test, repetitions as u64, tests);
+            let needed = found.test.and_then(needed);
             Verdict::NotDecided { needed }
         }
         true => Verdict::NoDifference,

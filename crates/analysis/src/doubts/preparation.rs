@@ -298,8 +298,8 @@ mod tests {
     use crate::testing::Recorded;
     use model::inventory::{Link, LinkKind};
 
-    /// The share of holes that is doubted below a loop device of 1 GiB, of which so many MiB are none
-    /// on a medium.
+    /// The share of holes that is doubted below a loop device of 1 GiB, of which so many MiB are
+    /// none on a medium.
     fn holes_of(prepare: &str, mib: u64) -> Option<f64> {
         let suite = format!("[stages]\nprepare = {prepare}\n[[workload]]\nname = \"w\"\n");
         let mut recorded = Recorded::new(&suite);

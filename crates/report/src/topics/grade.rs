@@ -174,7 +174,10 @@ fn bound_object(bound: &Bound) -> Value {
 }
 
 fn steps(steps: &[Raise]) -> Vec<Value> {
-    let one = |raise: &Raise| json!({"step": raise.step.word(), "time_ns": raise.time.map(|time| time.0)});
+    let one = |raise: &Raise| {
+        let time_ns = raise.time.map(|time| time.0);
+        json!({ "step": raise.step.word(), "time_ns": time_ns })
+    };
     steps.iter().map(one).collect()
 }
 

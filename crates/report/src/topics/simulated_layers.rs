@@ -184,7 +184,7 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let body: Markup = all.iter().take(MOST_POINTS).map(row).collect();
     let caption = plain(
         "caption",
-        "The share of the measured time in which each layer worked, the mean over all its parts, of \
+        "The share of the measured time in which each layer worked, the mean over all its parts; \
          ports and links in their busier direction. One part may be busier than the mean. –: the \
          testbed gives it no cost.",
     );

@@ -152,7 +152,7 @@ impl Runner<'_> {
             Ended::Stopped => Ok(Err(Cut::Stopped)),
             Ended::Late if number > 1 => Ok(Err(Cut::Late)),
             Ended::Late => Err(Failure::Run(format!(
-                "error: `{line}` took longer than {}, all the time that --budget leaves; allow more",
+                "error: `{line}` took longer than {}, all that --budget leaves; allow more",
                 nanos(limit)
             ))),
             Ended::After(time) if !writes_run(command) => Ok(Ok(Value::Time(time))),

@@ -148,7 +148,7 @@ fn judged(
         [rate, p99].into_iter().flatten().filter(|found| is_told(found)).collect();
     if let Some((found, needed)) = undecided(compared) {
         let (name, change) = (metric_of(compared, found.metric), percent(found.percent));
-        let words = not_decided(compared.repetitions, needed);
+        let words = not_decided(compared, needed);
         return (format!("{name} {change}, {words}"), None);
     }
     match told.as_slice() {

@@ -116,8 +116,8 @@ pub(crate) fn verdict(found: &Difference) -> &'static str {
 }
 
 /// `not decided: 3 repetitions; 5 would`.
-pub(crate) fn not_decided(repetitions: (usize, usize), needed: Option<u64>) -> String {
-    let (base, other) = repetitions;
+pub(crate) fn not_decided(point: &ComparedPoint, needed: Option<u64>) -> String {
+    let (base, other) = point.repetitions;
     let have = match base == other {
         true => words::counted(base as u64, "repetition"),
         false => format!("{base} and {other} repetitions"),

@@ -111,7 +111,7 @@ fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
     for found in &compared.differences {
         if let Verdict::NotDecided { needed } = found.verdict {
             let (name, change) = (metric_of(compared, found.metric), percent(found.percent));
-            let words = not_decided(compared.repetitions, needed);
+            let words = not_decided(compared, needed);
             text.push_str(&format!("  {name} {change}, {words}.\n"));
         }
     }
