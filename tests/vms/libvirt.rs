@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-const PARTS: [&str; 4] = ["qemu", "guest-kernel", "libvirt", "virsh"];
+const PARTS: [&str; 5] = ["qemu", "qemu-img", "guest-kernel", "libvirt", "virsh"];
 
 /// Lines for a shell with mounts of its own, in which a libvirt asks each hypervisor once what it
 /// can do.

@@ -124,6 +124,11 @@ const PARTS: &[Part] = &[
         source: Source::Program { names: &["qemu-system-x86_64"], package: "qemu-system-x86" },
     },
     Part {
+        name: "qemu-img",
+        purpose: "disks that libvirt makes upon others",
+        source: Source::Program { names: &["qemu-img"], package: "qemu-utils" },
+    },
+    Part {
         name: "guest-kernel",
         purpose: "the kernel of these machines",
         source: Source::GuestKernel,
