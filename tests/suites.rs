@@ -188,7 +188,7 @@ fn the_suites_of_sweeps_run_small_on_one_machine() {
 #[test]
 fn the_suites_of_many_stages_run_small_on_one_machine() {
     each_runs_small(&[
-        ("s2d-disaggregated", "1/2000", 18, &["fixed-depth", "equal-rate"]),
+        ("s2d-disaggregated", "1/2000", 30, &["fixed-depth", "equal-rate"]),
         ("disk-mark", "1/50", 40, &["1m-sequential-read-q8", "4k-random-write-q1"]),
     ]);
 }

@@ -14,8 +14,8 @@ fn objects(text: &str) -> Vec<Value> {
 /// Records a run of two seconds on a file.
 fn record(here: &Path) {
     let load = ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "2"];
-    plimsoll(here, &[&["run", "--quiet", "--out", "r.plimsoll"][..], &load, &["data"]].concat())
-        .with_code(0);
+    let run = ["run", "--quiet", "--out", "r.plimsoll", "--set", "interval=1s"];
+    plimsoll(here, &[&run[..], &load, &["data"]].concat()).with_code(0);
 }
 
 #[test]

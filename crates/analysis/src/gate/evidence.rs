@@ -202,17 +202,18 @@ impl Beyond {
 
 /// The distances from a shift, into the direction of `away`, at which others are looked at, the
 /// farthest first. Between two of them the evidence hardly changes: it jumps where a shift passes
-/// one of the first pairs, of which the scale is hardly known.
+/// one of the first pairs, of which the scale is hardly known. At such a pair itself it may be
+/// ruined for thousands of pairs; no shift is believed because it is one of them.
 fn looked_at(differences: &[f64], from: f64, away: f64, design: f64) -> Vec<f64> {
     // A factor of e^20 is beyond every figure that two runs of one thing could have.
     const FARTHEST: f64 = 20.0;
     const STEP: f64 = 1.15;
     const FIRST: usize = 12;
-    const BESIDE: f64 = 1e-9;
+    let least = design / 16.0;
     let steps = std::iter::successors(Some(FARTHEST), |last| Some(last / STEP));
-    let steps = steps.take_while(|distance| *distance > design / 16.0);
+    let steps = steps.take_while(|distance| *distance > least);
     let first = differences.iter().take(FIRST).map(|pair| away * (pair - from));
-    let first = first.flat_map(|at| [at - BESIDE, at + BESIDE]).filter(|distance| *distance > 0.0);
+    let first = first.flat_map(|at| [at - least, at + least]).filter(|distance| *distance > 0.0);
     let mut all: Vec<f64> = steps.chain(first).chain([0.0]).collect();
     all.sort_unstable_by(|one, two| two.total_cmp(one));
     all
