@@ -90,7 +90,7 @@ fn doc(scope: &Scope) -> Outcome<()> {
 /// `None`: there are none.
 fn aside(chore: &str, scope: &Scope) -> Option<Command> {
     let packages = scope.packages();
-    if packages.as_ref().is_some_and(|packages| packages.is_empty()) {
+    if packages.as_ref().is_some_and(std::collections::BTreeSet::is_empty) {
         return None;
     }
     let cargo = shell::cargo();

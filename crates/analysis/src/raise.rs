@@ -7,6 +7,7 @@ use crate::row::ResultRow;
 use crate::targets::OfTargets;
 use catalogue::targets::Known;
 use model::plan::{PlannedTarget, Steady, Stop};
+use model::record::StageRecord;
 use model::{Level, Nanos, Plan, Record, StageKind};
 
 model::plain_words! {
@@ -230,7 +231,7 @@ fn of_durability(case: &Case<'_>) -> Vec<(Rank, Step)> {
 
 fn of_caches(case: &Case<'_>) -> Vec<(Rank, Step)> {
     let Some(rank) = lacks(case, Check::Caches) else { return Vec::new() };
-    let is_counted = case.record.stage(case.row.stage).is_some_and(|stage| stage.is_counted());
+    let is_counted = case.record.stage(case.row.stage).is_some_and(StageRecord::is_counted);
     let is_elsewhere = |doubt: &Warning| {
         matches!(doubt, Warning::NotCarried { .. } | Warning::LessAtDevice { .. })
     };

@@ -11,6 +11,7 @@ use crate::targets::{OfTargets, loaded, of_target};
 use catalogue::targets::Known;
 use model::choices::FileFsync;
 use model::plan::Work;
+use model::record::StageRecord;
 use model::{Op, Record};
 use std::fmt;
 use std::str::FromStr;
@@ -213,7 +214,7 @@ fn caches_known(record: &Record, row: &ResultRow, known: &OfTargets) -> Found {
     let memory = record.testbed.iter().map(|facts| facts.memory.0).max().unwrap_or(0);
     let is_large = record.plan.footprint_of(row.stage).0 >= memory.saturating_mul(2);
     let is_seen = known.caches == Known::Seen && !is_buffered(record, row);
-    let is_counted = record.stage(row.stage).is_some_and(|stage| stage.is_counted())
+    let is_counted = record.stage(row.stage).is_some_and(StageRecord::is_counted)
         && (!row.plans(Op::Read) || is_large || page_cache::is_counted(record, row));
     match known.caches {
         Known::Never => Found::Missing,

@@ -193,7 +193,7 @@ fn less(seen: &Seen) -> Vec<Seen> {
         all.push(with(&|seen| seen.chain[place].direct = None));
         // Nobody looked at what is below.
         let has_more = seen.chain.get(place + 1).is_some_and(|next| place == 0 || next.deeper == 1);
-        let is_end = row(&seen.chain[place]).is_none_or(|layer| layer.ends_a_chain());
+        let is_end = row(&seen.chain[place]).is_none_or(Layer::ends_a_chain);
         if has_more && !is_end && !seen.chain.iter().any(is_memory) {
             all.push(with(&|seen| seen.chain.truncate(place + 1)));
         }

@@ -340,7 +340,7 @@ mod tests {
         assert!(shell::which("nice").is_none() || program_of(others) != "true");
         assert_eq!(parts.len(), groups.len() + 1);
         for (group, part) in groups.iter().zip(&parts) {
-            assert_eq!(part.which, [group.tests.clone()]);
+            assert_eq!(part.which, std::slice::from_ref(&group.tests));
             assert!(others.which.windows(2).any(|two| two == ["--skip", &group.tests]));
         }
         let of_the_usual = whole.parts(&groups, &elsewhere);

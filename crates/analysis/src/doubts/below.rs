@@ -97,7 +97,7 @@ fn media(target: &TargetFacts) -> Option<Vec<String>> {
         let is_last = next.is_none_or(|next| next.depth <= link.depth);
         match link.kind {
             LinkKind::Disk if !model::usage::is_stacked(&link.name) => {
-                disks.push(link.name.clone())
+                disks.push(link.name.clone());
             }
             LinkKind::FileSystem if !PLAIN.contains(&link.name.as_str()) => return None,
             LinkKind::Disk | LinkKind::Network => return None,
