@@ -60,12 +60,12 @@ pub fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
     text
 }
 
-/// A time as suites have it.
 /// So many intervals of a short measurement say how far chance moves its figures.
 const INTERVALS: u64 = 40;
 /// No interval is shorter.
 const LEAST_INTERVAL: Nanos = Nanos(10_000_000);
 
+/// A time as suites have it.
 fn milliseconds(time: Nanos) -> String {
     format!("{}ms", time.0 / 1_000_000)
 }
