@@ -84,6 +84,6 @@ mod tests {
         assert!(is_chosen("[layout]\nsize = \"64MiB\"", &[]));
         assert!(is_chosen("[layout]\nsizes = \"4KiB:1, 1MiB:1\"", &[]));
         assert!(is_chosen("", &["layout.size=64MiB"]));
-        assert!(is_chosen("[sweep]\n\"layout.size\" = [\"64MiB\", \"1GiB\"]", &[]));
+        assert!(is_chosen("[sweep]\nsize = [\"64MiB\", \"1GiB\"]", &[]));
     }
 }

@@ -83,7 +83,7 @@ fn program(line: &str) -> Option<Program> {
 
 impl Program {
     fn waits(&self) -> bool {
-        self.name.split_once(' ').is_some_and(|(_, target)| target == WHOLE)
+        self.name.split(' ').nth(1) == Some(WHOLE)
     }
 
     /// What runs of it at once: each group whose tests take turns, and one part with all others.
@@ -93,11 +93,12 @@ impl Program {
         }
         let in_turn = groups.iter().map(|group| Program {
             name: format!("{} {}", self.name, group.tests),
-            which: group.which(scope),
+            which: group.which(scope, groups),
             threads: Some(1),
             in_turn: true,
             ..self.clone()
         });
+        let in_turn = in_turn.filter(|part| !part.which.is_empty());
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let skipped = groups.iter().flat_map(|group| ["--skip".to_owned(), group.tests.clone()]);
         let others = Program {
@@ -340,13 +341,14 @@ mod tests {
         assert!(shell::which("nice").is_none() || program_of(others) != "true");
         assert_eq!(parts.len(), groups.len() + 1);
         for (group, part) in groups.iter().zip(&parts) {
-            assert_eq!(part.which, std::slice::from_ref(&group.tests));
+            assert_eq!(part.which[0], group.tests);
             assert!(others.which.windows(2).any(|two| two == ["--skip", &group.tests]));
         }
         let of_the_usual = whole.parts(&groups, &elsewhere);
         assert_eq!(of_the_usual[0].which[0], "--exact");
         assert_eq!(of_the_usual.last(), Some(others));
         assert_eq!(whole.only("vms::a").which, ["--exact", "vms::a"]);
+        assert!(parts.iter().all(Program::waits), "each part may run again");
     }
 
     #[test]
