@@ -24,8 +24,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// What runs of it, as arguments of the program of tests, without those of other groups `of_all`
-    /// that are a part of it. Empty: nothing.
+    /// What runs of it, as arguments of the program of tests, without those of other groups
+    /// `of_all` that are a part of it. Empty: nothing.
     pub fn which(&self, scope: &Scope, of_all: &[Group]) -> Vec<String> {
         if scope.touches(&self.files) {
             let inner = of_all.iter().filter(|other| *other != self);
