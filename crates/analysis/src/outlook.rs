@@ -2,7 +2,7 @@
 //! raise it: a pure function of the plan and of what its hosts are.
 
 use crate::raise::{Raise, Step, least_steady, timed};
-use crate::targets::{Bound, OfTargets, loaded, of_target};
+use crate::targets::{self, Bound, OfTargets};
 use catalogue::targets::Known;
 use model::choices::{CountersKept, FileFsync};
 use model::machines::Accelerator;
@@ -49,13 +49,8 @@ fn known(plan: &Plan, hosts: &[HostFacts]) -> OfTargets {
     let measured = stages.filter(|stage| {
         plan.stages.get(*stage as usize).is_some_and(|stage| stage.kind == StageKind::Measure)
     });
-    let targets = measured.flat_map(|stage| {
-        plan.hosts.iter().zip(hosts).flat_map(move |(host, facts)| {
-            let is_guest = facts.hypervisor.is_some() || made;
-            loaded(host, facts, stage).map(move |target| of_target(target, is_guest))
-        })
-    });
-    targets.reduce(OfTargets::and).unwrap_or(OfTargets::UNKNOWN)
+    let known = measured.filter_map(|stage| targets::of_stage(&plan.hosts, hosts, stage, made));
+    known.reduce(OfTargets::and).unwrap_or(OfTargets::UNKNOWN)
 }
 
 /// What ran the guests' instructions, where machines of ours carry the run.

@@ -72,6 +72,28 @@ pub fn loaded<'a>(
     facts.targets.iter().filter(is_loaded)
 }
 
+/// What can be known of all targets that hosts load in a stage, by what was found of each; of one
+/// that nobody looked at, nothing. `are_guests`: the run made its hosts.
+pub fn of_stage(
+    hosts: &[HostPlan],
+    testbed: &[HostFacts],
+    stage: u32,
+    are_guests: bool,
+) -> Option<OfTargets> {
+    let of_host = |(number, host): (usize, &HostPlan)| {
+        let facts = testbed.get(number);
+        let is_guest = are_guests || facts.is_some_and(|facts| facts.hypervisor.is_some());
+        let planned = host.targets.get(host.targets_of(stage)).unwrap_or_default();
+        let found = planned.iter().map(|target| {
+            let mut known = facts.into_iter().flat_map(|facts| &facts.targets);
+            let known = known.find(|one| one.path == target.path);
+            known.map_or(OfTargets::UNKNOWN, |known| of_target(known, is_guest))
+        });
+        found.collect::<Vec<_>>()
+    };
+    hosts.iter().enumerate().flat_map(of_host).reduce(OfTargets::and)
+}
+
 /// What can be known of a target; `is_guest`: its host runs under a hypervisor.
 pub fn of_target(target: &TargetFacts, is_guest: bool) -> OfTargets {
     let unknown = |of: &str| unseen(target, of, None);

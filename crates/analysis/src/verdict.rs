@@ -7,7 +7,7 @@ use crate::doubts::{Gravity, Warning, page_cache};
 use crate::durable::durable;
 use crate::raise::{Case, steps};
 use crate::row::{Covers, ResultRow};
-use crate::targets::{OfTargets, loaded, of_target};
+use crate::targets::{OfTargets, of_stage};
 use catalogue::targets::Known;
 use model::choices::FileFsync;
 use model::plan::Work;
@@ -149,12 +149,9 @@ fn known(record: &Record, row: &ResultRow) -> OfTargets {
     if record.plan.is_simulated() {
         return OfTargets::NONE;
     }
-    let hosts = record.plan.hosts.iter().zip(&record.testbed);
-    let targets = hosts.flat_map(|(host, facts)| {
-        let is_guest = facts.hypervisor.is_some() || crate::guests::made(record).is_some();
-        loaded(host, facts, row.stage).map(move |target| of_target(target, is_guest))
-    });
-    targets.reduce(OfTargets::and).unwrap_or(OfTargets::UNKNOWN)
+    let are_guests = crate::guests::made(record).is_some();
+    let known = of_stage(&record.plan.hosts, &record.testbed, row.stage, are_guests);
+    known.unwrap_or(OfTargets::UNKNOWN)
 }
 
 fn durability(record: &Record, row: &ResultRow, known: &OfTargets) -> Found {

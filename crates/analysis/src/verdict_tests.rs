@@ -165,6 +165,22 @@ fn what_answers_as_it_likes_is_at_best_indicative() {
 }
 
 #[test]
+fn a_target_that_nobody_looked_at_is_not_covered_by_one_that_somebody_did() {
+    let mut recorded = run(WRITES, Some(0));
+    on(&[EXT4, DISK], &mut recorded);
+    assert_eq!(judged(&recorded).level, Level::Quotable);
+    let targets = &mut recorded.record_mut().plan.hosts[0].targets;
+    let other = model::plan::Target { path: "/unseen".to_owned(), ..targets[0].clone() };
+    targets.push(other);
+    let verdict = judged(&recorded);
+    let missing: Vec<Check> = verdict.checks_that(Found::Missing).collect();
+    assert_eq!(
+        (verdict.level, &missing[..]),
+        (Level::Indicative, &[Check::Durability, Check::Caches][..])
+    );
+}
+
+#[test]
 fn nothing_is_shown_where_nobody_counted() {
     let mut recorded = run(READS, None);
     recorded.record_mut().notes.clear();
