@@ -14,7 +14,7 @@ use tempfile::TempDir;
 const VMS: &str = "pool = \"shared\"\nconnect = \"qemu+ssh://node1/system\"\n\
                    accelerator = \"tcg\"\n[stages]";
 
-const PARTS: [&str; 4] = ["qemu", "guest-kernel", "libvirt", "virsh"];
+const PARTS: [&str; 5] = ["qemu", "guest-kernel", "libvirt", "virsh", "nc"];
 
 /// Two nodes, with a folder that both have under the same path as a pool.
 struct Nodes {

@@ -129,6 +129,11 @@ const PARTS: &[Part] = &[
         source: Source::Program { names: &["qemu-img"], package: "qemu-utils" },
     },
     Part {
+        name: "nc",
+        purpose: "the line to a machine's agent behind a libvirt on another node",
+        source: Source::Program { names: &["nc"], package: "netcat-openbsd" },
+    },
+    Part {
         name: "guest-kernel",
         purpose: "the kernel of these machines",
         source: Source::GuestKernel,

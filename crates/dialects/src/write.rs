@@ -20,7 +20,7 @@ pub fn suites(draft: &Draft) -> Vec<SuiteText> {
     parts.map(part).collect()
 }
 
-fn all_alike(groups: &[Group]) -> bool {
+pub fn all_alike(groups: &[Group]) -> bool {
     groups.first().is_none_or(|first| groups.iter().all(|group| are_alike(first, group)))
 }
 

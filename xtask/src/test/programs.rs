@@ -21,6 +21,10 @@ const NICER: &str = "5";
 /// As many cases of each property are enough of a package in which nothing changed.
 const FEW_CASES: &str = "32";
 
+/// What properties are asked with, but where everything is checked: the same cases each time, so
+/// that a change is never held up by what it has nothing to do with. `--all` draws others.
+const SEED: &str = "20261127";
+
 /// How a program of tests learns how many of them run at once.
 const THREADS: &str = "RUST_TEST_THREADS";
 
@@ -41,6 +45,8 @@ pub struct Program {
     in_turn: bool,
     /// Nothing that it is made of changed since everything was checked.
     in_short: bool,
+    /// Its properties draw cases that nobody drew before.
+    draws: bool,
 }
 
 /// Has cargo build every test program of the workspace.
@@ -96,6 +102,7 @@ impl Program {
             which: group.which(scope, groups),
             threads: Some(1),
             in_turn: true,
+            draws: *scope == Scope::All,
             ..self.clone()
         });
         let in_turn = in_turn.filter(|part| !part.which.is_empty());
@@ -105,6 +112,7 @@ impl Program {
             name: format!("{} others", self.name),
             which: skipped.collect(),
             threads: Some(processors.max(WAITING)),
+            draws: *scope == Scope::All,
             ..self.clone()
         };
         in_turn.chain([others]).collect()
@@ -116,7 +124,7 @@ impl Program {
         let folders: Vec<String> = uses.folders_of(&self.package).into_iter().collect();
         let in_short = !scope.touches(&folders) && scope.packages().is_some();
         let which = if in_short { Vec::new() } else { vec!["--include-ignored".to_owned()] };
-        Program { which, in_short, ..self.clone() }
+        Program { which, in_short, draws: *scope == Scope::All, ..self.clone() }
     }
 
     /// One of its tests, alone.
@@ -144,6 +152,9 @@ impl Program {
         command.env("PLIMSOLL_TEST_PARTS", parts).stdin(Stdio::null());
         if self.in_short {
             command.env("PROPTEST_CASES", FEW_CASES);
+        }
+        if !self.draws {
+            command.env("PROPTEST_RNG_SEED", SEED);
         }
         command.args(&self.which);
         if let Some(threads) = self.threads.filter(|_| std::env::var_os(THREADS).is_none()) {
@@ -217,8 +228,10 @@ fn thread_of_ours() -> Failed<Program> {
     Failed { program: None, may_run_again: false, tests, why }
 }
 
-/// As much of what failed tests said as is repeated at the end, where it is read.
-const LINES_AT_THE_END: usize = 80;
+/// As much of what one failed test said as is repeated at the end, where it is read.
+const LINES_AT_THE_END: usize = 40;
+/// As many tests say something there.
+const TESTS_AT_THE_END: usize = 20;
 
 /// What the tests that failed said, of all that their program wrote: without backtraces, and not
 /// without a bound.
@@ -235,7 +248,16 @@ fn what_failed(output: &str) -> String {
     let failures = output.lines().skip_while(|line| *line != "failures:").skip(1);
     let said = failures.take_while(|line| *line != "failures:");
     let lines = said.filter(|line| !line.is_empty()).filter(|line| !is_of_a_backtrace(line));
-    lines.take(LINES_AT_THE_END).collect::<Vec<_>>().join("\n")
+    let (mut tests, mut of_one) = (0, 0);
+    let mut kept = Vec::new();
+    for line in lines {
+        let begins = line.starts_with("---- ") && line.ends_with(" stdout ----");
+        (tests, of_one) = if begins { (tests + 1, 1) } else { (tests, of_one + 1) };
+        if tests <= TESTS_AT_THE_END && of_one <= LINES_AT_THE_END {
+            kept.push(line);
+        }
+    }
+    kept.join("\n")
 }
 
 /// The names of the tests that failed: the last list of what their program wrote.
@@ -297,6 +319,12 @@ mod tests {
         let in_short = in_short(&what_failed(output));
         assert_eq!(in_short, ["test a ... FAILED: thread 'a' panicked at x.rs:1:2: no"]);
         assert_eq!(what_failed("test result: ok"), "");
+        let of_many = format!(
+            "failures:\n---- a stdout ----\n{}---- b stdout ----\nthat\n",
+            "x\n".repeat(99)
+        );
+        let told = what_failed(&of_many);
+        assert!(told.ends_with("---- b stdout ----\nthat") && told.lines().count() == 42, "{told}");
     }
 
     fn message(test: bool, package: &str, target: &str) -> String {
@@ -346,7 +374,7 @@ mod tests {
         }
         let of_the_usual = whole.parts(&groups, &elsewhere);
         assert_eq!(of_the_usual[0].which[0], "--exact");
-        assert_eq!(of_the_usual.last(), Some(others));
+        assert_eq!(of_the_usual.last().map(|last| &last.which), Some(&others.which));
         assert_eq!(whole.only("vms::a").which, ["--exact", "vms::a"]);
         assert!(parts.iter().all(Program::waits), "each part may run again");
     }

@@ -120,6 +120,17 @@ fn a_total_size_is_as_many_files_as_make_it() {
 }
 
 #[test]
+fn a_run_that_follows_another_of_the_same_files_finds_none() {
+    let run = "rd=q,fwd=p,fwdrate=max,format=yes,elapsed=9\n";
+    let text = format!(
+        "fsd=f,anchor=/a,depth=2,width=3,files=9,size=64k\nfwd=p,fsd=f,operation=create\n{run}{run}"
+    );
+    let import = imported(&text);
+    assert_eq!(import.refused().count(), 0);
+    planned(&import.suites[0].text).expect("files are made, removed and made again");
+}
+
+#[test]
 fn what_is_not_understood_is_refused_by_name() {
     let told = |text: &str, name: &str| {
         let import = imported(text);

@@ -126,7 +126,9 @@ fn groups(file: &File, losses: &mut Losses) -> Vec<Group> {
 
 /// What holds for all runs.
 fn general(general: &General, losses: &Losses, groups: &mut [Group]) {
-    for group in groups {
+    let as_one = write::all_alike(groups);
+    let last_group = groups.len().saturating_sub(1);
+    for (number, group) in groups.iter_mut().enumerate() {
         let is_tree = group.layout.get("kind") == Some("\"tree\"");
         if let Some(got) = general.compressible.as_ref().filter(|got| got.value > 0) {
             let share = crate::draft::share(got.value);
@@ -148,8 +150,8 @@ fn general(general: &General, losses: &Losses, groups: &mut [Group]) {
         }
         if is_tree {
             // What runs before another run of the same files leaves none of its own.
-            let is_swept = !group.sweep.0.is_empty();
-            let last = group.works.len().saturating_sub(usize::from(!is_swept));
+            let runs_again = !group.sweep.0.is_empty() || (as_one && number < last_group);
+            let last = group.works.len().saturating_sub(usize::from(!runs_again));
             group.works.iter_mut().take(last).for_each(|work| removed_again(&mut work.fields));
         }
     }

@@ -100,7 +100,12 @@ fn over_socket(socket: &Path, ask: &Ask) -> Result<ExitCode, Failure> {
 fn over_ssh(host: &str, socket: &Path, ask: &Ask) -> Result<ExitCode, Failure> {
     let path = socket.to_string_lossy().replace('\'', r"'\''");
     // What is asked for is made of plain words.
-    let script = format!("{{ echo '{}'; exec cat; }} | exec nc -U '{path}'", ask.line());
+    // Without it, `cat` alone would hold the line, and nobody would answer.
+    let script = format!(
+        "command -v nc >/dev/null || {{ echo 'nc is not there; install netcat-openbsd' >&2; exit \
+         127; }}; {{ echo '{}'; exec cat; }} | exec nc -U '{path}'",
+        ask.line()
+    );
     let mut command = Command::new("ssh");
     command.args(["-T", "-oBatchMode=yes", "-oConnectTimeout=15", "-oServerAliveInterval=5"]);
     // It takes our place, streams and all.
