@@ -113,13 +113,13 @@ pub fn target_dir() -> Outcome<PathBuf> {
         .ok_or_else(|| "cargo metadata names no target directory; update cargo".to_owned())
 }
 
-/// Builds the optimised `plimsoll` and returns where it is.
+/// Builds `plimsoll` as it is handed out, all of it optimised, and returns where it is.
 ///
 /// # Errors
 /// It does not compile.
 pub fn build_plimsoll() -> Outcome<PathBuf> {
-    show(cargo().args(["build", "--release", "--locked", "--package", "cli"]))?;
-    let binary = target_dir()?.join("release/plimsoll");
+    show(cargo().args(["build", "--profile=dist", "--locked", "--package", "cli"]))?;
+    let binary = target_dir()?.join("dist/plimsoll");
     if binary.is_file() {
         Ok(binary)
     } else {
@@ -134,14 +134,14 @@ pub fn build_plimsoll() -> Outcome<PathBuf> {
 pub fn build_example(package: &str, name: &str) -> Outcome<PathBuf> {
     show(cargo().args([
         "build",
-        "--release",
+        "--profile=dist",
         "--locked",
         "--package",
         package,
         "--example",
         name,
     ]))?;
-    Ok(target_dir()?.join("release/examples").join(name))
+    Ok(target_dir()?.join("dist/examples").join(name))
 }
 
 /// The triple of the machine that compiles, such as `x86_64-unknown-linux-gnu`.
