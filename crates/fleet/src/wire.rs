@@ -64,9 +64,9 @@ pub enum ToAgent {
         patience_ns: u64,
     },
     /// Claim and open your share.
-    Assign(Box<HostPlan>),
+    Assign(#[serde(with = "plan_json::host_plan")] Box<HostPlan>),
     /// Take in stages that the plan gets while it runs. Only between two stages.
-    Extend(Vec<HostStage>),
+    Extend(#[serde(with = "plan_json::stages")] Vec<HostStage>),
     /// Set up the workers of this stage and wait.
     Arm {
         /// Its number.

@@ -19,7 +19,6 @@ mod event_io;
 mod hosts;
 mod jobs;
 mod purged;
-mod words;
 
 pub use adjusted::{Adjusted, ScaledTime};
 pub use backends::{
@@ -32,7 +31,6 @@ pub use event_io::{CountedBy, EventIo};
 pub use hosts::{AboutHosts, HostStart, OtherRun, TakesPart, Trait};
 pub use jobs::{Imported, Lost};
 pub use purged::{Purged, PurgedBy};
-pub use words::InWords;
 
 /// Something that a reader of the results has to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -275,8 +273,6 @@ pub enum Fact {
     SimulatedSites(Vec<Crossing>),
     /// The run file has no checksums. Said by whoever reads it.
     NoChecksums,
-    /// What a run file of an older format says in words.
-    InWords(InWords),
 }
 
 impl Fact {
@@ -316,7 +312,6 @@ impl Fact {
             Fact::SimulatedSites(_) => NoteKind::SimulatedSites,
             Fact::Purged(_) => NoteKind::Purged,
             Fact::NoChecksums => NoteKind::NoChecksums,
-            Fact::InWords(old) => old.kind,
         }
     }
 
@@ -331,7 +326,6 @@ impl Fact {
         match self {
             Fact::BackendFallback(fallback) => Some(fallback.taken),
             Fact::BackendChosen(choice) => Some(choice.taken),
-            Fact::InWords(old) => old.taken,
             _ => None,
         }
     }
@@ -340,7 +334,6 @@ impl Fact {
     pub fn refused_backend(&self) -> Option<Backend> {
         match self {
             Fact::BackendFallback(fallback) => fallback.refused.first().map(|one| one.backend),
-            Fact::InWords(old) => old.refused,
             _ => None,
         }
     }
@@ -349,7 +342,6 @@ impl Fact {
     pub fn device_read(&self) -> Option<u64> {
         match self {
             Fact::DeviceRead { bytes, .. } => Some(*bytes),
-            Fact::InWords(old) => old.device_read,
             _ => None,
         }
     }

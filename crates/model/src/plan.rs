@@ -2,7 +2,6 @@
 
 mod amounts;
 mod host;
-mod host_on_record;
 mod keep;
 pub mod names;
 pub mod origin;

@@ -1,7 +1,7 @@
 //! What hosts did in one stage after the other, without a record that holds it: what a run that is
 //! gone on with takes over from its file.
 
-use crate::coded::{self, Blocks};
+use crate::coded::Blocks;
 use crate::counters;
 use crate::error::StoreError;
 use crate::open::{Opened, open_run};
@@ -164,9 +164,6 @@ fn counted(
     stage: u32,
     take: &mut dyn FnMut(Event) -> Result<(), Problem>,
 ) -> Result<(), Problem> {
-    if !counters::are_there(connection)? {
-        return Ok(());
-    }
     let hosts = record.plan.hosts.len() as u32;
     let mut take = |sample: model::CounterSample| match sample.host < hosts {
         true => take(Event::Counters(Box::new(sample))),
@@ -176,9 +173,6 @@ fn counted(
         record.stages.iter().map(|other| other.stage).filter(|other| *other != stage).collect();
     let series = counters::series(connection)?;
     counters::in_rows(connection, &series, &others)?.try_for_each(&mut take)?;
-    if !coded::are_there(connection)? {
-        return Ok(());
-    }
     let blocks = Blocks::of(&series);
     blocks.each_sample_but(connection, &others, |sample| take(sample.clone()))
 }

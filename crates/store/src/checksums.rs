@@ -6,7 +6,7 @@
 //! share them. Every step of it can be undone, so that no change of one word of a row leaves its
 //! checksum as it was.
 
-use crate::values::{Problem, each, is_there};
+use crate::values::{Problem, each};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, Params, Row, ToSql, Transaction, params};
 use std::ops::RangeInclusive;
@@ -299,13 +299,8 @@ pub fn write(
     Ok(())
 }
 
-/// Whether the file has checksums. Those of versions without have none, and whoever changed rows by
-/// hand took them away.
+/// Whether the file has checksums. Whoever changes rows by hand takes them away.
 pub fn are_there(connection: &Connection) -> Result<bool, Problem> {
-    let table = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'checksums'";
-    if connection.query_row(table, [], |row| row.get::<_, i64>(0))? == 0 {
-        return Ok(false);
-    }
     Ok(connection.query_row("SELECT EXISTS (SELECT 1 FROM checksums)", [], |row| row.get(0))?)
 }
 
@@ -343,11 +338,6 @@ pub fn check(
 pub fn check_whole(connection: &Connection) -> Result<(), Problem> {
     for (part, query) in TABLES {
         let mut sum = 0u64;
-        // A file of a version without it has no checksum of it either.
-        if is_late(part) && !is_there(connection, part.name())? {
-            check(connection, part, -1, 0, sum)?;
-            continue;
-        }
         each(connection, query, |row| {
             sum = sum.wrapping_add(of_row(row)?);
             Ok(())
@@ -355,19 +345,6 @@ pub fn check_whole(connection: &Connection) -> Result<(), Problem> {
         check(connection, part, -1, 0, sum)?;
     }
     Ok(())
-}
-
-/// Whether there are files with checksums that lack the table.
-fn is_late(part: Part) -> bool {
-    matches!(
-        part,
-        Part::Flushes
-            | Part::CounterShapes
-            | Part::CounterTail
-            | Part::CounterRemarks
-            | Part::Thinned
-            | Part::SampleBlocks
-    )
 }
 
 /// The checksums of single rows of a part, each looked up by its number.

@@ -9,23 +9,10 @@ use model::record::StageRecord;
 use rusqlite::{Connection, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether the file has counters at all.
-pub fn are_there(connection: &Connection) -> Result<bool, Problem> {
-    let tables =
-        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'counter_samples'";
-    Ok(connection.query_row(tables, [], |row| row.get::<_, i64>(0))? > 0)
-}
-
-/// Puts the samples into their stages. A file from before there were counters has none.
+/// Puts the samples into their stages.
 pub fn fill(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
-    if !are_there(connection)? {
-        return Ok(());
-    }
     let series = series(connection)?;
     put(in_rows(connection, &series, &BTreeSet::new())?, stages)?;
-    if !coded::are_there(connection)? {
-        return Ok(());
-    }
     let blocks = Blocks::of(&series);
     let mut is_any = false;
     blocks.each_sample(connection, |sample| {
@@ -110,9 +97,6 @@ pub fn remarks(
     stages: &[StageRecord],
 ) -> Result<BTreeMap<u32, Vec<CounterSample>>, Problem> {
     let mut remarks: BTreeMap<u32, Vec<CounterSample>> = BTreeMap::new();
-    if !are_there(connection)? {
-        return Ok(remarks);
-    }
     let mut take = |row: &Row<'_>| {
         let sample = without_entries(row)?;
         if !stages.iter().any(|record| record.stage == sample.stage) {
@@ -122,9 +106,7 @@ pub fn remarks(
         Ok(())
     };
     each(connection, REMARKS, &mut take)?;
-    if coded::are_there(connection)? {
-        each(connection, coded::REMARKS, &mut take)?;
-    }
+    each(connection, coded::REMARKS, &mut take)?;
     Ok(remarks)
 }
 

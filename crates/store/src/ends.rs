@@ -1,7 +1,7 @@
 //! What hosts had left over at the end of a stage, in a run file.
 
 use crate::checksums::{Part, Sums};
-use crate::values::{Problem, each, is_there, number, small, unsigned};
+use crate::values::{Problem, each, number, small, unsigned};
 use model::Op;
 use model::event::{Flush, HostEnd, Left, MOST_FLUSHES, MOST_LEFT, MOST_PAUSES, Pause};
 use model::histogram::EncodedHistogram;
@@ -35,15 +35,11 @@ pub fn write(
     Ok(())
 }
 
-/// Those of all stages, by host; none where the file is from before there were any.
+/// Those of all stages, by host.
 pub fn read(connection: &Connection, stages: &mut [StageRecord]) -> Result<(), Problem> {
-    if is_there(connection, "left_over")? {
-        read_left(connection, stages)?;
-        read_pauses(connection, stages)?;
-    }
-    if is_there(connection, "flushes")? {
-        read_flushes(connection, stages)?;
-    }
+    read_left(connection, stages)?;
+    read_pauses(connection, stages)?;
+    read_flushes(connection, stages)?;
     stages.iter_mut().for_each(|stage| stage.ends.sort_by_key(|end| end.host));
     Ok(())
 }

@@ -15,7 +15,6 @@ mod error;
 mod filled;
 mod foreign;
 mod in_time;
-mod legacy;
 mod occurrences;
 mod of_host;
 mod open;

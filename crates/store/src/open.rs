@@ -4,9 +4,8 @@
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
 use crate::schema::{
-    APPLICATION_ID, CHECKSUM_TABLES, CODED_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES,
-    FOREIGN_FORMAT, FOREIGN_TABLES, NEWEST, OCCURRENCE_TABLES, OLDEST, SAMPLE_BLOCK_TABLES,
-    SUM_TABLES, TABLES, THINNED_TABLES,
+    ALL_TABLES, APPLICATION_ID, BEFORE_RELEASE, CHECKSUM_TABLES, FOREIGN_FORMAT, FOREIGN_TABLES,
+    FORMAT,
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{DirBuilder, File};
@@ -249,7 +248,7 @@ impl Header {
         if self.word(68) != APPLICATION_ID {
             return Err(not("it is some other program's SQLite file"));
         }
-        if !(OLDEST..=NEWEST).contains(&self.word(60)) {
+        if ![FORMAT, FOREIGN_FORMAT, BEFORE_RELEASE].contains(&self.word(60)) {
             return Err(StoreError::OtherFormat(path.to_owned(), self.word(60)));
         }
         let page = match u16::from_be_bytes([self.bytes[16], self.bytes[17]]) {
@@ -293,35 +292,7 @@ fn check_schema(connection: &Connection, format: u32) -> Result<(), String> {
         check_tables(connection, FOREIGN_TABLES)?;
         return check_tables(connection, CHECKSUM_TABLES);
     }
-    check_tables(connection, TABLES)?;
-    if format > OLDEST {
-        check_tables(connection, CHECKSUM_TABLES)?;
-    }
-    // Files of earlier versions lack some of these.
-    for (names, tables) in [
-        ("'occurrences'", OCCURRENCE_TABLES),
-        ("'left_over', 'pauses'", END_TABLES),
-        ("'flushes'", FLUSH_TABLES),
-        ("'sums', 'stage_sums'", SUM_TABLES),
-        ("'counter_samples', 'counter_series', 'counters'", COUNTER_TABLES),
-        ("'thinned', 'moments'", THINNED_TABLES),
-        ("'sample_blocks', 'sample_columns'", SAMPLE_BLOCK_TABLES),
-        (
-            "'counter_shapes', 'counter_blocks', 'counter_sums', 'counter_columns', \
-             'counter_tail', 'counter_remarks'",
-            CODED_TABLES,
-        ),
-    ] {
-        let there = format!("SELECT count(*) FROM sqlite_schema WHERE name IN ({names})");
-        if connection
-            .query_row(&there, [], |row| row.get::<_, i64>(0))
-            .map_err(|error| error.to_string())?
-            > 0
-        {
-            check_tables(connection, tables)?;
-        }
-    }
-    Ok(())
+    ALL_TABLES.iter().try_for_each(|tables| check_tables(connection, tables))
 }
 
 fn check_tables(connection: &Connection, tables: &str) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! How far into the tables of a run file a block of sums reaches.
 
 use crate::checksums::Part;
-use crate::values::{Problem, each, is_there, small};
+use crate::values::{Problem, each, small};
 use model::digest::Spans;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
@@ -71,9 +71,6 @@ pub fn each_block(
     connection: &Connection,
     mut take: impl FnMut(i64, Stretch) -> Result<(), Problem>,
 ) -> Result<(), Problem> {
-    if !is_there(connection, "sums")? {
-        return Ok(());
-    }
     let mut before = Reach::default();
     let query = "SELECT block, samples, errors, workers, worker_samples FROM sums ORDER BY block";
     each(connection, query, |row| {

@@ -9,12 +9,12 @@ use crate::pages::{check_pages, check_rest, is_small};
 use crate::reach::Reach;
 use crate::sample_blocks::SampleBlocks;
 use crate::values::{Problem, each, small, unsigned};
-use crate::{counters, ends, legacy, occurrences, plausible, thinned};
+use crate::{counters, ends, occurrences, plausible, thinned};
 use model::event::{HostStart, Note, NoteKind, RunEnd, StageEnd};
 use model::record::{Record, StageData, StageRecord};
 use model::sample::{IntervalSample, Phase};
 use model::testbed::HostFacts;
-use model::{Fact, Plan, resume};
+use model::{Fact, resume};
 use rusqlite::{Connection, Row};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -120,18 +120,14 @@ pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
             Ok((head.0, head.1, head.2, tail.0, tail.1, tail.2))
         },
     )?;
-    let is_old = format(connection)? <= legacy::LAST_IN_WORDS;
-    let plan: Plan = match is_old {
-        true => serde_json::from_value(legacy::plan(&plan)?)?,
-        false => serde_json::from_str(&plan)?,
-    };
+    let plan = plan_json::plan::read(&plan)?;
     let testbed = testbed(connection)?;
     plausible::plan(&plan, testbed.len())?;
     let mut record = Record::new(plan, testbed, version, unsigned(started)?);
     record.stages = stages(connection, record.plan.stages.len())?;
     starts(connection, &mut record.stages)?;
     ends::read(connection, &mut record.stages)?;
-    record.notes = notes(connection, is_old)?;
+    record.notes = notes(connection)?;
     // A run that went on from such a file says it already.
     let is_said = |note: &Note| note.fact == Fact::NoChecksums;
     if !has_checksums && !record.notes.iter().any(is_said) {
@@ -153,15 +149,10 @@ pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
     Ok(record)
 }
 
-/// The format that the file has.
-fn format(connection: &Connection) -> Result<u32, Problem> {
-    small(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
-}
-
 fn testbed(connection: &Connection) -> Result<Vec<HostFacts>, Problem> {
     let mut hosts = Vec::new();
     each(connection, "SELECT facts FROM hosts ORDER BY host", |row| {
-        hosts.push(serde_json::from_str(&row.get::<_, String>(0)?)?);
+        hosts.push(plan_json::host_facts::read(&row.get::<_, String>(0)?)?);
         Ok(())
     })?;
     Ok(hosts)
@@ -309,7 +300,7 @@ pub(crate) fn each_checked(
     check_all(connection, part, sum)
 }
 
-fn notes(connection: &Connection, are_in_words: bool) -> Result<Vec<Note>, Problem> {
+fn notes(connection: &Connection) -> Result<Vec<Note>, Problem> {
     let mut notes = Vec::new();
     each(connection, "SELECT stage, host, kind, detail FROM notes ORDER BY note", |row| {
         let word: String = row.get(2)?;
@@ -317,8 +308,7 @@ fn notes(connection: &Connection, are_in_words: bool) -> Result<Vec<Note>, Probl
         let kind = kind.ok_or_else(|| Problem(format!("`{word}` is no kind of note")))?;
         let stage = row.get::<_, Option<i64>>(0)?.map(small).transpose()?;
         let detail: String = row.get(3)?;
-        let fact =
-            if are_in_words { legacy::fact(kind, detail) } else { serde_json::from_str(&detail)? };
+        let fact = plan_json::fact::read(&detail)?;
         if fact.kind() != kind {
             return Err(Problem(format!("a note is no `{word}`, as it says")));
         }

@@ -1,7 +1,7 @@
 //! The rows of a run file, one by one in the order of writing: none is held.
 
 use crate::checksums::{self, Part, Single};
-use crate::coded::{self, Blocks};
+use crate::coded::Blocks;
 use crate::counters;
 use crate::error::StoreError;
 use crate::filled::op;
@@ -137,9 +137,6 @@ pub fn each_counter<E>(
                  (series) ORDER BY counters.rowid";
     let file = |problem: Problem| Halted::File(StoreError::damaged(path, problem.0));
     let opened = open_run(path).map_err(Halted::File)?;
-    if !counters::are_there(&opened.connection).map_err(file)? {
-        return Ok(());
-    }
     check_head(&opened.connection).map_err(file)?;
     let mut checks = Single::of(&opened.connection, Part::Counters).map_err(file)?;
     let mut current: Option<(i64, u64)> = None;
@@ -170,9 +167,6 @@ fn each_coded<E>(
 ) -> Result<(), Halted<E>> {
     let mut refused = None;
     let mut each = || {
-        if !coded::are_there(connection)? {
-            return Ok(());
-        }
         let blocks = Blocks::of(&counters::series(connection)?);
         blocks.each_sample(connection, |sample| {
             for entry in &sample.entries {

@@ -1,23 +1,33 @@
 //! The tables of a run file. `docs/reference/run-file.md` explains them; a test runs its queries.
 
-/// The version of the tables and of the plan in them. A file of a later one is refused, and one
-/// from before [`OLDEST`].
-pub const FORMAT: u32 = 10;
+/// The version of the tables and of the plan in them. A file of another one is refused.
+pub const FORMAT: u32 = 1;
+
+/// The number that the same tables had before the first release.
+pub const BEFORE_RELEASE: u32 = 10;
 
 /// The version of files that hold results of other tools: older versions of Plimsoll refuse them.
 pub const FOREIGN_FORMAT: u32 = 6;
 
-/// The newest version that is read.
-pub const NEWEST: u32 = FORMAT;
-
-/// The oldest version that is read: its files have no checksums.
-pub const OLDEST: u32 = 3;
-
 /// Tells a run file from other SQLite files: `PLIM` in ASCII.
 pub const APPLICATION_ID: u32 = 0x504C_494D;
 
-/// Everything that every run file has.
-pub const TABLES: &str = "
+/// All tables of a run file.
+pub const ALL_TABLES: [&str; 10] = [
+    TABLES,
+    COUNTER_TABLES,
+    CODED_TABLES,
+    THINNED_TABLES,
+    SAMPLE_BLOCK_TABLES,
+    OCCURRENCE_TABLES,
+    END_TABLES,
+    FLUSH_TABLES,
+    SUM_TABLES,
+    CHECKSUM_TABLES,
+];
+
+/// What a run is, and what its hosts did.
+const TABLES: &str = "
 CREATE TABLE run (
     run_id TEXT NOT NULL, suite TEXT NOT NULL, scale TEXT NOT NULL, version TEXT NOT NULL,
     started_unix_ns INTEGER NOT NULL, ended_unix_ns INTEGER, state TEXT, reason TEXT, plan TEXT \
@@ -79,7 +89,7 @@ CREATE TABLE notes (note INTEGER PRIMARY KEY, stage INTEGER, host INTEGER NOT NU
 
 /// The table of what happened at an instant. A fresh run file has it; those of versions without it
 /// do not, and are read all the same.
-pub const OCCURRENCE_TABLES: &str = "
+const OCCURRENCE_TABLES: &str = "
 CREATE TABLE occurrences (
     occurrence INTEGER PRIMARY KEY, kind TEXT NOT NULL, stage INTEGER, at_ns INTEGER NOT NULL, \
                                      unix_ns INTEGER NOT NULL, host INTEGER,
@@ -89,7 +99,7 @@ CREATE TABLE occurrences (
 
 /// The tables of what hosts had left over at the end of a stage. A fresh run file has them; those
 /// of versions without them do not, and are read all the same.
-pub const END_TABLES: &str = "
+const END_TABLES: &str = "
 CREATE TABLE left_over (
     stage INTEGER NOT NULL, host INTEGER NOT NULL, work INTEGER NOT NULL, op TEXT NOT NULL, late \
                               BLOB NOT NULL, never BLOB NOT NULL
@@ -100,7 +110,7 @@ CREATE TABLE pauses (stage INTEGER NOT NULL, host INTEGER NOT NULL, at_ns INTEGE
 
 /// The table of how long targets took to make durable what was written. A fresh run file has it;
 /// those of versions without it do not, and are read all the same.
-pub const FLUSH_TABLES: &str = "
+const FLUSH_TABLES: &str = "
 CREATE TABLE flushes (
     stage INTEGER NOT NULL, host INTEGER NOT NULL, target TEXT NOT NULL, at_ns INTEGER NOT NULL, \
                                 took_ns INTEGER NOT NULL, ended INTEGER NOT NULL, errno INTEGER \
@@ -108,7 +118,7 @@ CREATE TABLE flushes (
 );
 ";
 
-/// The checksums of all other tables: every file has them from format 4 on.
+/// The checksums of all other tables.
 pub const CHECKSUM_TABLES: &str = "
 CREATE TABLE checksums (
     part TEXT NOT NULL, row INTEGER NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (part, row)
@@ -117,7 +127,7 @@ CREATE TABLE checksums (
 
 /// The tables of what the samples come to. A fresh run file has them, and nothing in them as long
 /// as it has few samples; files of versions without them are read all the same.
-pub const SUM_TABLES: &str = "
+const SUM_TABLES: &str = "
 CREATE TABLE sums (
     block INTEGER PRIMARY KEY, stages INTEGER NOT NULL, samples INTEGER NOT NULL, errors INTEGER \
                               NOT NULL, workers INTEGER NOT NULL,
@@ -141,10 +151,10 @@ CREATE TABLE counter_series (series INTEGER PRIMARY KEY, layer TEXT NOT NULL, na
 CREATE TABLE counters (sample INTEGER NOT NULL, series INTEGER NOT NULL, value INTEGER NOT NULL);
 ";
 
-/// The tables of the counters of a long run, in blocks of one host each: from format 7 on. What a
+/// The tables of the counters of a long run, in blocks of one host each. What a
 /// block comes to stands in `counter_sums`; a metric that is a state has there what it was at the
 /// end, and what is 0 has no row. `layers` has both, rows of single samples and of blocks.
-pub const CODED_TABLES: &str = "
+const CODED_TABLES: &str = "
 CREATE TABLE counter_shapes (shape INTEGER PRIMARY KEY, series BLOB NOT NULL);
 CREATE TABLE counter_blocks (
     block INTEGER PRIMARY KEY, stage INTEGER NOT NULL, host INTEGER NOT NULL, shape INTEGER NOT \
@@ -178,10 +188,10 @@ CREATE VIEW layers AS
                                 readings.stage;
 ";
 
-/// The tables of what a long run no longer keeps one by one: from format 7 on. `moments` has what
+/// The tables of what a long run no longer keeps one by one. `moments` has what
 /// all hosts together did in such an interval, and `timeline` has both. `host` is null there, and
 /// of all hosts' quantiles it has the worst.
-pub const THINNED_TABLES: &str = "
+const THINNED_TABLES: &str = "
 CREATE TABLE thinned (block INTEGER PRIMARY KEY);
 CREATE TABLE moments (
     stage INTEGER NOT NULL, interval INTEGER NOT NULL, phase TEXT NOT NULL, work INTEGER NOT \
@@ -210,10 +220,10 @@ CREATE VIEW timeline AS
         LEFT JOIN workloads ON workloads.point = stages.point AND workloads.work = parts.work;
 ";
 
-/// The tables of the samples of a long run, in blocks of one host each: from format 8 on. What a
+/// The tables of the samples of a long run, in blocks of one host each. What a
 /// block of sums is of then stands here, and no longer in rows. `moments` has what all hosts
 /// together did in its intervals.
-pub const SAMPLE_BLOCK_TABLES: &str = "
+const SAMPLE_BLOCK_TABLES: &str = "
 CREATE TABLE sample_blocks (block INTEGER PRIMARY KEY, first INTEGER NOT NULL, pieces INTEGER NOT \
                                        NULL);
 CREATE TABLE sample_columns (

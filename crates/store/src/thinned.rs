@@ -11,7 +11,7 @@ use crate::checksums::{Part, Sums};
 use crate::edge::{Edge, NUMBERED, take_checksums_away, take_intervals_away};
 use crate::reach::Reach;
 use crate::sample_blocks::{self, Move, Progress};
-use crate::values::{Problem, each, is_there, small};
+use crate::values::{Problem, each, small};
 use model::digest::{Held, Spans};
 use model::plan::Plan;
 use model::{IntervalSample, StageKind};
@@ -343,12 +343,10 @@ const MOMENTS: &str = "INSERT INTO moments
 /// The blocks of a file whose rows are gone.
 pub fn blocks(connection: &Connection) -> Result<BTreeSet<i64>, Problem> {
     let mut blocks = BTreeSet::new();
-    if is_there(connection, "thinned")? {
-        each(connection, "SELECT block FROM thinned", |row| {
-            blocks.insert(row.get(0)?);
-            Ok(())
-        })?;
-    }
+    each(connection, "SELECT block FROM thinned", |row| {
+        blocks.insert(row.get(0)?);
+        Ok(())
+    })?;
     Ok(blocks)
 }
 
@@ -368,9 +366,6 @@ pub fn stages(connection: &Connection) -> Result<BTreeSet<u32>, Problem> {
 
 /// Whether any rows of a file are gone.
 pub fn is_any(connection: &Connection) -> Result<bool, Problem> {
-    if !is_there(connection, "thinned")? {
-        return Ok(false);
-    }
     let found = connection.query_row("SELECT 1 FROM thinned LIMIT 1", [], |_| Ok(())).optional()?;
     Ok(found.is_some())
 }

@@ -4,7 +4,7 @@
 
 use crate::checksums::{self, Part, Single};
 use crate::coded::{self, Blocks, Extent};
-use crate::counters::{are_there, series};
+use crate::counters::series;
 use crate::search::{self, Bracket};
 use crate::source::Source;
 use crate::values::{Problem, small, unsigned};
@@ -40,9 +40,6 @@ pub fn find_beside<E>(
     load: impl Fn(u32) -> Option<Range<u64>>,
     other: impl FnOnce() -> Result<E, Problem>,
 ) -> Result<(E, Usages), Problem> {
-    if !are_there(&source.opened.connection)? {
-        return Ok((other()?, Usages::new()));
-    }
     let most =
         Most { rows: MOST_ROWS, samples: MOST_SAMPLES, decoded: MOST_DECODED, taken: MOST_TAKEN };
     Wanted::of(&source.opened.connection, record, load)?.all(source, most, other)
@@ -71,8 +68,7 @@ struct Wanted<'a> {
     names: Names,
     /// When load was on, by stage.
     loads: BTreeMap<u32, Range<u64>>,
-    /// `None` where the file has none.
-    blocks: Option<Blocks>,
+    blocks: Blocks,
 }
 
 /// Counters that one thread takes.
@@ -162,10 +158,7 @@ impl<'a> Wanted<'a> {
         let measured =
             record.stages.iter().map(|stage| stage.stage).filter(|stage| is_measured(*stage));
         let names = series(connection)?;
-        let blocks = match coded::are_there(connection)? {
-            true => Some(Blocks::of(&names)),
-            false => None,
-        };
+        let blocks = Blocks::of(&names);
         Ok(Wanted {
             record,
             kernels: Kernels::of(&record.testbed),
@@ -241,7 +234,7 @@ impl<'a> Wanted<'a> {
 
     /// The blocks that are taken; `None` of a file that can have none.
     fn chosen(&self, source: &Source, most: Most) -> Result<Option<Chosen>, Problem> {
-        let Some(blocks) = &self.blocks else { return Ok(None) };
+        let blocks = &self.blocks;
         let connection = &source.opened.connection;
         let all = Extent::of(connection)?;
         let each = blocks.usual_values(connection, all)?;
@@ -298,7 +291,7 @@ impl Taker<'_> {
 
     /// Takes in samples of those of the wanted blocks that have these numbers.
     fn blocks(&mut self, numbers: Range<i64>, chosen: Chosen) -> Result<(), Problem> {
-        let Some(blocks) = &self.wanted.blocks else { return Ok(()) };
+        let blocks = &self.wanted.blocks;
         for number in numbers {
             let block = chosen.block(number);
             let is_wanted =
@@ -313,7 +306,7 @@ impl Taker<'_> {
 
     /// Takes in what is no block yet.
     fn tail(&mut self) -> Result<(), Problem> {
-        let Some(blocks) = &self.wanted.blocks else { return Ok(()) };
+        let blocks = &self.wanted.blocks;
         blocks.tail(self.connection, |sample| {
             self.take(sample);
             Ok(())

@@ -58,9 +58,3 @@ pub(crate) fn each(
     }
     Ok(())
 }
-
-/// Whether the file has this table: those of earlier versions lack some.
-pub fn is_there(connection: &Connection, table: &str) -> Result<bool, Problem> {
-    let known = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?";
-    Ok(connection.query_row(known, [table], |row| row.get::<_, i64>(0))? > 0)
-}

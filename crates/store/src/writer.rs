@@ -4,10 +4,7 @@ use crate::checksums::{Part, Sums};
 use crate::coded::Coder;
 use crate::error::StoreError;
 use crate::place::{beside, for_sqlite};
-use crate::schema::{
-    APPLICATION_ID, CHECKSUM_TABLES, CODED_TABLES, COUNTER_TABLES, END_TABLES, FLUSH_TABLES,
-    FORMAT, OCCURRENCE_TABLES, SAMPLE_BLOCK_TABLES, SUM_TABLES, TABLES, THINNED_TABLES,
-};
+use crate::schema::{ALL_TABLES, APPLICATION_ID, FORMAT};
 use crate::stored_sums::Keeper;
 use crate::values::number;
 use crate::{ends, occurrences};
@@ -198,18 +195,9 @@ fn fill(
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", FORMAT)?;
     let transaction = connection.transaction()?;
-    transaction.execute_batch(TABLES)?;
-    transaction.execute_batch(COUNTER_TABLES)?;
-    transaction.execute_batch(CODED_TABLES)?;
-    transaction.execute_batch(THINNED_TABLES)?;
-    transaction.execute_batch(SAMPLE_BLOCK_TABLES)?;
-    transaction.execute_batch(OCCURRENCE_TABLES)?;
-    transaction.execute_batch(END_TABLES)?;
-    transaction.execute_batch(FLUSH_TABLES)?;
-    transaction.execute_batch(SUM_TABLES)?;
-    transaction.execute_batch(CHECKSUM_TABLES)?;
+    ALL_TABLES.iter().try_for_each(|tables| transaction.execute_batch(tables))?;
     let mut checks = Sums::default();
-    let plan_text = json(plan)?;
+    let plan_text = plan_json::plan::write(plan).map_err(unwritten)?;
     checks.change(&transaction, Part::Run, RUN, &[], || {
         let row = params![
             plan.run_id,
@@ -224,7 +212,11 @@ fn fill(
         transaction.execute(insert, row).map(|_| ())
     })?;
     for (host, facts) in testbed.iter().enumerate() {
-        let row = params![host as i64, facts.hostname, json(facts)?];
+        let row = params![
+            host as i64,
+            facts.hostname,
+            plan_json::host_facts::write(facts).map_err(unwritten)?
+        ];
         checks.insert(&transaction, Part::Hosts, "INSERT INTO hosts VALUES (?, ?, ?)", row)?;
     }
     for (number, point) in plan.points.iter().enumerate() {
@@ -267,7 +259,12 @@ fn write_point(
         .iter()
         .map(|setting| (setting.axis().to_owned(), setting.label().into()))
         .collect();
-    let row = params![number, point.scenario, json(&axes)?, point.repetition];
+    let row = params![
+        number,
+        point.scenario,
+        serde_json::Value::Object(axes).to_string(),
+        point.repetition
+    ];
     checks.insert(transaction, Part::Points, "INSERT INTO points VALUES (?, ?, ?, ?)", row)?;
     for (work, name) in point.workloads.iter().enumerate() {
         let row = params![number, work as i64, name];
@@ -294,9 +291,8 @@ fn in_words(error: &rusqlite::Error) -> String {
     }
 }
 
-fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+fn unwritten(error: serde_json::Error) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(error.into())
 }
 
 fn write(
@@ -323,7 +319,7 @@ fn write(
         Event::PointAdded(addition) => {
             let number = plan.points.len() - 1;
             write_point(transaction, checks, number as i64, &addition.point)?;
-            let text = json(plan)?;
+            let text = plan_json::plan::write(plan).map_err(unwritten)?;
             checks.change(transaction, Part::Run, RUN, &[], || {
                 transaction.execute("UPDATE run SET plan = ?", params![text]).map(|_| ())
             })?;
@@ -401,7 +397,7 @@ fn write_note(
     checks: &mut Sums,
     note: &Note,
 ) -> rusqlite::Result<()> {
-    let fact = json(&note.fact)?;
+    let fact = plan_json::fact::write(&note.fact).map_err(unwritten)?;
     let row = params![note.stage, note.host, note.kind().word(), fact];
     checks.insert(
         transaction,

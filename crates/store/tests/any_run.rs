@@ -2,9 +2,9 @@
 
 use crate::common::{create, eventful, events, write};
 use model::counters::{Entry, Layer, Metric};
-use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
+use model::event::{Event, Note, RunEnd, StageEnd};
 use model::histogram::Histogram;
-use model::note::{Degraded, Fact, InWords, SystemError};
+use model::note::{Degraded, Fact, SystemError};
 use model::occurrence::{MOST_DETAIL_BYTES, Occurrence, OccurrenceKind, last_lines};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
 use model::{CounterSample, Op, Record, WriteMark};
@@ -137,8 +137,7 @@ fn any_fact() -> impl Strategy<Value = Fact> {
         (count(), prop::collection::vec(any::<String>(), 0..3)).prop_map(|(bytes, workloads)| {
             Fact::DeviceRead { bytes, stage: model::StageKind::Measure, workloads }
         }),
-        (select(NoteKind::ALL.to_vec()), any::<String>())
-            .prop_map(|(kind, words)| Fact::InWords(InWords::new(kind, words))),
+        (any::<String>(), any::<String>()).prop_map(|(name, why)| Fact::HostLost { name, why }),
     ]
 }
 

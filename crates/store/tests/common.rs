@@ -2,8 +2,8 @@
 
 use analysis::testing::Recorded;
 use model::counters::{Entry, Layer, Metric};
-use model::event::{Event, Flush, HostEnd, Note, NoteKind, RunEnd, StageEnd};
-use model::note::{Fact, InWords};
+use model::event::{Event, Flush, HostEnd, Note, RunEnd, StageEnd};
+use model::note::{Degraded, Fact};
 use model::{CounterSample, Occurrence, OccurrenceKind, Op, Record, StageKind};
 use std::path::Path;
 use store::Writer;
@@ -34,12 +34,12 @@ pub fn eventful() -> Record {
     recorded.note(Note {
         stage: None,
         host: 0,
-        fact: Fact::InWords(InWords::new(NoteKind::DirectRefused, "it's \"tmpfs\"")),
+        fact: Fact::DirectRefused { path: "it's \"tmpfs\"".into() },
     });
     recorded.note(Note {
         stage: Some(stage),
         host: 1,
-        fact: Fact::InWords(InWords::new(NoteKind::EngineDegraded, "ü")),
+        fact: Fact::EngineDegraded(Degraded::OneAfterTheOther),
     });
     let record = recorded.record_mut();
     record.stages[1].samples_mut().sort_by_key(|sample| (sample.interval, sample.host));

@@ -3,5 +3,4 @@
 mod any_run;
 mod common;
 mod killed;
-mod old_files;
 mod run_file;

@@ -13,7 +13,7 @@ const STORED: &str = "plimsoll-stored";
 const REFUSED: &str = "plimsoll-refused";
 /// The version of the messages. Agents and coordinators with different ones do not understand each
 /// other.
-const PROTOCOL: u32 = 12;
+const PROTOCOL: u32 = 13;
 
 /// The first line of an agent's standard output.
 pub fn greeting(version: &str, hash: &str) -> String {

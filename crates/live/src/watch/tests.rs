@@ -5,8 +5,8 @@ use super::testing::{busy, facts};
 use super::{Ask, Key, Panel, State, Subject};
 use analysis::testing::Recorded;
 use model::counters::Layer;
-use model::event::{Event, Note, NoteKind};
-use model::note::{Fact, InWords};
+use model::event::{Event, Note};
+use model::note::{Fact, TakesPart};
 use model::testbed::HostFacts;
 use model::{Occurrence, OccurrenceKind, Op, StageKind};
 use ratatui::Terminal;
@@ -269,19 +269,23 @@ fn the_run_stands_above_its_nodes() {
     let note = Note {
         stage: Some(stage),
         host: 1,
-        fact: Fact::InWords(InWords::new(NoteKind::HostLost, "silent for 10 s")),
+        fact: Fact::HostLost {
+            name: record.testbed[1].hostname.clone(),
+            why: "silent for 10 s".into(),
+        },
     };
     state.event(&Event::Note(note));
     insta::assert_snapshot!(screen(&mut state, 80, 14));
     press(&mut state, &[Key::Enter, Key::Tab, Key::Tab, Key::Tab]);
     assert!(names(&state).iter().any(|name| name == "worker 0: CPU"), "{:?}", names(&state));
     press(&mut state, &[Key::Escape]);
-    let detail =
-        format!("{}: it came back, and takes part from point 2 on", record.testbed[1].hostname);
     state.event(&Event::Note(Note {
         stage: Some(stage),
         host: 1,
-        fact: Fact::InWords(InWords::new(NoteKind::HostReturned, detail)),
+        fact: Fact::HostReturned {
+            name: record.testbed[1].hostname.clone(),
+            from: TakesPart::NextStage,
+        },
     }));
     let shown = screen(&mut state, 80, 14);
     assert!(!shown.contains("silent for 10 s") || shown.contains("it came back"), "{shown}");

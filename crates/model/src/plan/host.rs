@@ -44,7 +44,7 @@ pub struct EngineSettings {
 }
 
 /// One host's share of a run: all that its agent needs to know.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostPlan {
     /// The run's name, for the marker.
     pub run_id: String,
@@ -55,6 +55,7 @@ pub struct HostPlan {
     /// The length of one sample.
     pub interval: Nanos,
     /// How it loads. Where there are parts, each has settings of its own.
+    #[serde(flatten)]
     pub engine: EngineSettings,
     /// What it loads.
     pub targets: Vec<Target>,

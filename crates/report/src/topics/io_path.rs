@@ -91,7 +91,7 @@ pub fn json(record: &Record, row: &ResultRow) -> Value {
 mod tests {
     use super::*;
     use model::choices::Backend;
-    use model::note::{Fact, InWords, NoteKind};
+    use model::note::{Fact, Fallback};
 
     #[test]
     fn a_sentence_says_what_why_and_by_which_clock() {
@@ -103,7 +103,11 @@ mod tests {
         };
         let refused = Means {
             way: Way::Backend(Backend::Sync),
-            because: Because::Refused(Fact::InWords(InWords::new(NoteKind::BackendFallback, "no"))),
+            because: Because::Refused(Fact::BackendFallback(Fallback {
+                refused: Vec::new(),
+                taken: Backend::Sync,
+                one_after_the_other: false,
+            })),
             timing: Timing::PerRequest,
             hosts: 1,
         };

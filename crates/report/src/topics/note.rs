@@ -132,7 +132,6 @@ pub fn sentence(fact: &Fact) -> String {
                               goes unnoticed. Compare it with a copy that you trust."
             .to_owned(),
         Fact::Imported(imported) => super::imported::sentence(imported),
-        Fact::InWords(old) => old.words.clone(),
     }
 }
 

@@ -6,13 +6,9 @@ use analysis::doubts::{CODES, Sort};
 use analysis::{Misplaced, Quantile, RunState, Straggler};
 use model::load::Rate;
 use model::machines::DiskCache;
-use model::note::{InWords, OtherRun};
-use model::{Bytes, Fact, Fraction, Nanos, NoteKind, Op, Percent, Scale};
+use model::note::{Fallback, NotEmptied, OtherRun};
+use model::{Bytes, Fact, Fraction, Nanos, Op, Percent, Scale};
 use std::collections::{BTreeMap, BTreeSet};
-
-fn said(kind: NoteKind, words: &str) -> Fact {
-    Fact::InWords(InWords::new(kind, words))
-}
 
 fn other_run(same_place: bool) -> Warning {
     let other = OtherRun {
@@ -39,11 +35,12 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         Warning::ReadFromMemory { share: 0.97 },
         Warning::NotCarried { op: Op::Read, share: 0.02 },
         Warning::ReadInStep { readers: 8, distinct: 1 },
-        Warning::DirectRefused(said(NoteKind::DirectRefused, "/mnt/x refuses O_DIRECT")),
-        Warning::BackendFallback(said(
-            NoteKind::BackendFallback,
-            "io_uring is forbidden; sync took its place",
-        )),
+        Warning::DirectRefused(Fact::DirectRefused { path: "/mnt/x".into() }),
+        Warning::BackendFallback(Fact::BackendFallback(Fallback {
+            refused: Vec::new(),
+            taken: model::choices::Backend::Sync,
+            one_after_the_other: false,
+        })),
         Warning::HostLost { hosts: vec!["node3".into()], wholly: false, behind: None },
         Warning::HostLost {
             hosts: vec!["node3".into(), "node7".into()],
@@ -62,11 +59,10 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         Warning::StartSkew { host: "node3".into(), late: Nanos::millis(250) },
         Warning::ClockError { host: "node3".into(), error: Nanos::millis(120) },
         Warning::NotWarm { after: Nanos::seconds(7_200) },
-        Warning::Unsettled(said(NoteKind::Unsettled, "not steady after 2h")),
-        Warning::CachesNotEmptied(said(
-            NoteKind::CachesNotEmptied,
-            "stages.prerun ended with exit status 1",
-        )),
+        Warning::Unsettled(Fact::Unsettled { after: Nanos::seconds(7_200) }),
+        Warning::CachesNotEmptied(Fact::CachesNotEmptied(NotEmptied::LeftOut {
+            why: "nobody may".into(),
+        })),
         Warning::FewSamples { samples: 1 },
         Warning::ThinTail {
             quantile: Quantile { name: "p99.9", key: "p99_9", share: 0.999 }.name,

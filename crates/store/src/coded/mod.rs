@@ -10,7 +10,7 @@ pub mod columns;
 mod read;
 
 pub use chain::Coder;
-pub use read::{Blocks, Extent, REMARKS, are_there};
+pub use read::{Blocks, Extent, REMARKS};
 
 use crate::values::Problem;
 use model::varint::BadNumber;

@@ -3,7 +3,7 @@
 use super::chain::{VERSION, values_of};
 use super::{MOST_HELD, MOST_SAMPLES, MOST_SERIES, MOST_VALUES, columns};
 use crate::checksums::{self, Part, Single};
-use crate::values::{Problem, each, is_there, small, unsigned};
+use crate::values::{Problem, each, small, unsigned};
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::varint::{self, unfold};
@@ -15,11 +15,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// [`REMARKS`](crate::counters) has it of samples in rows.
 pub const REMARKS: &str = "SELECT min(rowid), stage, host, number, start_ns, length_ns, notes \
                            FROM counter_remarks GROUP BY host, notes ORDER BY 1";
-
-/// Whether the file can have blocks: those of older formats cannot.
-pub fn are_there(connection: &Connection) -> Result<bool, Problem> {
-    is_there(connection, "counter_blocks")
-}
 
 /// What a sample of a shape counts, in its order.
 #[derive(Clone, Debug, Default)]

@@ -92,9 +92,6 @@ impl Lanes {
     /// Takes in the counters that are rows: those of a short run.
     fn find_plain(&mut self, file: &File) -> Result<(), Problem> {
         let connection = &file.opened.connection;
-        if !counters::are_there(connection)? {
-            return Ok(());
-        }
         let mut others: BTreeSet<u32> = BTreeSet::new();
         values::each(connection, "SELECT DISTINCT stage FROM counter_samples", |row| {
             others.insert(values::small(row.get(0)?)?);
@@ -187,7 +184,7 @@ impl Counted {
         if let Some(sample) = self.plain.pop_front() {
             return Ok(Some(sample));
         }
-        let Some(blocks) = &file.blocks else { return Ok(None) };
+        let blocks = &file.blocks;
         let connection = &file.opened.connection;
         loop {
             if let Some(sample) = self.now.pop()? {

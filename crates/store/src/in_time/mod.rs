@@ -8,7 +8,7 @@ mod places;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::coded::{self, Blocks};
+use crate::coded::Blocks;
 use crate::counters;
 use crate::error::StoreError;
 use crate::open::{Opened, open_run};
@@ -44,8 +44,7 @@ pub struct InTime {
 struct File {
     opened: Opened,
     places: Places,
-    /// `None` where the file can have no blocks of counters.
-    blocks: Option<Blocks>,
+    blocks: Blocks,
     names: counters::Names,
 }
 
@@ -112,11 +111,8 @@ impl File {
     fn of(opened: Opened) -> Result<File, Problem> {
         let connection = &opened.connection;
         let places = Places::of(connection)?;
-        let names = match counters::are_there(connection)? {
-            true => counters::series(connection)?,
-            false => counters::Names::new(),
-        };
-        let blocks = coded::are_there(connection)?.then(|| Blocks::of(&names));
+        let names = counters::series(connection)?;
+        let blocks = Blocks::of(&names);
         Ok(File { opened, places, blocks, names })
     }
 }

@@ -1,13 +1,12 @@
 //! Where what hosts did in a stage is, by time.
 
-use crate::counters;
+use crate::checksums;
 use crate::reach::{Beside, OfStage, Reach, Stretch, each_block, ends_of};
 use crate::reader::each_checked;
 use crate::sample_blocks::{self, SampleBlocks, Within};
 use crate::summed::spans_of;
 use crate::thinned::spans;
 use crate::values::{Problem, each, small, unsigned};
-use crate::{checksums, coded};
 use model::IntervalSample;
 use model::digest::Spans;
 use rusqlite::Connection;
@@ -224,17 +223,11 @@ impl Places {
     }
 
     fn find_counters(&mut self, connection: &Connection) -> Result<(), Problem> {
-        if !counters::are_there(connection)? {
-            return Ok(());
-        }
         let query = "SELECT stage, max(start_ns + length_ns) FROM counter_samples GROUP BY stage";
         each(connection, query, |row| {
             self.counted_ns.insert(small(row.get(0)?)?, unsigned(row.get(1)?)?);
             Ok(())
         })?;
-        if !coded::are_there(connection)? {
-            return Ok(());
-        }
         for (table, number) in [("counter_blocks", "block"), ("counter_tail", "tail")] {
             let query = format!(
                 "SELECT {number}, stage, host, start_ns, length_ns FROM {table} ORDER BY {number}"

@@ -15,7 +15,7 @@ pub use moving::{Move, Progress, cost};
 use crate::checksums::{self, Part, Single, Sums};
 use crate::filled::{Samples, fill_ops, fill_workers};
 use crate::reach::{Beside, Stretch, each_block};
-use crate::values::{Problem, is_there, small};
+use crate::values::{Problem, small};
 use model::IntervalSample;
 use model::digest::Spans;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
@@ -282,9 +282,6 @@ impl InColumns {
 }
 
 fn is_any(connection: &Connection) -> Result<bool, Problem> {
-    if !is_there(connection, "sample_blocks")? {
-        return Ok(false);
-    }
     let query = "SELECT 1 FROM sample_blocks LIMIT 1";
     Ok(connection.query_row(query, [], |_| Ok(())).optional()?.is_some())
 }

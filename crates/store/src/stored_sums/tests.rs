@@ -6,14 +6,14 @@ use crate::{Writer, read};
 use analysis::testing::Recorded;
 use analysis::{Issued, ResultRow};
 use model::counters::{Entry, Layer, Metric};
-use model::event::{Event, Note, NoteKind, RunEnd, StageEnd};
+use model::event::{Event, Note, RunEnd, StageEnd};
 use model::histogram::Histogram;
-use model::note::{Fact, InWords};
+use model::note::Fact;
 use model::occurrence::{Occurrence, OccurrenceKind};
 use model::rows::{CounterRow, SampleRow};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
 use model::usage::Usage;
-use model::{CounterSample, Op, Plan, Record};
+use model::{CounterSample, Nanos, Op, Plan, Record};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -172,14 +172,14 @@ fn events(course: &Course, record: &Record) -> Vec<Event> {
             events.push(Event::Note(Note {
                 stage: Some(stage),
                 host,
-                fact: Fact::InWords(InWords::new(NoteKind::HostLost, "")),
+                fact: Fact::HostLost { name: String::new(), why: String::new() },
             }));
         }
         if course.is_settled {
             events.push(Event::Note(Note {
                 stage: Some(stage),
                 host: 0,
-                fact: Fact::InWords(InWords::new(NoteKind::Settled, "")),
+                fact: Fact::Settled { to: Nanos(0), rounds: 1, round: Nanos(0), after: Nanos(0) },
             }));
         }
         if course.has_happened {
@@ -210,7 +210,7 @@ fn mark(stage: u32) -> Occurrence {
 fn write_thinned(course: &Course, folder: &Path) -> (PathBuf, PathBuf, i64) {
     let (whole, _) = write(course, folder);
     let mut record = Recorded::with_hosts(SUITES[course.suite], HOSTS as usize).record();
-    record.plan.keep.full = Some(model::Nanos::seconds(3));
+    record.plan.keep.full = Some(Nanos::seconds(3));
     let path = folder.join("thinned.plimsoll");
     append(course, &record, &path);
     let thinned = Connection::open(&path)
@@ -270,7 +270,7 @@ fn a_file_without_its_first_intervals_says_what_it_says_with_them() {
 fn what_could_not_be_written_takes_no_sums_of_what_is_gone() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut record = Recorded::with_hosts(SUITES[0], HOSTS as usize).record();
-    record.plan.keep.full = Some(model::Nanos::seconds(3));
+    record.plan.keep.full = Some(Nanos::seconds(3));
     let path = folder.path().join("thinned.plimsoll");
     let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
     let mut writer = writer.with_blocks_of(20);
@@ -449,19 +449,6 @@ fn no_flipped_bit_changes_a_figure_in_silence() {
     }
 }
 
-/// Files of the format before have no checksums.
-#[test]
-fn a_file_of_the_format_before_is_read_as_ever() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (path, _) = write(&plain(), folder.path());
-    let now = figures(&path);
-    change(&path, "DROP TABLE checksums; PRAGMA user_version = 3");
-    assert_eq!(figures(&path), now);
-    change_as_it_is(&path, "PRAGMA user_version = 4");
-    let told = read(&path).expect_err("no file of this format lacks them").to_string();
-    assert!(told.contains("`checksums` is missing"), "{told}");
-}
-
 /// Changes a file by hand without a word about it.
 fn change_as_it_is(path: &Path, sql: &str) {
     Connection::open(path)
@@ -558,14 +545,6 @@ fn what_sums_stand_for_is_not_read_from_the_samples() {
     change(&path, "UPDATE samples SET bytes = bytes + 1");
     assert_eq!(differing(&path).len(), read(&path).expect("a run file").stages.len());
     change(&path, "DELETE FROM sums");
-    assert_eq!(differing(&path), [0u32; 0]);
-}
-
-#[test]
-fn a_file_without_the_tables_is_read_as_ever() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (path, _) = write(&plain(), folder.path());
-    change(&path, "DROP TABLE sums; DROP TABLE stage_sums");
     assert_eq!(differing(&path), [0u32; 0]);
 }
 

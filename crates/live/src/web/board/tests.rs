@@ -4,7 +4,7 @@ use crate::web::bounded_series::MOST;
 use crate::web::metrics::Form;
 use crate::web::page::{fragments, page};
 use analysis::testing::Recorded;
-use model::note::InWords;
+use model::note::TakesPart;
 use model::{Fact, Note, NoteKind, Op, StageKind};
 
 /// A board that heard everything of a recorded run.
@@ -103,7 +103,7 @@ fn a_kernel_that_several_agents_tell_of_is_in_the_page_and_in_the_metrics_once()
     let note = Note {
         stage: Some(0),
         host: 0,
-        fact: Fact::InWords(InWords::new(NoteKind::HostLost, "gone")),
+        fact: Fact::HostLost { name: "node2".into(), why: "gone".into() },
     };
     board.event(&Event::Note(note));
     second(&mut board, 1);
@@ -156,7 +156,7 @@ fn a_host_that_is_looked_at_shows_its_counters_and_workers_and_its_events_stand_
     let note = Note {
         stage: Some(1),
         host: 1,
-        fact: Fact::InWords(InWords::new(NoteKind::HostLost, "gone")),
+        fact: Fact::HostLost { name: "node2".into(), why: "gone".into() },
     };
     board.event(&Event::Note(note));
     assert!(!charts(&board, Some(1)).contains("CPU: steal"), "what it counted says nothing of now");
@@ -248,7 +248,7 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
     let lost = Note {
         stage: None,
         host: 777,
-        fact: Fact::InWords(InWords::new(NoteKind::HostLost, "its connection ended")),
+        fact: Fact::HostLost { name: "node2".into(), why: "its connection ended".into() },
     };
     recorded.note(lost);
     let board = board_of(&recorded.record());
@@ -276,7 +276,7 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
     recorded.note(Note {
         stage: None,
         host: 777,
-        fact: Fact::InWords(InWords::new(NoteKind::HostReturned, detail)),
+        fact: Fact::HostReturned { name: "node2".into(), from: TakesPart::NextStage },
     });
     let board = board_of(&recorded.record());
     let table = part(&board, &View { host: Some(777), from: 0, find: name }, "hosts");

@@ -3,8 +3,7 @@
 use super::{render, took};
 use analysis::testing::Recorded;
 use model::counters::{Entry, Layer, Metric};
-use model::note::InWords;
-use model::{Fact, Note, NoteKind, Op, StageKind};
+use model::{Fact, Note, Op, StageKind};
 
 fn sample(name: &str) -> Recorded {
     let suite = format!(
@@ -76,11 +75,7 @@ fn the_page_is_whole_and_needs_nothing_else() {
 fn names_cannot_break_out() {
     let hostile = "</title><script>alert(1)</script>";
     let mut recorded = sample(hostile);
-    recorded.note(Note {
-        stage: None,
-        host: 0,
-        fact: Fact::InWords(InWords::new(NoteKind::NoFallocate, hostile)),
-    });
+    recorded.note(Note { stage: None, host: 0, fact: Fact::NoFallocate { path: hostile.into() } });
     let record = recorded.record_mut();
     record.plan.suite = hostile.to_owned();
     record.testbed[0].hostname = hostile.to_owned();
@@ -316,7 +311,7 @@ fn nothing_on_a_page_is_green_beside_what_speaks_against_its_figures() {
     lost.note(Note {
         stage: Some(stage),
         host: 1,
-        fact: Fact::InWords(InWords::new(NoteKind::HostLost, "gone")),
+        fact: Fact::HostLost { name: "node2".into(), why: "gone".into() },
     });
     let (mut busy, _) = sound(50);
     busy.busy(0.97);

@@ -5,8 +5,7 @@ use crate::ground::markup::Node;
 use crate::ground::palette;
 use crate::surfaces::html::{Against, content};
 use analysis::testing::Recorded;
-use model::note::InWords;
-use model::{Fact, Note, NoteKind, Op, Record, StageKind};
+use model::{Fact, Note, Op, Record, StageKind};
 
 fn sample(name: &str) -> Recorded {
     let suite = format!(
@@ -120,11 +119,7 @@ fn every_class_of_a_chart_that_has_a_style_has_it_in_the_file() {
 fn names_cannot_break_out() {
     let hostile = "</summary><script>x</script> | [a](javascript:b) `c` </details>\n# d";
     let mut recorded = sample(hostile);
-    recorded.note(Note {
-        stage: None,
-        host: 0,
-        fact: Fact::InWords(InWords::new(NoteKind::NoFallocate, hostile)),
-    });
+    recorded.note(Note { stage: None, host: 0, fact: Fact::NoFallocate { path: hostile.into() } });
     recorded.record_mut().plan.suite = hostile.to_owned();
     let report = render(&[&recorded.record(), &recorded.record()]);
     // What stands in fences and code is text to every reader of Markdown.
