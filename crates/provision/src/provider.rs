@@ -254,6 +254,8 @@ pub enum Line {
         /// The socket there.
         socket: PathBuf,
     },
+    /// A program of this machine whose standard streams reach the agent.
+    Command(Vec<String>),
     /// No agent listens yet: ssh reaches the guest, and an agent is started there.
     Guest {
         /// The guest, as ssh takes it.

@@ -1,6 +1,5 @@
 //! What providers behind an interface of somebody else's have in common: their programs, their
-//! answers, and guests that ssh reaches. No text of theirs or of ours is ever put into the words of
-//! a shell unquoted.
+//! answers, and guests that ssh reaches.
 
 mod answer;
 #[cfg(test)]
@@ -8,13 +7,11 @@ pub(crate) mod contract;
 mod encoded;
 mod guests;
 mod program;
-mod shell;
 
-pub(crate) use answer::{array, number, object, own_line, read, text};
+pub(crate) use answer::{array, object, own_line, read, text};
 pub(crate) use encoded::base64;
 pub(crate) use guests::Guests;
-pub(crate) use program::{Feed, Program, Runs, Takes, ask, fed_text};
-pub(crate) use shell::{quoted, ssh_host};
+pub(crate) use program::{Program, Runs, Takes, ask};
 
 use crate::Problem;
 use crate::machine::Machine;
