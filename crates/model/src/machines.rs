@@ -391,6 +391,14 @@ mod tests {
     }
 
     #[test]
+    fn runs_of_providers_that_are_gone_can_still_be_read() {
+        for word in ["Program", "Kubevirt", "Proxmox", "HyperV"] {
+            let read = serde_json::from_value(word.into());
+            assert_eq!(read.ok(), Some(ProviderKind::Program), "{word}");
+        }
+    }
+
+    #[test]
     fn scaled_machines_hold_scaled_layouts_and_never_grow() {
         let one = |bytes, size: &str, least| shrunk(bytes, size.parse().expect("one"), least);
         let (disk, least) = (Bytes::mib(95_400), LEAST_DISK);

@@ -14,7 +14,6 @@ pub(crate) use guests::Guests;
 pub(crate) use program::{Program, Runs, Takes, ask};
 
 use crate::Problem;
-use crate::machine::Machine;
 use crate::record::{Deployment, Ground, Remote};
 use model::machines::{DiskCache, DiskContent, MachinesWanted};
 
@@ -53,14 +52,6 @@ pub(crate) fn same_site(deployment: &Deployment, site: &str) -> Result<(), Probl
     }
 }
 
-/// Why a machine does not move to another node.
-pub(crate) fn cannot_migrate(machine: &Machine) -> Problem {
-    Problem::NotDone {
-        machine: machine.name.clone(),
-        said: "its provider is not asked to move it to another node".to_owned(),
-    }
-}
-
 /// What a provider that copies an image of the user's refuses in all cases.
 pub(crate) fn fits_a_template(
     who: &str,
@@ -87,9 +78,4 @@ pub(crate) fn fits_a_template(
         return unfit(what, "write vms.cache = \"none\"");
     }
     Ok(())
-}
-
-/// The last lines of a console that cannot be read from here.
-pub(crate) fn no_console(who: &str) -> String {
-    format!("({who} shows no console here; look at the machine with its own tools)")
 }
