@@ -14,12 +14,12 @@ use crate::record::{Deployment, Ground, Remote};
 use crate::remote::{self, Guests, own_line};
 use crate::tool::Call;
 use model::Bytes;
-use model::machines::{Accelerator, HostCpu, MachineAct, MachinesWanted, ProviderKind};
+use model::machines::{HostCpu, MachineAct, ProviderKind};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::ffi::OsStr;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -33,6 +33,8 @@ const LONG: Duration = Duration::from_secs(24 * 3600);
 const LONGEST: usize = 64 << 10;
 /// What is kept of a console.
 const CONSOLE_LINES: usize = 12;
+/// The pool where nobody names one.
+const POOL: &str = "default";
 /// Starts the program. The variable by which it is waited for (`tool.rs`) is this shell's alone:
 /// a hypervisor that the program leaves behind is not waited for.
 const START: &str = "unset PLIMSOLL_VMS_FOLDER; \"$0\"; exit $?";
@@ -48,59 +50,24 @@ pub struct UserProgram {
     short: Duration,
 }
 
-/// What it is asked; one a start.
-#[derive(Serialize)]
-#[serde(tag = "request", rename_all = "kebab-case")]
-enum Request<'a> {
-    Room { pool: Option<&'a str>, template: &'a str },
-    Disk { id: &'a str, pool: &'a str, size: Bytes, content: &'a str, allocation: &'a str },
-    Make(Make<'a>),
-    State { id: &'a str },
-    Act { id: &'a str, act: &'a str, to: Option<&'a str> },
-    Remove { id: &'a str },
-}
-
-/// The line of a request.
-#[derive(Serialize)]
-struct Asked<'a> {
-    version: u32,
-    #[serde(flatten)]
-    request: &'a Request<'a>,
-}
-
-/// A machine that is to be made. All is flat, so that a shell can read it.
-#[derive(Serialize)]
-struct Make<'a> {
-    id: &'a str,
-    name: &'a str,
-    pool: &'a str,
-    template: &'a str,
-    vcpus: u32,
-    memory: Bytes,
-    disks: usize,
-    bus: &'a str,
-    cache: &'a str,
-    accelerator: &'a str,
-    kernel: &'a Path,
-    initrd: &'a Path,
-    append: &'a str,
-}
-
+/// What is there.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RoomAnswer {
+struct There {
     site: String,
     memory: Bytes,
     free: Option<Bytes>,
     kvm: Option<bool>,
 }
 
+/// What a machine does, and how it is reached.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct StateAnswer {
+struct Told {
     state: Does,
     ssh: Option<String>,
-    command: Option<Vec<String>>,
+    #[serde(default)]
+    command: Vec<String>,
     #[serde(default)]
     disks: Vec<String>,
     #[serde(default)]
@@ -116,31 +83,10 @@ enum Does {
     Paused,
 }
 
+/// What was asked for is done.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ActAnswer {
-    #[serde(default)]
-    disks: u32,
-    #[serde(default)]
-    copied: Bytes,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
-
-impl Request<'_> {
-    fn word(&self) -> &'static str {
-        match self {
-            Request::Room { .. } => "room",
-            Request::Disk { .. } => "disk",
-            Request::Make(_) => "make",
-            Request::State { .. } => "state",
-            Request::Act { .. } => "act",
-            Request::Remove { .. } => "remove",
-        }
-    }
-}
+struct Done {}
 
 impl UserProgram {
     /// The program at a path; `template` is what its machines are copies of, if they are.
@@ -151,110 +97,91 @@ impl UserProgram {
 
     /// The whole path: whoever removes the machines may stand in another folder.
     fn path(&self) -> Result<String, Problem> {
-        let unfit = |why: &str| Problem::Unfit {
-            what: format!("vms.connect (`{}`) names no program{why}", own_line(&self.path)),
+        let whole = Path::new(&self.path).canonicalize().ok();
+        let whole = whole.and_then(|whole| whole.to_str().map(str::to_owned));
+        whole.ok_or_else(|| Problem::Unfit {
+            what: format!("vms.connect (`{}`) names no program", own_line(&self.path)),
             remedy: "write the path of yours, such as \"./my-provider\"".to_owned(),
-        };
-        if self.path.contains("://") || !self.path.contains('/') {
-            return Err(unfit(""));
-        }
-        let whole = Path::new(&self.path).canonicalize();
-        let whole = whole.map_err(|error| unfit(&format!(" ({error})")))?;
-        let is_file = |whole: &PathBuf| whole.is_file();
-        let text = Some(whole).filter(is_file).and_then(|whole| whole.to_str().map(str::to_owned));
-        text.ok_or_else(|| unfit(""))
+        })
     }
 
-    fn ask<A: DeserializeOwned>(&self, request: &Request<'_>) -> Result<A, Problem> {
+    fn ask<A: DeserializeOwned>(&self, word: &str, mut request: Value) -> Result<A, Problem> {
+        (request["version"], request["request"]) = (VERSION.into(), word.into());
         let path = self.path()?;
-        let call = format!("{path} ({})", request.word());
+        let call = format!("{path} ({word})");
         let failed = |said: String| Problem::Tool { call: call.clone(), said };
-        let asked = serde_json::to_string(&Asked { version: VERSION, request });
-        let asked = asked.map_err(|error| failed(error.to_string()))? + "\n";
-        let is_change = !matches!(request, Request::Room { .. } | Request::State { .. });
-        let arguments = ["-c", START, &path].map(OsStr::new);
+        let is_change = !matches!(word, "room" | "state");
         let program = Call {
             program: "sh",
             package: "dash",
-            arguments: &arguments,
+            arguments: &["-c", START, &path].map(OsStr::new),
             within: if is_change { LONG } else { self.short },
             is_change,
             alive: None,
         };
-        // One that ends before it has read all says why by its end.
-        let feed = &mut |input: &mut dyn Write| {
-            let _ = input.write_all(asked.as_bytes());
+        let told = program.fed(&mut |input| {
+            // One that ends before it has read all says why by its end.
+            let _ = writeln!(input, "{request}");
             Ok(())
-        };
-        let told = program.fed(feed).map_err(|problem| match problem {
+        });
+        let told = told.map_err(|problem| match problem {
             Problem::Tool { said, .. } => failed(own_line(&said)),
             Problem::Hangs { within, .. } => Problem::Hangs { call: call.clone(), within },
             other => other,
         })?;
         let line = told.strip_suffix('\n').unwrap_or(&told);
-        if line.len() > LONGEST {
-            return Err(failed(format!("its answer is longer than {}", Bytes(LONGEST as u64))));
-        }
-        if line.contains('\n') {
-            return Err(failed("its answer has several lines, and is to have one".to_owned()));
-        }
-        serde_json::from_str(line).map_err(|error| {
-            let error = own_line(&error.to_string());
-            failed(match line.trim() {
-                "" => "it gave no answer".to_owned(),
-                line => format!("its answer is none ({error}): {}", own_line(line)),
-            })
-        })
+        let why = match serde_json::from_str(line) {
+            _ if line.len() > LONGEST => format!("is longer than {}", Bytes(LONGEST as u64)),
+            _ if line.trim().is_empty() => "is empty".to_owned(),
+            _ if line.contains('\n') => "has several lines, and is to have one".to_owned(),
+            Ok(answer) => return Ok(answer),
+            Err(error) => format!("is none ({}): {}", own_line(&error.to_string()), own_line(line)),
+        };
+        Err(failed(format!("its answer {why}")))
     }
 
-    fn room_of(&self, pool: Option<&str>) -> Result<RoomAnswer, Problem> {
-        let told: RoomAnswer = self.ask(&Request::Room { pool, template: &self.template })?;
-        let is_name = !told.site.is_empty() && !told.site.starts_with('-');
-        match is_name && own_line(&told.site) == told.site {
-            true => Ok(told),
-            false => Err(Problem::Tool {
-                call: format!("{} (room)", self.path),
-                said: "its `site` is no short line of text".to_owned(),
-            }),
-        }
+    fn there(&self, pool: Option<&str>) -> Result<There, Problem> {
+        let pool = pool.unwrap_or(POOL);
+        let told = self.ask("room", json!({ "pool": pool, "template": self.template }));
+        told.map(|told: There| There { site: own_line(&told.site), ..told })
     }
 
-    fn look(&self, deployment: &Deployment, machine: &Machine) -> Result<StateAnswer, Problem> {
-        self.ask(&Request::State { id: &id(deployment, machine) })
+    fn told(&self, deployment: &Deployment, machine: &Machine) -> Result<Told, Problem> {
+        self.ask("state", json!({ "id": id(deployment, machine) }))
     }
 }
 
-/// What a machine is told apart by: nobody else's has this name.
+/// What a machine is known by: nobody else's has this name.
 fn id(deployment: &Deployment, machine: &Machine) -> String {
     format!("{}{}", deployment.mark(), machine.name)
 }
 
 /// Whether a text can be the path of a disk.
-fn is_device(path: &str) -> bool {
+fn is_device(path: &String) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/-_.:".contains(c);
     path.starts_with("/dev/") && path.chars().all(is_plain) && !path.contains("..")
 }
 
 impl Provider for UserProgram {
     fn node(&self) -> Result<Node, Problem> {
-        let told = self.room_of(None)?;
+        let told = self.there(None)?;
         Ok(Node { name: told.site, memory_available: told.memory })
     }
 
     fn room(&self, pool: Option<&str>, _: &Path) -> Result<Room, Problem> {
-        let told = self.room_of(pool)?;
-        let place = pool.unwrap_or(&told.site).to_owned();
+        let told = self.there(pool)?;
+        let (place, free) = (pool.unwrap_or(&told.site).into(), told.free);
         let ground = Ground::Remote(Remote {
             provider: ProviderKind::Program,
             connect: self.path()?,
             site: told.site,
-            pools: vec![place.clone()],
+            pools: vec![pool.unwrap_or(POOL).to_owned()],
             template: self.template.clone(),
         });
-        Ok(Room { ground, place: place.into(), free: told.free.unwrap_or(Bytes(u64::MAX)) })
+        Ok(Room { ground, place, free: free.unwrap_or(Bytes(u64::MAX)) })
     }
 
-    /// A machine's identity is no name that somebody else's could have.
+    /// No machine of somebody else has one of our identities.
     fn refuse_taken(&self, _: &str) -> Result<(), Problem> {
         Ok(())
     }
@@ -269,14 +196,14 @@ impl Provider for UserProgram {
         volume: &Volume,
         _: &AtomicBool,
     ) -> Result<(), Problem> {
-        let made = self.ask(&Request::Disk {
-            id: &volume.path.file_stem().unwrap_or_default().to_string_lossy(),
-            pool: remote::first_pool(deployment),
-            size: volume.size,
-            content: volume.content.word(),
-            allocation: volume.allocation.word(),
+        let disk = json!({
+            "id": volume.path.file_stem().unwrap_or_default().to_string_lossy(),
+            "pool": remote::first_pool(deployment),
+            "size": volume.size,
+            "content": volume.content.word(),
+            "allocation": volume.allocation.word(),
         });
-        made.map(|Nothing {}| ())
+        self.ask("disk", disk).map(|Done {}| ())
     }
 
     fn start(
@@ -285,30 +212,28 @@ impl Provider for UserProgram {
         machine: &Machine,
         boot: &Boot<'_>,
     ) -> Result<(), Problem> {
-        let (name, disks) = (&machine.name, machine.disks.len());
-        let made = self.ask(&Request::Make(Make {
-            id: &id(deployment, machine),
-            name,
-            pool: remote::first_pool(deployment),
-            template: &self.template,
-            vcpus: boot.vcpus,
-            memory: boot.memory,
-            disks,
-            bus: boot.bus.word(),
-            cache: boot.cache.word(),
-            accelerator: boot.accelerator.word(),
-            kernel: boot.kernel,
-            initrd: boot.image,
-            append: &kernel_line(name, boot.bus, disks, boot.accelerator),
-        }));
-        made.map(|Nothing {}| ()).map_err(|problem| match problem {
-            Problem::Tool { said, .. } => Problem::NotStarted { machine: name.clone(), said },
-            other => other,
-        })
+        let disks = machine.disks.len();
+        // All is flat, so that a shell can read it.
+        let made = json!({
+            "id": id(deployment, machine),
+            "name": machine.name,
+            "pool": remote::first_pool(deployment),
+            "template": self.template,
+            "vcpus": boot.vcpus,
+            "memory": boot.memory,
+            "disks": disks,
+            "bus": boot.bus.word(),
+            "cache": boot.cache.word(),
+            "accelerator": boot.accelerator.word(),
+            "kernel": boot.kernel.to_string_lossy(),
+            "initrd": boot.image.to_string_lossy(),
+            "append": kernel_line(&machine.name, boot.bus, disks, boot.accelerator),
+        });
+        self.ask("make", made).map(|Done {}| ())
     }
 
     fn state(&self, deployment: &Deployment, machine: &Machine) -> State {
-        let Ok(told) = self.look(deployment, machine) else { return State::Unknown };
+        let Ok(told) = self.told(deployment, machine) else { return State::Unknown };
         match told.state {
             Does::Absent => State::Absent,
             Does::Starting => State::Starting,
@@ -325,23 +250,17 @@ impl Provider for UserProgram {
     }
 
     fn console(&self, deployment: &Deployment, machine: &Machine) -> String {
-        let console = match self.look(deployment, machine) {
-            Ok(told) => told.console,
-            Err(problem) => problem.to_string(),
-        };
+        let told = self.told(deployment, machine);
+        let console = told.map_or_else(|problem| problem.to_string(), |told| told.console);
         let lines: Vec<_> = console.lines().map(own_line).collect();
         lines[lines.len().saturating_sub(CONSOLE_LINES)..].join("\n")
     }
 
     fn line(&self, deployment: &Deployment, machine: &Machine) -> Result<Line, Problem> {
-        let told = self.look(deployment, machine)?;
-        match told.command.filter(|words| !words.is_empty()) {
-            Some(words) if self.boots_our_guest() => Ok(Line::Command(words)),
-            None if self.boots_our_guest() => Err(Problem::NotDone {
-                machine: machine.name.clone(),
-                said: "its program names no `command` that reaches its agent".to_owned(),
-            }),
-            _ => Guests::line(deployment, machine, told.ssh),
+        let told = self.told(deployment, machine)?;
+        match self.boots_our_guest() {
+            true => Ok(Line::Command(told.command)),
+            false => Guests::line(deployment, machine, told.ssh),
         }
     }
 
@@ -353,15 +272,12 @@ impl Provider for UserProgram {
         to: Option<&str>,
     ) -> Result<Acted, Problem> {
         let id = id(deployment, machine);
-        let ActAnswer { disks, copied } =
-            self.ask(&Request::Act { id: &id, act: act.word(), to })?;
-        Ok(Acted { disks, copied, migrated: None })
+        self.ask("act", json!({ "id": id, "act": act.word(), "to": to }))
     }
 
     fn remove(&self, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
-        remote::same_site(deployment, &self.room_of(None)?.site)?;
-        let id = id(deployment, machine);
-        self.ask(&Request::Remove { id: &id }).map(|Nothing {}| ())
+        remote::same_site(deployment, &self.there(None)?.site)?;
+        self.ask("remove", json!({ "id": id(deployment, machine) })).map(|Done {}| ())
     }
 
     /// Disks went with their machines.
@@ -369,36 +285,20 @@ impl Provider for UserProgram {
         Ok(())
     }
 
-    fn fits(&self, wanted: &MachinesWanted) -> Result<Bytes, Problem> {
-        self.path()?;
-        match (self.boots_our_guest(), wanted.accelerator) {
-            (true, Accelerator::Native) => Err(Problem::Unfit {
-                what: "our guest has to know whether its processor is emulated".to_owned(),
-                remedy: "write vms.accelerator = \"kvm\" or \"tcg\"".to_owned(),
-            }),
-            _ => Ok(Bytes(0)),
-        }
-    }
-
     fn has_kvm(&self, _: Option<&Path>) -> Option<bool> {
-        self.room_of(None).ok()?.kvm
+        self.there(None).ok()?.kvm
     }
 
     fn boots_our_guest(&self) -> bool {
         self.template.is_empty()
     }
 
+    /// What is no path is left out: then it has fewer disks than were made, which is refused.
     fn devices(&self, deployment: &Deployment, machine: &Machine) -> Result<Vec<String>, Problem> {
-        if self.boots_our_guest() {
-            return Ok(Vec::new());
-        }
-        let disks = self.look(deployment, machine)?.disks;
-        match disks.iter().find(|path| !is_device(path)) {
-            None => Ok(disks),
-            Some(path) => Err(Problem::NotStarted {
-                machine: machine.name.clone(),
-                said: format!("its program names a disk that is none: {}", own_line(path)),
-            }),
-        }
+        let disks = match self.boots_our_guest() {
+            true => Vec::new(),
+            false => self.told(deployment, machine)?.disks,
+        };
+        Ok(disks.into_iter().filter(is_device).collect())
     }
 }

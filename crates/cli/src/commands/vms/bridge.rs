@@ -116,16 +116,18 @@ fn over_ssh(host: &str, socket: &Path, ask: &Ask) -> Result<ExitCode, Failure> {
 
 /// A program whose streams reach the agent. It ends with the coordinator, whatever it waits for.
 fn over_command(words: &[String], ask: &Ask) -> Result<ExitCode, Failure> {
-    let said = words.join(" ");
-    let failed = |error: io::Error| Failure::Target(format!("error: `{said}`: {error}; mend it"));
-    let missing = || io::Error::other("it has no streams");
-    let (first, rest) = words.split_first().ok_or_else(missing).map_err(failed)?;
+    let failed = |why: &str| {
+        let command = words.join(" ");
+        Failure::Target(format!("error: the command `{command}` of the provider {why}; mend it"))
+    };
+    let (first, rest) = words.split_first().ok_or_else(|| failed("is empty"))?;
     let mut command = Command::new(first);
     command.args(rest).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().map_err(failed)?;
-    let mut input = child.stdin.take().ok_or_else(missing).map_err(failed)?;
-    let output = child.stdout.take().ok_or_else(missing).map_err(failed)?;
-    writeln!(input, "{}", ask.line()).map_err(failed)?;
+    let mut child = command.spawn().map_err(|error| failed(&format!("does not start: {error}")))?;
+    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(failed("has no streams"));
+    };
+    writeln!(input, "{}", ask.line()).map_err(|error| failed(&error.to_string()))?;
     thread::spawn(move || {
         let _ = carry(io::stdin().lock(), input);
         let _ = child.kill().and_then(|()| child.wait().map(|_| ()));
