@@ -5,6 +5,7 @@ mod liars;
 mod libvirt;
 mod migration;
 mod nodes;
+mod program;
 mod troubles;
 mod vsphere;
 

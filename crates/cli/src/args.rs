@@ -21,9 +21,7 @@ pub use command_line::parse;
 pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
-pub use machines::{
-    MachineArgs, ProviderArg, VmsActArgs, VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs,
-};
+pub use machines::{MachineArgs, VmsActArgs, VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs};
 pub use places::{GivenUpArg, TargetArg};
 pub use prediction::{CalibrateArgs, PredictArgs};
 pub use tls::TlsArgs;

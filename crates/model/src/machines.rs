@@ -95,7 +95,7 @@ words! {
         Kvm = "kvm",
         /// The hypervisor's program: many times slower, and possible everywhere.
         Tcg = "tcg",
-        /// What the provider has, which is not ours to choose (vSphere, KubeVirt, Hyper-V).
+        /// What the provider has, which is not ours to choose (vSphere, a program of the user's).
         Native = "native",
     }
 }
@@ -109,33 +109,32 @@ words! {
         Libvirt = "libvirt",
         /// Machines of a vCenter or an ESXi, through `govc`.
         Vsphere = "vsphere",
-        /// Machines of a Kubernetes with KubeVirt, through `kubectl`.
-        Kubevirt = "kubevirt",
-        /// Machines of a node of Proxmox VE, through its own programs over ssh.
-        Proxmox = "proxmox",
-        /// Machines of a Hyper-V, through PowerShell over ssh.
-        HyperV = "hyper-v",
+        /// Machines of a program of the user's. Older records have names that were built in.
+        #[serde(alias = "Kubevirt", alias = "Proxmox", alias = "HyperV")]
+        Program = "program",
     }
 }
 
 impl ProviderKind {
-    /// What of it nobody has tried yet on a real one; `None` where it is tried in full.
+    /// What of it nobody has tried yet on a real one; `None` where it is tried in full, or is the
+    /// user's own.
     pub fn untried(self) -> Option<&'static str> {
         match self {
-            ProviderKind::Qemu | ProviderKind::Libvirt => None,
+            ProviderKind::Qemu | ProviderKind::Libvirt | ProviderKind::Program => None,
             ProviderKind::Vsphere => {
                 Some("tried with the vendor's simulator alone, never on real hardware")
-            }
-            ProviderKind::Kubevirt | ProviderKind::Proxmox | ProviderKind::HyperV => {
-                Some("tried with recorded answers alone, never on real hardware")
             }
         }
     }
 
     /// Whether its machines are copies of an image of the user's (`vms.template`), whose agents are
     /// reached over ssh. Others boot the guest that Plimsoll makes.
-    pub fn copies_a_template(self) -> bool {
-        matches!(self, ProviderKind::Vsphere | ProviderKind::Kubevirt | ProviderKind::HyperV)
+    pub fn copies(self, template: &str) -> bool {
+        match self {
+            ProviderKind::Qemu | ProviderKind::Libvirt => false,
+            ProviderKind::Vsphere => true,
+            ProviderKind::Program => !template.is_empty(),
+        }
     }
 }
 
@@ -389,6 +388,14 @@ mod tests {
             [&*many[25], &*many[26], &*many[701], &*many[702]],
             ["/dev/vdz", "/dev/vdaa", "/dev/vdzz", "/dev/vdaaa"]
         );
+    }
+
+    #[test]
+    fn runs_of_providers_that_are_gone_can_still_be_read() {
+        for word in ["Program", "Kubevirt", "Proxmox", "HyperV"] {
+            let read = serde_json::from_value(word.into());
+            assert_eq!(read.ok(), Some(ProviderKind::Program), "{word}");
+        }
     }
 
     #[test]

@@ -6,9 +6,7 @@
 
 pub mod deployment;
 pub mod guest;
-pub mod hyper_v;
 mod inside;
-pub mod kubevirt;
 pub mod libvirt;
 mod machine;
 mod node_counts;
@@ -18,12 +16,12 @@ mod problem;
 mod processes;
 pub mod provider;
 pub mod providers;
-pub mod proxmox;
 mod qcow2;
 pub mod qemu;
 mod record;
 mod remote;
 mod tool;
+pub mod user_program;
 mod volume;
 pub mod vsphere;
 

@@ -127,11 +127,11 @@ pub trait Provider {
     /// What does not fit, with a remedy.
     fn fits(&self, wanted: &MachinesWanted) -> Result<Bytes, Problem> {
         match wanted.accelerator {
-            Accelerator::Native => Err(Problem::Unfit {
+            Accelerator::Native if self.boots_our_guest() => Err(Problem::Unfit {
                 what: "the accelerator `native` is for providers that have their own".to_owned(),
                 remedy: "write vms.accelerator = \"kvm\" or \"tcg\"".to_owned(),
             }),
-            Accelerator::Kvm | Accelerator::Tcg => Ok(Bytes(0)),
+            Accelerator::Kvm | Accelerator::Tcg | Accelerator::Native => Ok(Bytes(0)),
         }
     }
 
@@ -254,6 +254,8 @@ pub enum Line {
         /// The socket there.
         socket: PathBuf,
     },
+    /// A program of this machine whose standard streams reach the agent.
+    Command(Vec<String>),
     /// No agent listens yet: ssh reaches the guest, and an agent is started there.
     Guest {
         /// The guest, as ssh takes it.

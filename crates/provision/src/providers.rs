@@ -1,12 +1,10 @@
 //! Which provider is whose.
 
-use crate::hyper_v::HyperV;
-use crate::kubevirt::Kubevirt;
 use crate::libvirt::Libvirt;
 use crate::provider::Provider;
-use crate::proxmox::Proxmox;
 use crate::qemu::Qemu;
 use crate::record::{Deployment, Ground};
+use crate::user_program::UserProgram;
 use crate::vsphere::Vsphere;
 use model::machines::ProviderKind;
 
@@ -26,8 +24,6 @@ pub fn named(kind: ProviderKind, connect: &str, template: &str) -> Box<dyn Provi
         ProviderKind::Qemu => Box::new(Qemu),
         ProviderKind::Libvirt => Box::new(Libvirt::new(connect)),
         ProviderKind::Vsphere => Box::new(Vsphere::new(connect, template)),
-        ProviderKind::Kubevirt => Box::new(Kubevirt::new(connect, template)),
-        ProviderKind::Proxmox => Box::new(Proxmox::new(connect)),
-        ProviderKind::HyperV => Box::new(HyperV::new(connect, template)),
+        ProviderKind::Program => Box::new(UserProgram::new(connect, template)),
     }
 }

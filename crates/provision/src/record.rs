@@ -134,7 +134,7 @@ impl Deployment {
         let machines = wanted.numbers.iter().zip(wanted.names()).map(machine).collect();
         // The first disk of an image of the user's is its own system's, never one of ours.
         let devices = match &ground {
-            Ground::Remote(at) if at.provider.copies_a_template() => Vec::new(),
+            Ground::Remote(at) if at.provider.copies(&at.template) => Vec::new(),
             _ => wanted.bus.devices(wanted.disks),
         };
         Deployment {

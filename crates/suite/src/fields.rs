@@ -110,14 +110,14 @@ spec_table! {
         /// What a disk takes of its pool before the guest writes it; random bytes take all.
         /// `"linked"`: clones of one image with this content (qemu, libvirt).
         allocation: DiskAllocation = DiskAllocation::Thin,
-        /// An existing folder for the files of the disks (qemu, Hyper-V), a pool of libvirt, a
-        /// datastore, a storage class or a storage of Proxmox. `""`: the provider's own.
+        /// An existing folder for the files of the disks (qemu), a pool of libvirt, a datastore, or
+        /// what your program takes for a pool. `""`: the provider's own.
         pool: String = String::new(),
         /// The libvirt that makes them, as `virsh -c` takes it: `"qemu+ssh://host/system"`. Other
-        /// providers: `"https://vcenter/sdk"`, `"kube://CONTEXT/NAMESPACE"`, `"ssh://root@pve1"`.
+        /// providers: `"https://vcenter/sdk"`, or the path of your program: `"./my-provider"`.
         connect: String = "qemu:///system".to_owned(),
-        /// What machines of vSphere, KubeVirt and Hyper-V are copies of: a machine or template, a
-        /// claim or `"docker://IMAGE"`, a disk image. Others boot the guest that Plimsoll makes.
+        /// What machines of vSphere are copies of, and those of your program if it is given: a
+        /// machine or template. Others boot the guest that Plimsoll makes.
         template: String = String::new(),
         /// The hypervisors that make them, as `--hosts` takes a list: `"esx[1-4]"`. Machines are
         /// spread over them, one after the other. `""`: this machine.

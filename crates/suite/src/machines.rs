@@ -59,7 +59,9 @@ pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Vec<Problem>) {
         refuse(place(&vms.pool), message, "write a path that begins with `/`, or a pool's name");
     }
     let connect = &vms.connect.value;
-    if !is_address(connect) {
+    let is_path = ["/", "./", "../"].iter().any(|start| connect.starts_with(start));
+    let is_program = is_path && !connect.contains(char::is_control);
+    if !is_address(connect) && !is_program {
         let message = format!("`{connect}` is no address of a provider");
         refuse(place(&vms.connect), message, "write one such as \"qemu+ssh://host/system\"");
     }
@@ -77,15 +79,9 @@ fn is_address(text: &str) -> bool {
     text.contains("://") && !text.starts_with('-') && text.chars().all(is_plain)
 }
 
-/// Whether a text can be a pool: a name, or a path of Unix or Windows.
+/// Whether a text can be a pool: a name, or a whole path.
 fn is_pool(text: &str) -> bool {
-    let is_drive = |text: &str| {
-        let mut letters = text.chars();
-        letters.next().is_some_and(|c| c.is_ascii_alphabetic())
-            && letters.next() == Some(':')
-            && matches!(letters.next(), Some('/' | '\\'))
-    };
-    text.starts_with('/') || is_word(text) || is_drive(text)
+    text.starts_with('/') || is_word(text)
 }
 
 /// Whether a text is one word that no program takes for an option.

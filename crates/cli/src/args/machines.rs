@@ -4,40 +4,42 @@
 #![allow(rustdoc::broken_intra_doc_links)]
 
 use super::examples;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 use form::Override;
 use model::Fraction;
+use model::machines::ProviderKind;
 use std::path::PathBuf;
 
-/// Who makes virtual machines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ProviderArg {
-    /// Processes of plain qemu.
-    Qemu,
-    /// Domains of a libvirt (vms.connect), through virsh.
-    Libvirt,
-    /// Copies of vms.template on a vCenter or an ESXi, through govc; untried on real hardware.
-    Vsphere,
-    /// Copies of vms.template on a Kubernetes with KubeVirt; untried on real hardware.
-    Kubevirt,
-    /// Machines of a node of Proxmox VE (vms.connect); untried on real hardware.
-    Proxmox,
-    /// Copies of vms.template on a Hyper-V (vms.connect); untried on real hardware.
-    HyperV,
+/// Providers that were built in before programs of users were possible.
+const GONE: [&str; 3] = ["kubevirt", "proxmox", "hyper-v"];
+
+/// Who makes virtual machines, by its word.
+fn provider() -> impl TypedValueParser<Value = ProviderKind> {
+    let words = ProviderKind::ALL.iter().map(|kind| PossibleValue::new(kind.word()));
+    let gone = GONE.map(|word| PossibleValue::new(word).hide(true));
+    PossibleValuesParser::new(words.chain(gone)).try_map(|word| {
+        let known = ProviderKind::ALL.iter().find(|kind| kind.word() == word);
+        known.copied().ok_or(
+            "it is not built in any more; write a program that asks it, as \
+             docs/guide/virtual-machines.md shows, and name that: --provider=program --set \
+             vms.connect=./my-provider",
+        )
+    })
 }
 
 /// Virtual machines that carry the load.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Hosts: this machine alone, unless given")]
 pub struct MachineArgs {
-    /// Make the machines of [vms], and load from them: qemu, libvirt, vsphere and others.
+    /// Make the machines of [vms], and load from them: qemu, libvirt, vsphere or program.
     ///
     /// They are made before the run and removed after it. Each disk of theirs is a target
-    /// (docs/guide/virtual-machines.md). Untried on real hardware: vsphere, kubevirt, proxmox,
-    /// hyper-v.
+    /// (docs/guide/virtual-machines.md). program: one of yours makes them (vms.connect). vsphere is
+    /// untried on real hardware.
     #[arg(long, hide_short_help = true, hide_possible_values = true, value_name = "PROVIDER",
-        conflicts_with_all = ["hosts", "slurm", "kubernetes", "simulate"])]
-    pub provider: Option<ProviderArg>,
+        value_parser = provider(), conflicts_with_all = ["hosts", "slurm", "kubernetes", "simulate"])]
+    pub provider: Option<ProviderKind>,
 
     /// Kernel of the machines: /boot/vmlinuz-VERSION, or a package [default: the newest in /boot].
     #[arg(long, hide_short_help = true, value_name = "FILE", requires = "provider")]
@@ -77,8 +79,9 @@ pub enum VmsCommand {
     List {
         /// List all of this provider that carry our mark, also those that are not on record here:
         /// qemu or libvirt.
-        #[arg(long, hide_possible_values = true, value_name = "PROVIDER")]
-        provider: Option<ProviderArg>,
+        #[arg(long, hide_possible_values = true, value_name = "PROVIDER",
+            value_parser = provider())]
+        provider: Option<ProviderKind>,
 
         /// That libvirt, as `virsh -c` takes it.
         #[arg(long, value_name = "URI", requires = "provider", default_value = "qemu:///system")]
@@ -173,10 +176,10 @@ pub struct VmsUpArgs {
     #[arg(long, value_name = "FRACTION", default_value = "1/1", hide_default_value = true)]
     pub scale: Fraction,
 
-    /// Who makes them: qemu or libvirt; untried on real hardware: vsphere, kubevirt, proxmox,
-    /// hyper-v.
-    #[arg(long, hide_possible_values = true, value_name = "PROVIDER", default_value = "qemu")]
-    pub provider: ProviderArg,
+    /// Who makes them: qemu, libvirt, a program of yours; vsphere, untried on real hardware.
+    #[arg(long, hide_possible_values = true, value_name = "PROVIDER", default_value = "qemu",
+        value_parser = provider())]
+    pub provider: ProviderKind,
 
     /// Print JSON.
     #[arg(long)]

@@ -1,7 +1,7 @@
 //! `plimsoll plan`, and what `run` needs of it.
 
 use super::{print, print_json, vms};
-use crate::args::{PlanArgs, ProviderArg, WorkArgs};
+use crate::args::{PlanArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::hosts::{self, Hosts, Terms};
 use crate::quotable;
@@ -11,6 +11,7 @@ use crate::signals::Work;
 use crate::simulate::Simulation;
 use crate::suite_and_targets::{self, Asked};
 use form::Override;
+use model::machines::ProviderKind;
 use model::plan::{Origin, PlanNote};
 use model::testbed::HostFacts;
 use model::{Fact, Fraction, Plan};
@@ -45,8 +46,8 @@ pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
 
 /// Refuses to ask nodes or hypervisors that the suite alone names: a plan touches nothing, and a
 /// suite may be anybody's.
-fn reached_by_name(vms: &VmsSpec, of: ProviderArg, sets: &[Override]) -> Result<(), Failure> {
-    let is_here = of == ProviderArg::Qemu || vms.connect.value.starts_with("qemu:///");
+fn reached_by_name(vms: &VmsSpec, of: ProviderKind, sets: &[Override]) -> Result<(), Failure> {
+    let is_here = of == ProviderKind::Qemu || vms.connect.value.starts_with("qemu:///");
     let reached = [
         ("vms.nodes", vms.nodes.value.clone()),
         ("vms.place", vms.place.value.0.join(",")),

@@ -7,7 +7,7 @@ mod reach;
 pub use below::Below;
 pub use reach::Nodes;
 
-use crate::args::{HostArgs, MachineArgs, ProviderArg, VmsUpArgs, WorkArgs};
+use crate::args::{HostArgs, MachineArgs, VmsUpArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::making::while_making;
 use fleet::launch::{Binary, Via};
@@ -84,18 +84,6 @@ pub fn failure(problem: &Problem) -> Failure {
     }
 }
 
-/// Who makes them, for those who do.
-pub fn kind(of: ProviderArg) -> ProviderKind {
-    match of {
-        ProviderArg::Qemu => ProviderKind::Qemu,
-        ProviderArg::Libvirt => ProviderKind::Libvirt,
-        ProviderArg::Vsphere => ProviderKind::Vsphere,
-        ProviderArg::Kubevirt => ProviderKind::Kubevirt,
-        ProviderArg::Proxmox => ProviderKind::Proxmox,
-        ProviderArg::HyperV => ProviderKind::HyperV,
-    }
-}
-
 /// What machines boot: the guest of our own with a kernel that is found, unless something is named.
 #[derive(Clone, Copy)]
 pub struct BootArgs<'a> {
@@ -137,7 +125,7 @@ impl Wanted {
     /// What a suite asks for, with smaller disks and memory.
     pub fn of(
         spec: &Spec,
-        of: ProviderArg,
+        provider: ProviderKind,
         boots: BootArgs<'_>,
         scale: Fraction,
     ) -> Result<Wanted, Failure> {
@@ -151,7 +139,6 @@ impl Wanted {
             "" => Vec::new(),
             list => model::hostlist::expand(list).map_err(usage)?,
         };
-        let provider = kind(of);
         let has_nodes = !names.is_empty() || !vms.place.value.0.is_empty();
         if has_nodes && !matches!(provider, ProviderKind::Qemu | ProviderKind::Libvirt) {
             let text = "error: this provider places machines itself; leave out vms.nodes and \
@@ -159,12 +146,13 @@ impl Wanted {
             return Err(Failure::Usage(text.to_owned()));
         }
         // Where nobody wrote one, a provider that has its own runs guests with it.
-        let (accelerator, is_auto) = match (&vms.accelerator.value, provider.copies_a_template()) {
-            (Auto::Fixed(accelerator), _) => (*accelerator, false),
-            (Auto::Auto, true) => (Accelerator::Native, false),
-            // Until the nodes are asked.
-            (Auto::Auto, false) => (Accelerator::Tcg, true),
-        };
+        let (accelerator, is_auto) =
+            match (&vms.accelerator.value, provider.copies(&vms.template.value)) {
+                (Auto::Fixed(accelerator), _) => (*accelerator, false),
+                (Auto::Auto, true) => (Accelerator::Native, false),
+                // Until the nodes are asked.
+                (Auto::Auto, false) => (Accelerator::Tcg, true),
+            };
         Ok(Wanted {
             machines: MachinesWanted {
                 name: vms.name.value.clone(),
@@ -286,7 +274,7 @@ impl Wanted {
 
     /// What they are copies of, where they do not boot our guest.
     pub fn template(&self) -> Option<&str> {
-        self.provider.copies_a_template().then_some(&self.template)
+        self.provider.copies(&self.template).then_some(&self.template)
     }
 
     /// The machines of each node; none is this machine.

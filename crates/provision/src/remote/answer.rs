@@ -56,11 +56,6 @@ pub(crate) fn text<'a>(value: &'a Value, path: &str) -> Option<&'a str> {
     at(value, path).and_then(Value::as_str)
 }
 
-/// A whole number behind a path of keys, at least 0.
-pub(crate) fn number(call: &str, value: &Value, path: &str) -> Result<u64, Problem> {
-    at(value, path).and_then(Value::as_u64).ok_or_else(|| missing(call, path))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,7 +68,6 @@ mod tests {
         }
         let value = read("x", r#"{"a":{"b":[1,"2",-3]},"c":-1}"#).expect("JSON");
         assert_eq!(array("x", &value, "a.b").map(<[Value]>::len), Ok(3));
-        assert!(number("x", &value, "c").is_err() && number("x", &value, "a.z").is_err());
         assert!(object("x", &value, "c").is_err() && text(&value, "a.b").is_none());
         assert_eq!(own_line(&"ä".repeat(500)).chars().count(), LONGEST_WORDS + 1);
     }

@@ -1,6 +1,5 @@
 //! What providers behind an interface of somebody else's have in common: their programs, their
-//! answers, and guests that ssh reaches. No text of theirs or of ours is ever put into the words of
-//! a shell unquoted.
+//! answers, and guests that ssh reaches.
 
 mod answer;
 #[cfg(test)]
@@ -8,16 +7,13 @@ pub(crate) mod contract;
 mod encoded;
 mod guests;
 mod program;
-mod shell;
 
-pub(crate) use answer::{array, number, object, own_line, read, text};
+pub(crate) use answer::{array, object, own_line, read, text};
 pub(crate) use encoded::base64;
 pub(crate) use guests::Guests;
-pub(crate) use program::{Feed, Program, Runs, Takes, ask, fed_text};
-pub(crate) use shell::{quoted, ssh_host};
+pub(crate) use program::{Program, Runs, Takes, ask};
 
 use crate::Problem;
-use crate::machine::Machine;
 use crate::record::{Deployment, Ground, Remote};
 use model::machines::{DiskCache, DiskContent, MachinesWanted};
 
@@ -56,14 +52,6 @@ pub(crate) fn same_site(deployment: &Deployment, site: &str) -> Result<(), Probl
     }
 }
 
-/// Why a machine does not move to another node.
-pub(crate) fn cannot_migrate(machine: &Machine) -> Problem {
-    Problem::NotDone {
-        machine: machine.name.clone(),
-        said: "its provider is not asked to move it to another node".to_owned(),
-    }
-}
-
 /// What a provider that copies an image of the user's refuses in all cases.
 pub(crate) fn fits_a_template(
     who: &str,
@@ -90,9 +78,4 @@ pub(crate) fn fits_a_template(
         return unfit(what, "write vms.cache = \"none\"");
     }
     Ok(())
-}
-
-/// The last lines of a console that cannot be read from here.
-pub(crate) fn no_console(who: &str) -> String {
-    format!("({who} shows no console here; look at the machine with its own tools)")
 }

@@ -4,7 +4,6 @@ use crate::Problem;
 use crate::tool::Call;
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::Path;
 use std::time::Duration;
 
 /// A question, or a change of state.
@@ -66,12 +65,4 @@ impl Runs for Program {
 /// Calls a program that reads nothing.
 pub(crate) fn ask(program: &dyn Runs, words: &[&str]) -> Result<String, Problem> {
     program.run(words, Takes::Short, &mut |_| Ok(()))
-}
-
-/// Has a program read a text.
-pub(crate) fn fed_text(text: &str) -> impl FnMut(&mut dyn Write) -> Result<(), Problem> {
-    |input| {
-        let cannot = |error| Problem::file("write to", Path::new("the provider's program"), &error);
-        input.write_all(text.as_bytes()).map_err(cannot)
-    }
 }

@@ -335,7 +335,7 @@ impl Provider for Vsphere {
     }
 
     fn console(&self, _: &Deployment, _: &Machine) -> String {
-        remote::no_console("vSphere")
+        "(vSphere shows no console here; look at the machine with its own tools)".to_owned()
     }
 
     fn line(&self, deployment: &Deployment, machine: &Machine) -> Result<Line, Problem> {
@@ -367,7 +367,10 @@ impl Provider for Vsphere {
                 self.govc.ask("snapshot.create", &["-vm", &path, "-m=false", "plimsoll"])?;
                 Ok(Acted { disks: deployment.disks_each, ..Acted::default() })
             }
-            MachineAct::Migrate => Err(remote::cannot_migrate(machine)),
+            MachineAct::Migrate => Err(Problem::NotDone {
+                machine: machine.name.clone(),
+                said: "its provider is not asked to move it to another node".to_owned(),
+            }),
             MachineAct::Move => {
                 let to = to.unwrap_or_default();
                 self.govc.copy("vm.migrate", &["-ds", to, &path])?;

@@ -3,7 +3,6 @@
 
 use super::*;
 use crate::remote::contract::{self, Answering, Stand, World};
-use model::machines::ProviderKind;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -228,17 +227,17 @@ fn of(program: Box<dyn remote::Runs>) -> Vsphere {
 #[test]
 fn vsphere_keeps_the_contract() {
     let world = Rc::new(RefCell::new(Server::default()));
-    contract::holds(ProviderKind::Vsphere, &world, &of(Box::new(Stand(world.clone()))));
+    contract::holds(&world, &of(Box::new(Stand(world.clone()))));
 }
 
 #[test]
 fn vsphere_bears_with_any_answer() {
-    contract::bears_with_anything(ProviderKind::Vsphere, &|program| Box::new(of(program)));
+    contract::bears_with_anything(&|program| Box::new(of(program)));
 }
 
 #[test]
 fn vsphere_that_fails_in_the_middle_harms_nobody() {
-    contract::harms_nobody::<Server>(ProviderKind::Vsphere, &|program| Box::new(of(program)));
+    contract::harms_nobody::<Server>(&|program| Box::new(of(program)));
 }
 
 #[test]
@@ -246,7 +245,7 @@ fn a_machine_with_a_disk_of_somebody_else_is_not_destroyed() {
     let world = Rc::new(RefCell::new(Server::default()));
     let provider = of(Box::new(Stand(world.clone())));
     let setting = crate::deployment::tests::Setting::new();
-    let wanted = contract::of_kind(ProviderKind::Vsphere, "a");
+    let wanted = contract::copies("a");
     drop(setting.make(&provider, &wanted, None).expect("made"));
     let attach = |server: &mut Server| {
         let one = server.machines.get_mut("a-2").expect("there");
@@ -280,7 +279,7 @@ fn words_of_vsphere_are_read_as_it_writes_them() {
     assert!(adapter("pvscsi-1 -x").is_err() && adapter("").is_err());
     let one = of(Box::new(Answering));
     let secret = Vsphere { ..Vsphere::with(Box::new(Answering), None, "https://u:p@v/sdk", "t") };
-    let wanted = contract::of_kind(ProviderKind::Vsphere, "a");
+    let wanted = contract::copies("a");
     let refused = secret.fits(&wanted).expect_err("a password in sight").to_string();
     assert!(refused.contains("GOVC_PASSWORD") && !refused.contains("u:p"), "{refused}");
     let of_zero = MachinesWanted { content: model::machines::DiskContent::Random, ..wanted };

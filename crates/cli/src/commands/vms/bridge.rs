@@ -11,7 +11,7 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -33,6 +33,7 @@ pub fn bridge(socket: &Path, is_to_greet: bool, agent: &[String]) -> Result<Exit
         Way::Line(Line::Socket(path)) => over_socket(&path, &ask),
         Way::Line(Line::Ssh { host, socket }) => over_ssh(&host, &socket, &ask),
         Way::Node(program) => over_program(program),
+        Way::Line(Line::Command(words)) => over_command(&words, &ask),
         Way::Line(Line::Guest { address, disks }) => over_guest(&address, &disks, &ask),
     }
 }
@@ -111,6 +112,28 @@ fn over_ssh(host: &str, socket: &Path, ask: &Ask) -> Result<ExitCode, Failure> {
     // It takes our place, streams and all.
     let error = command.args(["--", host, &script]).exec();
     Err(Failure::Target(format!("error: ssh cannot be started: {error}; install it here")))
+}
+
+/// A program whose streams reach the agent. It ends with the coordinator, whatever it waits for.
+fn over_command(words: &[String], ask: &Ask) -> Result<ExitCode, Failure> {
+    let failed = |why: &str| {
+        let command = words.join(" ");
+        Failure::Target(format!("error: the command `{command}` of the provider {why}; mend it"))
+    };
+    let (first, rest) = words.split_first().ok_or_else(|| failed("is empty"))?;
+    let mut command = Command::new(first);
+    command.args(rest).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| failed(&format!("does not start: {error}")))?;
+    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(failed("has no streams"));
+    };
+    writeln!(input, "{}", ask.line()).map_err(|error| failed(&error.to_string()))?;
+    thread::spawn(move || {
+        let _ = carry(io::stdin().lock(), input);
+        let _ = child.kill().and_then(|()| child.wait().map(|_| ()));
+    });
+    let _ = carry(output, io::stdout().lock());
+    Ok(ExitCode::SUCCESS)
 }
 
 /// An agent in a guest of the user's image: started there over ssh, with the user's own

@@ -7,13 +7,13 @@ mod planned;
 pub use planned::planned;
 
 use super::{print, print_json};
-use crate::args::{ProviderArg, VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs};
+use crate::args::{VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs};
 use crate::failure::{Failure, suite_failure};
 use crate::machines::{self, Nodes, Wanted};
 use crate::suite_and_targets;
 use analysis::BootStorm;
 use model::Bytes;
-use model::machines::{BootTime, DiskBus, HostCpu, MachineAct, OnNode};
+use model::machines::{BootTime, DiskBus, HostCpu, MachineAct, OnNode, ProviderKind};
 use provision::guest::{Init, Kernel, Within};
 use provision::provider::{self, State};
 use provision::{Deployment, Ground, Places, Problem, deployment, nodes, providers};
@@ -153,10 +153,10 @@ fn list(as_json: bool) -> Result<ExitCode, Failure> {
 }
 
 /// All machines with our mark at a provider, and whether they are on record here.
-fn marked(of: ProviderArg, connect: &str, as_json: bool) -> Result<ExitCode, Failure> {
+fn marked(of: ProviderKind, connect: &str, as_json: bool) -> Result<ExitCode, Failure> {
     let failed = |problem: Problem| machines::failure(&problem);
     let places = Places::of_user().map_err(failed)?;
-    let all = providers::named(machines::kind(of), connect, "").all().map_err(failed)?;
+    let all = providers::named(of, connect, "").all().map_err(failed)?;
     let mut known = Vec::new();
     for name in deployment::names(&places).map_err(failed)? {
         let found = deployment::find(&places, &name).map_err(failed)?;

@@ -1,6 +1,5 @@
 //! What `plimsoll plan` says of machines that are not there yet.
 
-use crate::args::ProviderArg;
 use crate::failure::Failure;
 use crate::machines::{self, BootArgs, Taken, Wanted};
 use model::machines::{Accelerator, ProviderKind};
@@ -14,7 +13,7 @@ use suite::Spec;
 /// What `--provider` would make, for `plimsoll plan`.
 pub fn planned(
     spec: &Spec,
-    of: ProviderArg,
+    of: ProviderKind,
     boots: BootArgs<'_>,
     scale: Option<ScaleArg>,
 ) -> Result<Planned, Failure> {
@@ -76,7 +75,6 @@ impl Planned {
     fn adapter(&self) -> &'static str {
         match self.wanted.provider() {
             ProviderKind::Vsphere => "paravirtual SCSI",
-            ProviderKind::HyperV => "Hyper-V SCSI",
             _ => self.wanted.machines().bus.word(),
         }
     }
