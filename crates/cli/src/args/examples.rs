@@ -168,7 +168,7 @@ Examples:
   # all tables in one object
   plimsoll export run.plimsoll --format json -o run.json
   plimsoll export run.plimsoll --table results -o - | column -ts,
-  # in the form of another tool
+  # for programs made for fio
   plimsoll export run.plimsoll --format fio-json
 docs/reference/exports.md lists the columns.";
 

@@ -33,9 +33,8 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     if let Some(run) = foreign::read(&args.run)? {
         return export_foreign::of_foreign(&run, args, format);
     }
-    if let Some(form) = format.form() {
-        let record = read_judged(&args.run)?;
-        return export_foreign::of_own(&record, args, format, form);
+    if format == Format::FioJson {
+        return export_foreign::of_own(&read_judged(&args.run)?, args);
     }
     let parts = parts(args, format)?;
     let record = read_judged(&args.run)?;

@@ -2,7 +2,6 @@
 
 use clap::{Args, ValueEnum};
 use report::surfaces::export::Table;
-use report::surfaces::export::forms::Form;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -44,12 +43,6 @@ pub enum Format {
     Parquet,
     /// fio's JSON, for programs made for fio.
     FioJson,
-    /// vdbench's flatfile.
-    VdbenchFlatfile,
-    /// DiskSpd's XML.
-    DiskspdXml,
-    /// IO500's result_summary.txt, of runs of its phases.
-    Io500Summary,
 }
 
 impl Format {
@@ -60,20 +53,6 @@ impl Format {
             Format::Json => "json",
             Format::Parquet => "parquet",
             Format::FioJson => "fio.json",
-            Format::VdbenchFlatfile => "flatfile.html",
-            Format::DiskspdXml => "diskspd.xml",
-            Format::Io500Summary => "result_summary.txt",
-        }
-    }
-
-    /// The form of another tool that it is.
-    pub fn form(self) -> Option<Form> {
-        match self {
-            Format::Csv | Format::Json | Format::Parquet => None,
-            Format::FioJson => Some(Form::FioJson),
-            Format::VdbenchFlatfile => Some(Form::VdbenchFlatfile),
-            Format::DiskspdXml => Some(Form::DiskSpdXml),
-            Format::Io500Summary => Some(Form::Io500Summary),
         }
     }
 

@@ -6,7 +6,7 @@
 
 mod axis;
 mod csv;
-pub mod forms;
+pub mod fio;
 pub mod given;
 mod json;
 #[cfg(feature = "parquet")]
