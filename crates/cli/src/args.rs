@@ -95,7 +95,7 @@ pub enum Command {
     Mark(crate::commands::MarkArgs),
     /// Write the report of runs: a page, or Markdown with charts.
     Report(crate::commands::ReportArgs),
-    /// Export a run as tables: CSV, JSON or Parquet.
+    /// Export a run as tables: CSV or JSON.
     Export(crate::commands::ExportArgs),
     /// Serve the reports of runs as web pages, until Ctrl-C.
     Serve(ServeArgs),

@@ -13,13 +13,12 @@ pub struct ExportArgs {
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
 
-    /// What to write [default: by the ending of FILE, else csv]. Parquet needs a build with the
-    /// feature parquet.
+    /// What to write [default: by the ending of FILE, else csv].
     #[arg(long)]
     pub format: Option<Format>,
 
-    /// Where to write: a folder for CSV and Parquet, which have a file for each table, a file for
-    /// JSON or one table; "-" is standard output [default: beside the run].
+    /// Where to write: a folder for CSV, which has a file for each table, a file for JSON or one
+    /// table; "-" is standard output [default: beside the run].
     #[arg(short, long, value_name = "DIR|FILE")]
     pub out: Option<PathBuf>,
 
@@ -39,8 +38,6 @@ pub enum Format {
     Csv,
     /// One object with a list of rows for each table.
     Json,
-    /// Columns, compressed, for data frames and databases.
-    Parquet,
     /// fio's JSON, for programs made for fio.
     FioJson,
 }
@@ -51,7 +48,6 @@ impl Format {
         match self {
             Format::Csv => "csv",
             Format::Json => "json",
-            Format::Parquet => "parquet",
             Format::FioJson => "fio.json",
         }
     }
@@ -61,7 +57,6 @@ impl Format {
         let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
         asked.unwrap_or(match ending {
             "json" => Format::Json,
-            "parquet" => Format::Parquet,
             _ => Format::Csv,
         })
     }

@@ -45,18 +45,13 @@ pub fn of_foreign(
             let text = serde_json::to_string_pretty(&json::run(run));
             text.map_err(|error| Failure::Run(format!("error: {error}")))? + "\n"
         }
-        Format::Parquet => {
-            let what = "error: results of other tools are exported as csv, json or fio-json; name \
-                        one with --format";
-            return Err(Failure::Usage(what.to_owned()));
-        }
     };
     write(&text, args, format)
 }
 
 fn as_fio(exported: Exported<'_>, args: &ExportArgs) -> Result<String, Failure> {
     if args.table.is_some() {
-        let what = "error: --table is for csv, json and parquet; leave it out";
+        let what = "error: --table is for csv and json; leave it out";
         return Err(Failure::Usage(what.to_owned()));
     }
     fio::text(exported).map_err(|why| {
