@@ -281,7 +281,7 @@ pub struct ShareArgs {
     #[arg(long, hide_short_help = true, requires = "serve")]
     pub keep_serving: bool,
 
-    /// Push metrics to URL: remote write, or OTLP where its path ends in /v1/metrics.
+    /// Push metrics to URL, by the remote write of Prometheus.
     ///
     /// Of each interval, with its own time. $PLIMSOLL_PUSH_AUTHORIZATION is the header
     /// Authorization.
@@ -428,7 +428,7 @@ pub struct WatchShareArgs {
     #[command(flatten)]
     pub tls: TlsArgs,
 
-    /// Push metrics to URL: remote write, or OTLP where its path ends in /v1/metrics.
+    /// Push metrics to URL, by the remote write of Prometheus.
     ///
     /// $PLIMSOLL_PUSH_AUTHORIZATION is the header Authorization.
     #[arg(long, value_name = "URL", conflicts_with = "run")]
