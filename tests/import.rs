@@ -73,6 +73,10 @@ fn a_command_line_goes_to_standard_output() {
     assert!(ended.out.contains("depth = 8") && ended.err.contains("fio job:"), "{ended:#?}");
     let unknown = plimsoll(folder.path(), &["import", "--command", "dd if=/dev/zero"]);
     assert_eq!(unknown.code, 2, "{unknown:#?}");
+    fs::write(folder.path().join("run.sh"), line).expect("a script");
+    let script = plimsoll(folder.path(), &["import", "run.sh"]);
+    assert_eq!(script.code, 2, "{script:#?}");
+    assert!(script.err.contains("scripts are not read; paste a line"), "{}", script.err);
     let quick = plimsoll(folder.path(), &["run", "--rw", "read", "--zonemode", "zbd"]);
     assert_eq!(quick.code, 2, "{quick:#?}");
     assert!(quick.err.contains("zones") && quick.err.contains("import --command"), "{}", quick.err);

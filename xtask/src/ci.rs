@@ -59,8 +59,7 @@ fn steps(times: &Times, scope: &Scope) -> Outcome<Vec<String>> {
         let tests = timed(times, "test", || crate::test::run_all(&programs, &parts, scope));
         (tests, checks.join().unwrap_or_else(|_| Err("a check panicked".to_owned())))
     });
-    let features = timed(times, "features", crate::features::run_where_changed);
-    let failed = [tests.as_ref().err(), checks.as_ref().err(), features.as_ref().err()];
+    let failed = [tests.as_ref().err(), checks.as_ref().err()];
     let failed: Vec<&str> = failed.into_iter().flatten().map(String::as_str).collect();
     if failed.is_empty() { tests } else { Err(failed.join("\n")) }
 }

@@ -55,13 +55,11 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
             doubts(path, results::read(&path.to_string_lossy(), &text, kind), list, score);
             continue;
         }
-        let dialect = from.or_else(|| dialects::detect(&text));
-        if dialect.is_none() && !dialects::is_job(&text) {
+        let Some(dialect) = from.or_else(|| dialects::detect(&text)) else {
             unknown += 1;
             continue;
-        }
-        let word = dialect.map_or("script", Dialect::word);
-        measure(path, &text, dialect, list, scores.entry(word).or_default());
+        };
+        measure(path, &text, dialect, list, scores.entry(dialect.word()).or_default());
     }
     for (dialect, score) in &scores {
         print(dialect, score);
@@ -85,7 +83,7 @@ fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> Outcome<()>
     Ok(())
 }
 
-fn measure(path: &Path, text: &str, dialect: Option<Dialect>, list: bool, score: &mut Score) {
+fn measure(path: &Path, text: &str, dialect: Dialect, list: bool, score: &mut Score) {
     let folder = path.parent().unwrap_or(Path::new(""));
     let file =
         |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string());
@@ -93,7 +91,7 @@ fn measure(path: &Path, text: &str, dialect: Option<Dialect>, list: bool, score:
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     score.files += 1;
     let begin = Instant::now();
-    let import = dialects::import(&name, text, dialect, &world);
+    let import = dialects::import(&name, text, Some(dialect), &world);
     score.longest = score.longest.max(begin.elapsed());
     let import = match import {
         Ok(import) => import,

@@ -8,7 +8,6 @@ mod corpus;
 mod dist;
 mod docs;
 mod equivalence;
-mod features;
 mod gate_proof;
 mod guest;
 mod kubernetes;
@@ -36,7 +35,6 @@ cargo xtask COMMAND
             [--all: also what did not change since all passed, and tests that take minutes each]
   test    the tests of the workspace, with the real parts that they need
             [--all: also those that take minutes each | -- ARGS for `cargo test`]
-  features the tests of what is off by default; `ci` runs them where something changed
   tidy    the rules of the house that no compiler checks
   docs    writes the generated pages
   corpus  how many jobs of other tools in a folder are imported whole, and why the rest is not
@@ -97,7 +95,6 @@ fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
     Some(match command {
         "ci" => ci::run(rest),
         "test" => test::run(rest),
-        "features" => features::run(),
         "tidy" => tidy::run(),
         "docs" => docs::run().and_then(|()| docs::write(vec![tidy::prose_ceilings()?])),
         "corpus" => corpus::run(rest),

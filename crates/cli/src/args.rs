@@ -93,7 +93,7 @@ pub enum Command {
     Mark(crate::commands::MarkArgs),
     /// Write the report of runs: a page, or Markdown with charts.
     Report(crate::commands::ReportArgs),
-    /// Export a run as tables: CSV, JSON or Parquet.
+    /// Export a run as tables: CSV or JSON.
     Export(crate::commands::ExportArgs),
     /// Serve the reports of runs as web pages, until Ctrl-C.
     Serve(ServeArgs),
@@ -279,7 +279,7 @@ pub struct ShareArgs {
     #[arg(long, hide_short_help = true, requires = "serve")]
     pub keep_serving: bool,
 
-    /// Push metrics to URL: remote write, or OTLP where its path ends in /v1/metrics.
+    /// Push metrics to URL, by the remote write of Prometheus.
     ///
     /// Of each interval, with its own time. $PLIMSOLL_PUSH_AUTHORIZATION is the header
     /// Authorization.
@@ -426,7 +426,7 @@ pub struct WatchShareArgs {
     #[command(flatten)]
     pub tls: TlsArgs,
 
-    /// Push metrics to URL: remote write, or OTLP where its path ends in /v1/metrics.
+    /// Push metrics to URL, by the remote write of Prometheus.
     ///
     /// $PLIMSOLL_PUSH_AUTHORIZATION is the header Authorization.
     #[arg(long, value_name = "URL", conflicts_with = "run")]

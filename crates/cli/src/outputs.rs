@@ -19,8 +19,31 @@ pub enum Kind {
     Chart,
     /// The result of a gate as JUnit's XML.
     JUnit,
-    /// Something that says nowhere who made it: tables, pictures.
+    /// Something that says nowhere who made it: tables.
     Unmarked,
+}
+
+/// What to do in place of a file of this ending, which people ask for and nothing here writes.
+pub fn instead_of(ending: &str) -> Option<&'static str> {
+    match ending {
+        "parquet" => Some(
+            "write CSV with --format csv; DuckDB makes Parquet of it: COPY (FROM 'results.csv') TO \
+             'results.parquet'",
+        ),
+        "png" => Some("charts of Markdown are SVG files, and a browser prints the page"),
+        _ => None,
+    }
+}
+
+/// Refuses a file with such an ending.
+pub fn refuse_ending(out: Option<&Path>) -> Result<(), Failure> {
+    let ending = out.and_then(Path::extension).and_then(|ending| ending.to_str());
+    match ending.and_then(|ending| Some((ending, instead_of(ending)?))) {
+        Some((ending, remedy)) => {
+            Err(Failure::Usage(format!("error: nothing here writes .{ending}; {remedy}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// A page has its title in its first bytes; nothing else is read of a file that is in the way.
@@ -28,7 +51,7 @@ const HEAD_BYTES: u64 = 64 << 10;
 
 /// Whether a file that begins with this may be overwritten by one of this kind. An empty one may:
 /// nothing is lost with it.
-pub fn may_replace(kind: Kind, head: &[u8]) -> bool {
+fn may_replace(kind: Kind, head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     head.is_empty()
         || match kind {

@@ -102,7 +102,8 @@ pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failur
         None => {
             let (name, text) = find(&work.what)?;
             // A file that calls itself a suite is held to that.
-            let is_job = !name.ends_with(".toml") && !is_built_in(&name) && dialects::is_job(&text);
+            let is_job =
+                !name.ends_with(".toml") && !is_built_in(&name) && dialects::is_job(&name, &text);
             let text = match is_job {
                 true => {
                     let job = imported::to_run(&name, &text, work.allow_loss)?;

@@ -21,7 +21,6 @@ mod draft;
 mod import;
 mod loss;
 mod page;
-mod script;
 mod shell;
 mod table;
 mod write;
@@ -118,16 +117,12 @@ pub fn import(
         let what = format!("it is larger than {MOST_BYTES} bytes");
         return Err(ImportError::new(name, what, "name a job file"));
     }
-    if dialect.is_none() && script::detect(text) {
-        return script::file(name, text, world);
+    if dialect.is_none() && is_script(name, text) {
+        return Err(ImportError::new(name, "scripts are not read", A_LINE));
     }
-    let dialect = dialect.or_else(|| detect(text));
-    if dialect.is_none() && is_list_of_commands(text) {
-        return script::file(name, text, world);
-    }
-    let dialect = dialect.ok_or_else(|| {
+    let dialect = dialect.or_else(|| detect(text)).ok_or_else(|| {
         let all: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.word()).collect();
-        let remedy = format!("say which with --from: {}", all.join(", "));
+        let remedy = format!("say which with --from: {}. Or {A_LINE}", all.join(", "));
         ImportError::new(name, "no dialect is known by its content", remedy)
     })?;
     match dialect {
@@ -205,27 +200,33 @@ fn behind_it(rest: &str) -> Option<ReportedOption> {
         .iter()
         .any(|end| rest.split_once(end).is_some_and(|(_, next)| !next.trim().is_empty()));
     let (class, why) = match goes_on {
-        true => (Class::Refused, "a second command; import each by itself, or a script of them"),
+        true => (Class::Refused, "a second command; import each by itself"),
         false => (Class::Harmless, "where a shell sends what the tool prints"),
     };
     let (name, value, place) = (rest.to_owned(), String::new(), "behind the command".to_owned());
     (!rest.is_empty()).then(|| ReportedOption { name, value, place, class, why: why.to_owned() })
 }
 
-/// Whether a text is a job, in a dialect that its content tells, or a script with lines of tools.
-pub fn is_job(text: &str) -> bool {
-    script::detect(text) || detect(text).is_some() || is_list_of_commands(text)
+/// What to do about a script.
+const A_LINE: &str = "paste a line that holds a tool into `plimsoll import --command \"LINE\"`";
+
+/// Whether a file is a job, in a dialect that its content tells, or a script, which is refused.
+pub fn is_job(name: &str, text: &str) -> bool {
+    is_script(name, text) || detect(text).is_some()
 }
 
-/// Whether a text that no dialect knows holds lines of the tools. A suite has tables.
-fn is_list_of_commands(text: &str) -> bool {
-    !text.lines().any(|line| line.trim_start().starts_with("[[")) && script::detect_lines(text)
+/// Whether a file is a script of a shell, PowerShell or Windows' batch files. A job of fio may
+/// begin with its interpreter, which is fio.
+fn is_script(name: &str, text: &str) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    let is_named = ["sh", "bash", "ps1", "bat", "cmd"].map(Some).contains(&ending.as_deref());
+    let first = text.lines().next().unwrap_or_default();
+    is_named || (first.starts_with("#!") && !first.contains("fio"))
 }
 
 /// The dialect that a text is written in, where its content tells.
 pub fn detect(text: &str) -> Option<Dialect> {
-    // A script is none of them, nor is a manifest; `script` has what they hold.
-    if script::detect(text) {
+    if is_script("", text) {
         return None;
     }
     let mut lines = text.lines().map(str::trim);
@@ -247,10 +248,6 @@ pub fn detect(text: &str) -> Option<Dialect> {
     }
     if vdbench::detect(text) {
         return Some(Dialect::Vdbench);
-    }
-    // Other scripts have brackets, too.
-    if text.starts_with("#!") && !text.lines().next().is_some_and(|line| line.contains("fio")) {
-        return None;
     }
     let has_section = lines.any(|line| line.starts_with('[') && line.contains(']'));
     let is_option = |line: &str| {

@@ -137,8 +137,6 @@ pub struct FlowCounts {
     /// What the interface of its address received in the time of the window, in bytes with
     /// headers; `None` where the kernel does not report it.
     pub interface_received: Option<u64>,
-    /// What it sent, likewise.
-    pub interface_sent: Option<u64>,
     /// TCP segments that the host sent once more in that time, for whomever.
     pub retransmitted: Option<u64>,
     /// The share of all its CPUs that was busy in that time, 0 to 1.

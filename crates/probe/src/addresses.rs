@@ -107,8 +107,6 @@ fn six(text: &str) -> Vec<HostAddress> {
 pub struct NetworkNow {
     /// Bytes that the interface received, with headers.
     pub received: Option<u64>,
-    /// Bytes that it sent.
-    pub sent: Option<u64>,
     /// TCP segments that were sent once more, on all interfaces.
     pub retransmitted: Option<u64>,
     /// Time of all CPUs without work, in the kernel's ticks.
@@ -121,24 +119,21 @@ pub struct NetworkNow {
 /// RFC 4022's `RetransSegs` in `/proc/net/snmp`). What cannot be read is `None`.
 pub fn network_now(tree: &Tree, interface: &str) -> NetworkNow {
     let read = |path: &str| tree.text(path).unwrap_or_default();
-    let counts = of_interface(&read("proc/net/dev"), interface);
     let ticks = ticks(&read("proc/stat"));
     NetworkNow {
-        received: counts.map(|(received, _)| received),
-        sent: counts.map(|(_, sent)| sent),
+        received: received(&read("proc/net/dev"), interface),
         retransmitted: retransmitted(&read("proc/net/snmp")),
         idle_ticks: ticks.map(|(idle, _)| idle),
         all_ticks: ticks.map(|(_, all)| all),
     }
 }
 
-fn of_interface(text: &str, interface: &str) -> Option<(u64, u64)> {
+fn received(text: &str, interface: &str) -> Option<u64> {
     let counts = text.lines().find_map(|line| {
         let (name, counts) = line.split_once(':')?;
         (name.trim() == interface).then_some(counts)
     })?;
-    let counts: Vec<&str> = counts.split_whitespace().collect();
-    Some((counts.first()?.parse().ok()?, counts.get(8)?.parse().ok()?))
+    counts.split_whitespace().next()?.parse().ok()
 }
 
 /// `Tcp:` stands twice: its names, then their numbers.
@@ -221,7 +216,6 @@ mod tests {
             network_now(&tree, "eth0"),
             NetworkNow {
                 received: Some(700),
-                sent: Some(800),
                 retransmitted: Some(42),
                 idle_ticks: Some(65),
                 all_ticks: Some(100),

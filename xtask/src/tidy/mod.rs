@@ -155,7 +155,7 @@ fn cargo_deny() -> Outcome<()> {
         );
         return Ok(());
     }
-    let deny = ["deny", "--offline", "--all-features", "check", "licenses", "bans", "sources"];
+    let deny = ["deny", "--offline", "check", "licenses", "bans", "sources"];
     shell::show(shell::cargo().args(deny))
         .map_err(|_| "cargo deny refuses a package; see above".to_owned())
 }

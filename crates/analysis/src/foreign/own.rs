@@ -1,5 +1,5 @@
-//! Results of our own in the form of those of others: for a comparison of both, and for exports in
-//! the forms of other tools.
+//! Results of our own in the form of those of others: for a comparison of both, and for an export
+//! as fio's JSON.
 
 use crate::quantile::QUANTILES;
 use crate::row::{Ops, ResultRow};
@@ -37,7 +37,7 @@ fn own(record: &Record, row: &ResultRow) -> GivenRow {
     if let Some(work) = row.work() {
         given.options = options(work, row);
     }
-    // No form of another tool has a place for these; all have options.
+    // fio's JSON has no place for these; a job has options.
     let mut say = |name: &str, value: String| {
         given.options.push(GivenOption { name: name.to_owned(), value });
     };

@@ -66,7 +66,7 @@ pub struct CanaryShare {
     #[command(flatten)]
     pub tls: TlsArgs,
 
-    /// Push metrics to URL: remote write, or OTLP where its path ends in /v1/metrics.
+    /// Push metrics to URL, by the remote write of Prometheus.
     ///
     /// Of each minute, with its own time. $PLIMSOLL_PUSH_AUTHORIZATION is the header
     /// Authorization.

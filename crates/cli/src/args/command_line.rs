@@ -1,6 +1,7 @@
 //! The arguments, with the words that begin a run kept as they were typed.
 
 use super::{Arguments, Command, fio_words};
+use crate::outputs::instead_of;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches};
@@ -85,6 +86,11 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>, line: &[OsString
         let remedy = "name it through a link: ln -s PATH LINK, then LINK";
         return clap::Error::raw(error.kind(), format!("{what}; {remedy}\n"));
     }
+    if let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue)
+        && let Some(remedy) = instead_of(value)
+    {
+        insert(&mut error, remedy.to_owned());
+    }
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
@@ -98,6 +104,7 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>, line: &[OsString
         command.into_iter().flat_map(|known| known.get_arguments().filter_map(Arg::get_long));
     let remedy = flag(&unknown)
         .or_else(|| of_fio(&unknown))
+        .or_else(|| instead_of(&unknown).map(str::to_owned))
         .or_else(|| nearest(&unknown, flags).map(|near| format!("did you mean `--{near}`?")));
     // The parser's own guess is by likeness of letters alone, over all commands.
     error.remove(ContextKind::SuggestedArg);

@@ -107,8 +107,6 @@ Examples:
   plimsoll import --command \"fio --name=a --rw=randread --bs=4k\" -o a.toml
   # a parameter file of vdbench, a configuration of IO500, a profile of DiskSpd
   plimsoll import vdbench.parm -o a.toml
-  # each line of fio, IOR, mdtest, DiskSpd, elbencho or IOzone in a script
-  mkdir suites && plimsoll import run.sh -o suites
   # what became of each option
   plimsoll import job.fio --json | jq .options
   # results of other tools, and their doubts; -o makes a run file
@@ -170,7 +168,7 @@ Examples:
   # all tables in one object
   plimsoll export run.plimsoll --format json -o run.json
   plimsoll export run.plimsoll --table results -o - | column -ts,
-  # in the form of another tool
+  # for programs made for fio
   plimsoll export run.plimsoll --format fio-json
 docs/reference/exports.md lists the columns.";
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = examples::IMPORT)]
 pub struct ImportArgs {
-    /// Jobs, scripts or results of other tools (docs/compat/README.md).
+    /// Jobs or results of other tools (docs/compat/README.md).
     #[arg(value_name = "FILE", required_unless_present = "command")]
     pub files: Vec<PathBuf>,
 

@@ -37,8 +37,8 @@ pub struct TraceArgs {
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
 
-    /// The trace's form: plimsoll, iolog, blktrace, blkparse, biosnoop, msr, spc, vscsi, alibaba,
-    /// tencent, cachesim-csv, cachesim-txt or oracle-general [default: by content].
+    /// The trace's form: plimsoll, iolog, blktrace, blkparse, msr, spc, alibaba or tencent
+    /// [default: by content].
     #[arg(long, value_name = "FORM")]
     pub from: Option<TraceDialect>,
 

@@ -6,7 +6,7 @@ use super::{export_foreign, foreign};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
 use model::Record;
-use report::surfaces::export::{self, Csv, Json, Sink, Table, Tables};
+use report::surfaces::export::{Csv, Json, Sink, Table, Tables};
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -22,20 +22,13 @@ struct Part {
 
 /// Writes tables of a run.
 pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
+    outputs::refuse_ending(args.out.as_deref())?;
     let format = Format::of(args.format, args.out.as_deref());
-    if format == Format::Parquet && !export::HAS_PARQUET {
-        return Err(Failure::Usage(
-            "error: this build writes no Parquet; build one with `cargo build --release \
-             --features parquet`, or take --format csv"
-                .to_owned(),
-        ));
-    }
     if let Some(run) = foreign::read(&args.run)? {
         return export_foreign::of_foreign(&run, args, format);
     }
-    if let Some(form) = format.form() {
-        let record = read_judged(&args.run)?;
-        return export_foreign::of_own(&record, args, format, form);
+    if format == Format::FioJson {
+        return export_foreign::of_own(&read_judged(&args.run)?, args);
     }
     let parts = parts(args, format)?;
     let record = read_judged(&args.run)?;
@@ -87,9 +80,7 @@ fn parts(args: &ExportArgs, format: Format) -> Result<Vec<Part>, Failure> {
         let beside = || args.run.with_extension(format!("{name}{}", format.ending()));
         vec![Part { file: args.out.clone().unwrap_or_else(beside), tables }]
     };
-    if is_stdout(args.out.as_deref())
-        && (format == Format::Parquet || folder(args, format).is_some())
-    {
+    if is_stdout(args.out.as_deref()) && folder(args, format).is_some() {
         return Err(Failure::Usage(
             "error: standard output takes one table as CSV, or JSON; add --table results, or \
              --format json"
@@ -122,7 +113,7 @@ fn write(
     tables: &Tables<'_>,
 ) -> Result<(), Failure> {
     let to_stdout = is_stdout(args.out.as_deref());
-    let out: Box<dyn Write + Send> = if to_stdout {
+    let out: Box<dyn Write> = if to_stdout {
         Box::new(io::stdout())
     } else {
         Box::new(outputs::create(&part.file, Kind::Unmarked, args.force)?)
@@ -158,12 +149,9 @@ fn write(
     }
 }
 
-fn sink(format: Format, out: BufWriter<Box<dyn Write + Send>>) -> Box<dyn Sink> {
+fn sink(format: Format, out: BufWriter<Box<dyn Write>>) -> Box<dyn Sink> {
     match format {
         Format::Json => Box::new(Json::new(out)),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => Box::new(export::Parquet::new(out)),
-        // Without the feature, Parquet was refused.
         _ => Box::new(Csv::new(out)),
     }
 }
@@ -227,7 +215,7 @@ mod tests {
             files(&args(None, None, None))[..2],
             ["a/r-csv/results.csv", "a/r-csv/quantiles.csv"]
         );
-        assert_eq!(files(&args(Some(Format::Parquet), Some("t"), None))[4], "t/events.parquet");
+        assert_eq!(files(&args(Some(Format::Csv), Some("t"), None))[4], "t/events.csv");
         assert_eq!(files(&args(Some(Format::Json), None, None)), ["a/r.json"]);
         assert_eq!(files(&args(None, Some("x.json"), None)), ["x.json"]);
         assert_eq!(files(&args(None, None, Some(TableArg::Series))), ["a/r.series.csv"]);
@@ -239,7 +227,7 @@ mod tests {
         let refused =
             |args: &ExportArgs| parts(args, Format::of(args.format, args.out.as_deref())).is_err();
         assert!(refused(&args(None, Some("-"), None)));
-        assert!(refused(&args(Some(Format::Parquet), Some("-"), Some(TableArg::Results))));
+        assert!(!refused(&args(Some(Format::Csv), Some("-"), Some(TableArg::Results))));
         assert!(!refused(&args(Some(Format::Json), Some("-"), None)));
     }
 }

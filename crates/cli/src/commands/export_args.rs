@@ -2,7 +2,6 @@
 
 use clap::{Args, ValueEnum};
 use report::surfaces::export::Table;
-use report::surfaces::export::forms::Form;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -14,13 +13,12 @@ pub struct ExportArgs {
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
 
-    /// What to write [default: by the ending of FILE, else csv]. Parquet needs a build with the
-    /// feature parquet.
+    /// What to write [default: by the ending of FILE, else csv].
     #[arg(long)]
     pub format: Option<Format>,
 
-    /// Where to write: a folder for CSV and Parquet, which have a file for each table, a file for
-    /// JSON or one table; "-" is standard output [default: beside the run].
+    /// Where to write: a folder for CSV, which has a file for each table, a file for JSON or one
+    /// table; "-" is standard output [default: beside the run].
     #[arg(short, long, value_name = "DIR|FILE")]
     pub out: Option<PathBuf>,
 
@@ -40,16 +38,8 @@ pub enum Format {
     Csv,
     /// One object with a list of rows for each table.
     Json,
-    /// Columns, compressed, for data frames and databases.
-    Parquet,
     /// fio's JSON, for programs made for fio.
     FioJson,
-    /// vdbench's flatfile.
-    VdbenchFlatfile,
-    /// DiskSpd's XML.
-    DiskspdXml,
-    /// IO500's result_summary.txt, of runs of its phases.
-    Io500Summary,
 }
 
 impl Format {
@@ -58,22 +48,7 @@ impl Format {
         match self {
             Format::Csv => "csv",
             Format::Json => "json",
-            Format::Parquet => "parquet",
             Format::FioJson => "fio.json",
-            Format::VdbenchFlatfile => "flatfile.html",
-            Format::DiskspdXml => "diskspd.xml",
-            Format::Io500Summary => "result_summary.txt",
-        }
-    }
-
-    /// The form of another tool that it is.
-    pub fn form(self) -> Option<Form> {
-        match self {
-            Format::Csv | Format::Json | Format::Parquet => None,
-            Format::FioJson => Some(Form::FioJson),
-            Format::VdbenchFlatfile => Some(Form::VdbenchFlatfile),
-            Format::DiskspdXml => Some(Form::DiskSpdXml),
-            Format::Io500Summary => Some(Form::Io500Summary),
         }
     }
 
@@ -82,7 +57,6 @@ impl Format {
         let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
         asked.unwrap_or(match ending {
             "json" => Format::Json,
-            "parquet" => Format::Parquet,
             _ => Format::Csv,
         })
     }

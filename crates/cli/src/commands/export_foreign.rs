@@ -1,4 +1,4 @@
-//! `plimsoll export` in forms of other tools, and of results of other tools.
+//! `plimsoll export` as fio's JSON, and of results of other tools.
 
 use super::export_args::{ExportArgs, Format};
 use super::print_exactly;
@@ -6,19 +6,14 @@ use crate::failure::Failure;
 use crate::outputs::{self, Kind};
 use model::Record;
 use model::foreign::ForeignRun;
-use report::surfaces::export::forms::{self, Exported, Form};
+use report::surfaces::export::fio::{self, Exported};
 use report::surfaces::export::given;
 use report::topics::foreign::json;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A run of our own in a form of another tool.
-pub fn of_own(
-    record: &Record,
-    args: &ExportArgs,
-    format: Format,
-    form: Form,
-) -> Result<ExitCode, Failure> {
+/// A run of our own as fio's JSON.
+pub fn of_own(record: &Record, args: &ExportArgs) -> Result<ExitCode, Failure> {
     let rows = analysis::foreign::own_rows(record, &analysis::results(record));
     let exported = Exported {
         rows: &rows,
@@ -26,47 +21,44 @@ pub fn of_own(
         measured_unix_ns: Some(record.started_unix_ns),
         version: &record.version,
     };
-    write(&in_form(form, exported, args)?, args, format)
+    write(&as_fio(exported, args)?, args, Format::FioJson)
 }
 
-/// Results of another tool: as a table, as JSON, or in the form of a tool.
+/// Results of another tool: as a table, as JSON, or as fio's JSON.
 pub fn of_foreign(
     run: &ForeignRun,
     args: &ExportArgs,
     format: Format,
 ) -> Result<ExitCode, Failure> {
-    let text = match (format.form(), format) {
-        (Some(form), _) => {
+    let text = match format {
+        Format::FioJson => {
             let exported = Exported {
                 rows: &run.rows,
                 sources: &run.sources,
                 measured_unix_ns: run.measured_unix_ns,
                 version: &run.version,
             };
-            in_form(form, exported, args)?
+            as_fio(exported, args)?
         }
-        (None, Format::Csv) => given::csv(run),
-        (None, Format::Json) => {
+        Format::Csv => given::csv(run),
+        Format::Json => {
             let text = serde_json::to_string_pretty(&json::run(run));
             text.map_err(|error| Failure::Run(format!("error: {error}")))? + "\n"
-        }
-        (None, _) => {
-            let what = "error: results of other tools are exported as csv, json, or in the form \
-                        of a tool; name one with --format";
-            return Err(Failure::Usage(what.to_owned()));
         }
     };
     write(&text, args, format)
 }
 
-fn in_form(form: Form, exported: Exported<'_>, args: &ExportArgs) -> Result<String, Failure> {
+fn as_fio(exported: Exported<'_>, args: &ExportArgs) -> Result<String, Failure> {
     if args.table.is_some() {
-        let what = "error: --table is for csv, json and parquet; leave it out";
+        let what = "error: --table is for csv and json; leave it out";
         return Err(Failure::Usage(what.to_owned()));
     }
-    forms::text(form, exported).map_err(|why| {
+    fio::text(exported).map_err(|why| {
         let run = args.run.display();
-        Failure::Usage(format!("error: {run} has no place in this form: {why}; name another one"))
+        Failure::Usage(format!(
+            "error: {run} has no place in fio's JSON: {why}; name another format"
+        ))
     })
 }
 

@@ -4,7 +4,6 @@ use super::foreign::{Mixed, refused};
 use super::saved::{hold, hold_predicted, read_judged};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
-use crate::plain_file;
 use crate::run_names::names_of;
 use crate::{published, testbed};
 use clap::{Args, ValueEnum};
@@ -12,7 +11,7 @@ use model::Record;
 use report::surfaces;
 use report::surfaces::foreign;
 use report::surfaces::html::Against;
-use report::surfaces::markdown::{self, Chart, Links};
+use report::surfaces::markdown::{self, Chart};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -33,11 +32,6 @@ pub struct ReportArgs {
     /// What to write [default: markdown if FILE ends in .md or .markdown, else html].
     #[arg(long)]
     pub format: Option<Format>,
-
-    /// Charts of Markdown as PNG, too, for wikis that show no SVG; needs a build with the feature
-    /// png.
-    #[arg(long)]
-    pub png: bool,
 
     /// Overwrite a file that is not known to be a report of ours.
     #[arg(long)]
@@ -87,21 +81,8 @@ impl Format {
 
 /// Writes the report of one or more runs.
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    outputs::refuse_ending(args.out.as_deref())?;
     let format = Format::of(args.format, args.out.as_deref());
-    if args.png && format == Format::Html {
-        return Err(Failure::Usage(
-            "error: --png is for the charts of Markdown; a page has its charts inside: add \
-             --format markdown"
-                .to_owned(),
-        ));
-    }
-    if args.png && !markdown::HAS_PNG {
-        return Err(Failure::Usage(
-            "error: this build draws no PNG; build one with `cargo build --release --features \
-             png`, or leave --png out: charts are SVG files then"
-                .to_owned(),
-        ));
-    }
     if let (Some(mixed), Some(first)) = (Mixed::read(&args.runs)?, args.runs.first()) {
         let out = args.out.clone().unwrap_or_else(|| first.with_extension(format.ending()));
         return of_foreign(&mixed, args, &out);
@@ -171,10 +152,7 @@ fn of_foreign(mixed: &Mixed, args: &ReportArgs, out: &Path) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     }
     let folder = chart_folder(out);
-    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
-    let ending = if args.png { "png" } else { "svg" };
-    let links = Links { folder: name.unwrap_or_default(), ending };
-    let report = mixed.told(|told| foreign::markdown(told, &links));
+    let report = mixed.told(|told| foreign::markdown(told, &name_of(&folder)));
     outputs::write(out, Kind::Markdown, args.force, report.text.as_bytes())?;
     if !report.charts.is_empty() {
         std::fs::create_dir_all(&folder).map_err(|error| {
@@ -211,10 +189,7 @@ fn write_markdown(
     args: &ReportArgs,
 ) -> Result<(), Failure> {
     let folder = chart_folder(out);
-    let name =
-        folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let links = Links { folder: name, ending: if args.png { "png" } else { "svg" } };
-    let report = markdown::render(records, against, &links);
+    let report = markdown::render(records, against, &name_of(&folder));
     // The text first: if it is not ours to write, no chart is.
     outputs::write(out, Kind::Markdown, args.force, report.text.as_bytes())?;
     if !report.charts.is_empty() {
@@ -237,26 +212,13 @@ fn write_markdown(
     Ok(())
 }
 
-/// No chart of ours is larger.
-const MOST_CHART: u64 = 16 << 20;
-
 fn write_chart(chart: &Chart, folder: &Path, args: &ReportArgs) -> Result<(), Failure> {
     let drawing = folder.join(format!("{}.svg", chart.name));
-    // A picture cannot say who made it; one beside a drawing of ours with the same name is ours.
-    let is_ours = plain_file::read(&drawing, MOST_CHART)
-        .is_ok_and(|head| outputs::may_replace(Kind::Chart, &head) && !head.is_empty());
-    outputs::write(&drawing, Kind::Chart, args.force, chart.svg.as_bytes())?;
-    if args.png {
-        let pixels = markdown::png(&chart.svg)
-            .map_err(|why| Failure::Run(format!("error: {}: {why}", drawing.display())))?;
-        outputs::write(
-            &drawing.with_extension("png"),
-            Kind::Unmarked,
-            args.force || is_ours,
-            &pixels,
-        )?;
-    }
-    Ok(())
+    Ok(outputs::write(&drawing, Kind::Chart, args.force, chart.svg.as_bytes())?)
+}
+
+fn name_of(folder: &Path) -> String {
+    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// `wiki/report-charts` for `wiki/report.md`.

@@ -172,3 +172,26 @@ fn what_is_too_large_is_refused() {
     let error = import("a.fio", &many, Some(Dialect::Fio), &World::NOTHING).expect_err("many");
     assert!(error.what.contains("jobs"), "{error}");
 }
+
+#[test]
+fn a_script_is_refused_in_words_that_say_what_to_paste() {
+    let line = "fio --name=a --rw=read --filename=/dev/x";
+    let job = "[a]\nrw=read\nfilename=/dev/x\n";
+    let with_a_job = format!("#!/bin/sh\ncat <<E > j.fio\n{job}E\nfio j.fio\n");
+    let texts = [
+        ("run", with_a_job.as_str()),
+        ("run.sh", job),
+        ("run.PS1", "& diskspd -b4K x"),
+        ("C:\\run.bat", "rem"),
+        ("lines", line),
+    ];
+    for (name, text) in texts {
+        let error = import(name, text, None, &World::NOTHING).expect_err(name);
+        assert!(error.remedy.contains("`plimsoll import --command"), "{error}");
+        assert_eq!(crate::is_job(name, text), name != "lines", "{name}");
+    }
+    assert!(import_command(line, None, &World::NOTHING).is_ok());
+    let by_itself = format!("#!/usr/bin/fio\n{job}");
+    let import = import("run", &by_itself, None, &World::NOTHING).expect("a job of fio");
+    assert_eq!(import.dialect, "fio");
+}

@@ -1,7 +1,7 @@
 //! What blkparse prints by default: `8,0 1 42 0.000123456 697 D WS 223490 + 8 [kjournald]`.
 
 use super::names::Names;
-use super::{Read, Seen, TraceProblem, decimal_ns, field, number, sectors};
+use super::{Read, Seen, TraceProblem, field, number, seconds_ns, sectors};
 use model::Op;
 use model::trace::op_of_letters;
 
@@ -37,7 +37,7 @@ impl Blkparse {
             return Ok(Read::Nothing);
         }
         let (_cpu, _sequence) = (words.next(), words.next());
-        let at_ns = decimal_ns(words.next(), "time", 1_000_000_000)?;
+        let at_ns = seconds_ns(words.next(), "time")?;
         let _pid = words.next();
         // What was handed to the driver: each request once, after merging.
         if field(words.next(), "action")? != "D" {

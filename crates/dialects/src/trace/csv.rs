@@ -1,7 +1,7 @@
 //! Traces as comma-separated values: MSR Cambridge, SPC, Alibaba, Tencent.
 
 use super::names::Names;
-use super::{Read, Seen, TraceDialect, TraceProblem, decimal_ns, field, number, sectors};
+use super::{Read, Seen, TraceDialect, TraceProblem, field, number, seconds_ns, sectors};
 use model::Op;
 
 /// The dialect of a line of values, or of a head; `None` where it is none of these.
@@ -110,7 +110,7 @@ fn spc<'a>(
     let offset = sectors(number(values.next(), "block address")?, "block address")?;
     let length = number(values.next(), "size")?;
     let op = direction(values.next())?;
-    let at_ns = decimal_ns(values.next(), "timestamp", 1_000_000_000)?;
+    let at_ns = seconds_ns(values.next(), "timestamp")?;
     Ok(Read::Request(Seen { at_ns, op, offset, length, source, took_ns: None }))
 }
 
@@ -132,7 +132,7 @@ fn tencent<'a>(
     values: &mut impl Iterator<Item = &'a str>,
     names: &mut Names,
 ) -> Result<Read, TraceProblem> {
-    let at_ns = decimal_ns(values.next(), "timestamp", 1_000_000_000)?;
+    let at_ns = seconds_ns(values.next(), "timestamp")?;
     let offset = sectors(number(values.next(), "offset")?, "offset")?;
     let length = sectors(number(values.next(), "size")?, "size")?;
     let op = direction(values.next())?;

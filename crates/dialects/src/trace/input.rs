@@ -1,12 +1,11 @@
 //! A file of any dialect as a stream of requests.
 
-use super::biosnoop::Biosnoop;
 use super::blkparse::Blkparse;
 use super::csv::Csv;
 use super::iolog::Iolog;
 use super::names::Names;
 use super::order::Sorter;
-use super::{Place, Read, Seen, TraceDialect, TraceEnd, TraceProblem, blktrace, cachesim, vscsi};
+use super::{Place, Read, Seen, TraceDialect, TraceEnd, TraceProblem, blktrace};
 use crate::packing::{packed, utf16};
 use model::trace::{self, Ending, FlightCount, InFlight, MOST, MOST_LENGTH, Request};
 use std::io::{self, BufRead};
@@ -46,23 +45,13 @@ pub struct InFile {
 enum Source<R: BufRead> {
     Own(Box<trace::Reader<R>>),
     Lines { from: R, parser: Parser, line: Vec<u8>, number: u64 },
-    Records { from: R, kind: Records, number: u64 },
+    Records { from: R, number: u64 },
 }
 
 enum Parser {
     Iolog(Iolog),
     Blkparse(Blkparse),
-    Biosnoop(Biosnoop),
     Csv(Csv),
-    CachesimCsv(cachesim::Lines),
-    CachesimTxt,
-}
-
-#[derive(Clone, Copy)]
-enum Records {
-    Blktrace,
-    Vscsi { version: u8 },
-    OracleGeneral,
 }
 
 /// What editors and spreadsheets put before a text in UTF-8.
@@ -105,21 +94,7 @@ impl<R: BufRead> Requests<R> {
             }
             TraceDialect::Iolog => lines(from, Parser::Iolog(Iolog::new())),
             TraceDialect::Blkparse => lines(from, Parser::Blkparse(Blkparse::default())),
-            TraceDialect::Biosnoop => lines(from, Parser::Biosnoop(Biosnoop::default())),
-            TraceDialect::Blktrace => Source::Records { from, kind: Records::Blktrace, number: 0 },
-            TraceDialect::Vscsi => {
-                let version = vscsi::version(start).ok_or_else(|| {
-                    TraceProblem::new("it has no records of vscsi", "name another form with --from")
-                })?;
-                Source::Records { from, kind: Records::Vscsi { version }, number: 0 }
-            }
-            TraceDialect::CachesimCsv => {
-                lines(from, Parser::CachesimCsv(cachesim::Lines::default()))
-            }
-            TraceDialect::CachesimTxt => lines(from, Parser::CachesimTxt),
-            TraceDialect::OracleGeneral => {
-                Source::Records { from, kind: Records::OracleGeneral, number: 0 }
-            }
+            TraceDialect::Blktrace => Source::Records { from, number: 0 },
             csv => lines(from, Parser::Csv(Csv::new(csv))),
         };
         Ok(Requests {
@@ -313,10 +288,7 @@ impl<R: BufRead> Requests<R> {
                 let read = match parser {
                     Parser::Iolog(parser) => parser.line(text, names),
                     Parser::Blkparse(parser) => parser.line(text, names),
-                    Parser::Biosnoop(parser) => parser.line(text, names),
                     Parser::Csv(parser) => parser.line(text, names),
-                    Parser::CachesimCsv(parser) => parser.csv(text, names),
-                    Parser::CachesimTxt => cachesim::Lines::text(text, names),
                 };
                 match read {
                     // Half a word is none that is known.
@@ -333,50 +305,22 @@ impl<R: BufRead> Requests<R> {
                     Err(problem) => Err(problem.at(place)),
                 }
             }
-            Source::Records { from, kind, number } => {
+            Source::Records { from, number } => {
                 *number += 1;
                 let place = Place::Request(*number);
-                let read = match kind {
-                    Records::Vscsi { version } => {
-                        let mut record = [0; 40];
-                        let record = &mut record[..vscsi::record_bytes(*version)];
-                        match fill(from, record)? {
-                            0 => return Ok(None),
-                            got if got < record.len() => {
-                                self.end.is_cut_off = true;
-                                return Ok(None);
-                            }
-                            _ => vscsi::record(record, *version, &mut self.names),
-                        }
+                let mut record = [0; blktrace::RECORD];
+                match fill(from, &mut record)? {
+                    0 => return Ok(None),
+                    got if got < record.len() => {
+                        self.end.is_cut_off = true;
+                        return Ok(None);
                     }
-                    Records::OracleGeneral => {
-                        let mut record = [0; cachesim::RECORD];
-                        match fill(from, &mut record)? {
-                            0 => return Ok(None),
-                            got if got < record.len() => {
-                                self.end.is_cut_off = true;
-                                return Ok(None);
-                            }
-                            _ => cachesim::record(&record, &mut self.names),
-                        }
-                    }
-                    Records::Blktrace => {
-                        let mut record = [0; blktrace::RECORD];
-                        match fill(from, &mut record)? {
-                            0 => return Ok(None),
-                            got if got < record.len() => {
-                                self.end.is_cut_off = true;
-                                return Ok(None);
-                            }
-                            _ => {}
-                        }
-                        let read = blktrace::record(&record, &mut self.names);
-                        let (read, behind) = read.map_err(|problem| problem.at(place))?;
-                        skip(from, behind)?;
-                        Ok(read)
-                    }
-                };
-                read.map(|read| Some((read, place))).map_err(|problem| problem.at(place))
+                    _ => {}
+                }
+                let read = blktrace::record(&record, &mut self.names);
+                let (read, behind) = read.map_err(|problem| problem.at(place))?;
+                skip(from, behind)?;
+                Ok(Some((read, place)))
             }
         }
     }

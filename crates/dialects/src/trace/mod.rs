@@ -5,17 +5,14 @@
 //! out of order are sorted within a bounded window; what needs more than the window, the caller
 //! sorts with files. Pure: the caller opens the file.
 
-mod biosnoop;
 mod blkparse;
 mod blktrace;
-mod cachesim;
 mod csv;
 pub mod distil;
 mod input;
 mod iolog;
 mod names;
 mod order;
-mod vscsi;
 
 #[cfg(test)]
 mod tests;
@@ -37,42 +34,27 @@ pub enum TraceDialect {
     Blktrace,
     /// What blkparse prints.
     Blkparse,
-    /// What biosnoop of bcc prints.
-    Biosnoop,
     /// The CSV of MSR Cambridge.
     Msr,
     /// The Storage Performance Council's, as the traces of UMass.
     Spc,
-    /// VMware's vscsi traces, of both versions.
-    Vscsi,
     /// Alibaba's block traces.
     Alibaba,
     /// Tencent's block traces.
     Tencent,
-    /// The CSV of libCacheSim.
-    CachesimCsv,
-    /// Its text: block numbers alone.
-    CachesimTxt,
-    /// Its binary form.
-    OracleGeneral,
 }
 
 impl TraceDialect {
     /// All of them.
-    pub const ALL: [TraceDialect; 13] = [
+    pub const ALL: [TraceDialect; 8] = [
         TraceDialect::Plimsoll,
         TraceDialect::Iolog,
         TraceDialect::Blktrace,
         TraceDialect::Blkparse,
-        TraceDialect::Biosnoop,
         TraceDialect::Msr,
         TraceDialect::Spc,
-        TraceDialect::Vscsi,
         TraceDialect::Alibaba,
         TraceDialect::Tencent,
-        TraceDialect::CachesimCsv,
-        TraceDialect::CachesimTxt,
-        TraceDialect::OracleGeneral,
     ];
 
     /// Its word.
@@ -82,22 +64,16 @@ impl TraceDialect {
             TraceDialect::Iolog => "iolog",
             TraceDialect::Blktrace => "blktrace",
             TraceDialect::Blkparse => "blkparse",
-            TraceDialect::Biosnoop => "biosnoop",
             TraceDialect::Msr => "msr",
             TraceDialect::Spc => "spc",
-            TraceDialect::Vscsi => "vscsi",
             TraceDialect::Alibaba => "alibaba",
             TraceDialect::Tencent => "tencent",
-            TraceDialect::CachesimCsv => "cachesim-csv",
-            TraceDialect::CachesimTxt => "cachesim-txt",
-            TraceDialect::OracleGeneral => "oracle-general",
         }
     }
 
     /// Whether its records are lines.
     fn is_text(self) -> bool {
-        use TraceDialect::{Blktrace, OracleGeneral, Plimsoll, Vscsi};
-        !matches!(self, Plimsoll | Blktrace | Vscsi | OracleGeneral)
+        !matches!(self, TraceDialect::Plimsoll | TraceDialect::Blktrace)
     }
 
     /// The dialect that the first bytes of a file tell; `None` where they tell none.
@@ -108,12 +84,6 @@ impl TraceDialect {
         if blktrace::is_one(start) {
             return Some(TraceDialect::Blktrace);
         }
-        if vscsi::version(start).is_some() {
-            return Some(TraceDialect::Vscsi);
-        }
-        if cachesim::is_binary(start) {
-            return Some(TraceDialect::OracleGeneral);
-        }
         let text = String::from_utf8_lossy(start);
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let first = lines.next()?;
@@ -121,23 +91,10 @@ impl TraceDialect {
             return Some(TraceDialect::Iolog);
         }
         // The first may be a head, and the last may be cut off.
-        let second = lines.next();
-        if cachesim::is_head(first) {
-            return Some(TraceDialect::CachesimCsv);
-        }
-        if cachesim::is_text(first, second) {
-            return Some(TraceDialect::CachesimTxt);
-        }
-        let looked_at = [Some(first), second];
-        let mut looked_at = looked_at.into_iter().flatten();
-        looked_at.find_map(|line| {
-            if biosnoop::Columns::of(line).is_some() {
-                Some(TraceDialect::Biosnoop)
-            } else if blkparse::is_one(line) {
-                Some(TraceDialect::Blkparse)
-            } else {
-                csv::dialect_of(line)
-            }
+        let mut looked_at = [Some(first), lines.next()].into_iter().flatten();
+        looked_at.find_map(|line| match blkparse::is_one(line) {
+            true => Some(TraceDialect::Blkparse),
+            false => csv::dialect_of(line),
         })
     }
 }
@@ -262,8 +219,11 @@ fn number(value: Option<&str>, name: &str) -> Result<u64, TraceProblem> {
     })
 }
 
-/// A decimal number of `unit_ns` as ns, exactly; digits below a ns are cut off.
-fn decimal_ns(value: Option<&str>, name: &str, unit_ns: i128) -> Result<i128, TraceProblem> {
+/// A second in ns.
+const SECOND_NS: i128 = 1_000_000_000;
+
+/// A decimal number of seconds as ns, exactly; digits below a ns are cut off.
+fn seconds_ns(value: Option<&str>, name: &str) -> Result<i128, TraceProblem> {
     let text = field(value, name)?;
     let exact = || {
         let (sign, digits) = match text.strip_prefix('-') {
@@ -281,7 +241,7 @@ fn decimal_ns(value: Option<&str>, name: &str, unit_ns: i128) -> Result<i128, Tr
         let part = &part[..part.len().min(18)];
         let scale = 10i128.pow(part.len() as u32);
         let part: i128 = if part.is_empty() { 0 } else { part.parse().ok()? };
-        Some(sign * (whole * unit_ns + part * unit_ns / scale))
+        Some(sign * (whole * SECOND_NS + part * SECOND_NS / scale))
     };
     exact().ok_or_else(|| {
         let shown: String = text.chars().take(40).collect();

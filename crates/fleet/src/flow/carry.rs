@@ -151,7 +151,6 @@ fn put_kernel(counts: &mut FlowCounts, before: NetworkNow, after: NetworkNow) {
     // A counter that went back was reset: nothing is known then.
     let since = |before: Option<u64>, after: Option<u64>| after?.checked_sub(before?);
     counts.interface_received = since(before.received, after.received);
-    counts.interface_sent = since(before.sent, after.sent);
     counts.retransmitted = since(before.retransmitted, after.retransmitted);
     let idle = since(before.idle_ticks, after.idle_ticks);
     let all = since(before.all_ticks, after.all_ticks).filter(|all| *all > 0);
@@ -306,7 +305,7 @@ mod tests {
         let mut counts = FlowCounts::default();
         put_kernel(&mut counts, now(10, 10), now(30, 20));
         assert_eq!((counts.interface_received, counts.cpu_busy), (Some(20), Some(0.5)));
-        assert_eq!(counts.interface_sent, None);
+        assert_eq!(counts.retransmitted, None);
         put_kernel(&mut counts, now(30, 20), now(10, 20));
         assert_eq!((counts.interface_received, counts.cpu_busy), (None, None));
     }

@@ -4,13 +4,11 @@
 //! All totals are cumulative since the run began. So a push that is lost costs points of a chart
 //! and never a count: the next one has it.
 
-mod otlp;
 mod pace;
 mod remote_write;
 
-pub use otlp::Otlp;
 pub use pace::Pace;
-pub use remote_write::RemoteWrite;
+pub use remote_write::{HEADERS, RemoteWrite};
 
 use crate::web::metrics::{Amount, Kind, Point, Scrape, Told, Value};
 
@@ -43,44 +41,6 @@ impl Snapshot {
             points: vec![Point { labels, amount }],
         });
         all
-    }
-}
-
-/// How metrics go over the wire.
-#[derive(Clone, Debug)]
-pub enum Wire {
-    /// To Prometheus and what speaks its protocol.
-    RemoteWrite(RemoteWrite),
-    /// To a collector of OpenTelemetry.
-    Otlp(Otlp),
-}
-
-/// What is sent once.
-#[derive(Clone, Debug)]
-pub struct Body {
-    /// Its bytes, before any compression.
-    pub bytes: Vec<u8>,
-    /// Whether the block format of Snappy has to be put around it.
-    pub is_snappy: bool,
-    /// The headers that say what it is.
-    pub headers: &'static [[&'static str; 2]],
-}
-
-impl Wire {
-    /// What a push of `snapshot` sends; `lost` pushes did not arrive so far.
-    pub fn body(&mut self, snapshot: &Snapshot, lost: u64) -> Body {
-        match self {
-            Wire::RemoteWrite(writer) => writer.body(snapshot, lost),
-            Wire::Otlp(otlp) => otlp.body(snapshot, lost),
-        }
-    }
-
-    /// The last body arrived.
-    pub fn arrived(&mut self) {
-        match self {
-            Wire::RemoteWrite(writer) => writer.arrived(),
-            Wire::Otlp(_) => {}
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Prometheus remote write 1.0 (<https://prometheus.io/docs/specs/prw/remote_write_spec/>) with
 //! native histograms (`prompb/types.proto` and `remote.proto` of Prometheus 2.40 and later).
 
-use super::{Body, Snapshot};
+use super::Snapshot;
 use crate::web::metrics::{
     Amount, Kind, Message, Native, Point, SCHEMA, Told, Value, ZERO_THRESHOLD_S,
 };
@@ -10,8 +10,8 @@ use std::collections::HashSet;
 
 /// The label `job` of what is pushed: nobody configured one.
 const JOB: &str = "plimsoll";
-/// What goes with each push.
-const HEADERS: [[&str; 2]; 3] = [
+/// What goes with each push, around which the block format of Snappy has to be put.
+pub const HEADERS: [[&str; 2]; 3] = [
     ["content-type", "application/x-protobuf"],
     ["content-encoding", "snappy"],
     ["x-prometheus-remote-write-version", "0.1.0"],
@@ -53,7 +53,8 @@ impl RemoteWrite {
         RemoteWrite { instance: instance.to_owned(), ..RemoteWrite::default() }
     }
 
-    pub(super) fn body(&mut self, snapshot: &Snapshot, lost: u64) -> Body {
+    /// What a push of `snapshot` sends; `lost` pushes did not arrive so far.
+    pub fn body(&mut self, snapshot: &Snapshot, lost: u64) -> Vec<u8> {
         let now_ms = ms(snapshot.unix_ns);
         let before_ms = self.before_ms.unwrap_or_else(|| ms(snapshot.began_unix_ns));
         let instants = Instants { now_ms, before_ms };
@@ -79,10 +80,11 @@ impl RemoteWrite {
         if self.before_ms.is_none() {
             families.iter().for_each(|family| request.message(3, &metadata(family)));
         }
-        Body { bytes: request.0, is_snappy: true, headers: &HEADERS }
+        request.0
     }
 
-    pub(super) fn arrived(&mut self) {
+    /// The last body arrived.
+    pub fn arrived(&mut self) {
         self.known.extend(std::mem::take(&mut self.new));
         self.before_ms = Some(self.sent_ms);
     }
@@ -212,12 +214,12 @@ mod tests {
         };
         let mut writer = RemoteWrite::default();
         let first = snapshot(2_000, &counted(&[5_000]));
-        let counters = times(&writer.body(&first, 0).bytes, &zero(1_000));
+        let counters = times(&writer.body(&first, 0), &zero(1_000));
         assert!(counters > 2, "the run began at 1,000 ms");
-        assert_eq!(times(&writer.body(&first, 0).bytes, &zero(1_000)), counters, "sent again");
+        assert_eq!(times(&writer.body(&first, 0), &zero(1_000)), counters, "sent again");
         writer.arrived();
         let next = snapshot(3_000, &counted(&[5_000, 6_000]));
-        let again = writer.body(&next, 0).bytes;
+        let again = writer.body(&next, 0);
         assert_eq!((times(&again, &zero(1_000)), times(&again, &zero(2_000))), (0, 0));
     }
 }

@@ -1,7 +1,7 @@
 //! Results of other tools as a report, beside runs of our own where there are some.
 
 use super::html::{self, Against};
-use super::markdown::{self, Links, Report};
+use super::markdown::{self, Report};
 use crate::ground::markup::Markup;
 use crate::ground::page::document;
 use crate::topics::foreign::beside::Side;
@@ -38,6 +38,6 @@ pub fn html(told: Told<'_>) -> String {
 }
 
 /// The report as Markdown, with its charts beside it.
-pub fn markdown(told: Told<'_>, links: &Links) -> Report {
-    markdown::of_body(&content(told).1, links)
+pub fn markdown(told: Told<'_>, folder: &str) -> Report {
+    markdown::of_body(&content(told).1, folder)
 }

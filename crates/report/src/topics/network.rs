@@ -147,7 +147,7 @@ fn quoted(bits: f64) -> String {
 }
 
 /// What the figures are from, in one line.
-pub fn source(baseline: &Baseline) -> String {
+fn source(baseline: &Baseline) -> String {
     format!(
         "plimsoll network {}: {}, TCP, {}, {}",
         baseline.version,
@@ -181,7 +181,7 @@ fn testbed_lines(baseline: &Baseline, figures: &NetworkFigures) -> String {
 }
 
 /// Why a flow failed, with the remedy.
-pub fn failure(failure: &FlowFailure) -> String {
+fn failure(failure: &FlowFailure) -> String {
     match failure {
         FlowFailure::NoListener(why) => {
             format!("cannot listen: {why}; choose another port with --port")

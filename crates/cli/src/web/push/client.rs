@@ -31,8 +31,6 @@ pub enum Trouble {
 pub struct Sent<'a> {
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// The headers that say what it is.
-    pub headers: &'static [[&'static str; 2]],
     /// What proves who sends it.
     pub authorization: Option<&'a HeaderValue>,
     /// Whom the receiver has to be known by, where it is spoken to by TLS.
@@ -90,8 +88,8 @@ fn request(to: &Destination, sent: Sent<'_>) -> Result<Request<Full<Bytes>>, hyp
         .header(header::HOST, &to.authority)
         .header(header::CONNECTION, "close")
         .header(header::USER_AGENT, concat!("plimsoll/", env!("CARGO_PKG_VERSION")));
-    for [name, value] in sent.headers {
-        request = request.header(*name, *value);
+    for [name, value] in live::push::HEADERS {
+        request = request.header(name, value);
     }
     if let Some(value) = sent.authorization {
         request = request.header(header::AUTHORIZATION, value);
@@ -99,7 +97,7 @@ fn request(to: &Destination, sent: Sent<'_>) -> Result<Request<Full<Bytes>>, hyp
     request.body(Full::from(sent.bytes))
 }
 
-/// What an answer means: both protocols have a sender try again after 429 and 5xx, and after
+/// What an answer means: the protocol has a sender try again after 429 and 5xx, and after
 /// nothing else.
 fn judged(status: StatusCode, body: &[u8]) -> Result<(), Trouble> {
     if status.is_success() {

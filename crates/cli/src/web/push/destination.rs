@@ -3,15 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How the receiver wants to be spoken to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// Prometheus remote write.
-    RemoteWrite,
-    /// OTLP over HTTP.
-    Otlp,
-}
-
 /// A receiver of metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
@@ -21,8 +12,6 @@ pub struct Destination {
     pub is_secure: bool,
     /// What it is asked for: path and query.
     pub path: String,
-    /// How it is spoken to.
-    pub protocol: Protocol,
 }
 
 /// A longer one is none.
@@ -35,7 +24,7 @@ impl FromStr for Destination {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Destination, String> {
-        let example = "write http://HOST:9090/api/v1/write or http://HOST:4318/v1/metrics";
+        let example = "write http://HOST:9090/api/v1/write";
         if text.len() > MOST_BYTES || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
             return Err(format!("this is no address; {example}"));
         }
@@ -55,10 +44,11 @@ impl FromStr for Destination {
         if !is_authority(authority) || plain.is_empty() || path.contains('#') {
             return Err(format!("it names no receiver; {example}"));
         }
-        let is_otlp = plain.ends_with(OTLP_PATH);
-        let protocol = if is_otlp { Protocol::Otlp } else { Protocol::RemoteWrite };
+        if plain.ends_with(OTLP_PATH) {
+            return Err(format!("it takes OTLP, and Plimsoll pushes by remote write; {example}"));
+        }
         let authority = with_port(authority, if is_secure { 443 } else { 80 });
-        Ok(Destination { authority, is_secure, path: path.to_owned(), protocol })
+        Ok(Destination { authority, is_secure, path: path.to_owned() })
     }
 }
 
@@ -104,17 +94,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_path_says_how_the_receiver_is_spoken_to() {
-        for (text, authority, host, protocol) in [
-            ("http://p:9090/api/v1/write", "p:9090", "p", Protocol::RemoteWrite),
-            ("http://mimir/api/v1/push", "mimir:80", "mimir", Protocol::RemoteWrite),
-            ("https://mimir/api/v1/push", "mimir:443", "mimir", Protocol::RemoteWrite),
-            ("http://10.0.0.1:4318/v1/metrics", "10.0.0.1:4318", "10.0.0.1", Protocol::Otlp),
-            ("http://[::1]:9090/api/v1/otlp/v1/metrics?a=b", "[::1]:9090", "::1", Protocol::Otlp),
-            ("https://[fe80::1]/v1/metrics/", "[fe80::1]:443", "fe80::1", Protocol::Otlp),
+    fn a_receiver_has_a_host_a_port_and_a_path() {
+        for (text, authority, host) in [
+            ("http://p:9090/api/v1/write", "p:9090", "p"),
+            ("http://mimir/api/v1/push", "mimir:80", "mimir"),
+            ("https://mimir/api/v1/push", "mimir:443", "mimir"),
+            ("http://10.0.0.1:4318/write", "10.0.0.1:4318", "10.0.0.1"),
+            ("http://[::1]:9090/api/v1/write?a=b", "[::1]:9090", "::1"),
+            ("https://[fe80::1]/write/", "[fe80::1]:443", "fe80::1"),
         ] {
             let found: Destination = text.parse().expect(text);
-            assert_eq!((found.authority.as_str(), found.protocol), (authority, protocol), "{text}");
+            assert_eq!(found.authority, authority, "{text}");
             assert_eq!(
                 (found.host(), found.is_secure),
                 (host, text.starts_with("https")),
@@ -138,6 +128,8 @@ mod tests {
             ("http:///x", "names no receiver"),
             ("http://[::g]/x", "names no receiver"),
             ("http://[::1]9/x", "names no receiver"),
+            ("http://h:4318/v1/metrics", "by remote write; write http://"),
+            ("https://h/api/v1/otlp/v1/metrics/?a=b", "takes OTLP"),
             ("http://a b/x", "no address"),
             ("http://h/x\r\nHost: y", "no address"),
             (&format!("http://h/{}", "x".repeat(2_000)), "no address"),

@@ -13,9 +13,8 @@ pub use queue::Queue;
 
 use crate::failure::Failure;
 use client::{Sent, Trouble};
-use destination::Protocol;
 use hyper::header::HeaderValue;
-use live::push::{Otlp, RemoteWrite, Snapshot, Wire};
+use live::push::{RemoteWrite, Snapshot};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -71,10 +70,7 @@ impl Pusher {
             .map_err(no_thread)?;
         let queue = Arc::new(Queue::default());
         let sender = Sender {
-            wire: match to.protocol {
-                Protocol::RemoteWrite => Wire::RemoteWrite(RemoteWrite::of(&probe::hostname())),
-                Protocol::Otlp => Wire::Otlp(Otlp::new(env!("CARGO_PKG_VERSION"))),
-            },
+            writer: RemoteWrite::of(&probe::hostname()),
             to: to.clone(),
             queue: queue.clone(),
             authorization,
@@ -134,7 +130,7 @@ fn lost(to: &Destination, taken: u64, told: &Told) -> Option<String> {
 /// What the thread has.
 struct Sender {
     to: Destination,
-    wire: Wire,
+    writer: RemoteWrite,
     queue: Arc<Queue>,
     authorization: Option<HeaderValue>,
     trust: Option<Trust>,
@@ -150,7 +146,7 @@ impl Sender {
             self.told.is_last_there = self.push(&snapshot);
             if self.told.is_last_there {
                 self.told.arrived += 1;
-                self.wire.arrived();
+                self.writer.arrived();
             } else {
                 self.refused += 1;
             }
@@ -162,11 +158,9 @@ impl Sender {
     fn push(&mut self, snapshot: &Snapshot) -> bool {
         let mut pauses = PAUSES.into_iter();
         loop {
-            let body = self.wire.body(snapshot, self.refused + self.queue.left_out());
-            let bytes = if body.is_snappy { snappy(&body.bytes) } else { Ok(body.bytes) };
-            let authorization = self.authorization.as_ref();
-            let (headers, trust) = (body.headers, self.trust.as_ref());
-            let sent = bytes.map(|bytes| Sent { bytes, headers, authorization, trust });
+            let body = self.writer.body(snapshot, self.refused + self.queue.left_out());
+            let (authorization, trust) = (self.authorization.as_ref(), self.trust.as_ref());
+            let sent = snappy(&body).map(|bytes| Sent { bytes, authorization, trust });
             let trouble = match sent {
                 Ok(sent) => match self.runtime.block_on(client::send(&self.to, sent)) {
                     Ok(()) => return true,

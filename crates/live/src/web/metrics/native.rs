@@ -67,11 +67,6 @@ impl Native {
         self.zeros
     }
 
-    /// The bucket of the first count, and the counts of all buckets from there on.
-    pub fn counts(&self) -> (i32, &[u64]) {
-        (self.low, &self.counts)
-    }
-
     /// How many were counted: Prometheus refuses a histogram that says another number than its
     /// buckets add up to.
     pub fn count(&self) -> u64 {

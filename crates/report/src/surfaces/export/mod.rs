@@ -6,23 +6,16 @@
 
 mod axis;
 mod csv;
-pub mod forms;
+pub mod fio;
 pub mod given;
 mod json;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod tables;
 
 pub use csv::Csv;
 pub use json::Json;
-#[cfg(feature = "parquet")]
-pub use parquet::Parquet;
 pub use tables::{Table, Tables};
 
 use std::io;
-
-/// Whether this build can write Parquet.
-pub const HAS_PARQUET: bool = cfg!(feature = "parquet");
 
 /// What stands in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +98,7 @@ pub trait Sink {
     /// Begins a table; the one before it is over.
     ///
     /// # Errors
-    /// It cannot be written, or the format has room for one table and this is the second.
+    /// It cannot be written.
     fn begin(&mut self, table: Table, columns: &[Column]) -> io::Result<()>;
 
     /// Writes a row with a cell for each column.

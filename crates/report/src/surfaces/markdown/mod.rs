@@ -5,8 +5,6 @@
 //! GitHub, <https://github.github.com/gfm/>). So the two can never say different things.
 
 mod picture;
-#[cfg(feature = "png")]
-mod pixels;
 mod text;
 
 use crate::ground::markup::Markup;
@@ -19,9 +17,6 @@ pub const MARK: &str = "<!-- Plimsoll report -->";
 
 /// The first line of every chart's SVG file, as [`MARK`].
 pub const CHART_MARK: &str = "<!-- Plimsoll chart -->";
-
-/// Whether this build can make [`png`]s.
-pub const HAS_PNG: bool = cfg!(feature = "png");
 
 /// A report in Markdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,19 +36,11 @@ pub struct Chart {
     pub svg: String,
 }
 
-/// How a text refers to its charts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Links {
-    /// The folder of the charts as seen from the text, without a slash at its end.
-    pub folder: String,
-    /// The ending of their files, without a dot: `svg` or `png`.
-    pub ending: &'static str,
-}
-
-/// The report of one or more runs, beside all that they are held against.
-pub fn render(records: &[&Record], against: Against<'_>, links: &Links) -> Report {
+/// The report of one or more runs, beside all that they are held against. `folder` is that of the
+/// charts as seen from the text, without a slash at its end.
+pub fn render(records: &[&Record], against: Against<'_>, folder: &str) -> Report {
     let (title, body) = content(records, against);
-    let mut writer = text::Writer::new(links);
+    let mut writer = text::Writer::new(folder);
     // A page of several runs has its title in its head alone.
     if records.len() > 1 {
         writer.heading(1, &title);
@@ -64,27 +51,11 @@ pub fn render(records: &[&Record], against: Against<'_>, links: &Links) -> Repor
 }
 
 /// A body of a page in the form of a report.
-pub(super) fn of_body(body: &Markup, links: &Links) -> Report {
-    let mut writer = text::Writer::new(links);
+pub(super) fn of_body(body: &Markup, folder: &str) -> Report {
+    let mut writer = text::Writer::new(folder);
     writer.blocks(body.nodes());
     let (text, charts) = writer.into_parts();
     Report { text: format!("{MARK}\n\n{text}"), charts }
-}
-
-/// A chart as a PNG file, twice as large as the SVG says, for dense screens.
-///
-/// # Errors
-/// The build has no such feature, the machine has no fonts, or the chart is no SVG: in words, with
-/// what to do.
-pub fn png(svg: &str) -> Result<Vec<u8>, String> {
-    #[cfg(feature = "png")]
-    return pixels::draw(svg);
-    #[cfg(not(feature = "png"))]
-    {
-        let _ = svg;
-        Err("this build draws no PNG; build one with `cargo build --release --features png`"
-            .to_owned())
-    }
 }
 
 #[cfg(test)]

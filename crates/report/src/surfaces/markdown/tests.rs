@@ -1,6 +1,6 @@
 //! The report in Markdown as a whole.
 
-use super::{Links, Report, text};
+use super::{Report, text};
 use crate::ground::markup::Node;
 use crate::ground::palette;
 use crate::surfaces::html::{Against, content};
@@ -30,11 +30,7 @@ fn sample(name: &str) -> Recorded {
 }
 
 fn render(records: &[&Record]) -> Report {
-    super::render(
-        records,
-        Against::default(),
-        &Links { folder: "r-charts".to_owned(), ending: "svg" },
-    )
+    super::render(records, Against::default(), "r-charts")
 }
 
 #[test]

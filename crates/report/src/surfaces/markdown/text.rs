@@ -1,12 +1,12 @@
 //! Pieces of the page as blocks and lines of Markdown.
 
-use super::{Chart, Links, picture};
+use super::{Chart, picture};
 use crate::ground::markup::{Element, Node};
 use model::printable;
 
 /// Writes blocks, and collects the charts on its way.
 pub struct Writer<'a> {
-    links: &'a Links,
+    folder: &'a str,
     text: String,
     charts: Vec<Chart>,
 }
@@ -16,8 +16,8 @@ const MOST_NAME_CHARS: usize = 48;
 
 impl<'a> Writer<'a> {
     /// Nothing yet.
-    pub fn new(links: &'a Links) -> Writer<'a> {
-        Writer { links, text: String::new(), charts: Vec::new() }
+    pub fn new(folder: &'a str) -> Writer<'a> {
+        Writer { folder, text: String::new(), charts: Vec::new() }
     }
 
     /// The text and its charts.
@@ -121,7 +121,7 @@ impl<'a> Writer<'a> {
             return self.blocks(&rest);
         };
         let name = file_name(self.charts.len() + 1, &title);
-        let link = format!("{}/{name}.{}", self.links.folder, self.links.ending);
+        let link = format!("{}/{name}.svg", self.folder);
         self.block(&format!("![{}](<{}>)", escaped(&title), link.replace(['<', '>', '\n'], "_")));
         self.charts.push(Chart { name, svg });
         // What a figure has beside its picture, such as the numbers behind it.

@@ -1,4 +1,4 @@
-//! What each form says, and that it says nothing that is not known.
+//! What it says, and that it says nothing that is not known.
 
 use super::*;
 use analysis::foreign::{DURABLE, VERDICT};
@@ -22,7 +22,7 @@ fn exported(rows: &[GivenRow]) -> Exported<'_> {
 }
 
 fn fio(rows: &[GivenRow]) -> Value {
-    let text = text(Form::FioJson, exported(rows)).expect("jobs");
+    let text = text(exported(rows)).expect("jobs");
     serde_json::from_str(&text).expect("JSON")
 }
 
@@ -64,22 +64,7 @@ fn a_mix_that_is_not_told_apart_is_mixed() {
 }
 
 #[test]
-fn a_flatfile_has_a_word_in_each_column() {
-    let rows = [row("my run", Some(Op::Read), 700.0), row("my run", Some(Op::Write), 300.0)];
-    let text = text(Form::VdbenchFlatfile, exported(&rows)).expect("a line");
-    let lines: Vec<Vec<&str>> = text
-        .lines()
-        .filter(|line| !line.starts_with('*'))
-        .map(|line| line.split_whitespace().collect())
-        .collect();
-    assert_eq!(lines[0].len(), lines[1].len());
-    let cell = |name: &str| lines[1][lines[0].iter().position(|head| *head == name).expect(name)];
-    assert_eq!((cell("Run"), cell("rate"), cell("read%")), ("my_run", "1000.0000", "70.0000"));
-    assert_eq!((cell("resp"), cell("resp_std"), cell("reqrate")), ("2.0000", "n/a", "n/a"));
-}
-
-#[test]
-fn rows_of_ours_have_their_verdict_and_durable_rate_in_every_form() {
+fn rows_of_ours_have_their_verdict_and_durable_rate() {
     let mut writes = row("w", Some(Op::Write), 300.0);
     for (name, value) in [(VERDICT, "indicative"), (DURABLE, "4096.5")] {
         writes.options.push(GivenOption { name: name.to_owned(), value: value.to_owned() });
@@ -90,22 +75,4 @@ fn rows_of_ours_have_their_verdict_and_durable_rate_in_every_form() {
         (&job["write"][VERDICT], &job["write"][DURABLE]),
         (&json!("indicative"), &json!("4096.5"))
     );
-    let flat = text(Form::VdbenchFlatfile, exported(&rows)).expect("a line");
-    assert!(flat.lines().last().is_some_and(|line| line.ends_with(" indicative 4096.5")), "{flat}");
-}
-
-#[test]
-fn a_summary_of_io500_has_a_score_where_all_phases_are_there() {
-    assert!(text(Form::Io500Summary, exported(&[row("a", None, 1.0)])).is_err());
-    let one = text(Form::Io500Summary, exported(&[row("find", None, 2_000.0)])).expect("a phase");
-    assert!(one.contains("[RESULT]                 find        2.000000 kIOPS"), "{one}");
-    assert!(!one.contains("SCORE"));
-}
-
-#[test]
-fn texts_of_others_break_no_xml() {
-    let text = text(Form::DiskSpdXml, exported(&[row("<a>&\u{1b}", Some(Op::Read), 1.0)]));
-    let text = text.expect("a time span");
-    assert!(text.contains("<Path>&lt;a&gt;&amp;"), "{text}");
-    assert!(!text.contains('\u{1b}'));
 }

@@ -1,10 +1,10 @@
-//! fio's JSON (fio's HOWTO, *JSON output*): the fields that programs made for it read.
+//! Results as fio's JSON (fio's HOWTO, *JSON output*), for programs made for fio: ours, and those
+//! that came from another tool. What is not known is left out, and never made up.
 
-use super::{Exported, groups};
 use crate::ground::json::plain;
 use analysis::foreign::{DURABLE, VERDICT};
 use model::Op;
-use model::foreign::{Form, GivenRow, Measured, Quantity, Span, Statistic};
+use model::foreign::{Form, GivenRow, Measured, Quantity, Source, Span, Statistic};
 use serde_json::{Map, Value, json};
 
 /// The bounds of fio's coarse histograms, as their keys have them.
@@ -14,7 +14,23 @@ const BOUNDS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "75
 const REMARK: &str = "clat_ns and lat_ns are both the time from before the submission to the \
                       completion; Plimsoll takes no other";
 
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Exported<'a> {
+    /// The rows.
+    pub rows: &'a [GivenRow],
+    /// Where they come from; none for a run of our own.
+    pub sources: &'a [Source],
+    /// When it was measured, in ns since 1970, where that is known.
+    pub measured_unix_ns: Option<u64>,
+    /// The version of Plimsoll that made or imported the run.
+    pub version: &'a str,
+}
+
 /// The rows as fio's JSON.
+///
+/// # Errors
+/// It has no place for any of them: why.
 pub fn text(exported: Exported<'_>) -> Result<String, &'static str> {
     let jobs: Vec<Value> =
         groups(exported.rows).iter().filter_map(|rows| job(rows, exported)).collect();
@@ -36,6 +52,25 @@ pub fn text(exported: Exported<'_>) -> Result<String, &'static str> {
     }
     // Maps of strings and numbers always have a text.
     Ok(serde_json::to_string_pretty(&plain(Value::Object(object))).unwrap_or_default() + "\n")
+}
+
+/// The rows of each job, in the order of the first of each.
+fn groups(rows: &[GivenRow]) -> Vec<Vec<&GivenRow>> {
+    let mut all: Vec<Vec<&GivenRow>> = Vec::new();
+    for row in rows {
+        let is_of = |group: &&mut Vec<&GivenRow>| {
+            group.first().is_some_and(|first| {
+                first.source == row.source
+                    && first.group == row.group
+                    && first.workload == row.workload
+            })
+        };
+        match all.iter_mut().find(is_of) {
+            Some(group) => group.push(row),
+            None => all.push(vec![row]),
+        }
+    }
+    all
 }
 
 /// The key of a row's direction; `None` where fio has none.
@@ -217,3 +252,6 @@ fn coarse(rows: &[&GivenRow], job: &mut Map<String, Value>) {
         job.insert(key.to_owned(), Value::Object(shares));
     }
 }
+
+#[cfg(test)]
+mod tests;
