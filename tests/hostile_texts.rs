@@ -2,7 +2,7 @@
 //! what it says that it is) steer no terminal and open no formula, wherever they are shown.
 
 use crate::common::{Ended, plimsoll, run, scratch, text};
-use model::note::{Fact, InWords};
+use model::note::Fact;
 use model::printable::acts;
 use model::{Event, Note, NoteKind, Occurrence, OccurrenceKind, Record, resume};
 use std::fs;
@@ -56,7 +56,7 @@ fn hostile_run(folder: &Path, seed: u32, name: &str) {
     record.notes.push(Note {
         stage,
         host: 0,
-        fact: Fact::InWords(InWords::new(NoteKind::Adjusted, HOSTILE)),
+        fact: Fact::HostLost { name: HOSTILE.into(), why: HOSTILE.into() },
     });
     let mark = Occurrence {
         stage,
