@@ -14,7 +14,6 @@ mod parameters;
 mod prose;
 mod sentences;
 mod source;
-mod spdx;
 mod suites;
 mod tree;
 
@@ -69,11 +68,10 @@ type Check = fn(&Tree) -> Verdict;
 /// Every check and its name.
 const CHECKS: &[(&str, Check)] = &[
     ("arrows", |tree| arrows::check(tree).into()),
-    ("circles", circles::check),
+    ("circles", |tree| circles::check(tree).into()),
     ("layers", |tree| layers::check(tree).into()),
     ("width", |tree| source::width(tree).into()),
-    ("prints", |tree| source::prints(tree).into()),
-    ("unsafe", |tree| source::unsafe_code(tree).into()),
+    ("lints", |tree| source::lints(tree).into()),
     ("purity", |tree| source::purity(tree).into()),
     ("sentences", |tree| sentences::check(tree).into()),
     ("parameters", |tree| parameters::check(tree).into()),
