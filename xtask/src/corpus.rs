@@ -1,7 +1,7 @@
 //! `cargo xtask corpus DIR`: how many jobs of other people are imported whole, and why the rest is
 //! not. The files are read, never kept.
 
-use crate::shell::Outcome;
+use crate::shell::{self, Outcome};
 use dialects::results::{self, Results};
 use dialects::{Class, Dialect, ImportError, World};
 use std::collections::BTreeMap;
@@ -74,8 +74,7 @@ pub fn run(options: &Options) -> Outcome<()> {
 }
 
 fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> Outcome<()> {
-    let entries =
-        std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let entries = std::fs::read_dir(folder).map_err(shell::at(folder))?;
     for entry in entries.flatten() {
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && depth < MOST_DEPTH && entry.file_name() != ".git" {

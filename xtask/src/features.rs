@@ -35,8 +35,7 @@ pub fn run() -> Outcome<()> {
         |_| "a test of the optional features failed; its output stands above".to_owned(),
     )?;
     let file = shell::root().join(KEPT);
-    std::fs::write(&file, format!("{}\n", sum(&shell::root())?))
-        .map_err(|error| format!("{}: {error}", file.display()))
+    std::fs::write(&file, format!("{}\n", sum(&shell::root())?)).map_err(shell::at(&file))
 }
 
 /// Runs them unless they passed on just these files.
@@ -61,7 +60,7 @@ fn sum(root: &Path) -> Outcome<String> {
         for file in files(&root.join(source))? {
             file.strip_prefix(root).unwrap_or(&file).hash(&mut hasher);
             let bytes = std::fs::read(&file);
-            bytes.map_err(|error| format!("{}: {error}", file.display()))?.hash(&mut hasher);
+            bytes.map_err(shell::at(&file))?.hash(&mut hasher);
         }
     }
     Ok(format!("{:016x}", hasher.finish()))

@@ -21,9 +21,7 @@ pub struct Options {
 /// Writes `target/guest/guest.cpio` with the program that is given, or with one that is built.
 pub fn run(options: &Options) -> Outcome<()> {
     let program = options.program.clone().map_or_else(shell::build_plimsoll, Ok)?;
-    let folder = shell::target_dir()?.join("guest");
-    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let image = folder.join("guest.cpio");
+    let image = shell::folder(shell::target_dir()?.join("guest"))?.join("guest.cpio");
     match std::fs::remove_file(&image) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             return Err(format!("{}: {error}", image.display()));

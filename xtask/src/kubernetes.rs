@@ -46,8 +46,7 @@ pub fn run() -> Outcome<()> {
         }
     }
     let folder = folder()?;
-    let source = folder.join("source");
-    fs::create_dir_all(&source).map_err(|error| error.to_string())?;
+    let source = shell::folder(folder.join("source"))?;
     fs::write(source.join("go.mod"), module()).map_err(|error| error.to_string())?;
     // The server's answer to what version it is, and what it takes for its own age.
     let (version, _) = VERSION;

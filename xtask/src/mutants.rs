@@ -93,8 +93,7 @@ pub fn run(options: &Options) -> Outcome<()> {
 
 /// What `cargo-mutants` found that no test of `room` notices, a line each.
 fn survivors(room: &str, shard: &str) -> Outcome<String> {
-    let output = shell::target_dir()?.join("mutants").join(room);
-    std::fs::create_dir_all(&output).map_err(|error| format!("{}: {error}", output.display()))?;
+    let output = shell::folder(shell::target_dir()?.join("mutants").join(room))?;
     let mut cargo = shell::cargo();
     cargo.args(["mutants", "--package", room, "--profile", "mutants", "--no-shuffle"]);
     cargo.args(["--sharding", "round-robin", "--shard", shard]);
@@ -110,7 +109,7 @@ fn survivors(room: &str, shard: &str) -> Outcome<String> {
         ));
     }
     let missed = output.join("mutants.out/missed.txt");
-    std::fs::read_to_string(&missed).map_err(|error| format!("{}: {error}", missed.display()))
+    std::fs::read_to_string(&missed).map_err(shell::at(&missed))
 }
 
 fn status(command: &mut Command) -> Outcome<Option<i32>> {

@@ -57,14 +57,26 @@ fn not_started(command: &Command, error: &std::io::Error) -> String {
     format!("`{}` cannot be started: {error}", line(command))
 }
 
+/// What went wrong with a file or a folder, in words.
+pub fn at<P: AsRef<Path> + ?Sized>(place: &P) -> impl Fn(std::io::Error) -> String {
+    let place = place.as_ref().display().to_string();
+    move |error| format!("{place}: {error}")
+}
+
+/// The folder `path`, which is made where it is not there.
+///
+/// # Errors
+/// It cannot be made.
+pub fn folder(path: PathBuf) -> Outcome<PathBuf> {
+    std::fs::create_dir_all(&path).map_err(at(&path)).map(|()| path)
+}
+
 /// Holds two files together, byte by byte.
 ///
 /// # Errors
 /// They differ, or one cannot be read.
 pub fn same(one: &Path, other: &Path) -> Outcome<()> {
-    let read = |path: &Path| {
-        std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
-    };
+    let read = |path: &Path| std::fs::read(path).map_err(at(&path));
     if read(one)? == read(other)? {
         return Ok(());
     }

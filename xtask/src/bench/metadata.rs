@@ -112,8 +112,7 @@ impl Contender {
             Contender::Plimsoll => {
                 let suite = job.scratch.join("metadata.toml");
                 let written = std::fs::write(&suite, suite_of(workers));
-                written
-                    .map_err(|error| format!("{} cannot be written: {error}", suite.display()))?;
+                written.map_err(shell::at(&suite))?;
                 let out = job.scratch.join("run.plimsoll");
                 let words = format!(
                     "run {} --target {folder} --json --quiet --out {}",

@@ -107,7 +107,7 @@ impl Contender {
             Contender::Plimsoll => {
                 let suite = job.scratch.join("sequential-files.toml");
                 std::fs::write(&suite, suite_of(operation, pass, job))
-                    .map_err(|error| format!("{} cannot be written: {error}", suite.display()))?;
+                    .map_err(shell::at(&suite))?;
                 let out = job.scratch.join("run.plimsoll");
                 let words = format!(
                     "run {} --target {folder} --keep-data --json --quiet --out {}",

@@ -48,16 +48,13 @@ impl Drop for Folder {
 /// # Errors
 /// It cannot be made.
 pub fn scratch() -> Outcome<PathBuf> {
-    let folder = shell::target_dir()?.join(format!("bench-{}", std::process::id()));
-    fs::create_dir_all(&folder)
-        .map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
-    Ok(folder)
+    shell::folder(shell::target_dir()?.join(format!("bench-{}", std::process::id())))
 }
 
 fn fill(path: &Path, bytes: u64) -> Outcome<()> {
     let content: Vec<u8> = (0..bytes).map(|n| (n % 253) as u8).collect();
     let written = fs::write(path, content).and_then(|()| fs::File::open(path)?.sync_all());
-    written.map_err(|error| format!("{} cannot be written: {error}", path.display()))
+    written.map_err(shell::at(&path))
 }
 
 fn need_root(what: &str) -> Outcome<()> {
@@ -89,9 +86,7 @@ impl Target {
     pub fn tmpfs_file() -> Outcome<Target> {
         need_root("a tmpfs")?;
         let scratch = scratch()?;
-        let folder = scratch.join("tmpfs");
-        fs::create_dir_all(&folder)
-            .map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+        let folder = shell::folder(scratch.join("tmpfs"))?;
         shell::capture(
             Command::new("mount")
                 .args(["-t", "tmpfs", "-o", "size=128m", "plimsoll-bench"])

@@ -147,8 +147,7 @@ fn one(
     options: &Options,
     programs: &Programs,
 ) -> Outcome<Measured> {
-    let folder = Folder(target.scratch.join("watching"));
-    fs::create_dir_all(&folder.0).map_err(|error| format!("{}: {error}", folder.0.display()))?;
+    let folder = Folder(shell::folder(target.scratch.join("watching"))?);
     let [out, said, times] = ["out.json", "said", "times"].map(|name| folder.0.join(name));
     let line = format!(
         "taskset -c {} {} run --rw randread --bs 4k --iodepth 32 --numjobs 1 --json --existing \

@@ -84,7 +84,7 @@ pub fn check(binary: &Path, target: &Target) -> Outcome<()> {
     } else {
         println!("SKIPPED: running it in an empty root, because only root may change the root");
     }
-    let size = binary.metadata().map_err(|error| format!("{}: {error}", binary.display()))?.len();
+    let size = binary.metadata().map_err(shell::at(&binary))?.len();
     println!("size     {size} bytes ({:.1} MiB)", size as f64 / 1_048_576.0);
     Ok(())
 }
@@ -101,9 +101,8 @@ struct EmptyRoot(PathBuf);
 
 impl EmptyRoot {
     fn new() -> Outcome<EmptyRoot> {
-        let path = shell::target_dir()?.join(format!("dist-root-{}", std::process::id()));
-        std::fs::create_dir_all(&path)
-            .map_err(|error| format!("{} cannot be made: {error}", path.display()))?;
+        let path =
+            shell::folder(shell::target_dir()?.join(format!("dist-root-{}", std::process::id())))?;
         Ok(EmptyRoot(path))
     }
 }

@@ -26,7 +26,7 @@ pub fn stage(built: &Path, target: &Target, epoch: &str) -> Outcome<PathBuf> {
         let text = shell::capture(target.command(built).args(["completions", shell]))?;
         let file = share.join(path);
         within(&file)?;
-        std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+        std::fs::write(&file, text).map_err(shell::at(&file))?;
     }
     let manual = share.join("man/man1");
     shell::capture(target.command(built).arg("man").arg("--directory").arg(&manual))?;
@@ -49,5 +49,5 @@ fn copied(from: &Path, to: &Path) -> Outcome<()> {
 /// Makes the folder that is to hold `file`.
 fn within(file: &Path) -> Outcome<()> {
     let folder = file.parent().unwrap_or(file);
-    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+    std::fs::create_dir_all(folder).map_err(shell::at(folder))
 }

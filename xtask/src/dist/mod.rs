@@ -54,9 +54,7 @@ pub fn run(options: &Options) -> Outcome<()> {
     packages.iter().try_for_each(Package::can_be_made)?;
     let target = Target::new(options.target.as_deref())?;
     let epoch = epoch()?;
-    let place = shell::target_dir()?.join("dist");
-    let failed = |error: std::io::Error| format!("{}: {error}", place.display());
-    std::fs::create_dir_all(&place).map_err(failed)?;
+    let place = shell::folder(shell::target_dir()?.join("dist"))?;
     let built = binary::build(&target, &epoch, None)?;
     binary::check(&built, &target)?;
     if options.twice {
@@ -67,9 +65,9 @@ pub fn run(options: &Options) -> Outcome<()> {
     // one's files as they were.
     let parts = format!("plimsoll-{VERSION}-{}.cdx.json", target.processor);
     let mut names = vec![format!("plimsoll-{VERSION}-{}", target.triple), parts];
-    std::fs::copy(&built, place.join(&names[0])).map_err(failed)?;
+    std::fs::copy(&built, place.join(&names[0])).map_err(shell::at(&place))?;
     let list = sbom::sbom(&target.triple, &moment(&epoch)?)?;
-    std::fs::write(place.join(&names[1]), list).map_err(failed)?;
+    std::fs::write(place.join(&names[1]), list).map_err(shell::at(&place))?;
     for package in packages {
         let name = package.name(&target);
         package.write(&staged, &place.join(&name), &target, &epoch)?;
@@ -81,7 +79,8 @@ pub fn run(options: &Options) -> Outcome<()> {
     names.sort();
     let sums = shell::capture(Command::new("sha256sum").args(&names).current_dir(&place))?;
     print!("{sums}");
-    std::fs::write(place.join(format!("SHA256SUMS-{}", target.processor)), sums).map_err(failed)?;
+    std::fs::write(place.join(format!("SHA256SUMS-{}", target.processor)), sums)
+        .map_err(shell::at(&place))?;
     if options.prove {
         prove::installed(&place.join(Package::Deb.name(&target)), &target)?;
     }

@@ -50,7 +50,7 @@ impl Package {
         let mut command = match self {
             Package::Deb => {
                 let mut cargo = shell::cargo();
-                cargo.args(["deb", "--package", "cli", "--no-build", "--no-strip", "--quiet"]);
+                cargo.args(["deb", "--package", "cli", "--locked", "--no-build", "--no-strip"]);
                 cargo.args(["--target", &target.triple, "--output"]).arg(file);
                 cargo
             }

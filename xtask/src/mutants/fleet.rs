@@ -162,18 +162,16 @@ impl Tests {
 /// Runs tests; what they wrote where they failed or did not end.
 fn ended(command: &mut Command, what: &str) -> Outcome<Option<String>> {
     let output = shell::target_dir()?.join("mutants/fleet").join(what);
-    let file = std::fs::File::create(&output).map_err(|error| in_words(&output, &error))?;
-    let both = file.try_clone().map_err(|error| in_words(&output, &error))?;
+    let file = std::fs::File::create(&output).map_err(shell::at(&output))?;
+    let both = file.try_clone().map_err(shell::at(&output))?;
     // What tests leave behind where they run stays in the copy.
     command.current_dir(shell::target_dir()?.join("mutants/fleet/tree"));
     command.stdin(Stdio::null()).stdout(file).stderr(both).env("RUST_BACKTRACE", "0");
     let mut child =
         command.spawn().map_err(|error| format!("{}: {error}", shell::line(command)))?;
     let status = wait(&mut child)?;
-    let text = String::from_utf8_lossy(
-        &std::fs::read(&output).map_err(|error| in_words(&output, &error))?,
-    )
-    .into_owned();
+    let text =
+        String::from_utf8_lossy(&std::fs::read(&output).map_err(shell::at(&output))?).into_owned();
     Ok(match status {
         None => Some(format!("{text}\nits tests never end")),
         Some(status) if status.success() => None,
@@ -297,7 +295,7 @@ fn copy(tree: &Path, mutants: &[Mutant]) -> Outcome<()> {
         std::fs::create_dir_all(folder)
             .and_then(|()| std::fs::write(&to, &bytes))
             .and_then(|()| if bytes == original { keep_time(&from, &to) } else { Ok(()) })
-            .map_err(|error| in_words(&to, &error))?;
+            .map_err(shell::at(&to))?;
     }
     Ok(())
 }
@@ -349,10 +347,6 @@ fn one(value: &toml::Value) -> Outcome<Mutant> {
         find: field("find")?,
         replace: field("replace")?,
     })
-}
-
-fn in_words(file: &Path, error: &std::io::Error) -> String {
-    format!("{}: {error}", file.display())
 }
 
 #[cfg(test)]

@@ -30,14 +30,14 @@ pub fn run(program: Option<PathBuf>) -> Outcome<()> {
         .map_err(|error| format!("{}: {error}; name the program", program.display()))?;
     let folder = shell::target_dir()?.join("screenshot");
     let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    std::fs::create_dir_all(&folder).map_err(shell::at(&folder))?;
     let load = "run --quiet --hosts local:2 --out random-70-30.plimsoll --rw randrw --bs 8k \
                 --rwmixread 70 --iodepth 8 --size 64M --runtime 20 data";
     shell::capture(Command::new(&program).args(load.split(' ')).current_dir(&folder))?;
     let shown = shoot(&program, &folder);
     let _ = Command::new("tmux").args(["-S", &socket(&folder), "kill-server"]).status();
     let (text, html) = (folder.join("watch.txt"), folder.join("watch.html"));
-    std::fs::write(&text, shown?).map_err(|error| format!("{}: {error}", text.display()))?;
+    std::fs::write(&text, shown?).map_err(shell::at(&text))?;
     let mut convert = Command::new("sh");
     convert.args(["-c", "ansi2html --no-wrap --style \"$0\" <watch.txt >watch.html", STYLE]);
     shell::capture(convert.current_dir(&folder))

@@ -36,8 +36,7 @@ impl Drop for Running {
 /// # Errors
 /// There is no Chromium, the run does not begin, or the picture is none.
 pub fn shoot(program: &Path, folder: &Path) -> Outcome<()> {
-    std::fs::write(folder.join("live-page.toml"), SUITE)
-        .map_err(|error| format!("{}: {error}", folder.display()))?;
+    std::fs::write(folder.join("live-page.toml"), SUITE).map_err(shell::at(folder))?;
     let mut child = Command::new(program)
         .args(["run", "live-page.toml", "--quiet", "--hosts", "local:2", "--serve=127.0.0.1:0"])
         .args(["--out", "live.plimsoll", "-t", "live-data"])
@@ -46,7 +45,7 @@ pub fn shoot(program: &Path, folder: &Path) -> Outcome<()> {
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("{}: {error}", program.display()))?;
+        .map_err(shell::at(&program))?;
     let said = child.stderr.take();
     let _running = Running(child);
     let address = said
