@@ -4,7 +4,7 @@
 use crate::common::{Ended, plimsoll, run, scratch, text};
 use model::note::Fact;
 use model::printable::acts;
-use model::{Event, Note, NoteKind, Occurrence, OccurrenceKind, Record, resume};
+use model::{Event, Note, Occurrence, OccurrenceKind, Record, resume};
 use std::fs;
 use std::path::Path;
 

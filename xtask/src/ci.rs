@@ -17,12 +17,7 @@ type Times = Mutex<Vec<(&'static str, Duration, bool)>>;
 ///
 /// # Errors
 /// Names the steps that failed; their output stands above.
-pub fn run(rest: &[String]) -> Outcome<()> {
-    let all = match rest {
-        [] => false,
-        [word] if word == "--all" => true,
-        _ => return Err("usage: cargo xtask ci [--all]".to_owned()),
-    };
+pub fn run(all: bool) -> Outcome<()> {
     let scope = Scope::of(all);
     let start = Instant::now();
     let times = Times::default();

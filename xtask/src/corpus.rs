@@ -1,7 +1,7 @@
 //! `cargo xtask corpus DIR`: how many jobs of other people are imported whole, and why the rest is
 //! not. The files are read, never kept.
 
-use crate::shell::Outcome;
+use crate::shell::{self, Outcome};
 use dialects::results::{self, Results};
 use dialects::{Class, Dialect, ImportError, World};
 use std::collections::BTreeMap;
@@ -26,22 +26,25 @@ struct Score {
     errors: Vec<String>,
 }
 
-/// Measures the folder that is named, with `--from DIALECT` as that, with `--list` file by file.
+/// What is measured.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// The folder.
+    folder: PathBuf,
+    /// The dialect of all its files.
+    #[arg(long)]
+    from: Option<Dialect>,
+    /// Tell of each file.
+    #[arg(long)]
+    list: bool,
+}
+
+/// Measures the folder.
 ///
 /// # Errors
-/// No folder is named, or it cannot be read.
-pub fn run(arguments: &[String]) -> Outcome<()> {
-    let usage = "corpus DIR [--from DIALECT] [--list]";
-    let (mut folder, mut from, mut list) = (None, None, false);
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--list" => list = true,
-            "--from" => from = Some(words.next().ok_or(usage)?.parse::<Dialect>()?),
-            word => folder = Some(PathBuf::from(word)),
-        }
-    }
-    let folder = folder.ok_or(usage)?;
+/// It cannot be read.
+pub fn run(options: &Options) -> Outcome<()> {
+    let Options { folder, from, list } = options.clone();
     let mut paths = Vec::new();
     collect(&folder, 0, &mut paths)?;
     paths.sort();
@@ -69,8 +72,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
 }
 
 fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> Outcome<()> {
-    let entries =
-        std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let entries = std::fs::read_dir(folder).map_err(shell::at(folder))?;
     for entry in entries.flatten() {
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && depth < MOST_DEPTH && entry.file_name() != ".git" {

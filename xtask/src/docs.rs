@@ -1,6 +1,7 @@
 //! `cargo xtask docs`: the pages that are generated from the code.
 
-use crate::shell::{self, Outcome};
+use crate::kept;
+use crate::shell::Outcome;
 
 /// The generated pages: path from the root, and text. `cargo xtask tidy` compares them with what is
 /// there.
@@ -26,14 +27,11 @@ pub fn run() -> Outcome<()> {
 /// One cannot be written.
 pub fn write(pages: Vec<(&str, String)>) -> Outcome<()> {
     for (path, text) in pages {
-        let file = shell::root().join(path);
-        if std::fs::read_to_string(&file).is_ok_and(|old| old == text) {
+        if kept::read(path).is_ok_and(|old| old == text) {
             println!("unchanged {path}");
             continue;
         }
-        std::fs::write(&file, text)
-            .map_err(|error| format!("{path} cannot be written: {error}"))?;
-        println!("written   {path}");
+        kept::write(path, &text)?;
     }
     Ok(())
 }

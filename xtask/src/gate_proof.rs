@@ -1,13 +1,12 @@
 //! `cargo xtask gate-proof`: how often gates err, and how much they take, on simulated machines and
 //! on this one.
 
+use crate::kept;
 use crate::shell::{self, Outcome};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const PAGE: &str = "docs/method/gate.md";
-const BEGIN: &str = "<!-- gate-proof: begin -->\n";
-const END: &str = "<!-- gate-proof: end -->";
 
 /// Real gates: what base and head are, and what is to be found.
 struct Case {
@@ -47,56 +46,32 @@ impl Case {
     }
 }
 
-/// What was asked for.
-struct Asked {
+/// What is run.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// How many of each kind.
+    #[arg(long, value_name = "N", default_value_t = 400,
+        value_parser = clap::value_parser!(u64).range(1..))]
     gates: u64,
+    /// Keep the table of simulated ones in the method.
+    #[arg(long)]
     write: bool,
-    real: Option<String>,
+    /// Real gates of short commands, with this program.
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "write")]
+    real: Option<PathBuf>,
     /// Of real ones, those whose name has this.
+    #[arg(long, value_name = "NAME", requires = "real")]
     only: Option<String>,
 }
 
 /// Simulated gates, or with `--real PROGRAM` real ones of short commands.
 ///
 /// # Errors
-/// The arguments are wrong, or a program fails.
-pub fn run(arguments: &[String]) -> Outcome<()> {
-    let asked = asked(arguments)?;
-    match &asked.real {
-        Some(program) => real(Path::new(program), &asked),
-        None => simulated(asked.gates, asked.write),
-    }
-}
-
-fn asked(arguments: &[String]) -> Outcome<Asked> {
-    let mut asked = Asked { gates: 400, write: false, real: None, only: None };
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or(format!("{word} needs a value"));
-        match word.as_str() {
-            "--gates" => {
-                asked.gates = value()?.parse().map_err(|_| "--gates needs a number".to_owned())?;
-            }
-            "--write" => asked.write = true,
-            "--real" => asked.real = Some(value()?.clone()),
-            "--only" => asked.only = Some(value()?.clone()),
-            other => return Err(format!("{other} is unknown; see `cargo xtask help`")),
-        }
-    }
-    if asked.gates == 0 || (asked.write && asked.real.is_some()) {
-        return Err("--gates is at least 1, and --write is for simulated gates".to_owned());
-    }
-    if asked.only.as_ref().is_some_and(|_| asked.real.is_none() || asked.cases().next().is_none()) {
-        let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
-        return Err(format!("--only names some of --real: {}", names.join(", ")));
-    }
-    Ok(asked)
-}
-
-impl Asked {
-    fn cases(&self) -> impl Iterator<Item = Case> {
-        let named = |case: &Case| self.only.as_ref().is_none_or(|only| case.name.contains(only));
-        CASES.into_iter().filter(named)
+/// No gate is of this name, or a program fails.
+pub fn run(options: &Options) -> Outcome<()> {
+    match &options.real {
+        Some(program) => real(program, options),
+        None => simulated(options.gates, options.write),
     }
 }
 
@@ -107,30 +82,26 @@ fn simulated(gates: u64, write: bool) -> Outcome<()> {
     let table = shell::capture(&mut example)?;
     print!("{table}");
     if write {
-        let path = shell::root().join(PAGE);
-        let page = std::fs::read_to_string(&path).map_err(|error| format!("{PAGE}: {error}"))?;
-        let new = replaced(&page, &table).ok_or(format!("{PAGE} has no place for the table"))?;
-        std::fs::write(&path, new).map_err(|error| format!("{PAGE}: {error}"))?;
+        kept::put(PAGE, "gate-proof", &table)?;
     }
     Ok(())
 }
 
-/// The page with this table between its marks.
-fn replaced(page: &str, table: &str) -> Option<String> {
-    let (before, rest) = page.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{table}\n{END}{after}"))
-}
-
 /// Gates of short commands on this machine.
-fn real(program: &Path, asked: &Asked) -> Outcome<()> {
-    let gates = asked.gates;
+fn real(program: &Path, options: &Options) -> Outcome<()> {
+    let gates = options.gates;
+    let only = options.only.as_deref().unwrap_or_default();
+    let cases: Vec<Case> = CASES.into_iter().filter(|case| case.name.contains(only)).collect();
+    if cases.is_empty() {
+        let names = CASES.map(|case| case.name).join(", ");
+        return Err(format!("no gate is called {only}; there are {names}"));
+    }
     println!(
         "| commands | detect | gates | worse or better | wrong side | no change | cannot tell \
          | pairs |"
     );
     println!("|---|---|---|---|---|---|---|---|");
-    for case in asked.cases() {
+    for case in cases {
         let (mut found, mut wrong, mut none, mut unknown, mut pairs) = (0, 0, 0, 0, 0);
         for seed in 0..gates {
             let answer = one_real(program, &case, seed)?;
@@ -160,34 +131,4 @@ fn one_real(program: &Path, case: &Case, seed: u64) -> Outcome<serde_json::Value
     let output = output.map_err(|error| format!("{} cannot run: {error}", program.display()))?;
     serde_json::from_slice(&output.stdout)
         .map_err(|_| format!("a gate failed: {}", String::from_utf8_lossy(&output.stderr)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_of_a_page_is_renewed_and_nothing_else() {
-        let page = format!("# A\n{BEGIN}\nold\n{END}\nmore\n");
-        let new = replaced(&page, "new\n").expect("a place");
-        assert_eq!(new, format!("# A\n{BEGIN}\nnew\n\n{END}\nmore\n"));
-        assert_eq!(replaced("# A\n", "new"), None);
-    }
-
-    #[test]
-    fn arguments_that_make_no_sense_are_refused() {
-        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        assert!(asked(&words("--gates 7 --write")).is_ok_and(|asked| asked.gates == 7));
-        for line in [
-            "--gates",
-            "--gates no",
-            "--gates 0",
-            "--real x --write",
-            "--fast",
-            "--only loop",
-            "--real x --only no",
-        ] {
-            assert!(asked(&words(line)).is_err(), "{line}");
-        }
-    }
 }

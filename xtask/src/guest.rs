@@ -8,22 +8,20 @@ use std::process::Command;
 /// A guest is not larger.
 const MOST_BYTES: u64 = 40_000_000;
 
+/// What it is made of.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// A kernel, or its package.
+    #[arg(long)]
+    kernel: Option<PathBuf>,
+    /// Instead of one that is built.
+    program: Option<PathBuf>,
+}
+
 /// Writes `target/guest/guest.cpio` with the program that is given, or with one that is built.
-pub fn run(rest: &[String]) -> Outcome<()> {
-    let mut kernel = None;
-    let mut program = None;
-    let mut rest = rest.iter();
-    while let Some(word) = rest.next() {
-        match word.as_str() {
-            "--kernel" => kernel = Some(rest.next().ok_or("--kernel names no file")?),
-            word if word.starts_with('-') => return Err(format!("{word} is not an option")),
-            _ => program = Some(PathBuf::from(word)),
-        }
-    }
-    let program = program.map_or_else(shell::build_plimsoll, Ok)?;
-    let folder = shell::target_dir()?.join("guest");
-    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let image = folder.join("guest.cpio");
+pub fn run(options: &Options) -> Outcome<()> {
+    let program = options.program.clone().map_or_else(shell::build_plimsoll, Ok)?;
+    let image = shell::folder(shell::target_dir()?.join("guest"))?.join("guest.cpio");
     match std::fs::remove_file(&image) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             return Err(format!("{}: {error}", image.display()));
@@ -32,7 +30,7 @@ pub fn run(rest: &[String]) -> Outcome<()> {
     }
     let mut command = Command::new(program);
     command.args(["vms", "image"]).arg(&image);
-    if let Some(kernel) = kernel {
+    if let Some(kernel) = &options.kernel {
         command.arg("--guest-kernel").arg(kernel);
     }
     print!("{}", shell::capture(&mut command)?);

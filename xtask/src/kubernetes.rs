@@ -14,39 +14,13 @@ const PROGRAM: &str = "kube-apiserver";
 /// What it needs beside it, and what drives it.
 const BESIDE: [&str; 2] = ["etcd", "kubectl"];
 /// Its libraries, which its module names by a version that is none.
-const LIBRARIES: [&str; 31] = [
-    "api",
-    "apiextensions-apiserver",
-    "apimachinery",
-    "apiserver",
-    "cli-runtime",
-    "client-go",
-    "cloud-provider",
-    "cluster-bootstrap",
-    "code-generator",
-    "component-base",
-    "component-helpers",
-    "controller-manager",
-    "cri-api",
-    "cri-client",
-    "csi-translation-lib",
-    "dynamic-resource-allocation",
-    "endpointslice",
-    "externaljwt",
-    "kms",
-    "kube-aggregator",
-    "kube-controller-manager",
-    "kube-proxy",
-    "kube-scheduler",
-    "kubectl",
-    "kubelet",
-    "metrics",
-    "mount-utils",
-    "pod-security-admission",
-    "sample-apiserver",
-    "sample-cli-plugin",
-    "sample-controller",
-];
+const LIBRARIES: &str = "api apiextensions-apiserver apimachinery apiserver cli-runtime client-go \
+    cloud-provider cluster-bootstrap code-generator component-base component-helpers \
+    controller-manager cri-api cri-client csi-translation-lib \
+    dynamic-resource-allocation endpointslice externaljwt kms kube-aggregator \
+    kube-controller-manager kube-proxy kube-scheduler kubectl kubelet metrics \
+    mount-utils pod-security-admission sample-apiserver sample-cli-plugin \
+    sample-controller";
 
 /// Where the program is kept; the test looks for it there.
 fn folder() -> Outcome<PathBuf> {
@@ -72,8 +46,7 @@ pub fn run() -> Outcome<()> {
         }
     }
     let folder = folder()?;
-    let source = folder.join("source");
-    fs::create_dir_all(&source).map_err(|error| error.to_string())?;
+    let source = shell::folder(folder.join("source"))?;
     fs::write(source.join("go.mod"), module()).map_err(|error| error.to_string())?;
     // The server's answer to what version it is, and what it takes for its own age.
     let (version, _) = VERSION;
@@ -91,7 +64,7 @@ fn module() -> String {
     let mut text = format!(
         "module plimsoll.test/kubernetes\n\ngo 1.24\n\nrequire k8s.io/kubernetes {version}\n"
     );
-    for name in LIBRARIES {
+    for name in LIBRARIES.split(' ') {
         text.push_str(&format!("replace k8s.io/{name} => k8s.io/{name} {libraries}\n"));
     }
     text

@@ -10,6 +10,7 @@ mod docs;
 mod equivalence;
 mod gate_proof;
 mod guest;
+mod kept;
 mod kubernetes;
 mod leftovers;
 mod liar;
@@ -25,96 +26,167 @@ mod test;
 mod tidy;
 mod vsphere;
 
+use clap::Parser;
 use shell::Outcome;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-const USAGE: &str = "\
-cargo xtask COMMAND
-
-  ci      fmt, tidy, test, clippy, doc: what has to pass before a change goes in
-            [--all: also what did not change since all passed, and tests that take minutes each]
-  test    the tests of the workspace, with the real parts that they need
-            [--all: also those that take minutes each | -- ARGS for `cargo test`]
-  tidy    the rules of the house that no compiler checks
-  docs    writes the generated pages
-  corpus  how many jobs of other tools in a folder are imported whole, and why the rest is not
-            DIR [--from DIALECT] [--list]
-  equivalence [--write: keep the table in the docs]
-          all jobs that are held against fio by the kernel's tracepoints; it takes minutes
-  bench   side-by-side benchmarks against the peers that are installed
-            [--rounds N] [--seconds S] [--cpu N] [--only NAME | --write]
-  memory  the engine's unsafe code under the address sanitizer and Miri (nightly)
-  mutants small changes of the code that no test notices, a sample of them
-            [--room model|suite|analysis|store] [--shard K/N]
-            [--fleet [--only NAME] [--seeds N] [--write]: a list of faults, all of which die]
-  screenshot [PROGRAM]
-          renews the picture of `plimsoll watch`, with tmux
-  soak    fleets in virtual time under a foul sky, as many seeds as one likes
-            [--seeds N] [--first SEED] [--scale: what thousands of hosts cost [--write]]
-  liar    targets that deceive, their truthful twins, and how many the program finds
-            [--quick] [--write: keep the table in the docs] [PROGRAM]
-  gate-proof [--gates N] [--write | --real PROGRAM [--only NAME]]
-          how often gates err, on simulated machines or with short commands on this one
-  prediction-proof [--cases N] [--clusters N] [--first SEED] [--worst] [--write]
-            [--files N] [--skewed N] [--partly N] [--fewer N] [--deep N]
-          how far predictions hold on simulated clusters
-  vsphere the vendor's simulator of vSphere for a test, in target/vsphere; needs Go, minutes
-  kubernetes
-          the API server of Kubernetes for a test, in target/kubernetes; needs Go, ten minutes
-  guest   [--kernel FILE] [PROGRAM]
-          the memory image of virtual machines, of under 40 MB, in target/guest
-  dist    [--deb] [--rpm] [--oci] [--prove] [--twice] [--target TRIPLE]
-          a static binary, packages, what they are made of and checksums, in target/dist;
-          --prove installs the .deb into an empty root, --twice builds again and compares;
-          --target aarch64-unknown-linux-gnu crosses over, and tries it with qemu-user-static
-
-Exit codes: 0 good, 1 something failed, 2 not a command.
-";
+/// The chores of the workspace.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    after_help = "Exit codes: 0 good, 1 something failed, 2 not a command."
+)]
+enum Chore {
+    /// fmt, tidy, test, clippy, doc: what has to pass before a change goes in.
+    Ci {
+        /// Also what did not change since all passed, and tests that take minutes each.
+        #[arg(long)]
+        all: bool,
+    },
+    /// The tests of the workspace, with the real parts that they need.
+    Test {
+        /// Also those that take minutes each.
+        #[arg(long, conflicts_with = "rest")]
+        all: bool,
+        /// For the programs of `cargo test`.
+        #[arg(last = true)]
+        rest: Vec<String>,
+    },
+    /// The rules of the house that no compiler checks.
+    Tidy,
+    /// Writes the generated pages.
+    Docs,
+    /// How many jobs of other tools in a folder are imported whole, and why the rest is not.
+    Corpus(corpus::Options),
+    /// All jobs that are held against fio by the kernel's tracepoints; it takes minutes.
+    Equivalence {
+        /// Keep the table in the docs.
+        #[arg(long)]
+        write: bool,
+    },
+    /// Side-by-side benchmarks against the peers that are installed.
+    Bench(bench::Options),
+    /// The engine's unsafe code under the address sanitizer and Miri (nightly).
+    Memory,
+    /// Small changes of the code that no test notices, a sample of them.
+    Mutants(mutants::Options),
+    /// Renews the pictures of `plimsoll watch`, with tmux, and of the live page.
+    Screenshot {
+        /// Instead of one that is built.
+        program: Option<PathBuf>,
+    },
+    /// Fleets in virtual time under a foul sky, as many seeds as one likes; or whole runs.
+    Soak(soak::Options),
+    /// Targets that deceive, their truthful twins, and how many the program finds.
+    Liar(liar::Options),
+    /// How often gates err, on simulated machines or with short commands on this one.
+    GateProof(gate_proof::Options),
+    /// How far predictions hold on simulated clusters.
+    PredictionProof {
+        /// `--write` keeps the tables; of the example: --cases N, --clusters N, --first SEED,
+        /// --worst, --files N, --skewed N, --partly N, --fewer N, --deep N.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<String>,
+    },
+    /// The vendor's simulator of vSphere for a test, in target/vsphere; needs Go, minutes.
+    Vsphere,
+    /// The API server of Kubernetes for a test, in target/kubernetes; needs Go, ten minutes.
+    Kubernetes,
+    /// The memory image of virtual machines, of under 40 MB, in target/guest.
+    Guest(guest::Options),
+    /// A static binary, packages, what they are made of and checksums, in target/dist.
+    Dist(dist::Options),
+}
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (command, rest) = match arguments.split_first() {
-        Some((command, rest)) => (command.as_str(), rest),
-        None => ("", &[][..]),
-    };
-    match run(command, rest) {
-        Some(Ok(())) => ExitCode::SUCCESS,
-        Some(Err(problem)) => {
-            eprintln!("xtask {command}: {problem}");
+    match run(Chore::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("xtask: {problem}");
             ExitCode::FAILURE
-        }
-        None => {
-            eprint!("{USAGE}");
-            ExitCode::from(2)
         }
     }
 }
 
-/// Runs `command`, or says by `None` that there is no such command.
-fn run(command: &str, rest: &[String]) -> Option<Outcome<()>> {
-    Some(match command {
-        "ci" => ci::run(rest),
-        "test" => test::run(rest),
-        "tidy" => tidy::run(),
-        "docs" => docs::run().and_then(|()| docs::write(vec![tidy::prose_ceilings()?])),
-        "corpus" => corpus::run(rest),
-        "equivalence" => equivalence::run(rest),
-        "bench" => bench::run(rest),
-        "memory" => memory::run(),
-        "mutants" => mutants::run(rest),
-        "screenshot" => screenshot::run(rest),
-        "soak" => soak::run(rest),
-        "liar" => liar::run(rest),
-        "gate-proof" => gate_proof::run(rest),
-        "prediction-proof" => prediction_proof::run(rest),
-        "guest" => guest::run(rest),
-        "kubernetes" => kubernetes::run(),
-        "vsphere" => vsphere::run(),
-        "dist" => dist::run(rest),
-        "help" | "--help" | "-h" => {
-            print!("{USAGE}");
-            Ok(())
+fn run(chore: Chore) -> Outcome<()> {
+    match chore {
+        Chore::Ci { all } => ci::run(all),
+        Chore::Test { all, rest } => test::run(all, &rest),
+        Chore::Tidy => tidy::run(),
+        Chore::Docs => docs::run().and_then(|()| docs::write(tidy::ceilings()?.to_vec())),
+        Chore::Corpus(options) => corpus::run(&options),
+        Chore::Equivalence { write } => equivalence::run(write),
+        Chore::Bench(options) => bench::run(&options),
+        Chore::Memory => memory::run(),
+        Chore::Mutants(options) => mutants::run(&options),
+        Chore::Screenshot { program } => screenshot::run(program),
+        Chore::Soak(options) => soak::run(&options),
+        Chore::Liar(options) => liar::run(&options),
+        Chore::GateProof(options) => gate_proof::run(&options),
+        Chore::PredictionProof { rest } => prediction_proof::run(&rest),
+        Chore::Vsphere => vsphere::run(),
+        Chore::Kubernetes => kubernetes::run(),
+        Chore::Guest(options) => guest::run(&options),
+        Chore::Dist(options) => dist::run(&options),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_read_and_those_that_make_no_sense_are_refused() {
+        let parsed = |line: &&str| {
+            Chore::try_parse_from(["xtask"].into_iter().chain(line.split(' ').skip(1)))
+        };
+        for line in [
+            "- test -- --ignored vms",
+            "- bench --rounds 3 --seconds 2 --cpu 0 --only zram --write",
+            "- mutants --room store --shard 3/50",
+            "- mutants --fleet --only a --seeds 7 --write",
+            "- soak --seeds 5 --first 77",
+            "- soak --scale --write",
+            "- soak --runs",
+            "- soak --real --runs 7 --first 3",
+            "- liar --quick target/release/plimsoll",
+            "- gate-proof --gates 7 --write",
+            "- gate-proof --real x --only loop",
+            "- prediction-proof --cases 5 --write",
+            "- dist --deb --rpm --tar --prove --twice --target x",
+        ] {
+            assert!(parsed(&line).is_ok(), "{line}: {:?}", parsed(&line));
         }
-        _ => return None,
-    })
+        for line in [
+            "-",
+            "- nothing",
+            "- test --all -- x",
+            "- bench --rounds",
+            "- bench --rounds many",
+            "- bench --only nothing",
+            "- mutants --fleet --seeds 0",
+            "- mutants --fleet --shard 1/2",
+            "- mutants --write",
+            "- mutants --room cli",
+            "- mutants --shard 3",
+            "- mutants --shard 3/3",
+            "- soak --real",
+            "- soak --runs 0",
+            "- soak --seeds 0",
+            "- soak --first x",
+            "- soak --write",
+            "- liar --fast",
+            "- gate-proof --gates 0",
+            "- gate-proof --real x --write",
+            "- gate-proof --only loop",
+            "- corpus",
+            "- dist --snap",
+            "- dist --prove",
+            "- dist --target",
+        ] {
+            assert!(parsed(&line).is_err(), "{line}");
+        }
+    }
 }

@@ -8,59 +8,70 @@
 
 mod fleet;
 
+use crate::kept;
 use crate::shell::{self, Outcome};
+use clap::builder::PossibleValuesParser;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The rooms of pure decisions and of the run file, whose tests stand beside them.
 const ROOMS: [&str; 4] = ["model", "suite", "analysis", "store"];
 /// One of so many mutants, unless told otherwise: about two hundred of all rooms.
 const PARTS: u64 = 60;
-/// Seeds that a mutant of the fleet's list has to live through.
-const SEEDS: u64 = 1_000;
 /// Survivors that are known, each with its reason, from the root of the workspace.
 const KNOWN: &str = "xtask/src/mutants/survivors.txt";
 
 /// What is to be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Options {
-    rooms: Vec<String>,
-    shard: u64,
-    parts: u64,
-    /// The list of the fleet in place of a sample.
-    fleet: Option<Listed>,
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// One room in place of all four.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(ROOMS))]
+    room: Option<String>,
+    /// Which sample, the first one being 0.
+    #[arg(long, value_name = "K/N", default_value_t = format!("0/{PARTS}"), value_parser = shard)]
+    shard: String,
+    /// The list of the fleet, all of which die, in place of a sample.
+    #[arg(long, conflicts_with_all = ["room", "shard"])]
+    fleet: bool,
+    /// These of the list, with commas between.
+    #[arg(long, value_name = "NAMES", requires = "fleet")]
+    only: Option<String>,
+    /// Seeds that a mutant of the list has to live through.
+    #[arg(long, value_name = "N", default_value_t = 1_000, requires = "fleet",
+        value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: u64,
+    /// Keep the table of the list in the docs.
+    #[arg(long, requires = "fleet")]
+    write: bool,
 }
 
-/// What is to be run of a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Listed {
-    only: Option<String>,
-    seeds: u64,
-    write: bool,
+/// A part and how many there are, such as `3/60`.
+fn shard(text: &str) -> Outcome<String> {
+    let (part, parts) = text.split_once('/').unwrap_or_default();
+    let is_one = part.parse::<u64>().is_ok_and(|part| parts.parse().is_ok_and(|all| part < all));
+    is_one.then(|| text.to_owned()).ok_or(format!("write it as 3/{PARTS}, the first one being 0"))
 }
 
 /// Runs a sample of mutants of the rooms, and holds the survivors against the list.
 ///
 /// # Errors
-/// An argument that is none, no `cargo-mutants`, tests that fail without a mutant, or a survivor
+/// No `cargo-mutants`, tests that fail without a mutant, or a survivor
 /// that the list does not have.
-pub fn run(rest: &[String]) -> Outcome<()> {
-    let options = parse(rest)?;
-    if let Some(Listed { only, seeds, write }) = &options.fleet {
-        return fleet::run(only.as_deref(), *seeds, *write);
+pub fn run(options: &Options) -> Outcome<()> {
+    if options.fleet {
+        return fleet::run(options.only.as_deref(), options.seeds, options.write);
     }
     if shell::which("cargo-mutants").is_none() {
         return Err(
             "cargo-mutants is not installed; run `cargo install --locked cargo-mutants`".to_owned()
         );
     }
-    let text = std::fs::read_to_string(shell::root().join(KNOWN))
-        .map_err(|error| format!("{KNOWN}: {error}"))?;
+    let text = kept::read(KNOWN)?;
     let known = known(&text)?;
     let mut unknown = Vec::new();
-    for room in &options.rooms {
-        let survivors = survivors(room, &options)?;
+    let is_asked = |room: &&str| options.room.as_ref().is_none_or(|asked| asked == room);
+    for room in ROOMS.into_iter().filter(is_asked) {
+        let survivors = survivors(room, &options.shard)?;
         for survivor in survivors.lines().map(place_apart) {
             match known.get(survivor.as_str()) {
                 Some(reason) => println!("known: {survivor}: {reason}"),
@@ -81,13 +92,11 @@ pub fn run(rest: &[String]) -> Outcome<()> {
 }
 
 /// What `cargo-mutants` found that no test of `room` notices, a line each.
-fn survivors(room: &str, options: &Options) -> Outcome<String> {
-    let output = shell::target_dir()?.join("mutants").join(room);
-    std::fs::create_dir_all(&output).map_err(|error| format!("{}: {error}", output.display()))?;
+fn survivors(room: &str, shard: &str) -> Outcome<String> {
+    let output = shell::folder(shell::target_dir()?.join("mutants").join(room))?;
     let mut cargo = shell::cargo();
     cargo.args(["mutants", "--package", room, "--profile", "mutants", "--no-shuffle"]);
-    cargo.args(["--sharding", "round-robin", "--shard"]);
-    cargo.arg(format!("{}/{}", options.shard, options.parts));
+    cargo.args(["--sharding", "round-robin", "--shard", shard]);
     cargo.args(["--minimum-test-timeout", "120", "--caught", "--output"]).arg(&output);
     // Mutants of a room are held against the tests of the room alone, which stand beside it.
     cargo.args(["--test-package", room, "--", "--all-targets", "--", "--include-ignored"]);
@@ -99,7 +108,8 @@ fn survivors(room: &str, options: &Options) -> Outcome<String> {
             shell::line(&cargo)
         ));
     }
-    read(&output.join("mutants.out/missed.txt"))
+    let missed = output.join("mutants.out/missed.txt");
+    std::fs::read_to_string(&missed).map_err(shell::at(&missed))
 }
 
 fn status(command: &mut Command) -> Outcome<Option<i32>> {
@@ -107,10 +117,6 @@ fn status(command: &mut Command) -> Outcome<Option<i32>> {
     status
         .map(|status| status.code())
         .map_err(|error| format!("`{}` cannot be started: {error}", shell::line(command)))
-}
-
-fn read(file: &Path) -> Outcome<String> {
-    std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// A survivor without its line and column, which move: `crates/model/src/units.rs: replace f`.
@@ -133,100 +139,9 @@ fn known(text: &str) -> Outcome<BTreeMap<&str, &str>> {
         .collect()
 }
 
-fn parse(arguments: &[String]) -> Outcome<Options> {
-    let rooms = ROOMS.map(str::to_owned).to_vec();
-    let mut options = Options { rooms, shard: 0, parts: PARTS, fleet: None };
-    let mut rest = arguments.iter().map(String::as_str);
-    if arguments.first().is_some_and(|first| first == "--fleet") {
-        options.fleet = Some(listed(rest.skip(1))?);
-        return Ok(options);
-    }
-    while let Some(argument) = rest.next() {
-        let value = rest.next().unwrap_or_default();
-        match argument {
-            "--room" if ROOMS.contains(&value) => options.rooms = vec![value.to_owned()],
-            "--room" => {
-                return Err(format!("--room {value}: there are {}", ROOMS.join(", ")));
-            }
-            "--shard" => {
-                let parts = value.split_once('/').and_then(|(shard, parts)| {
-                    Some((shard.parse::<u64>().ok()?, parts.parse::<u64>().ok()?))
-                });
-                match parts {
-                    Some((shard, parts)) if shard < parts => {
-                        (options.shard, options.parts) = (shard, parts);
-                    }
-                    _ => {
-                        return Err(format!(
-                            "--shard {value}: write it as 3/{PARTS}, the first one being 0"
-                        ));
-                    }
-                }
-            }
-            other => {
-                let known = "there are --room NAME, --shard K/N, and --fleet before all others";
-                return Err(format!("{other} is no argument; {known}"));
-            }
-        }
-    }
-    Ok(options)
-}
-
-fn listed<'a>(mut rest: impl Iterator<Item = &'a str>) -> Outcome<Listed> {
-    let mut listed = Listed { only: None, seeds: SEEDS, write: false };
-    while let Some(argument) = rest.next() {
-        match argument {
-            "--write" => listed.write = true,
-            "--only" => listed.only = Some(rest.next().unwrap_or_default().to_owned()),
-            "--seeds" => {
-                let value = rest.next().unwrap_or_default();
-                let seeds = value.parse().ok().filter(|seeds| *seeds > 0);
-                listed.seeds =
-                    seeds.ok_or_else(|| format!("--seeds {value}: give at least 1 seed"))?;
-            }
-            other => {
-                let known = "behind --fleet there are --only NAME, --seeds N and --write";
-                return Err(format!("{other} is no argument; {known}"));
-            }
-        }
-    }
-    Ok(listed)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn parsed(line: &str) -> Outcome<Options> {
-        parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn rooms_and_shards_are_read_and_what_is_wrong_is_said() {
-        assert_eq!(parsed("").map(|options| options.rooms.len()), Ok(4));
-        let one = Options { rooms: vec!["store".to_owned()], shard: 3, parts: 50, fleet: None };
-        assert_eq!(parsed("--room store --shard 3/50"), Ok(one));
-        let fleet = |only: Option<&str>, seeds, write| {
-            let only = only.map(str::to_owned);
-            Ok(Some(Listed { only, seeds, write }))
-        };
-        assert_eq!(parsed("--fleet").map(|options| options.fleet), fleet(None, SEEDS, false));
-        assert_eq!(
-            parsed("--fleet --only a --seeds 7 --write").map(|options| options.fleet),
-            fleet(Some("a"), 7, true)
-        );
-        for (line, word) in [
-            ("--fleet --seeds 0", "at least 1"),
-            ("--fleet --shard 1/2", "--only NAME"),
-            ("--room cli", "model, suite"),
-            ("--shard 3", "3/60"),
-            ("--shard 3/3", "3/60"),
-            ("--fast", "--room NAME"),
-        ] {
-            let problem = parsed(line).expect_err(line);
-            assert!(problem.contains(word), "{line}: {problem}");
-        }
-    }
 
     #[test]
     fn a_survivor_is_known_wherever_its_line_moves() {
@@ -239,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_list_of_survivors_can_be_read() {
-        let text = read(&shell::root().join(KNOWN)).expect("the list");
+        let text = kept::read(KNOWN).expect("the list");
         assert!(known(&text).is_ok_and(|known| known.keys().all(|key| !key.ends_with(' '))));
     }
 }

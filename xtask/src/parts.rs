@@ -16,8 +16,8 @@ struct Part {
 
 /// Where a part comes from.
 enum Source {
-    /// One of these programs, from this Debian package.
-    Program { names: &'static [&'static str], package: &'static str },
+    /// One of these programs, with blanks between, from this Debian package.
+    Program { names: &'static str, package: &'static str },
     /// A kernel for guests, as a package that is downloaded and not installed.
     GuestKernel,
     /// Programs that `cargo xtask vsphere` builds; that takes minutes, so that somebody has to ask
@@ -30,124 +30,53 @@ enum Source {
 }
 
 const PARTS: &[Part] = &[
-    Part {
-        name: "fio",
-        purpose: "the peer that figures are held against",
-        source: Source::Program { names: &["fio"], package: "fio" },
-    },
-    Part {
-        name: "sqlite3",
-        purpose: "reading run files with a program that is not ours",
-        source: Source::Program { names: &["sqlite3"], package: "sqlite3" },
-    },
-    Part {
-        name: "mkfs.ext4",
-        purpose: "small file systems that can be filled up",
-        source: Source::Program { names: &["mkfs.ext4"], package: "e2fsprogs" },
-    },
-    Part {
-        name: "losetup",
-        purpose: "block devices over a file",
-        source: Source::Program { names: &["losetup"], package: "util-linux" },
-    },
-    Part {
-        name: "mount",
-        purpose: "file systems on loop devices, read-only mounts",
-        source: Source::Program { names: &["mount"], package: "mount" },
-    },
-    Part {
-        name: "taskset",
-        purpose: "pinning benchmarks to one processor",
-        source: Source::Program { names: &["taskset"], package: "util-linux" },
-    },
-    Part {
-        name: "setpriv",
-        purpose: "running as a user without privileges",
-        source: Source::Program { names: &["setpriv"], package: "util-linux" },
-    },
-    Part {
-        name: "prlimit",
-        purpose: "running with few open files or little locked memory",
-        source: Source::Program { names: &["prlimit"], package: "util-linux" },
-    },
-    Part {
-        name: "chromium",
-        purpose: "looking at reports in a real browser",
-        source: Source::Program {
-            names: &["chromium", "chromium-browser", "google-chrome"],
-            package: "chromium",
-        },
-    },
-    Part {
-        name: "prometheus",
-        purpose: "a real Prometheus that scrapes a run",
-        source: Source::Program { names: &["prometheus"], package: "prometheus" },
-    },
-    Part {
-        name: "iptables",
-        purpose: "ports behind a firewall",
-        source: Source::Program { names: &["iptables"], package: "iptables" },
-    },
-    Part {
-        name: "openssl",
-        purpose: "reading pages by TLS with a program that is not ours",
-        source: Source::Program { names: &["openssl"], package: "openssl" },
-    },
-    Part {
-        name: "sshd",
-        purpose: "hosts that are reached over real ssh",
-        source: Source::Program { names: &["sshd"], package: "openssh-server" },
-    },
-    Part {
-        name: "ip",
-        purpose: "hosts with addresses and links of their own",
-        source: Source::Program { names: &["ip"], package: "iproute2" },
-    },
-    Part {
-        name: "tmux",
-        purpose: "a real terminal to watch in",
-        source: Source::Program { names: &["tmux"], package: "tmux" },
-    },
-    Part {
-        name: "slurmctld",
-        purpose: "a real Slurm cluster",
-        source: Source::Program { names: &["slurmctld"], package: "slurm-wlm" },
-    },
-    Part {
-        name: "munged",
-        purpose: "how the parts of Slurm know each other",
-        source: Source::Program { names: &["munged"], package: "munge" },
-    },
-    Part {
-        name: "qemu",
-        purpose: "virtual machines that carry a run",
-        source: Source::Program { names: &["qemu-system-x86_64"], package: "qemu-system-x86" },
-    },
-    Part {
-        name: "qemu-img",
-        purpose: "disks that libvirt makes upon others",
-        source: Source::Program { names: &["qemu-img"], package: "qemu-utils" },
-    },
-    Part {
-        name: "nc",
-        purpose: "the line to a machine's agent behind a libvirt on another node",
-        source: Source::Program { names: &["nc"], package: "netcat-openbsd" },
-    },
+    program("fio", "fio", "fio", "the peer that figures are held against"),
+    program("sqlite3", "sqlite3", "sqlite3", "reading run files with a program that is not ours"),
+    program("mkfs.ext4", "mkfs.ext4", "e2fsprogs", "small file systems that can be filled up"),
+    program("losetup", "losetup", "util-linux", "block devices over a file"),
+    program("mount", "mount", "mount", "file systems on loop devices, read-only mounts"),
+    program("taskset", "taskset", "util-linux", "pinning benchmarks to one processor"),
+    program("setpriv", "setpriv", "util-linux", "running as a user without privileges"),
+    program(
+        "prlimit",
+        "prlimit",
+        "util-linux",
+        "running with few open files or little locked memory",
+    ),
+    program(
+        "chromium",
+        "chromium chromium-browser google-chrome",
+        "chromium",
+        "looking at reports in a real browser",
+    ),
+    program("prometheus", "prometheus", "prometheus", "a real Prometheus that scrapes a run"),
+    program("iptables", "iptables", "iptables", "ports behind a firewall"),
+    program(
+        "openssl",
+        "openssl",
+        "openssl",
+        "reading pages by TLS with a program that is not ours",
+    ),
+    program("sshd", "sshd", "openssh-server", "hosts that are reached over real ssh"),
+    program("ip", "ip", "iproute2", "hosts with addresses and links of their own"),
+    program("tmux", "tmux", "tmux", "a real terminal to watch in"),
+    program("slurmctld", "slurmctld", "slurm-wlm", "a real Slurm cluster"),
+    program("munged", "munged", "munge", "how the parts of Slurm know each other"),
+    program("qemu", "qemu-system-x86_64", "qemu-system-x86", "virtual machines that carry a run"),
+    program("qemu-img", "qemu-img", "qemu-utils", "disks that libvirt makes upon others"),
+    program(
+        "nc",
+        "nc",
+        "netcat-openbsd",
+        "the line to a machine's agent behind a libvirt on another node",
+    ),
     Part {
         name: "guest-kernel",
         purpose: "the kernel of these machines",
         source: Source::GuestKernel,
     },
-    Part {
-        name: "libvirt",
-        purpose: "virtual machines of a libvirt",
-        source: Source::Program { names: &["libvirtd"], package: "libvirt-daemon-system" },
-    },
-    Part {
-        name: "virsh",
-        purpose: "the way to a libvirt",
-        source: Source::Program { names: &["virsh"], package: "libvirt-clients" },
-    },
+    program("libvirt", "libvirtd", "libvirt-daemon-system", "virtual machines of a libvirt"),
+    program("virsh", "virsh", "libvirt-clients", "the way to a libvirt"),
     Part {
         name: "kubernetes",
         purpose: "the API server of Kubernetes",
@@ -180,6 +109,16 @@ const PARTS: &[Part] = &[
         source: Source::Kernel { path: "/sys/class/zram-control/hot_add" },
     },
 ];
+
+/// One that is there with one of these programs, which a package of Debian brings.
+const fn program(
+    name: &'static str,
+    names: &'static str,
+    package: &'static str,
+    purpose: &'static str,
+) -> Part {
+    Part { name, purpose, source: Source::Program { names, package } }
+}
 
 /// A part that tests have to do without.
 #[derive(Debug, PartialEq, Eq)]
@@ -248,7 +187,7 @@ fn missing_packages() -> Vec<&'static str> {
 
 fn is_here(part: &Part) -> bool {
     match part.source {
-        Source::Program { names, .. } => names.iter().any(|name| shell::which(name).is_some()),
+        Source::Program { names, .. } => names.split(' ').any(|name| shell::which(name).is_some()),
         Source::Kernel { path } => Path::new(path).exists(),
         Source::GuestKernel => guest_kernel_is_here(),
         Source::Vsphere => crate::vsphere::is_here(),
@@ -334,11 +273,7 @@ fn judge(part: &Part, here: bool, powers: Powers, failures: &[(&str, String)]) -
             "nobody ran `cargo xtask kubernetes` (Go, ten minutes; etcd, kubectl)".to_owned(),
             false,
         ),
-        Source::Program { .. }
-        | Source::Kernel { .. }
-        | Source::GuestKernel
-        | Source::Vsphere
-        | Source::Kubernetes => None,
+        _ => None,
     }
 }
 

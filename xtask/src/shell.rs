@@ -57,6 +57,32 @@ fn not_started(command: &Command, error: &std::io::Error) -> String {
     format!("`{}` cannot be started: {error}", line(command))
 }
 
+/// What went wrong with a file or a folder, in words.
+pub fn at<P: AsRef<Path> + ?Sized>(place: &P) -> impl Fn(std::io::Error) -> String {
+    let place = place.as_ref().display().to_string();
+    move |error| format!("{place}: {error}")
+}
+
+/// The folder `path`, which is made where it is not there.
+///
+/// # Errors
+/// It cannot be made.
+pub fn folder(path: PathBuf) -> Outcome<PathBuf> {
+    std::fs::create_dir_all(&path).map_err(at(&path)).map(|()| path)
+}
+
+/// Holds two files together, byte by byte.
+///
+/// # Errors
+/// They differ, or one cannot be read.
+pub fn same(one: &Path, other: &Path) -> Outcome<()> {
+    let read = |path: &Path| std::fs::read(path).map_err(at(&path));
+    if read(one)? == read(other)? {
+        return Ok(());
+    }
+    Err(format!("{} and {} differ", one.display(), other.display()))
+}
+
 /// The command as one would type it.
 pub fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
@@ -144,6 +170,23 @@ pub fn build_example(package: &str, name: &str) -> Outcome<PathBuf> {
     Ok(target_dir()?.join("dist/examples").join(name))
 }
 
+/// Has `cargo test` build the tests of one target, and returns where their program is.
+///
+/// # Errors
+/// They do not compile.
+pub fn build_tests(cargo: &mut Command) -> Outcome<PathBuf> {
+    let text = capture(cargo.args(["--no-run", "--message-format=json"]))?;
+    test_program(&text).ok_or_else(|| format!("`{}` names no program; update cargo", line(cargo)))
+}
+
+/// The last program of tests in cargo's messages.
+fn test_program(messages: &str) -> Option<PathBuf> {
+    let messages =
+        messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let tests = messages.filter(|message| message["profile"]["test"] == true);
+    tests.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).next_back()
+}
+
 /// The triple of the machine that compiles, such as `x86_64-unknown-linux-gnu`.
 ///
 /// # Errors
@@ -180,6 +223,15 @@ mod tests {
                 .unwrap_err()
                 .contains("cannot be started")
         );
+    }
+
+    #[test]
+    fn the_program_of_tests_is_found_in_what_cargo_prints() {
+        let messages = "{\"profile\":{\"test\":false},\"executable\":\"/no\"}\nno \
+                        JSON\n{\"profile\":{\"test\":true},\"executable\":\"/t/fleet-1\"}\n{\"\
+                        reason\":\"build-finished\"}";
+        assert_eq!(test_program(messages), Some(PathBuf::from("/t/fleet-1")));
+        assert_eq!(test_program("{}"), None);
     }
 
     #[test]

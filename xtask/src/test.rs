@@ -11,24 +11,24 @@ use crate::{leftovers, parts};
 pub use programs::Program;
 
 /// Takes away what killed tests left, sees to the real parts, and runs the tests of the workspace:
-/// with `--all`, also those that the usual check leaves out. With other words in `rest`, which go
-/// to `cargo test`, cargo runs them itself.
+/// with `all`, also those that the usual check leaves out. With words in `rest`, which go to their
+/// programs, cargo runs them itself.
 ///
 /// Tests find which parts are here in `PLIMSOLL_TEST_PARTS`. All of them run even when one fails,
 /// so that one look says what is to be mended.
 ///
 /// # Errors
 /// The tests do not compile, one fails, or in CI a part is missing that could be installed.
-pub fn run(rest: &[String]) -> Outcome<()> {
-    if rest.is_empty() || rest == ["--all"] {
+pub fn run(all: bool, rest: &[String]) -> Outcome<()> {
+    if rest.is_empty() {
         let (programs, parts) = build()?;
-        let flaky = run_all(&programs, &parts, &Scope::of(!rest.is_empty()))?;
+        let flaky = run_all(&programs, &parts, &Scope::of(all))?;
         flaky.iter().for_each(|line| println!("{line}"));
         return Ok(());
     }
     let parts = prepared()?;
     let mut cargo = shell::cargo();
-    cargo.args(["test", "--locked", "--workspace", "--no-fail-fast"]).args(rest);
+    cargo.args(["test", "--locked", "--workspace", "--no-fail-fast", "--"]).args(rest);
     cargo.env("PLIMSOLL_TEST_PARTS", parts.list());
     let outcome = shell::show(&mut cargo);
     // Again at the end, where it is read.

@@ -18,7 +18,7 @@ pub struct LeftBehind {
 /// The hosts that were lost and did not come back, in the order of the plan, each with the folders
 /// that may still hold files of the run.
 pub fn left_behind(record: &Record) -> Vec<LeftBehind> {
-    let is_said = |kind: NoteKind| matches!(kind, NoteKind::HostLost | NoteKind::HostReturned);
+    let is_said = |kind: NoteKind| matches!(kind, NoteKind::HostLost | returned);
     let is_lost = |host: u32| {
         let last = record.notes.iter().rfind(|note| note.host == host && is_said(note.kind()));
         last.is_some_and(|note| note.kind() == NoteKind::HostLost)
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::testing::Recorded;
     use model::Note;
-    use model::note::{Fact, InWords};
+    use model::note::{Fact, TakesPart};
     use model::plan::Target;
 
     #[test]
@@ -59,14 +59,15 @@ mod tests {
             host.targets =
                 vec![own(), own(), target(PlannedTarget::Joined), target(PlannedTarget::Device)];
         }
-        let note =
-            |host, stage, kind| Note { stage, host, fact: Fact::InWords(InWords::new(kind, "")) };
+        let note = |host, stage, fact| Note { stage, host, fact };
+        let lost = || Fact::HostLost { name: String::new(), why: String::new() };
+        let returned = Fact::HostReturned { name: String::new(), from: TakesPart::NextStage };
         assert_eq!(left_behind(record), []);
         record.notes = vec![
-            note(1, Some(0), NoteKind::HostLost),
-            note(2, Some(0), NoteKind::HostLost),
-            note(1, Some(1), NoteKind::HostReturned),
-            note(1, None, NoteKind::Hosts),
+            note(1, Some(0), lost()),
+            note(2, Some(0), lost()),
+            note(1, Some(1), returned),
+            note(1, None, Fact::NoChecksums),
         ];
         let left = |host: u32| LeftBehind {
             host,
@@ -76,7 +77,7 @@ mod tests {
         assert_eq!(left_behind(record), [left(2)]);
         let again = [left(1), left(2)];
         // A host can be lost when the run is over, before it let go.
-        record.notes.push(note(1, None, NoteKind::HostLost));
+        record.notes.push(note(1, None, lost()));
         assert_eq!(left_behind(record), again);
     }
 }

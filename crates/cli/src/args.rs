@@ -3,6 +3,7 @@
 mod afterwards;
 mod canary;
 mod command_line;
+mod daily;
 pub mod examples;
 mod fio_words;
 pub mod gate;
@@ -18,6 +19,7 @@ mod work;
 pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
 pub use canary::{CanaryArgs, CanaryCommand, CanaryOutput, CanaryShare, OnHarm};
 pub use command_line::parse;
+pub use daily::daily;
 pub use gate::{GateArgs, GateOutput};
 pub use hosts::HostArgs;
 pub use import::ImportArgs;
@@ -142,10 +144,10 @@ pub enum Command {
         /// The shell.
         shell: Shell,
     },
-    /// Print the help of a command, or a page of the guide; alone, both are listed.
+    /// Print the help of a command, or a page of the guide; `all` lists both.
     #[command(after_help = examples::HELP)]
     Help {
-        /// A command, or a topic.
+        /// A command, a topic, or `all`.
         #[arg(value_name = "COMMAND|TOPIC")]
         words: Vec<String>,
     },

@@ -138,7 +138,7 @@ impl Contender {
     }
 
     /// The program that has to be on the PATH; `None` for our own.
-    pub fn program(self) -> Option<&'static str> {
+    fn program(self) -> Option<&'static str> {
         match self {
             Contender::Plimsoll
             | Contender::PlimsollSync
@@ -153,6 +153,11 @@ impl Contender {
             Contender::TIoUring => Some("io_uring"),
             Contender::Elbencho => Some("elbencho"),
         }
+    }
+
+    /// The program that it needs and is not there.
+    pub fn missing(self) -> Option<&'static str> {
+        self.program().filter(|program| shell::which(program).is_none())
     }
 
     /// One run on one processor.
@@ -385,13 +390,13 @@ fn timed(words: &[String], cpu: u32) -> Outcome<(String, f64, f64)> {
 }
 
 /// User and system time of `time`'s line.
-fn both(line: &str) -> Option<(f64, f64)> {
+pub fn both(line: &str) -> Option<(f64, f64)> {
     let (user, system) = line.split_once(' ')?;
     Some((user.parse().ok()?, system.parse().ok()?))
 }
 
 /// The JSON object in a program's output: fio writes warnings before it.
-fn json(out: &str) -> Option<Value> {
+pub fn json(out: &str) -> Option<Value> {
     serde_json::from_str(&out[out.find('{')?..]).ok()
 }
 

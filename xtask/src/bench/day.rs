@@ -74,6 +74,7 @@ pub fn run(plimsoll: &Path, full: bool) -> Outcome<(String, Vec<String>)> {
         }
         table.push_str(&format!("| {word} | **{seconds:.2}** | **{mib:.0}** | {verdict} |\n"));
     }
+    print!("{table}");
     Ok((table, missed))
 }
 

@@ -2,14 +2,14 @@
 //! goes out, here and on several hosts, and what workers weigh.
 
 use super::contender::Programs;
-use super::figures::median;
+use super::figures::{extremes, median};
 use super::peak::high_water_mib;
 use super::target::{Folder, Target, scratch};
 use super::{fleet, sweep, watching};
 use crate::shell::{self, Outcome};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 /// One measurement of this kind.
 pub struct Extra {
@@ -126,7 +126,7 @@ impl Extra {
     pub fn run(
         &self,
         programs: &Programs,
-        rounds: usize,
+        rounds: u32,
         seconds: u32,
     ) -> Outcome<(String, Option<String>)> {
         let figures: Vec<f64> =
@@ -136,8 +136,7 @@ impl Extra {
 
     fn row(&self, figures: &[f64]) -> (String, Option<String>) {
         let middle = median(figures);
-        let low = figures.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = figures.iter().copied().fold(0.0, f64::max);
+        let (low, high) = extremes(figures);
         let verdict = if self.bound.holds(middle) { "held" } else { "missed" };
         let bound = self.bound.words();
         let row = format!(
@@ -188,36 +187,11 @@ fn scale_cpu(programs: &Programs, seconds: u32) -> Outcome<f64> {
 
 fn startup_ms(programs: &Programs, _seconds: u32) -> Outcome<f64> {
     let target = Target::zram()?;
-    let before = target.reads_seen().ok_or("the device counts no reads")?;
-    let mut command = quick(
-        programs,
-        &target.scratch,
-        "--existing --iodepth 32 --numjobs 1 --size 1g --runtime 1",
-    );
-    command
-        .arg("--target")
-        .arg(&target.path)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let start = Instant::now();
-    let mut child =
-        command.spawn().map_err(|error| format!("plimsoll cannot be started: {error}"))?;
-    let mut first = None;
-    while first.is_none() && start.elapsed() < Duration::from_secs(5) {
-        first = target.reads_seen().filter(|reads| *reads > before).map(|_| start.elapsed());
-        // Looking without a pause would hold a processor and the locks of sysfs, which the program
-        // reads while it starts.
-        std::thread::sleep(Duration::from_micros(100));
-    }
-    let status = child.wait().map_err(|error| format!("plimsoll is lost: {error}"))?;
-    match first {
-        Some(time) if status.success() => Ok(time.as_secs_f64() * 1e3),
-        _ => Err(format!(
-            "plimsoll ended with {status}, its first read was seen: {}",
-            first.is_some()
-        )),
-    }
+    let words = "--existing --iodepth 32 --numjobs 1 --size 1g --runtime 1";
+    let mut command = quick(programs, &target.scratch, words);
+    // Looking without a pause would hold a processor and the locks of sysfs, which the program
+    // reads while it starts.
+    target.first_read_ms(command.arg("--target").arg(&target.path), Duration::from_micros(100))
 }
 
 fn memory_mib(programs: &Programs, seconds: u32) -> Outcome<f64> {

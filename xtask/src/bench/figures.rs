@@ -1,6 +1,7 @@
 //! Medians, spreads and ratios.
 
 use super::contender::{Contender, Measured};
+use crate::shell::Outcome;
 
 /// What a claim is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +142,8 @@ pub fn ratio(ours: &[f64], theirs: &[f64]) -> String {
     format!("**{:.2}** ({low:.2} to {high:.2})", median(ours) / median(theirs))
 }
 
-fn extremes(values: &[f64]) -> (f64, f64) {
+/// The least and the largest.
+pub fn extremes(values: &[f64]) -> (f64, f64) {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     (low, values.iter().copied().fold(0.0, f64::max))
 }
@@ -156,6 +158,29 @@ pub fn spread(values: &[f64], words: fn(f64) -> String) -> String {
 pub fn thousands(value: f64) -> String {
     // Two digits at least, also of a disk's large requests.
     if value < 1e4 { format!("{:.1} k", value / 1e3) } else { format!("{:.0} k", value / 1e3) }
+}
+
+/// What `lap` measures of each contender, round by round. Rounds go through them in alternating
+/// order, so that whoever comes later has no standing advantage.
+///
+/// # Errors
+/// A lap fails.
+pub fn take_turns<T>(
+    contenders: usize,
+    rounds: u32,
+    mut lap: impl FnMut(usize) -> Outcome<T>,
+) -> Outcome<Vec<Vec<T>>> {
+    let mut laps: Vec<Vec<T>> = (0..contenders).map(|_| Vec::new()).collect();
+    for round in 0..rounds {
+        let mut order: Vec<usize> = (0..contenders).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for index in order {
+            laps[index].push(lap(index)?);
+        }
+    }
+    Ok(laps)
 }
 
 #[cfg(test)]

@@ -27,26 +27,9 @@ pub fn first_read_ms(programs: &Programs, _seconds: u32) -> Outcome<f64> {
     let target = Target::zram()?;
     std::fs::remove_file(cluster.run_file())
         .map_err(|error| format!("the first run left no file: {error}"))?;
-    let before = target.reads_seen().ok_or("the device counts no reads")?;
     let mut command = run(&cluster, programs, "--existing --size 1g --runtime 1");
-    command.arg("--target").arg(&target.path).stdout(Stdio::null()).stderr(Stdio::null());
-    let start = Instant::now();
-    let mut child =
-        command.spawn().map_err(|error| format!("plimsoll cannot be started: {error}"))?;
-    let mut first = None;
-    while first.is_none() && start.elapsed() < PATIENCE {
-        first = target.reads_seen().filter(|reads| *reads > before).map(|_| start.elapsed());
-        // A loop without a rest would take a processor from the hosts, which share this machine.
-        std::thread::sleep(Duration::from_micros(200));
-    }
-    let status = child.wait().map_err(|error| format!("plimsoll is lost: {error}"))?;
-    match first {
-        Some(time) if status.success() => Ok(time.as_secs_f64() * 1e3),
-        _ => Err(format!(
-            "plimsoll ended with {status}, its first read was seen: {}",
-            first.is_some()
-        )),
-    }
+    // A loop without a rest would take a processor from the hosts, which share this machine.
+    target.first_read_ms(command.arg("--target").arg(&target.path), Duration::from_micros(200))
 }
 
 /// How much later than agreed the last worker of all hosts began, plus by how much its host's clock
@@ -86,19 +69,8 @@ fn load(cluster: &Cluster, programs: &Programs, seconds: u32) -> Outcome<()> {
 
 fn run(cluster: &Cluster, programs: &Programs, words: &str) -> Command {
     let mut command = Command::new(&programs.plimsoll);
-    command.args([
-        "run",
-        "--rw",
-        "randread",
-        "--bs",
-        "4k",
-        "--iodepth",
-        "4",
-        "--numjobs",
-        "1",
-        "--quiet",
-    ]);
-    command.args(["--hosts", "n[1-4]", "--json"]).args(words.split_whitespace());
+    let load = "run --rw randread --bs 4k --iodepth 4 --numjobs 1 --quiet --hosts n[1-4] --json";
+    command.args(load.split(' ')).args(words.split_whitespace());
     command
         .arg("--out")
         .arg(cluster.run_file())

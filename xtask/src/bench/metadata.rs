@@ -5,7 +5,8 @@
 //! waiting to be written; rounds go through the contenders in alternating order, so that whoever
 //! comes later has no standing advantage. Nobody is bound to a processor.
 
-use super::figures::{median, ratio, spread, thousands};
+use super::figures::{median, ratio, spread, take_turns, thousands};
+use super::is_here;
 use super::scenery::Scenery;
 use crate::shell::{self, Outcome};
 use serde_json::Value;
@@ -111,8 +112,7 @@ impl Contender {
             Contender::Plimsoll => {
                 let suite = job.scratch.join("metadata.toml");
                 let written = std::fs::write(&suite, suite_of(workers));
-                written
-                    .map_err(|error| format!("{} cannot be written: {error}", suite.display()))?;
+                written.map_err(shell::at(&suite))?;
                 let out = job.scratch.join("run.plimsoll");
                 let words = format!(
                     "run {} --target {folder} --json --quiet --out {}",
@@ -244,7 +244,7 @@ fn suite_of(workers: u64) -> String {
 ///
 /// # Errors
 /// It cannot be measured here, or a contender fails.
-pub fn run(plimsoll: &Path, rounds: usize) -> Outcome<(String, Vec<String>)> {
+pub fn run(plimsoll: &Path, rounds: u32) -> Outcome<(String, Vec<String>)> {
     let bare = shell::build_example("engine", "bare-metadata")?;
     let scenery = Scenery::new()?;
     let mut table = String::from(
@@ -258,8 +258,8 @@ pub fn run(plimsoll: &Path, rounds: usize) -> Outcome<(String, Vec<String>)> {
             let job =
                 Job { plimsoll, bare: &bare, folder: &folder, scratch: scenery.scratch(), workers };
             let here: Vec<Contender> =
-                ALL.into_iter().filter(|contender| is_here(*contender, workers)).collect();
-            let laps = take_turns(&here, &job, rounds)?;
+                ALL.into_iter().filter(|one| is_here(one.name(), one.missing(workers))).collect();
+            let laps = take_turns(here.len(), rounds, |index| here[index].run(&job))?;
             let rows = rows(&format!("{place}, {workers}"), &here, &laps);
             print!("{}", rows.text);
             table.push_str(&rows.text);
@@ -267,36 +267,6 @@ pub fn run(plimsoll: &Path, rounds: usize) -> Outcome<(String, Vec<String>)> {
         }
     }
     Ok((table, missed))
-}
-
-fn is_here(contender: Contender, workers: u64) -> bool {
-    let missing = contender.missing(workers);
-    if let Some(program) = missing {
-        println!(
-            "SKIPPED: {} with {workers} workers because `{program}` is not on the PATH",
-            contender.name()
-        );
-    }
-    missing.is_none()
-}
-
-/// Of each contender, of each round, the laps.
-fn take_turns(
-    contenders: &[Contender],
-    job: &Job<'_>,
-    rounds: usize,
-) -> Outcome<Vec<Vec<Vec<Lap>>>> {
-    let mut laps = vec![Vec::new(); contenders.len()];
-    for round in 0..rounds {
-        let mut order: Vec<usize> = (0..contenders.len()).collect();
-        if round % 2 == 1 {
-            order.reverse();
-        }
-        for index in order {
-            laps[index].push(contenders[index].run(job)?);
-        }
-    }
-    Ok(laps)
 }
 
 /// Rows of the table, and the claims that they do not bear out.

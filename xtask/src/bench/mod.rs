@@ -22,7 +22,7 @@ use crate::shell::{self, Outcome};
 use contender::{Contender, Load, Measured, Programs};
 use extras::EXTRAS;
 use figures::{Claim, Comparison, Figure};
-use options::Options;
+pub use options::Options;
 use std::path::Path;
 use target::Target;
 
@@ -174,36 +174,42 @@ const BENCHES: &[Bench] = &[
     },
 ];
 
+/// The names of all benches, for `--only`.
+fn names() -> Vec<&'static str> {
+    let of_files = [metadata::NAME, sequential_files::NAME, watching::NAME, day::NAME];
+    let more = of_files.into_iter().chain(EXTRAS.iter().map(|extra| extra.name));
+    BENCHES.iter().map(|bench| bench.name).chain(more).collect()
+}
+
 /// Runs the benches that can run here, prints their tables, and with `--write` keeps them in
 /// `docs/benchmarks.md`.
 ///
 /// # Errors
 /// A contender that is here fails.
-pub fn run(arguments: &[String]) -> Outcome<()> {
-    let names: Vec<&str> = BENCHES
-        .iter()
-        .map(|bench| bench.name)
-        .chain([metadata::NAME, sequential_files::NAME, watching::NAME, day::NAME])
-        .chain(EXTRAS.iter().map(|extra| extra.name))
-        .collect();
-    let options = Options::parse(arguments, &names)?;
+pub fn run(options: &Options) -> Outcome<()> {
     let programs = Programs::build()?;
     let mut book = Book::default();
     for bench in BENCHES.iter().filter(|bench| options.wants(bench.name)) {
-        measure(bench, &options, &programs, &mut book)?;
+        section(&mut book, bench.name, bench.title, || measure(bench, options, &programs))?;
     }
     for files in OF_FILES.iter().filter(|files| options.wants(files.name)) {
-        measure_files(files, &options, &programs, &mut book)?;
+        section(&mut book, files.name, files.title, || match no_file_systems() {
+            Some(why) => Ok(Err(why.to_owned())),
+            None => (files.run)(&programs.plimsoll, options.rounds).map(Ok),
+        })?;
     }
     if options.wants(watching::NAME) {
-        measure_watching(&options, &programs, &mut book);
+        let run = || Ok(watching::run(&programs, options));
+        section(&mut book, watching::NAME, watching::TITLE, run)?;
     }
     if options.wants(day::NAME) {
-        measure_day(&options, &programs, &mut book)?;
+        // At its full size only where nothing else is asked for.
+        let run = || day::run(&programs.plimsoll, options.only.is_some()).map(Ok);
+        section(&mut book, day::NAME, day::TITLE, run)?;
     }
-    measure_extras(&options, &programs, &mut book);
+    measure_extras(options, &programs, &mut book);
     if options.write {
-        page::write(&book.report, &options)?;
+        page::write(&book.report, options)?;
     }
     // A figure that misses its claim is told; noise on one machine is no reason to fail.
     book.missed.iter().for_each(|what| println!("MISSED: {what}"));
@@ -219,31 +225,48 @@ struct Book {
     missed: Vec<String>,
 }
 
-fn measure(bench: &Bench, options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
-    println!("\n== {}: {}", bench.name, bench.title);
+/// Measures what has a table of its own, and writes it, or why it could not be measured, below its
+/// heading.
+fn section(
+    book: &mut Book,
+    name: &str,
+    title: &str,
+    measure: impl FnOnce() -> Outcome<Result<Tables, String>>,
+) -> Outcome<()> {
+    println!("\n== {name}: {title}");
+    let text = match measure()? {
+        Ok((table, missed)) => {
+            book.missed.extend(missed);
+            table
+        }
+        Err(why) => {
+            println!("SKIPPED: {name} because {why}");
+            format!("not run, because {why}\n")
+        }
+    };
+    book.report.push_str(&format!("\n### {name}: {title}\n\n{text}"));
+    Ok(())
+}
+
+fn measure(
+    bench: &Bench,
+    options: &Options,
+    programs: &Programs,
+) -> Outcome<Result<Tables, String>> {
     let here = shell::which("taskset")
         .map(|_| ())
         .ok_or("taskset is not installed (`cargo xtask test` as root installs it)");
     let target = match here.map_err(str::to_owned).and_then(|()| (bench.target)()) {
         Ok(target) => target,
-        Err(why) => {
-            println!("SKIPPED: {} because {why}", bench.name);
-            book.report.push_str(&format!(
-                "\n### {}: {}\n\nnot run, because {why}\n",
-                bench.name, bench.title
-            ));
-            return Ok(());
-        }
+        Err(why) => return Ok(Err(why)),
     };
     let comparison = compare(bench, &target, options, programs)?;
     let table = comparison.table(bench.claims);
     print!("{table}");
-    book.missed.extend(too_dear(bench, &comparison));
-    book.missed.extend(
-        comparison.missed(bench.claims).into_iter().map(|what| format!("{}: {what}", bench.name)),
-    );
-    book.report.push_str(&format!("\n### {}: {}\n\n{table}", bench.name, bench.title));
-    Ok(())
+    let missed = comparison.missed(bench.claims).into_iter();
+    let missed = missed.map(|what| format!("{}: {what}", bench.name));
+    let missed = too_dear(bench, &comparison).into_iter().chain(missed).collect();
+    Ok(Ok((table, missed)))
 }
 
 /// Our own cost in user space, where the project bounds it.
@@ -264,7 +287,7 @@ fn compare(
     programs: &Programs,
 ) -> Outcome<Comparison> {
     let contenders: Vec<Contender> =
-        bench.contenders.iter().copied().filter(|contender| is_here(*contender)).collect();
+        bench.contenders.iter().copied().filter(|one| is_here(one.name(), one.missing())).collect();
     let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); contenders.len()];
     let load = Load { millis: options.seconds.saturating_mul(1000), ..bench.load };
     let start_ups = contenders
@@ -288,10 +311,10 @@ fn compare(
     Ok(Comparison { contenders, measured })
 }
 
-fn is_here(contender: Contender) -> bool {
-    let missing = contender.program().filter(|program| shell::which(program).is_none());
+/// Whether a contender can take part: nothing of what it needs is missing.
+fn is_here(name: &str, missing: Option<&str>) -> bool {
     if let Some(program) = missing {
-        println!("SKIPPED: {} because `{program}` is not on the PATH", contender.name());
+        println!("SKIPPED: {name} because `{program}` is not on the PATH");
     }
     missing.is_none()
 }
@@ -303,7 +326,7 @@ type Tables = (String, Vec<String>);
 struct OfFiles {
     name: &'static str,
     title: &'static str,
-    run: fn(&Path, usize) -> Outcome<Tables>,
+    run: fn(&Path, u32) -> Outcome<Tables>,
 }
 
 const OF_FILES: [OfFiles; 2] = [
@@ -315,56 +338,11 @@ const OF_FILES: [OfFiles; 2] = [
     },
 ];
 
-/// One of them, where file systems can be mounted for it.
-fn measure_files(
-    files: &OfFiles,
-    options: &Options,
-    programs: &Programs,
-    book: &mut Book,
-) -> Outcome<()> {
-    let (name, title) = (files.name, files.title);
-    println!("\n== {name}: {title}");
-    let needed = if shell::is_root() {
-        shell::which("mkfs.ext4").ok_or("mkfs.ext4 is not installed")
-    } else {
-        Err("only root can mount file systems")
-    };
-    if let Err(why) = needed {
-        println!("SKIPPED: {name} because {why}");
-        book.report.push_str(&format!("\n### {name}: {title}\n\nnot run, because {why}\n"));
-        return Ok(());
-    }
-    let (table, missed) = (files.run)(&programs.plimsoll, options.rounds)?;
-    book.missed.extend(missed);
-    book.report.push_str(&format!("\n### {name}: {title}\n\n{table}"));
-    Ok(())
-}
-
-/// What it costs to be looked at.
-fn measure_watching(options: &Options, programs: &Programs, book: &mut Book) {
-    let (name, title) = (watching::NAME, watching::TITLE);
-    println!("\n== {name}: {title}");
-    let table = match watching::run(programs, options) {
-        Ok((table, missed)) => {
-            book.missed.extend(missed);
-            table
-        }
-        Err(why) => {
-            println!("SKIPPED: {name} because {why}");
-            format!("not run, because {why}\n")
-        }
-    };
-    book.report.push_str(&format!("\n### {name}: {title}\n\n{table}"));
-}
-
-/// A long run's file, at its full size only where nothing else is asked for.
-fn measure_day(options: &Options, programs: &Programs, book: &mut Book) -> Outcome<()> {
-    println!("\n== {}: {}", day::NAME, day::TITLE);
-    let (table, missed) = day::run(&programs.plimsoll, options.only.is_some())?;
-    print!("{table}");
-    book.missed.extend(missed);
-    book.report.push_str(&format!("\n### {}: {}\n\n{table}", day::NAME, day::TITLE));
-    Ok(())
+/// Why no file systems can be mounted here.
+fn no_file_systems() -> Option<&'static str> {
+    let is_missing = shell::which("mkfs.ext4").is_none();
+    let why = is_missing.then_some("mkfs.ext4 is not installed");
+    if shell::is_root() { why } else { Some("only root can mount file systems") }
 }
 
 fn measure_extras(options: &Options, programs: &Programs, book: &mut Book) {

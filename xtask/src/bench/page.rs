@@ -1,11 +1,11 @@
 //! The page that keeps the figures.
 
 use super::options::Options;
+use crate::kept;
 use crate::shell::{self, Outcome};
-use std::path::PathBuf;
 
-const PAGE: &str = "docs/benchmarks.md";
-const END: &str = "<!-- end -->";
+/// Where all figures are kept.
+pub const PAGE: &str = "docs/benchmarks.md";
 
 /// Puts the benches' tables between their two marks of the page; of a bench that ran by itself, its
 /// table in the place of the one there.
@@ -17,33 +17,11 @@ pub fn write(tables: &str, options: &Options) -> Outcome<()> {
     let command =
         format!("cargo xtask bench --rounds {} --seconds {}", options.rounds, options.seconds);
     let Some(name) = &options.only else {
-        return put("bench", &format!("\n`{command}` on {}\n{tables}", machine()?));
+        return kept::put(PAGE, "bench", &format!("`{command}` on {}\n{tables}", machine()?));
     };
-    let page = read()?;
+    let page = kept::read(PAGE)?;
     let told = format!("By itself: `{command} --only {name}` on {}", machine()?);
-    keep(&with_section(&page, name, tables, &told)?)
-}
-
-/// Puts text between the two marks that the page has for a chore.
-///
-/// # Errors
-/// As [`write`](fn@write).
-pub fn put(chore: &str, text: &str) -> Outcome<()> {
-    keep(&with(&read()?, chore, text)?)
-}
-
-fn path() -> PathBuf {
-    shell::root().join(PAGE)
-}
-
-fn read() -> Outcome<String> {
-    std::fs::read_to_string(path()).map_err(|error| format!("{PAGE} cannot be read: {error}"))
-}
-
-fn keep(page: &str) -> Outcome<()> {
-    std::fs::write(path(), page).map_err(|error| format!("{PAGE} cannot be written: {error}"))?;
-    println!("written {PAGE}");
-    Ok(())
+    kept::write(PAGE, &with_section(&page, name, tables, &told)?)
 }
 
 /// The page with another section of the bench `name`, whose heading is the first line of `section`;
@@ -58,7 +36,7 @@ fn with_section(page: &str, name: &str, section: &str, told: &str) -> Outcome<St
     })?;
     let inner = &page[start + heading.len()..];
     let ends = ["\n### ", "\n<!-- end -->"].iter().filter_map(|mark| inner.find(mark));
-    let end = ends.min().ok_or_else(|| format!("{PAGE} has lost the mark `{END}` after {name}"))?;
+    let end = ends.min().ok_or_else(|| format!("{PAGE} has lost its last mark after {name}"))?;
     let (title, table) = section.trim_start().split_once('\n').unwrap_or((section, ""));
     let after = &inner[end..];
     Ok(format!("{}\n{title}\n\n{told}\n\n{}\n{after}", &page[..start], table.trim()))
@@ -75,22 +53,6 @@ fn class_of(stat: &str) -> &'static str {
         }
         _ => "",
     }
-}
-
-/// What stands before a chore's text.
-fn begin(chore: &str) -> String {
-    format!("<!-- written by `cargo xtask {chore} --write`: begin -->")
-}
-
-/// The page with another text of a chore.
-fn with(page: &str, chore: &str, text: &str) -> Outcome<String> {
-    let begin = begin(chore);
-    let (before, rest) =
-        page.split_once(&begin).ok_or_else(|| format!("{PAGE} has lost the mark `{begin}`"))?;
-    let (_, after) = rest
-        .split_once(END)
-        .ok_or_else(|| format!("{PAGE} has lost the mark `{END}` of {chore}"))?;
-    Ok(format!("{before}{begin}\n{text}\n{END}{after}"))
 }
 
 /// Processor, kernel, peers and day.
@@ -125,23 +87,6 @@ pub fn machine() -> Outcome<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_page_has_its_marks_and_only_what_stands_between_them_changes() {
-        let page = std::fs::read_to_string(shell::root().join(PAGE)).expect("the page");
-        for chore in ["bench", "soak --scale"] {
-            let changed = with(&page, chore, "other").expect("its marks");
-            assert_eq!(changed.matches(END).count(), page.matches(END).count());
-            let (before, after) =
-                changed.split_once(&format!("{}\nother\n", begin(chore))).expect("the text");
-            assert!(page.starts_with(before) && page.ends_with(after), "{chore}");
-        }
-        assert!(
-            with(&page, "nothing", "other")
-                .expect_err("no marks")
-                .contains("xtask nothing --write")
-        );
-    }
 
     #[test]
     fn one_table_changes_and_the_others_stay() {

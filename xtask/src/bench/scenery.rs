@@ -28,7 +28,7 @@ impl Scenery {
         let base = scratch()?;
         let memory = base.join("memory");
         let mut scenery = Scenery { base, memory, mounted: false };
-        made(&scenery.memory)?;
+        shell::folder(scenery.memory.clone())?;
         let options = ["-t", "tmpfs", "-o", "size=6g,nr_inodes=4m", "plimsoll-bench"];
         shell::capture(Command::new("mount").args(options).arg(&scenery.memory))?;
         scenery.mounted = true;
@@ -45,7 +45,7 @@ impl Scenery {
     /// # Errors
     /// It cannot be made.
     pub fn tmpfs(&self) -> Outcome<PathBuf> {
-        made(&self.memory.join("tmpfs"))
+        shell::folder(self.memory.join("tmpfs"))
     }
 
     /// The root of an ext4 of 3 GiB, whose image lies in the tmpfs: what is compared is programs,
@@ -55,9 +55,9 @@ impl Scenery {
     /// This machine has no `mkfs.ext4` or no loop devices.
     pub fn ext4(&self) -> Outcome<PathBuf> {
         let (image, folder) = (self.memory.join("ext4.img"), self.memory.join("ext4"));
-        made(&folder)?;
+        shell::folder(folder.clone())?;
         let file = fs::File::create(&image).and_then(|file| file.set_len(3 << 30));
-        file.map_err(|error| format!("{} cannot be made: {error}", image.display()))?;
+        file.map_err(shell::at(&image))?;
         // The lazy way would go on writing the tables of inodes while others are measured.
         let words = ["-q", "-F", "-N", "200000", "-E", "lazy_itable_init=0,lazy_journal_init=0"];
         let mkfs =
@@ -66,12 +66,6 @@ impl Scenery {
         shell::capture(Command::new("mount").args(["-o", "loop"]).args([&image, &folder]))?;
         Ok(folder)
     }
-}
-
-fn made(folder: &Path) -> Outcome<PathBuf> {
-    fs::create_dir_all(folder)
-        .map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
-    Ok(folder.to_owned())
 }
 
 impl Drop for Scenery {

@@ -8,10 +8,11 @@
 //! block for each worker takes: so start-up, MPI's and ours, counts for nobody. Rounds go
 //! through the contenders in alternating order.
 
-use super::figures::{median, ratio, spread};
+use super::contender::json;
+use super::figures::{median, ratio, spread, take_turns};
+use super::is_here;
 use super::scenery::Scenery;
 use crate::shell::{self, Outcome};
-use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -106,7 +107,7 @@ impl Contender {
             Contender::Plimsoll => {
                 let suite = job.scratch.join("sequential-files.toml");
                 std::fs::write(&suite, suite_of(operation, pass, job))
-                    .map_err(|error| format!("{} cannot be written: {error}", suite.display()))?;
+                    .map_err(shell::at(&suite))?;
                 let out = job.scratch.join("run.plimsoll");
                 let words = format!(
                     "run {} --target {folder} --keep-data --json --quiet --out {}",
@@ -138,17 +139,14 @@ impl Contender {
     fn rate(self, operation: &str, out: &str) -> Option<f64> {
         let rate = match self {
             Contender::Plimsoll => {
-                let json: Value = serde_json::from_str(out).ok()?;
+                let json = json(out)?;
                 let rows = json["results"].as_array()?;
                 let last = &rows.iter().find(|row| row["op"] == operation)?["last_done"];
                 last["bytes"].as_f64()? / last["seconds"].as_f64()? / 1e9
             }
-            Contender::Fio => {
-                let json: Value = serde_json::from_str(out.get(out.find('{')?..)?).ok()?;
-                json["jobs"][0][operation]["bw_bytes"].as_f64()? / 1e9
-            }
+            Contender::Fio => json(out)?["jobs"][0][operation]["bw_bytes"].as_f64()? / 1e9,
             Contender::Bare => {
-                let json: Value = serde_json::from_str(out).ok()?;
+                let json = json(out)?;
                 json["bytes"].as_f64()? / json["seconds"].as_f64()? / 1e9
             }
             Contender::Ior => {
@@ -264,7 +262,7 @@ fn ended_children_s(stat: &str) -> Option<f64> {
 ///
 /// # Errors
 /// It cannot be measured here, or a contender fails.
-pub fn run(plimsoll: &Path, rounds: usize) -> Outcome<(String, Vec<String>)> {
+pub fn run(plimsoll: &Path, rounds: u32) -> Outcome<(String, Vec<String>)> {
     let bare = shell::build_example("engine", "bare-blocks")?;
     let scenery = Scenery::new()?;
     let mut table = String::from(
@@ -272,7 +270,8 @@ pub fn run(plimsoll: &Path, rounds: usize) -> Outcome<(String, Vec<String>)> {
          GB/s | its ÷ ours, CPU per GB | claimed |\n|---|---|---|---|---|---|---|---|\n",
     );
     let mut missed = Vec::new();
-    let here: Vec<Contender> = ALL.into_iter().filter(|contender| is_here(*contender)).collect();
+    let here: Vec<Contender> =
+        ALL.into_iter().filter(|one| is_here(one.name(), one.missing())).collect();
     for (place, base, direct) in
         [("tmpfs", scenery.tmpfs()?, false), ("ext4", scenery.ext4()?, true)]
     {
@@ -289,7 +288,7 @@ pub fn run(plimsoll: &Path, rounds: usize) -> Outcome<(String, Vec<String>)> {
                     direct,
                     block_mib,
                 };
-                let laps = take_turns(&here, &job, rounds)?;
+                let laps = all_laps(&here, &job, rounds)?;
                 let (text, mut more) =
                     rows(&format!("{place}, {files}, {block_mib} MiB"), &here, &laps);
                 print!("{text}");
@@ -301,36 +300,15 @@ pub fn run(plimsoll: &Path, rounds: usize) -> Outcome<(String, Vec<String>)> {
     Ok((table, missed))
 }
 
-fn is_here(contender: Contender) -> bool {
-    let missing = contender.missing();
-    if let Some(program) = missing {
-        println!("SKIPPED: {} because `{program}` is not on the PATH", contender.name());
-    }
-    missing.is_none()
-}
-
 /// Of each contender, of each round, the laps, over files that are made whole before the first and
 /// gone after the last.
-fn take_turns(
-    contenders: &[Contender],
-    job: &Job<'_>,
-    rounds: usize,
-) -> Outcome<Vec<Vec<Vec<Lap>>>> {
+fn all_laps(contenders: &[Contender], job: &Job<'_>, rounds: u32) -> Outcome<Vec<Vec<Vec<Lap>>>> {
     let told =
         |error: std::io::Error| format!("{} cannot be made anew: {error}", job.folder.display());
     std::fs::create_dir(job.folder).map_err(told)?;
     Contender::Plimsoll.run("write", Pass::Whole, job)?;
     name_for_all(job)?;
-    let mut laps = vec![Vec::new(); contenders.len()];
-    for round in 0..rounds {
-        let mut order: Vec<usize> = (0..contenders.len()).collect();
-        if round % 2 == 1 {
-            order.reverse();
-        }
-        for index in order {
-            laps[index].push(contenders[index].laps(job)?);
-        }
-    }
+    let laps = take_turns(contenders.len(), rounds, |index| contenders[index].laps(job))?;
     std::fs::remove_dir_all(job.folder).map_err(told)?;
     Ok(laps)
 }

@@ -60,8 +60,7 @@ pub fn many_files_mib(programs: &Programs, _seconds: u32) -> Outcome<f64> {
 fn job(programs: &Programs, scenery: &Scenery, suite: &str) -> Outcome<(Command, PathBuf)> {
     let (file, record) =
         (scenery.scratch().join("sweep.toml"), scenery.scratch().join("run.plimsoll"));
-    std::fs::write(&file, suite)
-        .map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
+    std::fs::write(&file, suite).map_err(shell::at(&file))?;
     let mut command = Command::new(&programs.plimsoll);
     command.arg("run").arg(file).arg("--target").arg(scenery.tmpfs()?.join("load"));
     command.args(["--quiet", "--json", "--out"]).arg(&record);

@@ -3,7 +3,11 @@
 use crate::shell::{self, Outcome};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a first read is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A file or device that all contenders load in turn.
 pub struct Target {
@@ -44,16 +48,13 @@ impl Drop for Folder {
 /// # Errors
 /// It cannot be made.
 pub fn scratch() -> Outcome<PathBuf> {
-    let folder = shell::target_dir()?.join(format!("bench-{}", std::process::id()));
-    fs::create_dir_all(&folder)
-        .map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
-    Ok(folder)
+    shell::folder(shell::target_dir()?.join(format!("bench-{}", std::process::id())))
 }
 
 fn fill(path: &Path, bytes: u64) -> Outcome<()> {
     let content: Vec<u8> = (0..bytes).map(|n| (n % 253) as u8).collect();
     let written = fs::write(path, content).and_then(|()| fs::File::open(path)?.sync_all());
-    written.map_err(|error| format!("{} cannot be written: {error}", path.display()))
+    written.map_err(shell::at(&path))
 }
 
 fn need_root(what: &str) -> Outcome<()> {
@@ -85,9 +86,7 @@ impl Target {
     pub fn tmpfs_file() -> Outcome<Target> {
         need_root("a tmpfs")?;
         let scratch = scratch()?;
-        let folder = scratch.join("tmpfs");
-        fs::create_dir_all(&folder)
-            .map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+        let folder = shell::folder(scratch.join("tmpfs"))?;
         shell::capture(
             Command::new("mount")
                 .args(["-t", "tmpfs", "-o", "size=128m", "plimsoll-bench"])
@@ -122,9 +121,33 @@ impl Target {
         Ok(target)
     }
 
+    /// From the start of `command`, which loads the device, to the first read that this sees, in
+    /// ms. It is looked at after every `rest`.
+    ///
+    /// # Errors
+    /// The device counts nothing, or the program fails or reads nothing.
+    pub fn first_read_ms(&self, command: &mut Command, rest: Duration) -> Outcome<f64> {
+        let before = self.reads_seen().ok_or("the device counts no reads")?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let start = Instant::now();
+        let mut child =
+            command.spawn().map_err(|error| format!("plimsoll cannot be started: {error}"))?;
+        let mut first = None;
+        while first.is_none() && start.elapsed() < PATIENCE {
+            first = self.reads_seen().filter(|reads| *reads > before).map(|_| start.elapsed());
+            std::thread::sleep(rest);
+        }
+        let status = child.wait().map_err(|error| format!("plimsoll is lost: {error}"))?;
+        let seen = first.is_some();
+        first
+            .filter(|_| status.success())
+            .map(|time| time.as_secs_f64() * 1e3)
+            .ok_or_else(|| format!("plimsoll ended with {status}, its first read was seen: {seen}"))
+    }
+
     /// How many reads the device has seen, by the kernel's count; `None` where the target is a
     /// file.
-    pub fn reads_seen(&self) -> Option<u64> {
+    fn reads_seen(&self) -> Option<u64> {
         let Made::Zram(number) = &self.made else { return None };
         let stat = fs::read_to_string(format!("/sys/block/zram{number}/stat")).ok()?;
         stat.split_whitespace().next()?.parse().ok()
@@ -155,7 +178,7 @@ fn remove_zram(number: &str) {
     let gone = (0..20).any(|_| {
         let removed = fs::write("/sys/class/zram-control/hot_remove", number).is_ok();
         if !removed {
-            std::thread::sleep(std::time::Duration::from_millis(50));
+            std::thread::sleep(Duration::from_millis(50));
         }
         removed
     });

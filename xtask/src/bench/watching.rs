@@ -1,8 +1,8 @@
 //! What it costs a run to be watched: the same run with and without somebody who looks, in turns,
 //! on one processor that it keeps busy, so that all that looking costs is taken from the load.
 
-use super::contender::{Measured, Programs};
-use super::figures::{median, thousands};
+use super::contender::{Measured, Programs, both};
+use super::figures::{extremes, median, take_turns, thousands};
 use super::options::Options;
 use super::target::{Folder, Target};
 use crate::shell::{self, Outcome};
@@ -70,21 +70,14 @@ pub fn run(programs: &Programs, options: &Options) -> Outcome<(String, Vec<Strin
     let target = Target::cached_file()?;
     let mut pairs = Vec::new();
     for way in WATCHED {
-        let mut pair = Pair { way, alone: Vec::new(), watched: Vec::new() };
-        for round in 0..options.rounds {
-            // Who comes second finds the machine as the first left it.
-            let order = if round % 2 == 0 { [Way::Alone, way] } else { [way, Way::Alone] };
-            for who in order {
-                let result =
-                    one(who, &target, options.seconds.saturating_mul(1000), options, programs)?;
-                match who {
-                    // Start-up and end are in it: what it costs to begin and to end a view is a
-                    // part of looking.
-                    Way::Alone => pair.alone.push(result),
-                    _ => pair.watched.push(result),
-                }
-            }
-        }
+        // Start-up and end are in it: what it costs to begin and to end a view is a part of
+        // looking.
+        let millis = options.seconds.saturating_mul(1000);
+        let turns = take_turns(2, options.rounds, |who| {
+            one([Way::Alone, way][who], &target, millis, options, programs)
+        })?;
+        let [alone, watched] = turns.try_into().map_err(|_| "two take turns")?;
+        let pair = Pair { way, alone, watched };
         print!("{}", pair.row());
         pairs.push(pair);
     }
@@ -115,9 +108,7 @@ impl Pair {
             .zip(&self.alone)
             .map(|(one, other)| figure(one) / figure(other))
             .collect();
-        let (low, high) = rounds
-            .iter()
-            .fold((f64::INFINITY, 0.0f64), |(low, high), one| (low.min(*one), high.max(*one)));
+        let (low, high) = extremes(&rounds);
         format!("**{:.3}** ({low:.3} to {high:.3})", self.ratio(figure))
     }
 
@@ -156,8 +147,7 @@ fn one(
     options: &Options,
     programs: &Programs,
 ) -> Outcome<Measured> {
-    let folder = Folder(target.scratch.join("watching"));
-    fs::create_dir_all(&folder.0).map_err(|error| format!("{}: {error}", folder.0.display()))?;
+    let folder = Folder(shell::folder(target.scratch.join("watching"))?);
     let [out, said, times] = ["out.json", "said", "times"].map(|name| folder.0.join(name));
     let line = format!(
         "taskset -c {} {} run --rw randread --bs 4k --iodepth 32 --numjobs 1 --json --existing \
@@ -215,12 +205,12 @@ fn quoted(path: &Path) -> String {
 fn measured(out: &str, times: &str) -> Option<Measured> {
     let json: serde_json::Value = serde_json::from_str(out).ok()?;
     let result = &json["results"][0];
-    let (user, system) = times.trim().lines().last()?.split_once(' ')?;
+    let (user_s, system_s) = both(times.trim().lines().last()?)?;
     Some(Measured {
         ios: result["ios"].as_f64()?,
         iops: result["iops"].as_f64()?,
-        user_s: user.parse().ok()?,
-        system_s: system.parse().ok()?,
+        user_s,
+        system_s,
     })
 }
 

@@ -24,28 +24,15 @@ pub fn installed(deb: &Path, target: &Target) -> Outcome<()> {
     }
     dpkg.arg("--install").arg(deb);
     shell::capture(&mut dpkg)?;
-    let inside = |words: &[&str]| {
+    let inside = |words: &str| {
         let mut run = target.command_inside(&root.0, "/usr/bin/plimsoll")?;
-        shell::capture(run.args(words))
+        shell::capture(run.args(words.split(' ')))
     };
-    let words = [
-        "run",
-        "--rw",
-        "randread",
-        "--size",
-        "16M",
-        "--runtime",
-        "1",
-        "--buffered",
-        "--quiet",
-        "--set",
-        "stages.precondition=0s",
-        "--out",
-        "/load/r.plimsoll",
-        "/load/data",
-    ];
-    let told = inside(&words)?;
-    let version = inside(&["--version"])?;
+    let told = inside(
+        "run --rw randread --size 16M --runtime 1 --buffered --quiet \
+         --set stages.precondition=0s --out /load/r.plimsoll /load/data",
+    )?;
+    let version = inside("--version")?;
     println!("deb      installed into an empty root, {} loads a file there:", version.trim());
     told.lines().take(2).for_each(|line| println!("         {line}"));
     Ok(())

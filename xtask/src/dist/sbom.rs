@@ -1,8 +1,9 @@
 //! What the program is made of: a list in CycloneDX 1.5, from `cargo metadata`.
 
-use super::sums::sha256;
+use crate::kept;
 use crate::shell::{self, Outcome};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The list of everything that is in the program for `triple`, without what only builds or tests
@@ -14,9 +15,7 @@ pub fn sbom(triple: &str, created: &str) -> Outcome<String> {
     let words = ["metadata", "--format-version", "1", "--locked", "--filter-platform", triple];
     let text = shell::capture(shell::cargo().args(words))?;
     let metadata: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let lock = std::fs::read_to_string(shell::root().join("Cargo.lock"))
-        .map_err(|error| format!("Cargo.lock: {error}"))?;
-    listed(&metadata, &checksums(&lock)?, created)
+    listed(&metadata, &checksums(&kept::read("Cargo.lock")?)?, created)
 }
 
 /// The checksum of each package that comes from a registry, by name and version.
@@ -67,7 +66,8 @@ fn listed(
     });
     let mut content = content;
     // The same content has the same number: version 8 of RFC 9562 leaves its bits to us.
-    let sum = sha256(content.to_string().as_bytes());
+    let sum = Sha256::digest(content.to_string());
+    let sum: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
     content["serialNumber"] = format!(
         "urn:uuid:{}-{}-8{}-a{}-{}",
         &sum[..8],

@@ -16,8 +16,8 @@ pub struct Target {
     pub emulator: Option<PathBuf>,
 }
 
-/// The processors that releases are for.
-const PROCESSORS: [&str; 2] = ["x86_64", "aarch64"];
+/// The processors that releases are for, and what Debian calls them.
+const PROCESSORS: [(&str, &str); 2] = [("x86_64", "amd64"), ("aarch64", "arm64")];
 
 impl Target {
     /// The one that `asked` names, or this machine's own.
@@ -30,6 +30,12 @@ impl Target {
         let processor = processor(&triple)?;
         let emulator = (triple != host).then(|| emulator(processor)).transpose()?;
         Ok(Target { triple, processor, emulator })
+    }
+
+    /// What Debian calls its processor.
+    pub fn of_debian(&self) -> &'static str {
+        let own = PROCESSORS.iter().find(|(processor, _)| *processor == self.processor);
+        own.map_or(self.processor, |(_, of_debian)| of_debian)
     }
 
     /// The compiler of C that makes and links programs of this target; `None` for the usual one.
@@ -71,13 +77,13 @@ impl Target {
 pub const EMULATOR: &str = "emulator";
 
 fn processor(triple: &str) -> Outcome<&'static str> {
-    let known = PROCESSORS.into_iter().find(|processor| {
+    let known = PROCESSORS.map(|(processor, _)| processor).into_iter().find(|processor| {
         triple.strip_prefix(processor).is_some_and(|rest| rest == "-unknown-linux-gnu")
     });
     known.ok_or_else(|| {
         format!(
             "no release is for {triple}; name {}",
-            PROCESSORS.map(|processor| format!("{processor}-unknown-linux-gnu")).join(" or ")
+            PROCESSORS.map(|(processor, _)| format!("{processor}-unknown-linux-gnu")).join(" or ")
         )
     })
 }
@@ -95,9 +101,8 @@ mod tests {
 
     #[test]
     fn a_release_is_for_processors_that_packages_have_names_for() {
-        for processor in PROCESSORS {
+        for (processor, _) in PROCESSORS {
             assert_eq!(super::processor(&format!("{processor}-unknown-linux-gnu")), Ok(processor));
-            assert!(super::super::deb::architecture(processor).is_ok());
         }
         for other in ["riscv64gc-unknown-linux-gnu", "x86_64-pc-windows-msvc", "aarch64", ""] {
             assert!(processor(other).is_err(), "{other}");
@@ -113,6 +118,7 @@ mod tests {
         };
         let command = other.command(Path::new("/p"));
         assert_eq!(shell::line(&command), "/usr/bin/qemu-aarch64-static /p");
+        assert_eq!(other.of_debian(), "arm64");
         assert_eq!(other.compiler().as_deref(), Some("aarch64-linux-gnu-gcc"));
         let own = Target { emulator: None, ..other };
         assert_eq!(

@@ -1,7 +1,8 @@
 //! One version in all places that name it: a package would otherwise be called by another one than
 //! its citation and its chart.
 
-use crate::shell::{self, Outcome};
+use crate::kept;
+use crate::shell::Outcome;
 
 /// Where the version stands beside `Cargo.toml`, and the line that says it.
 const PLACES: [(&str, &str); 4] = [
@@ -17,8 +18,7 @@ const PLACES: [(&str, &str); 4] = [
 /// A place names another version, or cannot be read.
 pub fn agree(version: &str) -> Outcome<()> {
     for (place, line) in PLACES {
-        let text = std::fs::read_to_string(shell::root().join(place))
-            .map_err(|error| format!("{place}: {error}"))?;
+        let text = kept::read(place)?;
         if !says(&text, line, version) {
             let wanted = line.replace("{}", version);
             return Err(format!("{place} has no line `{wanted}`, the version of Cargo.toml"));

@@ -10,9 +10,11 @@ mod real;
 mod runner;
 mod simulated;
 
+use crate::kept;
 use crate::shell::{self, Outcome};
 use rates::{Count, table};
 use runner::{Runner, Staged};
+use std::path::PathBuf;
 
 /// How much is done.
 #[derive(Clone, Copy)]
@@ -31,21 +33,29 @@ const MEASURED: &str = "crates/catalogue/src/ways/measured.txt";
 const FULL: Effort = Effort { simulated: 20, real: 3, honest: 1_000 };
 const QUICK: Effort = Effort { simulated: 5, real: 1, honest: 200 };
 
+/// What is run.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// A quarter of the runs.
+    #[arg(long)]
+    quick: bool,
+    /// Keep the table in the docs.
+    #[arg(long)]
+    write: bool,
+    /// Instead of one that is built.
+    program: Option<PathBuf>,
+}
+
 /// Runs every lie that this machine can stage, its twins and the honest runs; prints the table, and
 /// as its last line how many were found.
 ///
 /// # Errors
 /// The program does not compile, or a run of it fails for another reason than its target.
-pub fn run(arguments: &[String]) -> Outcome<()> {
-    let is_quick = arguments.iter().any(|word| word == "--quick");
-    let effort = if is_quick { QUICK } else { FULL };
-    let writes = arguments.iter().any(|word| word == "--write");
-    let is_option = |word: &&String| ["--quick", "--write"].contains(&word.as_str());
-    let programs: Vec<&String> = arguments.iter().filter(|word| !is_option(word)).collect();
-    let program = match programs.as_slice() {
-        [] => shell::build_plimsoll()?,
-        [program] if !program.starts_with('-') => shell::root().join(program),
-        _ => return Err("it takes `--quick`, `--write` and a program, and nothing else".to_owned()),
+pub fn run(options: &Options) -> Outcome<()> {
+    let effort = if options.quick { QUICK } else { FULL };
+    let program = match &options.program {
+        None => shell::build_plimsoll()?,
+        Some(program) => shell::root().join(program),
     };
     let runner = Runner::new(program)?;
     let mut counts = Vec::new();
@@ -66,11 +76,9 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     }
     let honest = honest::alarms(&runner, effort.honest)?;
     let (table, last) = (table(&counts, &honest), rates::last_line(&counts, &honest));
-    if writes {
+    if options.write {
         // The page of the doubts is made with it: `cargo xtask docs`.
-        let path = shell::root().join(MEASURED);
-        std::fs::write(&path, format!("{table}\n`{last}`\n"))
-            .map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
+        kept::write(MEASURED, &format!("{table}\n`{last}`\n"))?;
     }
     println!("{table}\n{last}");
     Ok(())

@@ -153,8 +153,7 @@ fn without_barriers(folder: &Path) -> Result<Staged, String> {
     let mut places = Vec::new();
     for (name, option) in [("without", "barrier=0"), ("with", "barrier=1")] {
         let image = file(folder, &format!("{name}.img"), 96, false)?;
-        let place = folder.join(name);
-        fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
+        let place = shell::folder(folder.join(name))?;
         let mounted = said(&format!("mkfs.ext4 -q -F {}", image.display())).and_then(|_| {
             said(&format!("mount -o loop,{option} {} {}", image.display(), place.display()))
         });
@@ -189,13 +188,11 @@ fn limited_group(folder: &Path) -> Result<Staged, String> {
     if !groups.join("blkio.throttle.read_iops_device").exists() {
         return Err("there are no control groups of version 1 for I/O".to_owned());
     }
-    let group = groups.join(format!("plimsoll-liar-{}", std::process::id()));
-    fs::create_dir_all(&group).map_err(|error| format!("{}: {error}", group.display()))?;
+    let group = shell::folder(groups.join(format!("plimsoll-liar-{}", std::process::id())))?;
     let undo = vec![words(&format!("rmdir {}", group.display()))];
     let mut staged = Staged { lying: read_of(&path), honest: read_of(&path), undo };
     let limit = group.join("blkio.throttle.read_iops_device");
-    fs::write(&limit, format!("{disk} 2000"))
-        .map_err(|error| format!("{}: {error}", limit.display()))?;
+    fs::write(&limit, format!("{disk} 2000")).map_err(shell::at(&limit))?;
     staged.lying.group = Some(group.join("tasks"));
     Ok(staged)
 }

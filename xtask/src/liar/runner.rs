@@ -65,9 +65,8 @@ impl Runner {
     /// # Errors
     /// The folder cannot be made.
     pub fn new(program: PathBuf) -> Outcome<Runner> {
-        let folder = shell::target_dir()?.join(format!("liar-{}", std::process::id()));
-        std::fs::create_dir_all(&folder)
-            .map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+        let folder =
+            shell::folder(shell::target_dir()?.join(format!("liar-{}", std::process::id())))?;
         Ok(Runner { program, folder })
     }
 

@@ -4,8 +4,8 @@
 //! All of them are put into one copy of the crate, each behind a switch (R. H. Untch et al.,
 //! "Mutation analysis using mutant schemata", ISSTA 1993): so there is one build, not one for each.
 
+use crate::kept;
 use crate::shell::{self, Outcome};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -14,8 +14,6 @@ use std::time::{Duration, Instant};
 
 const LIST: &str = "xtask/src/mutants/fleet.toml";
 const PAGE: &str = "docs/fleets.md";
-const BEGIN: &str = "<!-- written by `cargo xtask mutants --fleet --write`: begin -->";
-const END: &str = "<!-- end -->";
 /// A mutant that has not ended its tests by then never will, which is noticed, too.
 const LONGEST: Duration = Duration::from_secs(600);
 /// Mutants whose tests run at the same time: most of that time, they wait.
@@ -47,7 +45,7 @@ struct Verdict {
 /// # Errors
 /// The list does not fit the code, the tests fail without a mutant, or a mutant survives.
 pub fn run(only: Option<&str>, seeds: u64, write: bool) -> Outcome<()> {
-    let all = list(&read(&shell::root().join(LIST))?)?;
+    let all = list(&kept::read(LIST)?)?;
     let tests = build(&all)?;
     let tests = Tests { program: tests, seeds };
     let chosen: Vec<Mutant> =
@@ -63,9 +61,7 @@ pub fn run(only: Option<&str>, seeds: u64, write: bool) -> Outcome<()> {
     let table = table(&verdicts, seeds);
     println!("\n{table}");
     if write && only.is_none() {
-        let page = with(&read(&shell::root().join(PAGE))?, &table)?;
-        std::fs::write(shell::root().join(PAGE), page)
-            .map_err(|error| format!("{PAGE} cannot be written: {error}"))?;
+        kept::put(PAGE, "mutants --fleet", &table)?;
     }
     let lives = |one: &&Verdict| one.unit.is_none() && one.simulation.is_none();
     let alive: Vec<&str> =
@@ -166,18 +162,16 @@ impl Tests {
 /// Runs tests; what they wrote where they failed or did not end.
 fn ended(command: &mut Command, what: &str) -> Outcome<Option<String>> {
     let output = shell::target_dir()?.join("mutants/fleet").join(what);
-    let file = std::fs::File::create(&output).map_err(|error| in_words(&output, &error))?;
-    let both = file.try_clone().map_err(|error| in_words(&output, &error))?;
+    let file = std::fs::File::create(&output).map_err(shell::at(&output))?;
+    let both = file.try_clone().map_err(shell::at(&output))?;
     // What tests leave behind where they run stays in the copy.
     command.current_dir(shell::target_dir()?.join("mutants/fleet/tree"));
     command.stdin(Stdio::null()).stdout(file).stderr(both).env("RUST_BACKTRACE", "0");
     let mut child =
         command.spawn().map_err(|error| format!("{}: {error}", shell::line(command)))?;
     let status = wait(&mut child)?;
-    let text = String::from_utf8_lossy(
-        &std::fs::read(&output).map_err(|error| in_words(&output, &error))?,
-    )
-    .into_owned();
+    let text =
+        String::from_utf8_lossy(&std::fs::read(&output).map_err(shell::at(&output))?).into_owned();
     Ok(match status {
         None => Some(format!("{text}\nits tests never end")),
         Some(status) if status.success() => None,
@@ -268,13 +262,6 @@ fn word(killed: Option<&String>) -> &str {
     killed.map_or("–", String::as_str)
 }
 
-fn with(page: &str, table: &str) -> Outcome<String> {
-    let lost = || format!("{PAGE} has lost the mark `{BEGIN}` or `{END}` behind it");
-    let (before, rest) = page.split_once(BEGIN).ok_or_else(lost)?;
-    let (_, after) = rest.split_once(END).ok_or_else(lost)?;
-    Ok(format!("{before}{BEGIN}\n\n{table}\n{END}{after}"))
-}
-
 /// Builds the tests of a copy that has every mutant, and says where they are.
 fn build(mutants: &[Mutant]) -> Outcome<PathBuf> {
     let own = shell::target_dir()?.join("mutants/fleet");
@@ -282,14 +269,8 @@ fn build(mutants: &[Mutant]) -> Outcome<PathBuf> {
     copy(&tree, mutants)?;
     let mut cargo = shell::cargo();
     cargo.current_dir(&tree).env("CARGO_TARGET_DIR", own.join("target"));
-    cargo.args(["test", "--locked", "--package", "fleet", "--lib", "--no-run"]);
-    let text = shell::capture(cargo.arg("--message-format=json"))?;
-    let program = text
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|one| one["profile"]["test"] == true && one["target"]["name"] == "fleet")
-        .find_map(|one| one["executable"].as_str().map(PathBuf::from));
-    program.ok_or_else(|| "cargo did not say where the fleet's tests are".to_owned())
+    cargo.args(["test", "--locked", "--package", "fleet", "--lib"]);
+    shell::build_tests(&mut cargo)
 }
 
 /// Makes the copy. A file that is as it has to be stays untouched, so that it is not built again.
@@ -314,7 +295,7 @@ fn copy(tree: &Path, mutants: &[Mutant]) -> Outcome<()> {
         std::fs::create_dir_all(folder)
             .and_then(|()| std::fs::write(&to, &bytes))
             .and_then(|()| if bytes == original { keep_time(&from, &to) } else { Ok(()) })
-            .map_err(|error| in_words(&to, &error))?;
+            .map_err(shell::at(&to))?;
     }
     Ok(())
 }
@@ -368,14 +349,6 @@ fn one(value: &toml::Value) -> Outcome<Mutant> {
     })
 }
 
-fn read(file: &Path) -> Outcome<String> {
-    std::fs::read_to_string(file).map_err(|error| in_words(file, &error))
-}
-
-fn in_words(file: &Path, error: &std::io::Error) -> String {
-    format!("{}: {error}", file.display())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -383,11 +356,11 @@ mod tests {
 
     #[test]
     fn every_mutant_of_the_list_fits_the_code_and_has_its_switch() {
-        let all = list(&read(&shell::root().join(LIST)).expect("the list")).expect("mutants");
+        let all = list(&kept::read(LIST).expect("the list")).expect("mutants");
         let names: BTreeSet<&str> = all.iter().map(|mutant| mutant.name.as_str()).collect();
         assert!(all.len() >= 20 && names.len() == all.len(), "{} of {}", names.len(), all.len());
         for mutant in &all {
-            let text = read(&shell::root().join(&mutant.file)).expect("a file of the fleet");
+            let text = kept::read(&mutant.file).expect("a file of the fleet");
             mutated(&mutant.file, text, &all).unwrap_or_else(|why| panic!("{why}"));
             assert!(mutant.replace.contains(SWITCH), "{}", mutant.name);
         }
@@ -402,14 +375,5 @@ mod tests {
         let text = "thread x panicked at a.rs:1:2:\na host owes\nnote: run";
         assert_eq!(failed_seed(text), "panics: a host owes");
         assert_eq!(failed_test("x\nits tests never end"), "its tests never end");
-    }
-
-    #[test]
-    fn the_page_keeps_all_but_its_table() {
-        let page = format!("a\n{BEGIN}\nold\n{END}\nb\n");
-        assert_eq!(with(&page, "new"), Ok(format!("a\n{BEGIN}\n\nnew\n{END}\nb\n")));
-        assert!(with("a", "new").is_err());
-        let page = read(&shell::root().join(PAGE)).expect("the page");
-        assert!(with(&page, "new").is_ok());
     }
 }

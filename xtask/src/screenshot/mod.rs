@@ -2,7 +2,6 @@
 //! real browser, as pictures for the documents.
 
 mod page;
-mod svg;
 
 use crate::shell::{self, Outcome};
 use std::path::{Path, PathBuf};
@@ -10,57 +9,40 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Where the picture goes.
-const PICTURE: &str = "docs/watch.svg";
+const PICTURE: &str = "docs/watch.png";
 /// The terminal: what many have.
-const SIZE: (usize, usize) = (100, 24);
+const SIZE: [&str; 4] = ["-x", "100", "-y", "24"];
+/// The window that its text fills, and how it looks there.
+const WINDOW: &str = "816,424";
+const STYLE: &str = "body { margin: 8px } pre { margin: 0; font: 13px/17px monospace; \
+                     letter-spacing: 0.17px; color: #ddd } b.BOLD { font-weight: bold } \
+                     b.HIK { color: #888 }";
 /// How often to look whether the replay is where it is wanted, and how long to wait between two
 /// looks.
 const LOOKS: (u32, Duration) = (600, Duration::from_millis(100));
 
 /// Records a run of a few seconds, plays it in a terminal that tmux holds, and keeps the picture of
-/// its middle; then that of the live page. `rest` may name the program.
-pub fn run(rest: &[String]) -> Outcome<()> {
-    let program = match rest {
-        [] => shell::build_plimsoll()?,
-        [program] => PathBuf::from(program),
-        _ => return Err("takes one program at most; leave the others out".to_owned()),
-    };
+/// its middle; then that of the live page. `program` is one that is there.
+pub fn run(program: Option<PathBuf>) -> Outcome<()> {
+    let program = program.map_or_else(shell::build_plimsoll, Ok)?;
     let program = program
         .canonicalize()
         .map_err(|error| format!("{}: {error}; name the program", program.display()))?;
     let folder = shell::target_dir()?.join("screenshot");
     let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let load = [
-        "run",
-        "--quiet",
-        "--hosts",
-        "local:2",
-        "--out",
-        "random-70-30.plimsoll",
-        "--rw",
-        "randrw",
-    ];
-    let size = [
-        "--bs",
-        "8k",
-        "--rwmixread",
-        "70",
-        "--iodepth",
-        "8",
-        "--size",
-        "64M",
-        "--runtime",
-        "20",
-        "data",
-    ];
-    shell::capture(Command::new(&program).args(load).args(size).current_dir(&folder))?;
+    std::fs::create_dir_all(&folder).map_err(shell::at(&folder))?;
+    let load = "run --quiet --hosts local:2 --out random-70-30.plimsoll --rw randrw --bs 8k \
+                --rwmixread 70 --iodepth 8 --size 64M --runtime 20 data";
+    shell::capture(Command::new(&program).args(load.split(' ')).current_dir(&folder))?;
     let shown = shoot(&program, &folder);
     let _ = Command::new("tmux").args(["-S", &socket(&folder), "kill-server"]).status();
-    let picture = svg::picture(&shown?, SIZE.0, SIZE.1);
-    std::fs::write(shell::root().join(PICTURE), picture)
-        .map_err(|error| format!("{PICTURE}: {error}"))?;
-    println!("written   {PICTURE}");
+    let (text, html) = (folder.join("watch.txt"), folder.join("watch.html"));
+    std::fs::write(&text, shown?).map_err(shell::at(&text))?;
+    let mut convert = Command::new("sh");
+    convert.args(["-c", "ansi2html --no-wrap --style \"$0\" <watch.txt >watch.html", STYLE]);
+    shell::capture(convert.current_dir(&folder))
+        .map_err(|why| format!("{why}; `apt-get install colorized-logs` brings ansi2html"))?;
+    page::picture(&format!("file://{}", html.display()), WINDOW, &folder, PICTURE)?;
     page::shoot(&program, &folder)
 }
 
@@ -70,7 +52,6 @@ fn socket(folder: &Path) -> String {
 
 /// What the terminal shows in mid-run, with the orders that colour it.
 fn shoot(program: &Path, folder: &Path) -> Outcome<String> {
-    let (columns, lines) = (SIZE.0.to_string(), SIZE.1.to_string());
     let tmux = |args: &[&str]| {
         shell::capture(
             Command::new("tmux").args(["-u", "-f", "/dev/null", "-S", &socket(folder)]).args(args),
@@ -78,7 +59,7 @@ fn shoot(program: &Path, folder: &Path) -> Outcome<String> {
     };
     let command = format!("'{}' watch random-70-30.plimsoll", program.display());
     let here = folder.display().to_string();
-    tmux(&["new-session", "-d", "-x", &columns, "-y", &lines, "-c", &here, &command])?;
+    tmux(&[&["new-session", "-d"][..], &SIZE, &["-c", &here, &command]].concat())?;
     for _ in 0..LOOKS.0 {
         std::thread::sleep(LOOKS.1);
         let shown = tmux(&["capture-pane", "-p"])?;

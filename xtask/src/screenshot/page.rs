@@ -2,14 +2,14 @@
 
 use crate::shell::{self, Outcome};
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Where the picture goes.
 const PICTURE: &str = "docs/live.png";
 /// The window: the head, the plan and the first charts.
-const SIZE: &str = "--window-size=1100,1000";
+const SIZE: &str = "1100,1000";
 /// A picture for a document is small: more bytes than this are a mistake.
 const MOST_BYTES: u64 = 400 << 10;
 /// How long the run has been on when the picture is taken: charts need something to show.
@@ -36,11 +36,7 @@ impl Drop for Running {
 /// # Errors
 /// There is no Chromium, the run does not begin, or the picture is none.
 pub fn shoot(program: &Path, folder: &Path) -> Outcome<()> {
-    let browsers = ["chromium", "chromium-browser", "google-chrome"];
-    let browser =
-        browsers.iter().find_map(|name| shell::which(name)).ok_or("no Chromium is installed")?;
-    std::fs::write(folder.join("live-page.toml"), SUITE)
-        .map_err(|error| format!("{}: {error}", folder.display()))?;
+    std::fs::write(folder.join("live-page.toml"), SUITE).map_err(shell::at(folder))?;
     let mut child = Command::new(program)
         .args(["run", "live-page.toml", "--quiet", "--hosts", "local:2", "--serve=127.0.0.1:0"])
         .args(["--out", "live.plimsoll", "-t", "live-data"])
@@ -49,27 +45,14 @@ pub fn shoot(program: &Path, folder: &Path) -> Outcome<()> {
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("{}: {error}", program.display()))?;
+        .map_err(shell::at(&program))?;
     let said = child.stderr.take();
     let _running = Running(child);
     let address = said
         .and_then(address)
         .ok_or("the run does not say where its page is; try it with `plimsoll run --serve`")?;
     std::thread::sleep(AFTER);
-    let picture = shell::root().join(PICTURE);
-    let shot = folder.join("live.png");
-    browse(&browser, &address, folder, &shot)?;
-    let bytes =
-        std::fs::metadata(&shot).map_err(|error| format!("{}: {error}", shot.display()))?.len();
-    if bytes > MOST_BYTES {
-        return Err(format!(
-            "{} has {bytes} bytes, where {MOST_BYTES} are allowed; make its window smaller",
-            shot.display()
-        ));
-    }
-    std::fs::copy(&shot, &picture).map_err(|error| format!("{PICTURE}: {error}"))?;
-    println!("written   {PICTURE} ({} KiB)", bytes >> 10);
-    Ok(())
+    picture(&address, SIZE, folder, PICTURE)
 }
 
 /// The address that a run tells first.
@@ -84,21 +67,33 @@ fn address(said: impl std::io::Read + Send + 'static) -> Option<String> {
     found
 }
 
-fn browse(browser: &PathBuf, address: &str, folder: &Path, shot: &Path) -> Outcome<()> {
+/// Keeps the picture of a page in a window of this size, as `kept` of the workspace.
+///
+/// # Errors
+/// There is no Chromium, or the picture is none.
+pub fn picture(address: &str, size: &str, folder: &Path, kept: &str) -> Outcome<()> {
+    let browsers = ["chromium", "chromium-browser", "google-chrome"];
+    let browser =
+        browsers.iter().find_map(|name| shell::which(name)).ok_or("no Chromium is installed")?;
+    let shot = folder.join("shot.png");
+    let words = "--headless --no-sandbox --disable-gpu --no-first-run --hide-scrollbars \
+                 --disable-background-networking --force-device-scale-factor=1 --timeout=4000";
     let mut command = Command::new(browser);
     command
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-            "--disable-background-networking",
-        ])
-        .args(["--hide-scrollbars", "--force-device-scale-factor=1", "--timeout=4000", SIZE])
+        .args(words.split(' '))
+        .arg(format!("--window-size={size}"))
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .arg(format!("--screenshot={}", shot.display()))
         .arg(address);
-    shell::capture(&mut command).map(drop)
+    shell::capture(&mut command)?;
+    let failed = |error: std::io::Error| format!("{}: {error}", shot.display());
+    let bytes = std::fs::metadata(&shot).map_err(failed)?.len();
+    if bytes > MOST_BYTES {
+        return Err(format!("{kept} has {bytes} bytes, where {MOST_BYTES} are allowed"));
+    }
+    std::fs::copy(&shot, shell::root().join(kept)).map_err(failed)?;
+    println!("written   {kept} ({} KiB)", bytes >> 10);
+    Ok(())
 }
 
 #[cfg(test)]

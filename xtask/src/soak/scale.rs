@@ -2,6 +2,7 @@
 //! machine has a part in, and CPU time.
 
 use crate::bench::page;
+use crate::kept;
 use crate::shell::{self, Outcome};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,10 +64,9 @@ pub fn run(write: bool) -> Outcome<()> {
     let table = table(&costs);
     println!("\n{table}");
     if write {
-        page::put(
-            "soak --scale",
-            &format!("\n`cargo xtask soak --scale --write` on {}\n\n{table}", page::machine()?),
-        )
+        let on = page::machine()?;
+        let text = format!("`cargo xtask soak --scale --write` on {on}\n\n{table}");
+        kept::put(page::PAGE, "soak --scale", &text)
     } else {
         Ok(())
     }
@@ -75,18 +75,8 @@ pub fn run(write: bool) -> Outcome<()> {
 /// Builds the simulation, optimised, and says where it is.
 fn build() -> Outcome<PathBuf> {
     let mut cargo = shell::cargo();
-    cargo.args(["test", "--release", "--locked", "--package", "fleet", "--lib", "--no-run"]);
-    let text = shell::capture(cargo.arg("--message-format=json"))?;
-    program(&text)
-        .ok_or_else(|| "cargo names no program of the tests of fleet; update cargo".to_owned())
-}
-
-/// The program of the tests in cargo's messages.
-fn program(messages: &str) -> Option<PathBuf> {
-    let messages =
-        messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let tests = messages.filter(|message| message["profile"]["test"] == true);
-    tests.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).next_back()
+    cargo.args(["test", "--release", "--locked", "--package", "fleet", "--lib"]);
+    shell::build_tests(&mut cargo)
 }
 
 /// The command that runs one of the simulation's tests with a fleet of this size.
@@ -207,12 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_and_the_count_are_found_in_what_others_print() {
-        let messages = "{\"profile\":{\"test\":false},\"executable\":\"/no\"}\nno \
-                        JSON\n{\"profile\":{\"test\":true},\"executable\":\"/t/fleet-1\"}\n{\"\
-                        reason\":\"build-finished\"}";
-        assert_eq!(program(messages), Some(PathBuf::from("/t/fleet-1")));
-        assert_eq!(program("{}"), None);
+    fn the_count_is_found_in_what_callgrind_prints() {
         assert_eq!(collected("==7== \n==7== Collected : 123456\n==7== \n"), Some(123_456));
         assert_eq!(collected("==7== nothing"), None);
     }

@@ -1,8 +1,9 @@
 //! Groups of whole-program tests that the usual check leaves out but for a smoke test, from
 //! `xtask/checks.toml`.
 
+use crate::kept;
 use crate::scope::Scope;
-use crate::shell::{self, Outcome};
+use crate::shell::Outcome;
 use toml::{Table, Value};
 
 /// Where they stand, from the root of the workspace.
@@ -55,8 +56,7 @@ impl Group {
 /// # Errors
 /// The file cannot be read, or is no list of groups.
 pub fn read() -> Outcome<Vec<Group>> {
-    let text = std::fs::read_to_string(shell::root().join(FILE));
-    of(&text.map_err(|error| format!("{FILE}: {error}"))?)
+    of(&kept::read(FILE)?)
 }
 
 fn of(text: &str) -> Outcome<Vec<Group>> {
@@ -86,6 +86,7 @@ fn group(value: &Value) -> Outcome<Group> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shell;
 
     const TEXT: &str = "[[group]]\nname = \"m\"\ntests = \"vms::\"\nsmoke = [\"vms::a\"]\n\
                         files = [\"tests/vms/\"]\nwhy = \"slow\"\n";

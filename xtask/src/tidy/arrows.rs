@@ -41,26 +41,6 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("xtask", &["dialects", "suite", "catalogue", "model"]),
-    (
-        "tests",
-        &[
-            "model",
-            "form",
-            "catalogue",
-            "suite",
-            "dialects",
-            "twin",
-            "probe",
-            "store",
-            "analysis",
-            "engine",
-            "fleet",
-            "provision",
-            "report",
-            "live",
-            "cli",
-        ],
-    ),
 ];
 
 /// Rooms of a run, a record or a page: they have a plan and no suite, their tests neither.

@@ -6,16 +6,12 @@
 //! It is not a compiler: it reads the paths that begin with `crate`, `super`, `self`, a module of
 //! the file's own or a name that it imported, and follows what modules hand on (`pub use`).
 
-use super::code::only_code;
-use super::tree::Tree;
-use super::{Finding, Verdict};
+use super::Finding;
+use super::code::{has_word, is_in_name, members, only_code, starts_word, without_tests};
+use super::tree::{Tree, is_test};
 use std::collections::{BTreeMap, BTreeSet};
 
 const REMEDY: &str = "move what both need into a file below them, or hand it over as an argument";
-
-/// Circles that still stand, by their first file. No other may come, and one that is gone must be
-/// struck off here.
-const STANDING: [&str; 0] = [];
 
 /// The path of a module within its crate, as its names.
 type Module = Vec<String>;
@@ -35,19 +31,6 @@ struct Crate {
 
 /// What a file takes from others: module and names.
 type Taken = BTreeMap<Module, BTreeSet<String>>;
-
-/// Circles of files within a crate that were not there before, and those that are gone and still
-/// listed; the others are hints.
-pub fn check(tree: &Tree) -> Verdict {
-    let (standing, mut findings): (Vec<Finding>, Vec<Finding>) =
-        all(tree).into_iter().partition(|found| STANDING.contains(&found.place.as_str()));
-    for place in STANDING.iter().filter(|place| standing.iter().all(|one| one.place != **place)) {
-        let what = "is in no circle any more";
-        findings.push(Finding::new(place, what, "strike it off in xtask/src/tidy/circles.rs"));
-    }
-    let hints = standing.iter().map(ToString::to_string).collect();
-    Verdict { findings, hints, ..Verdict::default() }
-}
 
 /// A file that takes something from another of its crate: both by their paths, and what it takes.
 pub struct Tie {
@@ -75,7 +58,7 @@ pub fn ties(tree: &Tree, folder: &str) -> Vec<Tie> {
 }
 
 /// Every circle of files within a crate.
-fn all(tree: &Tree) -> Vec<Finding> {
+pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut crates: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for file in tree.ending(".rs").filter(|file| !is_test(&file.path)) {
         let inside = file.path.split_once("/src/");
@@ -88,10 +71,6 @@ fn all(tree: &Tree) -> Vec<Finding> {
 
 fn is_room(folder: &str) -> bool {
     folder.starts_with("crates/") || folder == "xtask"
-}
-
-fn is_test(path: &str) -> bool {
-    path.contains("/tests/") || path.ends_with("tests.rs") || path.contains("/examples/")
 }
 
 impl Crate {
@@ -227,16 +206,6 @@ fn module_of(path: &str) -> Module {
     }
 }
 
-/// The code up to the tests beside it.
-fn without_tests(code: &str) -> String {
-    let mark = code.match_indices("#[cfg(test)]").find(|(at, mark)| {
-        let after = code[at + mark.len()..].trim_start();
-        after.starts_with("mod ")
-            && after.find('{').is_some_and(|brace| after.find(';').is_none_or(|end| brace < end))
-    });
-    mark.map_or(code, |(at, _)| &code[..at]).to_owned()
-}
-
 /// What the imports of a file call the paths that they lead to.
 fn imports(code: &str) -> BTreeMap<String, Vec<String>> {
     let mut names = BTreeMap::new();
@@ -264,16 +233,14 @@ fn handed_on(code: &str, name: &str) -> bool {
         };
         after.strip_prefix("use ")?.split(';').next()
     });
-    uses.into_iter().any(|body| super::code::has_word(body, name))
+    uses.into_iter().any(|body| has_word(body, name))
 }
 
 /// Every path in `code`, groups taken apart.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     for (at, _) in code.match_indices("::") {
-        let begin = code[..at]
-            .rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .map_or(0, |before| before + 1);
+        let begin = code[..at].rfind(|c: char| !is_in_name(c)).map_or(0, |before| before + 1);
         if begin == at || code[..begin].ends_with("::") || code[..begin].ends_with('$') {
             continue;
         }
@@ -284,9 +251,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
 
 /// The paths that a tree of imports, or an expression's path, stands for, each with its other name.
 fn trees(text: &str) -> Vec<(Vec<String>, Option<String>)> {
-    let name_at = |text: &str| -> String {
-        text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
-    };
+    let name_at = |text: &str| -> String { text.chars().take_while(|c| is_in_name(*c)).collect() };
     let mut rest = text.trim_start();
     let mut path: Vec<String> = Vec::new();
     loop {
@@ -310,31 +275,6 @@ fn trees(text: &str) -> Vec<(Vec<String>, Option<String>)> {
     if path.is_empty() { Vec::new() } else { vec![(path, alias)] }
 }
 
-/// The members of a group whose opening brace is behind us.
-fn members(group: &str) -> Vec<&str> {
-    let (mut depth, mut start, mut members) = (0, 0, Vec::new());
-    for (at, c) in group.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' if depth == 0 => {
-                members.push(&group[start..at]);
-                break;
-            }
-            '}' => depth -= 1,
-            ',' if depth == 0 => {
-                members.push(&group[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    members
-}
-
-fn starts_word(code: &str, at: usize) -> bool {
-    !code[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -344,7 +284,7 @@ mod tests {
             files.iter().map(|(path, text)| (format!("crates/a/src/{path}"), *text)).collect();
         let files: Vec<(&str, &str)> =
             files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        all(&Tree::of(&files)).iter().map(ToString::to_string).collect()
+        check(&Tree::of(&files)).iter().map(ToString::to_string).collect()
     }
 
     #[test]

@@ -118,11 +118,50 @@ pub fn lines_with_word(text: &str, word: &str) -> Vec<usize> {
 
 /// Whether `word` stands in `line` with no letter, digit or underscore next to it.
 pub fn has_word(line: &str, word: &str) -> bool {
-    let is_name = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {
-        !line[..at].chars().next_back().is_some_and(is_name)
-            && !line[at + word.len()..].chars().next().is_some_and(is_name)
+        starts_word(line, at) && !line[at + word.len()..].chars().next().is_some_and(is_in_name)
     })
+}
+
+/// Whether no name goes on at this place.
+pub fn starts_word(code: &str, at: usize) -> bool {
+    !code[..at].chars().next_back().is_some_and(is_in_name)
+}
+
+/// Whether a name may have this character.
+pub fn is_in_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The members of a group whose opening brace is behind us.
+pub fn members(group: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut members) = (0, 0, Vec::new());
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                members.push(&group[start..at]);
+                break;
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                members.push(&group[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    members
+}
+
+/// The code up to the tests beside it.
+pub fn without_tests(code: &str) -> String {
+    let mark = code.match_indices("#[cfg(test)]").find(|(at, mark)| {
+        let after = code[at + mark.len()..].trim_start();
+        after.starts_with("mod ")
+            && after.find('{').is_some_and(|brace| after.find(';').is_none_or(|end| brace < end))
+    });
+    mark.map_or(code, |(at, _)| &code[..at]).to_owned()
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 //! version.
 
 use super::tree::Tree;
-use super::{Finding, Verdict, spdx};
+use super::{Finding, Verdict};
 use serde_json::Value;
+use spdx::{Expression, ParseMode};
 use std::collections::BTreeMap;
 
 const REASONS: &str = "docs/decisions/dependencies.md";
@@ -133,7 +134,7 @@ pub fn judge(tree: &Tree, metadata: &str) -> Verdict {
         }
         versions.entry(name).or_default().push(version);
         let licence = word(package, "license");
-        let problem = match spdx::is_allowed(licence, &rules.licences) {
+        let problem = match is_allowed(licence, &rules.licences) {
             Ok(true) => continue,
             Ok(false) => format!("`{licence}` is not allowed"),
             Err(error) => format!("its licence `{licence}` cannot be read: {error}"),
@@ -146,6 +147,23 @@ pub fn judge(tree: &Tree, metadata: &str) -> Verdict {
         judge_versions(name, &versions, &rules, &mut verdict);
     }
     verdict
+}
+
+/// Slashes are an older way to write "or", and an older name of a licence is one, too.
+const MODE: ParseMode =
+    ParseMode { allow_slash_as_or_operator: true, allow_deprecated: true, ..ParseMode::STRICT };
+
+/// Whether the SPDX expression `text` can be met with licences of `allowed` alone. A licence `WITH`
+/// an exception counts by its whole text, or as the licence alone, since an exception only ever
+/// permits more.
+fn is_allowed(text: &str, allowed: &[String]) -> Result<bool, String> {
+    let expression =
+        Expression::parse_mode(text, MODE).map_err(|error| error.reason.to_string())?;
+    Ok(expression.evaluate(|licence| {
+        let whole = licence.to_string();
+        let alone = whole.split(" WITH ").next().unwrap_or_default();
+        allowed.iter().any(|one| *one == whole || one == alone)
+    }))
 }
 
 fn judge_versions(name: &str, versions: &[&str], rules: &Rules, verdict: &mut Verdict) {
@@ -232,5 +250,53 @@ mod tests {
         assert!(found[0].contains("dependencies.md:4 the words for `libc`"));
         assert!(found[1].contains("no sentence for `serde`"));
         assert!(found[2].contains("dependencies.md:5 `gone`"));
+    }
+
+    fn judged(text: &str) -> Result<bool, String> {
+        is_allowed(text, &["MIT".to_owned(), "Apache-2.0".to_owned(), "Unicode-3.0".to_owned()])
+    }
+
+    #[test]
+    fn or_needs_one_and_needs_all() {
+        for good in [
+            "MIT",
+            "GPL-3.0 OR MIT",
+            "MIT/Apache-2.0",
+            "GPL-2.0/MIT",
+            "(MIT OR GPL-3.0) AND Unicode-3.0",
+            "Apache-2.0 WITH LLVM-exception OR GPL-3.0",
+            "GPL-3.0 AND BSD-4-Clause OR MIT",
+        ] {
+            assert_eq!(judged(good), Ok(true), "{good}");
+        }
+        for bad in ["GPL-3.0", "MIT AND GPL-3.0", "(MIT OR Apache-2.0) AND OpenSSL"] {
+            assert_eq!(judged(bad), Ok(false), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_exception_can_be_allowed_by_its_whole_text() {
+        let whole = ["GPL-2.0 WITH Linux-syscall-note".to_owned()];
+        assert_eq!(is_allowed("GPL-2.0 WITH Linux-syscall-note", &whole), Ok(true));
+        assert_eq!(is_allowed("GPL-2.0", &whole), Ok(false));
+    }
+
+    #[test]
+    fn what_is_no_expression_is_no_licence() {
+        for broken in [
+            "",
+            "mit",
+            "MIT OR",
+            "AND MIT",
+            "(MIT",
+            "MIT)",
+            "MIT MIT",
+            "MIT WITH",
+            "()",
+            &"(".repeat(400),
+        ] {
+            assert!(judged(broken).is_err(), "{broken}");
+        }
+        assert!(judged(&"MIT OR ".repeat(1000)).is_err());
     }
 }

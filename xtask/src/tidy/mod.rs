@@ -4,6 +4,7 @@
 //! function, and give it a line in [`CHECKS`].
 
 mod arrows;
+mod ceilings;
 mod circles;
 mod code;
 mod dependencies;
@@ -14,7 +15,6 @@ mod parameters;
 mod prose;
 mod sentences;
 mod source;
-mod spdx;
 mod suites;
 mod tree;
 
@@ -69,11 +69,11 @@ type Check = fn(&Tree) -> Verdict;
 /// Every check and its name.
 const CHECKS: &[(&str, Check)] = &[
     ("arrows", |tree| arrows::check(tree).into()),
-    ("circles", circles::check),
+    ("ceilings", ceilings::check),
+    ("circles", |tree| circles::check(tree).into()),
     ("layers", |tree| layers::check(tree).into()),
     ("width", |tree| source::width(tree).into()),
-    ("prints", |tree| source::prints(tree).into()),
-    ("unsafe", |tree| source::unsafe_code(tree).into()),
+    ("lints", |tree| source::lints(tree).into()),
     ("purity", |tree| source::purity(tree).into()),
     ("sentences", |tree| sentences::check(tree).into()),
     ("parameters", |tree| parameters::check(tree).into()),
@@ -89,12 +89,13 @@ const CHECKS: &[(&str, Check)] = &[
     ("licences", dependencies_of_the_lock),
 ];
 
-/// The list of prose ceilings, path and text, with each lowered to what its page needs.
+/// The lists of ceilings, path and text, with each lowered to what there is.
 ///
 /// # Errors
 /// The tree cannot be read.
-pub fn prose_ceilings() -> Outcome<(&'static str, String)> {
-    Ok((prose::CEILINGS, prose::lower(&Tree::load(&shell::root())?)))
+pub fn ceilings() -> Outcome<[(&'static str, String); 2]> {
+    let tree = Tree::load(&shell::root())?;
+    Ok([(prose::CEILINGS, prose::lower(&tree)), (ceilings::CEILINGS, ceilings::lower(&tree))])
 }
 
 /// Runs every check and prints a line for each.

@@ -2,7 +2,7 @@
 //! test in it never runs.
 
 use super::Finding;
-use super::tree::{Text, Tree};
+use super::tree::{Text, Tree, resolve};
 
 const REMEDY: &str =
     "declare it where it belongs (`mod`, or `[[test]]` in a Cargo.toml), or remove it";
@@ -39,7 +39,7 @@ fn names(manifest: &Text, path: &str) -> bool {
         .text
         .lines()
         .filter_map(|line| line.trim().strip_prefix("path = \"")?.strip_suffix('"'));
-    paths.into_iter().any(|named| resolve(above, named) == path)
+    paths.into_iter().any(|named| resolve(above, named).as_deref() == Some(path))
 }
 
 /// Whether a file declares this one as its module, by its name or by its path.
@@ -74,20 +74,7 @@ fn includes(file: &Text, path: &str) -> bool {
         .text
         .lines()
         .filter_map(|line| line.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]"));
-    paths.into_iter().any(|named| resolve(above, named) == path)
-}
-
-/// `named` as seen from `folder`, from the root of the tree.
-fn resolve(folder: &str, named: &str) -> String {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in named.split('/') {
-        match part {
-            ".." => drop(parts.pop()),
-            "." => {}
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
+    paths.into_iter().any(|named| resolve(above, named).as_deref() == Some(path))
 }
 
 fn split(path: &str) -> (&str, &str) {

@@ -1,7 +1,7 @@
 //! Rules about documents and text in general.
 
 use super::Finding;
-use super::tree::{Text, Tree};
+use super::tree::{Text, Tree, resolve};
 
 /// Generated pages say what the code says.
 pub fn generated(tree: &Tree, pages: &[(&str, String)]) -> Vec<Finding> {
@@ -19,7 +19,7 @@ pub fn links(tree: &Tree) -> Vec<Finding> {
     for page in tree.ending(".md") {
         for (line, target) in link_targets(&page.text) {
             let Some(path) = relative_path(&target) else { continue };
-            let there = resolve(&page.path, &path);
+            let there = from(page, &path);
             if !there.as_ref().is_some_and(|there| tree.has(there)) {
                 let what = format!("links to `{target}`, which is not there");
                 findings.push(Finding::at(
@@ -35,6 +35,11 @@ pub fn links(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// `path` as seen from `page`.
+fn from(page: &Text, path: &str) -> Option<String> {
+    resolve(page.path.rsplit_once('/').map_or("", |(folder, _)| folder), path)
+}
+
 /// Links of a page to headings that are not there, on itself or another page.
 fn dead_anchors(tree: &Tree, page: &Text) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -42,7 +47,7 @@ fn dead_anchors(tree: &Tree, page: &Text) -> Vec<Finding> {
         let Some((path, anchor)) = target.split_once('#') else { continue };
         let there = match path {
             "" => Some(page.path.clone()),
-            path => relative_path(path).and_then(|path| resolve(&page.path, &path)),
+            path => relative_path(path).and_then(|path| from(page, &path)),
         };
         let Some(text) = there.filter(|path| path.ends_with(".md")).and_then(|p| tree.text(&p))
         else {
@@ -122,25 +127,6 @@ fn relative_path(target: &str) -> Option<String> {
     let path = target.split(['#', '?']).next()?;
     let foreign = target.contains("://") || target.starts_with("mailto:") || path.is_empty();
     (!foreign).then(|| path.replace("%20", " "))
-}
-
-/// `path` as seen from `page`, as a path from the root; `None` where it leads out of the tree.
-fn resolve(page: &str, path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = match path.strip_prefix('/') {
-        Some(_) => Vec::new(),
-        None => page.split('/').collect(),
-    };
-    parts.pop();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }
 
 /// Places that exist on one machine only.

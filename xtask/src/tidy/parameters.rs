@@ -2,7 +2,7 @@
 //! nothing says which is which.
 
 use super::Finding;
-use super::code::only_code;
+use super::code::{is_in_name, only_code, starts_word};
 use super::tree::{Text, Tree};
 
 const REMEDY: &str = "name each argument, or give those that belong together a struct";
@@ -21,11 +21,11 @@ fn in_file(file: &Text) -> Vec<Finding> {
     let aliases = aliases(&code);
     let mut findings = Vec::new();
     for (at, _) in code.match_indices("fn ") {
-        if code[..at].chars().next_back().is_some_and(is_part_of_name) {
+        if !starts_word(&code, at) {
             continue;
         }
         let head = code[at + 3..].trim_start();
-        let name: String = head.chars().take_while(|c| is_part_of_name(*c)).collect();
+        let name: String = head.chars().take_while(|c| is_in_name(*c)).collect();
         if name.is_empty() || OF_TRAITS.contains(&name.as_str()) {
             continue;
         }
@@ -40,16 +40,12 @@ fn in_file(file: &Text) -> Vec<Finding> {
     findings
 }
 
-fn is_part_of_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
 /// The names that `code` gives to tuples.
 fn aliases(code: &str) -> Vec<String> {
     let of_line = |line: &str| {
         let (head, tail) = line.split_once('=')?;
         let (_, named) = head.split_once("type ")?;
-        let name = named.trim_start().chars().take_while(|c| is_part_of_name(*c)).collect();
+        let name = named.trim_start().chars().take_while(|c| is_in_name(*c)).collect();
         is_tuple_type(tail, &[]).then_some(name)
     };
     code.split(';').filter_map(of_line).collect()
@@ -121,7 +117,7 @@ fn is_tuple_type(text: &str, aliases: &[String]) -> bool {
         let shorter = shorter.strip_prefix("mut ").unwrap_or(shorter);
         // A lifetime.
         let shorter = match shorter.strip_prefix('\'') {
-            Some(named) => named.trim_start_matches(is_part_of_name).trim_start(),
+            Some(named) => named.trim_start_matches(is_in_name).trim_start(),
             None => shorter,
         };
         if shorter == rest {
@@ -129,7 +125,7 @@ fn is_tuple_type(text: &str, aliases: &[String]) -> bool {
         }
         rest = shorter;
     }
-    let name: String = rest.chars().take_while(|c| is_part_of_name(*c)).collect();
+    let name: String = rest.chars().take_while(|c| is_in_name(*c)).collect();
     let inside = closing(rest).and_then(|end| rest.get(1..end));
     aliases.contains(&name)
         || (rest.starts_with('(') && inside.is_some_and(|inside| parts(inside).len() > 1))

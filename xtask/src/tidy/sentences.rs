@@ -2,8 +2,8 @@
 //! it.
 
 use super::Finding;
-use super::code::only_code;
-use super::tree::{Text, Tree};
+use super::code::{is_in_name, only_code, starts_word, without_tests};
+use super::tree::{Text, Tree, is_test};
 
 /// The only reader of sentences: what run files of older formats say in words.
 const LEGACY: &str = "crates/store/src/legacy.rs";
@@ -43,18 +43,15 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn is_judged(path: &str) -> bool {
-    let is_test = path.ends_with("tests.rs") || path.contains("/tests/");
     path.starts_with("crates/")
         && path.contains("/src/")
-        && !is_test
+        && !is_test(path)
         && ![LEGACY, FOLDED].contains(&path)
 }
 
 fn in_file(file: &Text) -> Vec<Finding> {
     let remedy = "keep the fact as a type, and make its words where they are shown";
-    let code = only_code(&file.text);
-    let code = code.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-    looked_into(code)
+    looked_into(&without_tests(&only_code(&file.text)))
         .into_iter()
         .map(|(line, what)| Finding::at(&file.path, line, what, remedy))
         .collect()
@@ -62,14 +59,12 @@ fn in_file(file: &Text) -> Vec<Finding> {
 
 /// The lines where words are looked into, and how.
 fn looked_into(code: &str) -> Vec<(usize, String)> {
-    let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = Vec::new();
     for word in WORDS {
         for (at, _) in code.match_indices(word) {
-            let is_whole =
-                word.starts_with('.') || !code[..at].chars().next_back().is_some_and(is_name);
+            let is_whole = word.starts_with('.') || starts_word(code, at);
             let behind = &code[at + word.len()..];
-            if !is_whole || behind.chars().next().is_some_and(is_name) {
+            if !is_whole || behind.chars().next().is_some_and(is_in_name) {
                 continue;
             }
             if let Some(look) = calls(behind).find(|call| !STEPS.contains(call))
@@ -90,7 +85,7 @@ fn calls(chain: &str) -> impl Iterator<Item = &str> {
     let mut rest = arguments(chain.trim_start());
     std::iter::from_fn(move || {
         let name = rest.trim_start().strip_prefix('.')?.trim_start();
-        let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len());
+        let end = name.find(|c: char| !is_in_name(c)).unwrap_or(name.len());
         rest = arguments(&name[end..]);
         Some(&name[..end])
     })

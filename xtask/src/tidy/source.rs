@@ -1,6 +1,6 @@
 //! Rules about Rust sources.
 
-use super::code::{has_word, lines_with_word, only_code};
+use super::code::{is_in_name, lines_with_word, members, only_code, starts_word};
 use super::tree::{Text, Tree};
 use super::{Finding, Verdict};
 
@@ -27,22 +27,32 @@ pub fn width(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Only `report`, `live`, `cli`, chores and tests print; anybody else's words would end up between
-/// the lines of a report.
-pub fn prints(tree: &Tree) -> Vec<Finding> {
+/// Crates with lints of their own: the engine has unsafe code, and chores print.
+const OWN_LINTS: [&str; 2] = ["crates/engine/Cargo.toml", "xtask/Cargo.toml"];
+
+/// The compiler forbids unsafe code outside the engine, and clippy printing: anybody else's words
+/// would end up between the lines of a report. So every crate takes the lints of the workspace, and
+/// only `report`, `live`, `cli` and tests may lift that of printing.
+pub fn lints(tree: &Tree) -> Vec<Finding> {
+    let manifests = tree.ending("/Cargo.toml").filter(|file| {
+        !OWN_LINTS.contains(&&*file.path) && !file.text.contains("[lints]\nworkspace = true\n")
+    });
+    let without = manifests.map(|file| {
+        let what = "does not take the lints of the workspace";
+        Finding::new(&file.path, what, "write `[lints]` and below it `workspace = true`")
+    });
     let remedy = "return the words, or send them as an event, and let `report` print them";
-    let mut findings = Vec::new();
-    for file in tree.ending(".rs").filter(|file| !may_print(&file.path)) {
+    let in_file = |file: &Text| {
         let code = only_code(&file.text);
-        for (index, line) in code.lines().enumerate() {
-            for name in ["println", "eprintln", "print", "eprint", "dbg"] {
-                if has_word(line, name) && line.contains(&format!("{name}!")) {
-                    findings.push(Finding::at(&file.path, index + 1, format!("`{name}!`"), remedy));
-                }
-            }
-        }
-    }
-    findings
+        let lifted = ["print_stdout", "print_stderr"].map(|lint| lines_with_word(&code, lint));
+        lifted
+            .concat()
+            .into_iter()
+            .map(|line| Finding::at(&file.path, line, "lifts the lint of printing", remedy))
+            .collect::<Vec<_>>()
+    };
+    let silent = tree.ending(".rs").filter(|file| !may_print(&file.path));
+    without.chain(silent.flat_map(in_file)).collect()
 }
 
 fn may_print(path: &str) -> bool {
@@ -51,20 +61,6 @@ fn may_print(path: &str) -> bool {
         path.contains("/tests/") || path.contains("/benches/") || path.contains("/examples/");
     let test_or_build = test_or_build || path.ends_with("/tests.rs") || path.ends_with("/build.rs");
     ["report/", "live/", "cli/"].iter().any(|room| inside.starts_with(room)) || test_or_build
-}
-
-/// `unsafe` stays in the engine, where its reasons are written beside it.
-pub fn unsafe_code(tree: &Tree) -> Vec<Finding> {
-    let remedy = "use a safe function of rustix, or move the call into crates/engine";
-    let outside = tree.ending(".rs").filter(|file| !file.path.starts_with("crates/engine/"));
-    let in_file = |file: &Text| {
-        let lines = lines_with_word(&only_code(&file.text), concat!("un", "safe"));
-        lines
-            .into_iter()
-            .map(|line| Finding::at(&file.path, line, "unsafe code", remedy))
-            .collect::<Vec<_>>()
-    };
-    outside.flat_map(in_file).collect()
 }
 
 /// Rooms that open no file, start no thread and read no clock: whatever they decide can be tested
@@ -120,7 +116,7 @@ pub fn purity(tree: &Tree) -> Vec<Finding> {
 fn std_modules(code: &str) -> Vec<(usize, String)> {
     let mut modules = Vec::new();
     for (at, _) in code.match_indices("std") {
-        if code[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_') {
+        if !starts_word(code, at) {
             continue;
         }
         let Some(path) = code[at + 3..].trim_start().strip_prefix("::") else { continue };
@@ -128,36 +124,16 @@ fn std_modules(code: &str) -> Vec<(usize, String)> {
         let path = path.trim_start();
         match path.strip_prefix('{') {
             None => modules.push((line, first_name(path))),
-            Some(group) => modules
-                .extend(group_members(group).into_iter().map(|member| (line, first_name(member)))),
+            Some(group) => {
+                modules.extend(members(group).into_iter().map(|member| (line, first_name(member))));
+            }
         }
     }
     modules
 }
 
-/// The members of a group of imports, whose opening brace is already behind us.
-fn group_members(group: &str) -> Vec<&str> {
-    let (mut depth, mut start, mut members) = (0, 0, Vec::new());
-    for (at, c) in group.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' if depth == 0 => {
-                members.push(&group[start..at]);
-                break;
-            }
-            '}' => depth -= 1,
-            ',' if depth == 0 => {
-                members.push(&group[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    members
-}
-
 fn first_name(path: &str) -> String {
-    path.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    path.trim_start().chars().take_while(|c| is_in_name(*c)).collect()
 }
 
 /// A reader holds a file of a few hundred lines.
@@ -230,32 +206,15 @@ mod tests {
     }
 
     #[test]
-    fn only_the_rooms_that_may_do_print() {
-        let text =
-            "// println!(\"no\")\nfn f() { println!(\"yes\"); }\nfn g() { sprint!(); dbg!(1); }\n";
-        let files = [
-            "crates/engine/src/a.rs",
-            "crates/report/src/a.rs",
-            "crates/cli/src/a.rs",
-            "xtask/src/a.rs",
-            "tests/a.rs",
-        ];
-        let tree = Tree::of(&files.map(|path| (path, text)));
-        assert_eq!(
-            places(&prints(&tree)),
-            ["crates/engine/src/a.rs:2", "crates/engine/src/a.rs:3"]
-        );
+    fn every_crate_takes_the_lints_and_only_some_lift_that_of_printing() {
+        let text = "// print_stdout\n#![allow(clippy::print_stdout)]\n";
+        let files =
+            ["crates/model/src/a.rs", "crates/cli/src/a.rs", "xtask/src/a.rs", "tests/a.rs"];
+        let manifests =
+            [("crates/a/Cargo.toml", "[lints]\nworkspace = true\n"), ("crates/b/Cargo.toml", "")];
+        let tree = Tree::of(&[&files.map(|path| (path, text))[..], &manifests].concat());
+        assert_eq!(places(&lints(&tree)), ["crates/b/Cargo.toml", "crates/model/src/a.rs:2"]);
         assert!(may_print("crates/engine/tests/a.rs") && may_print("crates/suite/src/tests.rs"));
-    }
-
-    #[test]
-    fn unsafe_code_stays_in_the_engine() {
-        let text = "#![forbid(unsafe_code)]\n// unsafe\nfn f() { unsafe { g() } }\n";
-        let tree = Tree::of(
-            &["crates/engine/src/a.rs", "crates/probe/src/a.rs", "tests/a.rs"]
-                .map(|path| (path, text)),
-        );
-        assert_eq!(places(&unsafe_code(&tree)), ["crates/probe/src/a.rs:3", "tests/a.rs:3"]);
     }
 
     /// A pure room, its tests, and a room that may have effects.

@@ -97,6 +97,25 @@ impl Tree {
     }
 }
 
+/// Whether tests or examples are in the file at `path`.
+pub fn is_test(path: &str) -> bool {
+    path.contains("/tests/") || path.ends_with("tests.rs") || path.contains("/examples/")
+}
+
+/// `path` as seen from `folder`, as a path from the root; `None` where it leads out of the tree.
+pub fn resolve(folder: &str, path: &str) -> Option<String> {
+    let base = if path.starts_with('/') { "" } else { folder };
+    let mut parts: Vec<&str> = base.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -32,8 +32,7 @@ pub fn run() -> Outcome<()> {
 }
 
 fn build(folder: &Path, name: &str, text: &str) -> Outcome<()> {
-    let source = folder.join("source").join(name);
-    fs::create_dir_all(&source).map_err(|error| error.to_string())?;
+    let source = shell::folder(folder.join("source").join(name))?;
     let module = format!("module plimsoll.test/{name}\n\ngo 1.23\n\nrequire {LIBRARY}\n");
     for (file, text) in [("main.go", text), ("go.mod", module.as_str())] {
         fs::write(source.join(file), text).map_err(|error| error.to_string())?;

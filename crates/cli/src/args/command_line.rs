@@ -1,10 +1,10 @@
 //! The arguments, with the words that begin a run kept as they were typed.
 
-use super::{Arguments, Command, fio_words};
+use super::{Arguments, Command, daily, fio_words};
 use crate::outputs::instead_of;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches};
+use clap::{Arg, ArgMatches, FromArgMatches};
 use form::nearest;
 use model::plan::origin::OPTIONS;
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ pub fn parse() -> Arguments {
 
 /// What these words say, the program's name first.
 fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
-    let mut command = Arguments::command();
+    let mut command = daily();
     let line: Vec<OsString> = line.into_iter().collect();
     let line = with_words_of_fio(&mut command, &line)?;
     let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
@@ -183,6 +183,7 @@ fn typed<'a>(
 mod tests {
     use super::*;
     use crate::args::WorkArgs;
+    use clap::CommandFactory;
     use model::plan::Origin;
 
     fn words_of(line: &str) -> Vec<String> {

@@ -317,7 +317,7 @@ Examples:
 /// Below `plimsoll help --help`.
 pub const HELP: &str = "\
 Examples:
-  plimsoll help
+  plimsoll help all
   plimsoll help run
   plimsoll help comparing";
 

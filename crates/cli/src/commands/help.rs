@@ -1,7 +1,7 @@
 //! `plimsoll help`: the help of a command, or a page of the guide, offline.
 
 use super::print;
-use crate::args::Arguments;
+use crate::args::{Arguments, daily};
 use crate::failure::Failure;
 use clap::CommandFactory;
 use std::fmt::Write as _;
@@ -41,14 +41,16 @@ const TOPICS: [(&str, &str); 30] = [
     ("exporting", include_str!("../../../../docs/guide/exporting.md")),
 ];
 
-/// Prints the help of a command, a page of the guide, or what there is.
+/// Prints the help of a command, a page of the guide, or what there is: the commands of daily use,
+/// or with `all` every command and topic.
 pub fn help(words: &[String]) -> Result<ExitCode, Failure> {
+    let (words, is_all) = if words == ["all"] { (&[][..], true) } else { (words, false) };
     let topic = words.first().and_then(|word| page(word)).filter(|_| words.len() == 1);
     if let Some(page) = topic {
         print(&plain(page))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut command = Arguments::command();
+    let mut command = if is_all { Arguments::command() } else { daily() };
     if words.first().is_some_and(|word| command.find_subcommand(word).is_none()) {
         let problem = format!(
             "error: `{}` is no command and no topic; topics: {}",
@@ -62,7 +64,7 @@ pub fn help(words: &[String]) -> Result<ExitCode, Failure> {
         // It knows whether standard output takes colours; a reader that is gone is no error.
         let _ = asked.print();
     }
-    if words.is_empty() {
+    if is_all {
         print(&topics())?;
     }
     Ok(ExitCode::SUCCESS)
@@ -72,7 +74,7 @@ fn page(topic: &str) -> Option<&'static str> {
     TOPICS.iter().find(|(name, _)| *name == topic).map(|(_, page)| *page)
 }
 
-/// What `plimsoll help` lists below the commands.
+/// What `plimsoll help all` lists below the commands.
 fn topics() -> String {
     let mut text = String::from("\nTopics (`plimsoll help TOPIC`):\n");
     for (name, page) in TOPICS {

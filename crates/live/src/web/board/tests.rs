@@ -5,7 +5,7 @@ use crate::web::metrics::Form;
 use crate::web::page::{fragments, page};
 use analysis::testing::Recorded;
 use model::note::TakesPart;
-use model::{Fact, Note, NoteKind, Op, StageKind};
+use model::{Fact, Note, Op, StageKind};
 
 /// A board that heard everything of a recorded run.
 fn board_of(record: &Record) -> Board {
@@ -272,7 +272,6 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
         "{page}"
     );
     assert!(page.len() < 1 << 20, "{}", page.len());
-    let detail = "it came back, and takes part from point 2 on".to_owned();
     recorded.note(Note {
         stage: None,
         host: 777,
