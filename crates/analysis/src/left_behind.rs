@@ -18,7 +18,7 @@ pub struct LeftBehind {
 /// The hosts that were lost and did not come back, in the order of the plan, each with the folders
 /// that may still hold files of the run.
 pub fn left_behind(record: &Record) -> Vec<LeftBehind> {
-    let is_said = |kind: NoteKind| matches!(kind, NoteKind::HostLost | returned);
+    let is_said = |kind: NoteKind| matches!(kind, NoteKind::HostLost | NoteKind::HostReturned);
     let is_lost = |host: u32| {
         let last = record.notes.iter().rfind(|note| note.host == host && is_said(note.kind()));
         last.is_some_and(|note| note.kind() == NoteKind::HostLost)
