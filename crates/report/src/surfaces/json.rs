@@ -1,8 +1,8 @@
 //! Results for machines. `docs/reference/json.md` and `docs/reference/results.schema.json` list the
 //! fields; a change of meaning is a new `format`.
 
-use crate::ground::json::quantiles;
 use crate::ground::words;
+use crate::pens::json::quantiles;
 use crate::topics::split::{self, By};
 use crate::topics::{findings, grade, loadline};
 use analysis::host_cpu::{HostCpu, host_cpu};
@@ -68,7 +68,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
     }
     let maps = analysis::loadline::map::plain_maps(record, &rows);
     if !maps.is_empty() {
-        results["maps"] = loadline::grid::objects(&maps);
+        results["maps"] = loadline::grid::objects(&maps).into();
     }
     let event_io = crate::topics::event_io::objects(record);
     if !event_io.is_empty() {
@@ -215,7 +215,7 @@ fn progress(progress: &Progress) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::json::plain;
+    use crate::pens::json::plain;
     use analysis::testing::Recorded;
     use model::layer::Layer;
     use model::note::{CountedBy, Crossing, EventIo};

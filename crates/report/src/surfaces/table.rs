@@ -1,9 +1,9 @@
 //! The results as a table for the terminal, with every doubt marked beside the figure that it
 //! touches.
 
-use crate::ground::columns::{self, Column, Want};
 use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
+use crate::pens::terminal::{self as columns, Column, Want};
 use crate::topics::doubts::Marks;
 use crate::topics::results::{durable_text, is_durable_shown};
 use crate::topics::{amounts, findings, grade, io_path, loadline, repetitions};

@@ -1,8 +1,8 @@
 //! How measured amounts ended, at the first worker that was done and at the last: a sentence where
 //! there are one or two, a table where there are more.
 
-use crate::ground::columns::{self, Column, Want};
 use crate::ground::words;
+use crate::pens::terminal::{self as columns, Column, Want};
 use analysis::{Covers, Done, Progress, ResultRow};
 use model::Nanos;
 

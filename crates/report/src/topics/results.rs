@@ -6,9 +6,9 @@ pub(crate) mod row;
 
 use super::findings::charts;
 use crate::ground::chart::{Bar, Bars};
-use crate::ground::contents::folded;
 use crate::ground::markup::{Markup, classed, element, plain, with_code};
 use crate::ground::words;
+use crate::pens::contents::folded;
 use crate::topics::doubts::Marks;
 use crate::topics::{evidence, findings, io_path, repetitions};
 use analysis::ceiling::Reached;

@@ -198,7 +198,7 @@ pub fn json(audit: &Audit, version: &str, run_id: &str) -> Value {
         })
     };
     json!({
-        "format": crate::ground::json::FORMAT,
+        "format": crate::pens::json::FORMAT,
         "plimsoll": version,
         "run_id": run_id,
         "clean": audit.is_clean(),

@@ -5,10 +5,10 @@ pub(crate) mod latency_map;
 
 use super::results::row::{ceiling_of, name};
 use crate::ground::chart::{Bands, Line, Lines, Point, Scale, reach};
-use crate::ground::contents::folded;
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::moment::{latency_words, time_words};
 use crate::ground::words;
+use crate::pens::contents::folded;
 use analysis::ceiling::{Limit, Reached};
 use analysis::{Covers, Offer, Ops, QUANTILES, ResultRow, SeriesPoint, series};
 use model::{Histogram, Op, Record};

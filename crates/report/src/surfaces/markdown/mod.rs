@@ -4,21 +4,19 @@
 //! [`html`](crate::surfaces::html), and told here in Markdown (CommonMark with the tables of
 //! GitHub, <https://github.github.com/gfm/>). So the two can never say different things.
 
-mod picture;
 #[cfg(feature = "png")]
 mod pixels;
-mod text;
+
+pub use crate::pens::markdown::{CHART_MARK, Chart, Links};
 
 use crate::ground::markup::Markup;
+use crate::pens::markdown::Writer;
 use crate::surfaces::html::{Against, content};
 use model::Record;
 
 /// The first line of every report in Markdown: by it, a file is known as one that may be written
 /// again.
 pub const MARK: &str = "<!-- Plimsoll report -->";
-
-/// The first line of every chart's SVG file, as [`MARK`].
-pub const CHART_MARK: &str = "<!-- Plimsoll chart -->";
 
 /// Whether this build can make [`png`]s.
 pub const HAS_PNG: bool = cfg!(feature = "png");
@@ -32,28 +30,10 @@ pub struct Report {
     pub charts: Vec<Chart>,
 }
 
-/// A chart that stands for itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chart {
-    /// The name of its file, without an ending: letters, digits and dashes.
-    pub name: String,
-    /// An SVG file: colours for a light background, no reference to anything outside.
-    pub svg: String,
-}
-
-/// How a text refers to its charts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Links {
-    /// The folder of the charts as seen from the text, without a slash at its end.
-    pub folder: String,
-    /// The ending of their files, without a dot: `svg` or `png`.
-    pub ending: &'static str,
-}
-
 /// The report of one or more runs, beside all that they are held against.
 pub fn render(records: &[&Record], against: Against<'_>, links: &Links) -> Report {
     let (title, body) = content(records, against);
-    let mut writer = text::Writer::new(links);
+    let mut writer = Writer::new(links);
     // A page of several runs has its title in its head alone.
     if records.len() > 1 {
         writer.heading(1, &title);
@@ -65,7 +45,7 @@ pub fn render(records: &[&Record], against: Against<'_>, links: &Links) -> Repor
 
 /// A body of a page in the form of a report.
 pub(super) fn of_body(body: &Markup, links: &Links) -> Report {
-    let mut writer = text::Writer::new(links);
+    let mut writer = Writer::new(links);
     writer.blocks(body.nodes());
     let (text, charts) = writer.into_parts();
     Report { text: format!("{MARK}\n\n{text}"), charts }

@@ -11,7 +11,7 @@ pub fn results(ceilings: &Ceilings<'_>) -> Value {
     let what_if =
         |(name, all): &(String, Vec<Ceiling>)| json!({"what_if": name, "ceilings": list(all)});
     json!({
-        "format": crate::ground::json::FORMAT,
+        "format": crate::pens::json::FORMAT,
         "testbed": ceilings.cluster.top.name.value,
         "ceilings": list(&ceilings.base),
         "what_ifs": ceilings.what_ifs.iter().map(what_if).collect::<Vec<_>>(),

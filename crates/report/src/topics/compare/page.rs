@@ -3,10 +3,10 @@
 use super::glance::{self, Line};
 use super::host_cpu;
 use crate::ground::chart::{Group, Groups, Step};
-use crate::ground::contents::folded;
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::moment::latency_words;
 use crate::ground::words as words_of;
+use crate::pens::contents::folded;
 use crate::topics::compare as words;
 use analysis::ResultRow;
 use analysis::compare::{Against, ComparedPoint, Comparison, Metric};

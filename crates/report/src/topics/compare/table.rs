@@ -5,9 +5,9 @@ use super::{
     LEGEND, has_differences, interval, metric_of, not_decided, only, percent, said, title, tone,
     value, verdict,
 };
-use crate::ground::columns::{self, Column, Want};
 use crate::ground::emphasis;
 use crate::ground::folding::folded;
+use crate::pens::terminal::{self as columns, Column, Want};
 use analysis::compare::{Against, ComparedPoint, Comparison, Verdict};
 use model::Record;
 

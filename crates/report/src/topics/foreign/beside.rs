@@ -1,11 +1,11 @@
 //! Runs beside each other, of which at least one holds results of another tool.
 
 use super::{figure, value};
-use crate::ground::columns::{self, Column};
 use crate::ground::folding::hung;
-use crate::ground::json::plain;
 use crate::ground::markup::{Markup, classed, plain as plain_element};
 use crate::ground::words;
+use crate::pens::json::plain;
+use crate::pens::terminal::{self as columns, Column};
 use analysis::foreign::{Beside, BesideFigure, BesideRow, Figure, beside};
 use model::foreign::GivenRow;
 use model::printable;

@@ -1,7 +1,7 @@
 //! Results of other tools for programs.
 
 use super::{NOT_QUOTABLE, doubt, lack};
-use crate::ground::json::plain;
+use crate::pens::json::plain;
 use analysis::foreign::{Lack, lacks};
 use model::foreign::{Doubt, ForeignRun, GivenRow, GivenSeries, Measure, Source};
 use serde_json::{Map, Value, json};

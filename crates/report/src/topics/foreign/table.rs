@@ -1,9 +1,9 @@
 //! Results of other tools for the terminal.
 
 use super::{NOT_QUOTABLE, doubt, figure, lack, tool, tools, value};
-use crate::ground::columns::{self, Column, Want};
 use crate::ground::folding::hung;
 use crate::ground::words;
+use crate::pens::terminal::{self as columns, Column, Want};
 use analysis::foreign::{Figure, lacks, shown_figures};
 use model::foreign::{Doubt, ForeignRun, GivenRow, Measured, Quantity, Statistic};
 use model::printable;

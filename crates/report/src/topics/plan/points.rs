@@ -1,8 +1,8 @@
 //! The points of a plan, a line for each workload.
 
-use crate::ground::columns::{self, Column, Want};
 use crate::ground::folding::hung;
 use crate::ground::words;
+use crate::pens::terminal::{self as columns, Column, Want};
 use model::plan::{Point, Stop};
 use model::{HostPlan, Plan, StageKind};
 

@@ -1,8 +1,8 @@
 //! Loads whose rate is given, as a table.
 
 use super::{interval, mark, owners, seconds};
-use crate::ground::columns::{self, Column};
 use crate::ground::words;
+use crate::pens::terminal::{self as columns, Column};
 use analysis::prediction::given_rate::{AtRate, Wait};
 
 /// Whether each is carried, and how long its requests take.

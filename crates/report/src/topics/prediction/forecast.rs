@@ -3,8 +3,8 @@
 use super::{
     Forecasts, Simulation, interval, left_open, left_out_lines, owners, parameter, seconds,
 };
-use crate::ground::columns::{self, Column};
 use crate::ground::words;
+use crate::pens::terminal::{self as columns, Column};
 use analysis::prediction::basis::Basis;
 use analysis::prediction::forecast::Forecast;
 use analysis::prediction::given_rate::AtRate;

@@ -17,7 +17,7 @@ pub fn calibration(calibrated: &Calibrated<'_>) -> Value {
     let calibration = calibrated.calibration;
     let list = |all: &[Judged]| all.iter().map(judged).collect::<Vec<_>>();
     json!({
-        "format": crate::ground::json::FORMAT,
+        "format": crate::pens::json::FORMAT,
         "testbed": calibrated.testbed,
         "source": calibrated.source,
         "fitted": list(&calibration.fitted),
@@ -36,7 +36,7 @@ pub fn calibration(calibrated: &Calibrated<'_>) -> Value {
 /// Predictions as one object.
 pub fn forecasts(forecasts: &Forecasts<'_>) -> Value {
     json!({
-        "format": crate::ground::json::FORMAT,
+        "format": crate::pens::json::FORMAT,
         "testbed": forecasts.testbed,
         "suite": forecasts.suite,
         "fitted_rows": forecasts.fitted_rows,

@@ -1,8 +1,8 @@
 //! A calibration as tables for the terminal.
 
 use super::{Calibrated, interval, left_open, left_out_lines, owners, parameter, value};
-use crate::ground::columns::{self, Column};
 use crate::ground::words;
+use crate::pens::terminal::{self as columns, Column};
 use crate::topics::published::figure;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::follow::Followed;

@@ -1,9 +1,9 @@
 //! A trend for the terminal.
 
 use super::{LEGEND, Named, change, few_runs, other_work, run, set_apart};
-use crate::ground::columns::{self, Column, Want};
 use crate::ground::folding::folded;
 use crate::ground::words;
+use crate::pens::terminal::{self as columns, Column, Want};
 use crate::topics::compare::{interval, metric, percent, point, value, verdict};
 use analysis::trend::{Trend, TrendPoint};
 

@@ -1,7 +1,7 @@
 //! fio's JSON (fio's HOWTO, *JSON output*): the fields that programs made for it read.
 
 use super::{Exported, groups};
-use crate::ground::json::plain;
+use crate::pens::json::plain;
 use analysis::foreign::{DURABLE, VERDICT};
 use model::Op;
 use model::foreign::{Form, GivenRow, Measured, Quantity, Span, Statistic};
