@@ -8,8 +8,8 @@ pub use serde_json::{Map, Value, json};
 /// The version of the layout of objects that are no results.
 pub const FORMAT: u32 = 1;
 
-/// An object for machines: `key: value`, and of a value the fields and figures that are called as
-/// in it, `..value { field, figure() }`. Keys are written in the order of the alphabet.
+/// An object for machines: `key: value`, `key` alone of a variable, and of a value the fields and
+/// figures that are called as in it, `..value { field, figure() }`. Keys are written in the order of the alphabet.
 #[macro_export]
 macro_rules! object {
     ($($fields:tt)*) => {{
@@ -30,6 +30,10 @@ macro_rules! fields {
         );)*
         $crate::fields!($map $($($rest)*)?);
     };
+    ($map:ident $key:ident $(, $($rest:tt)*)?) => {
+        $map.insert(stringify!($key).to_owned(), $crate::pens::json::json!($key));
+        $crate::fields!($map $($($rest)*)?);
+    };
     ($map:ident $key:ident : $value:expr $(, $($rest:tt)*)?) => {
         $map.insert(stringify!($key).to_owned(), $crate::pens::json::json!($value));
         $crate::fields!($map $($($rest)*)?);
@@ -39,6 +43,11 @@ macro_rules! fields {
 /// A list of an object, or another value, for each.
 pub fn each<T, V: Serialize>(all: impl IntoIterator<Item = T>, one: impl Fn(T) -> V) -> Vec<Value> {
     all.into_iter().map(|item| json!(one(item))).collect()
+}
+
+/// A value as it is kept.
+pub fn value(kept: &impl Serialize) -> Value {
+    json!(kept)
 }
 
 /// Mean, quantiles and maximum.

@@ -107,7 +107,7 @@ struct Column {
     class: Option<&'static str>,
     cells: Vec<Cell>,
     want: Want,
-    called: Option<&'static str>,
+    called: Option<String>,
     key: &'static str,
     values: Vec<Value>,
 }
@@ -235,8 +235,8 @@ impl<R> Table<R> {
     }
 
     /// What the last column is called where it is left out.
-    pub fn called(self, name: &'static str) -> Self {
-        self.last(|column| column.called = Some(name))
+    pub fn called(self, name: impl Into<String>) -> Self {
+        self.last(|column| column.called = Some(name.into()))
     }
 
     /// Machines have the words of the last column under this key.
@@ -332,7 +332,10 @@ impl<R> Table<R> {
                 Sort::Figure => Drawn::figures(head),
             };
             let drawn = drawn.want(column.want);
-            column.called.map_or(drawn.clone(), |name| drawn.called(name))
+            match &column.called {
+                Some(name) => drawn.called(name),
+                None => drawn,
+            }
         };
         let mut columns: Vec<Drawn> = self.shown(Face::Terminal).map(column).collect();
         for number in 0..self.rows.len() {

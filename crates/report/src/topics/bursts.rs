@@ -164,7 +164,7 @@ pub fn object(record: &Record, row: &ResultRow) -> Option<Value> {
         .map(|found| object! { ..found { size, per_s, size_error, per_s_error } });
     Some(object! {
         bursts: each(&bursts(told.offer, &told.points), burst),
-        credits: credits,
+        credits,
         steps: told.steps(&rate_steps(told.offer, &told.points)).json(),
     })
 }

@@ -56,7 +56,7 @@ fn table<'a>(all: &'a [EventTraffic<'a>]) -> Table<&'a EventTraffic<'a>> {
         CountedBy::Nodes { guest_requests, guest_read, guest_written } => {
             let (read_bytes, written_bytes) = (guest_read.0, guest_written.0);
             let guests = object! {
-                requests: guest_requests, read_bytes: read_bytes, written_bytes: written_bytes,
+                requests: guest_requests, read_bytes, written_bytes,
             };
             ("nodes", guests)
         }

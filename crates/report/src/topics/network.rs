@@ -275,7 +275,7 @@ pub fn json(baseline: &Baseline, figures: &NetworkFigures) -> Value {
         together_bits_per_s: figures.together,
         doubts: each(&figures.doubts, |doubt| self::doubt(baseline, doubt)),
         testbed: fields.collect::<Map<_, _>>(),
-        baseline: baseline,
+        baseline,
     }
 }
 

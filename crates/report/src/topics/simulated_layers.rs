@@ -146,7 +146,7 @@ pub(crate) fn objects(record: &Record, row: &ResultRow) -> Option<Vec<Value>> {
 pub(super) fn layer_objects(layers: &[(Layer, f64)]) -> Vec<Value> {
     let mut layers = layers.to_vec();
     layers.sort_by(|a, b| b.1.total_cmp(&a.1));
-    each(layers, |(layer, busy)| object! { layer: layer.code(), busy: busy })
+    each(layers, |(layer, busy)| object! { layer: layer.code(), busy })
 }
 
 /// The section of the page: a row for each point, a column for each layer.

@@ -175,8 +175,8 @@ pub fn objects(maps: &[PlainMap]) -> Vec<Value> {
     let object = |map: &PlainMap| {
         let (axes, contour) = frame(&map.axes, &map.contour);
         object! {
-            objective: map.objective.as_ref().map(ToString::to_string), axes: axes,
-            contour: contour, places: each(&map.places, place), ..map { scenario, workload },
+            objective: map.objective.as_ref().map(ToString::to_string), axes,
+            contour, places: each(&map.places, place), ..map { scenario, workload },
         }
     };
     each(maps, object)

@@ -162,7 +162,7 @@ pub fn object(map: &LoadMap) -> Value {
     };
     let (axes, contour) = frame(&map.axes, &map.contour);
     object! {
-        objective: map.objective.to_string(), axes: axes, contour: contour,
+        objective: map.objective.to_string(), axes, contour,
         places: each(&map.places, place), ..map { measured, contradictions, finished },
     }
 }
