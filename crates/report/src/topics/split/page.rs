@@ -129,3 +129,45 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
     content.push(super::table::parts(row, &shown, by).scroll());
     content
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::testing::Recorded;
+    use model::{Op, StageKind};
+
+    fn page(hosts: usize) -> String {
+        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", hosts);
+        let stage = recorded.stage(StageKind::Measure);
+        for host in 0..hosts {
+            recorded.host_interval(stage, host as u32, 0, &[(Op::Read, &vec![100_000; 10 + host])]);
+        }
+        let record = recorded.record();
+        section(&record, &analysis::results(&record), By::Host).into_string()
+    }
+
+    #[test]
+    fn one_host_is_no_section_and_many_are_windowed() {
+        assert_eq!(page(1), "");
+        let few = page(3);
+        assert!(few.contains("By host") && few.contains("node0") && few.contains("node2"), "{few}");
+        let many = page(30);
+        assert!(many.contains("10 between them are not shown"), "{many}");
+        let has = |host: &str| many.contains(&format!("<th scope=\"row\">{host}</th>"));
+        assert!(has("node0") && has("node9") && has("node20") && has("node29"));
+        assert!(!has("node10") && !has("node19"));
+    }
+
+    #[test]
+    fn hosts_are_folded_under_their_slowest_and_fastest() {
+        let few = page(3);
+        assert_eq!(few.matches("<details>").count(), 1, "{few}");
+        let (spread, folded) = few.split_once("<details>").expect("a fold");
+        assert!(spread.contains("<td>node0</td>") && spread.contains("<td>node2</td>"), "{spread}");
+        assert!(spread.contains("<td class=\"number\">83 %</td>"), "10 of 12 requests: {spread}");
+        assert!(
+            folded.contains("<svg") && folded.contains("<th scope=\"row\">node1</th>"),
+            "{folded}"
+        );
+    }
+}
