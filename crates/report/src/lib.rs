@@ -6,5 +6,6 @@
 //! tidy` holds it.
 
 pub mod ground;
+pub mod pens;
 pub mod surfaces;
 pub mod topics;

@@ -8,7 +8,7 @@ use super::tree::Tree;
 const ROOM: &str = "crates/report";
 
 /// From the lowest to the highest. None looks at one above it.
-const LAYERS: [&str; 3] = ["ground", "topics", "surfaces"];
+const LAYERS: [&str; 4] = ["ground", "pens", "topics", "surfaces"];
 
 const REMEDY: &str = "move what both need to the lower layer, or hand it over as an argument";
 

@@ -128,7 +128,7 @@ fn create(place: &Path, text: &str) -> Result<(), Failure> {
 /// Prints a value as JSON.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_value(value)
-        .and_then(|value| serde_json::to_string_pretty(&::report::ground::json::plain(value)))
+        .and_then(|value| serde_json::to_string_pretty(&::report::pens::json::plain(value)))
         .map_err(|error| {
             Failure::Run(format!("error: the result cannot be written as JSON: {error}"))
         })?;

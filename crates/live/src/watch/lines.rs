@@ -5,8 +5,9 @@ use super::format::{Unit, harmless};
 use super::parts;
 use model::testbed::HostFacts;
 use model::{CounterSample, Occurrence};
+use report::object;
+use report::pens::json::Value;
 use report::topics;
-use serde_json::{Value, json};
 
 /// A host in an interval, for a log.
 pub fn line(host: &str, figures: &Figures) -> String {
@@ -44,21 +45,13 @@ pub fn object(host: &HostFacts, unix_ns: u64, sample: &CounterSample, with_cores
 /// A host as a whole.
 fn summary(host: &str, unix_ns: u64, length_ns: u64, figures: &Figures) -> Value {
     let side = |side: &Side| {
-        json!({ "iops": side.iops, "bytes_per_s": side.bytes_per_s,
-        "latency_ns": side.latency_ns })
+        object! { ..side { iops, bytes_per_s, latency_ns } }
     };
-    json!({
-        "host": host,
-        "unix_ns": unix_ns,
-        "interval_ns": length_ns,
-        "read": side(&figures.read),
-        "write": side(&figures.write),
-        "cpu": figures.cpu_share,
-        "network": {
-            "received_bytes_per_s": figures.received_bytes_per_s,
-            "sent_bytes_per_s": figures.sent_bytes_per_s,
-        },
-    })
+    object! {
+        host, unix_ns, interval_ns: length_ns, read: side(&figures.read),
+        write: side(&figures.write), cpu: figures.cpu_share,
+        network: object! { ..figures { received_bytes_per_s, sent_bytes_per_s } },
+    }
 }
 
 /// That a host is gone.
@@ -68,7 +61,7 @@ pub fn lost_line(host: &str, why: &str) -> String {
 
 /// The same for machines.
 pub fn lost_object(host: &str, unix_ns: u64, why: &str) -> Value {
-    json!({ "host": host, "unix_ns": unix_ns, "lost": why })
+    object! { host, unix_ns, lost: why }
 }
 
 /// That a host tells again.
@@ -78,7 +71,7 @@ pub fn returned_line(host: &str) -> String {
 
 /// The same for machines.
 pub fn returned_object(host: &str, unix_ns: u64) -> Value {
-    json!({ "host": host, "unix_ns": unix_ns, "returned": true })
+    object! { host, unix_ns, returned: true }
 }
 
 /// What was found on a host.
@@ -88,8 +81,7 @@ pub fn found_line(host: &str, found: &Occurrence) -> String {
 
 /// The same for machines.
 pub fn found_object(host: &str, found: &Occurrence) -> Value {
-    json!({ "host": host, "unix_ns": found.unix_ns, "found": found.kind.word(),
-        "label": found.label })
+    object! { host, found: found.kind.word(), ..found { unix_ns, label } }
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use super::table::{Panel, part_cells};
 use model::CounterSample;
 use model::counters::Entry;
 use model::testbed::HostFacts;
-use serde_json::{Value, json};
+use report::object;
+use report::pens::json::Value;
 
 /// The devices and network mounts of a host in the interval of `sample`, in the kernel's order
 /// (`docs/reference/json.md`).
@@ -15,16 +16,15 @@ pub fn devices(sample: &CounterSample, facts: &HostFacts) -> Vec<Value> {
         let [iops, bytes, time, write_iops, write_bytes, write_time, busy, queue] = cells else {
             return Value::Null;
         };
-        json!({
-            "name": entry.name,
-            "layer": entry.layer.word(),
-            "stacked": is_stacked(&entry.name),
-            "counted": is_counted(entry, sample, facts),
-            "read": { "iops": iops, "bytes_per_s": bytes, "latency_ns": time },
-            "write": { "iops": write_iops, "bytes_per_s": write_bytes, "latency_ns": write_time },
-            "busy": busy,
-            "queue": queue,
-        })
+        object! {
+            name: entry.name, layer: entry.layer.word(), stacked: is_stacked(&entry.name),
+            counted: is_counted(entry, sample, facts),
+            read: object! { iops, bytes_per_s: bytes, latency_ns: time },
+            write: object! {
+                iops: write_iops, bytes_per_s: write_bytes, latency_ns: write_time,
+            },
+            busy, queue,
+        }
     })
 }
 
@@ -34,13 +34,13 @@ pub fn ports(sample: &CounterSample, facts: &HostFacts) -> Vec<Value> {
         let [bytes, packets, lost, sent_bytes, sent_packets, sent_lost] = cells else {
             return Value::Null;
         };
-        json!({
-            "name": entry.name,
-            "layer": entry.layer.word(),
-            "counted": is_counted(entry, sample, facts),
-            "received": { "bytes_per_s": bytes, "packets_per_s": packets, "lost": lost },
-            "sent": { "bytes_per_s": sent_bytes, "packets_per_s": sent_packets, "lost": sent_lost },
-        })
+        object! {
+            name: entry.name, layer: entry.layer.word(), counted: is_counted(entry, sample, facts),
+            received: object! { bytes_per_s: bytes, packets_per_s: packets, lost },
+            sent: object! {
+                bytes_per_s: sent_bytes, packets_per_s: sent_packets, lost: sent_lost,
+            },
+        }
     })
 }
 
@@ -48,16 +48,10 @@ pub fn ports(sample: &CounterSample, facts: &HostFacts) -> Vec<Value> {
 pub fn cores(sample: &CounterSample) -> Vec<Value> {
     each(sample, Panel::Cores, |entry, cells| {
         let [busy, user, system, irq, iowait, steal, frequency] = cells else { return Value::Null };
-        json!({
-            "name": entry.name,
-            "busy": busy,
-            "user": user,
-            "system": system,
-            "irq": irq,
-            "iowait": iowait,
-            "steal": steal,
-            "frequency_hz": frequency,
-        })
+        object! {
+            name: entry.name, busy, user, system, irq, iowait,
+            steal, frequency_hz: frequency,
+        }
     })
 }
 
@@ -81,16 +75,16 @@ mod tests {
     fn parts_have_the_figures_of_the_terminal() {
         let sample = busy(0, 10);
         let devices = devices(&sample, &facts("n1"));
-        assert_eq!((devices.len(), &devices[0]["name"]), (2, &json!("nvme0n1")));
+        assert!(devices.len() == 2 && devices[0]["name"] == "nvme0n1");
         assert_eq!(
             devices[0]["read"],
-            json!({ "iops": 14_000.0, "bytes_per_s": 14_000.0 * 4096.0, "latency_ns": 250_000.0 })
+            object! { iops: 14_000.0, bytes_per_s: 14_000.0 * 4096.0, latency_ns: 250_000.0 }
         );
-        assert_eq!((&devices[0]["busy"], &devices[0]["queue"]), (&json!(0.5), &json!(10.0)));
+        assert!(devices[0]["busy"] == 0.5 && devices[0]["queue"] == 10.0);
         let ports = ports(&sample, &facts("n1"));
         assert_eq!(
             ports[0]["received"],
-            json!({ "bytes_per_s": 10_485_760.0, "packets_per_s": 8_000.0, "lost": 10.0 })
+            object! { bytes_per_s: 10_485_760.0, packets_per_s: 8_000.0, lost: 10.0 }
         );
         assert_eq!(
             ports[0]["sent"]["lost"],
@@ -98,11 +92,9 @@ mod tests {
             "what the kernel does not tell is unknown"
         );
         let cores = cores(&sample);
-        assert_eq!(
-            (cores.len(), &cores[0]["frequency_hz"], &cores[1]["frequency_hz"]),
-            (2, &json!(2.8e9), &Value::Null)
-        );
-        assert_eq!(cores[0]["steal"], json!(0.0));
+        assert!(cores.len() == 2 && cores[0]["frequency_hz"] == 2.8e9);
+        assert!(cores[1]["frequency_hz"].is_null());
+        assert_eq!(cores[0]["steal"], 0.0);
     }
 
     #[test]

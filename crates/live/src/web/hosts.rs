@@ -2,9 +2,11 @@
 
 use super::View;
 use super::board::{Board, HostBoard};
+use super::load::System;
 use model::Kernels;
 use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::words;
+use report::pens::{Cell, Table};
 
 /// Hosts in one window.
 pub const WINDOW: usize = 50;
@@ -16,9 +18,8 @@ pub fn table(board: &Board, view: &View) -> Markup {
         .filter(|(_, host)| host.lost.is_some())
         .map(|(host, _)| host)
         .collect();
-    let listed =
-        Listed { count: board.hosts.len(), name: &|host| board.name(host), lost, head: &HEAD };
-    windowed(&listed, view, &|host| row(board, view, host))
+    let listed = Listed { count: board.hosts.len(), name: &|host| board.name(host), lost };
+    windowed(&listed, view, &|here| cells(board, view, here).html())
 }
 
 /// Above what all hosts did: how many, and that a kernel counts once where they share one.
@@ -41,15 +42,13 @@ pub(super) struct Listed<'a> {
     pub name: &'a dyn Fn(u32) -> String,
     /// The numbers of those that are lost.
     pub lost: Vec<u32>,
-    /// Word and class of each column.
-    pub head: &'a [(&'a str, &'a str)],
 }
 
 /// A table of the hosts in the window that a reader looks at, and the ways to the other windows.
 pub(super) fn windowed(
     listed: &Listed<'_>,
     view: &View,
-    row: &dyn Fn(u32) -> Option<Markup>,
+    table: &dyn Fn(&[u32]) -> Markup,
 ) -> Markup {
     let wanted: Vec<u32> = (0..listed.count as u32)
         .filter(|host| view.find.is_empty() || (listed.name)(*host).contains(&view.find))
@@ -63,37 +62,18 @@ pub(super) fn windowed(
         let lost = words::counted(lost.len() as u64, "host");
         content.push(classed("p", "bad", format!("{lost} lost: {}{more}", names.join(", "))));
     }
-    let head: Markup = listed
-        .head
-        .iter()
-        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
-        .collect();
-    let rows: Markup = here.iter().filter_map(|host| row(*host)).collect();
-    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", rows)]);
     let attributes = [
         ("class", "scroll"),
         ("tabindex", "0"),
         ("role", "region"),
         ("aria-label", "Table of hosts"),
     ];
-    content.push(element("div", &attributes, table));
+    content.push(element("div", &attributes, table(&here)));
     if listed.count > WINDOW || !view.find.is_empty() {
         content.push(windows(view, from, here.len(), wanted.len()));
     }
     content
 }
-
-const HEAD: [(&str, &str); 9] = [
-    ("Host", ""),
-    ("State", ""),
-    ("IOPS", "number"),
-    ("MiB/s", "number"),
-    ("p99", "number"),
-    ("Errors", "number"),
-    ("CPU", "number"),
-    ("Received", "number"),
-    ("Sent", "number"),
-];
 
 fn state(board: &Board, host: &HostBoard) -> (&'static str, String) {
     match (&host.lost, &board.end, board.current()) {
@@ -104,46 +84,50 @@ fn state(board: &Board, host: &HostBoard) -> (&'static str, String) {
     }
 }
 
-fn row(board: &Board, view: &View, number: u32) -> Option<Markup> {
-    let host = board.hosts.get(number as usize)?;
-    let (class, state) = state(board, host);
-    let dash = || "–".to_owned();
-    let per_s = |sum: u64, length_ns: u64| sum as f64 / (length_ns as f64 / 1e9);
-    let load = host.last.filter(|(_, _, length_ns, _)| *length_ns > 0 && host.lost.is_none());
-    let system = host.system.filter(|(_, length_ns)| *length_ns > 0 && host.lost.is_none());
-    let network = |bytes: fn(&super::load::System) -> u64| {
-        system.map_or_else(dash, |(system, length_ns)| {
-            words::bandwidth(per_s(bytes(&system), length_ns))
-        })
+/// What a host did last: requests, bytes, the length, the p99.
+type Last = (u64, u64, u64, Option<u64>);
+
+fn cells<'a>(board: &'a Board, view: &View, here: &[u32]) -> Table<(u32, &'a HostBoard)> {
+    let state = |host: &HostBoard| {
+        let (class, state) = state(board, host);
+        classed("span", class, state)
     };
-    let errors = board.errors_of(number);
-    let figures = [
-        load.map_or_else(dash, |(ios, _, length_ns, _)| words::iops(per_s(ios, length_ns))),
-        load.map_or_else(dash, |(_, bytes, length_ns, _)| {
-            words::mib_per_s(per_s(bytes, length_ns))
-        }),
-        load.map_or_else(dash, |(_, _, _, p99_ns)| words::latency(p99_ns)),
-        words::count(errors),
-        system.and_then(|(system, _)| system.busy()).map_or_else(dash, words::share),
-        network(|system| system.received_bytes),
-        network(|system| system.sent_bytes),
-    ];
-    let mut cells = name_cell(view, number, board.name(number));
-    cells.push(plain("td", classed("span", class, state)));
-    for (column, text) in figures.into_iter().enumerate() {
-        let class = if column == 3 && errors > 0 { "number bad" } else { "number" };
-        cells.push(classed("td", class, text));
-    }
-    Some(plain("tr", cells))
+    let per_s = |sum: u64, length_ns: u64| sum as f64 / (length_ns as f64 / 1e9);
+    let load = |host: &HostBoard| {
+        host.last.filter(|(_, _, length_ns, _)| *length_ns > 0 && host.lost.is_none())
+    };
+    let system = |host: &HostBoard| {
+        host.system.filter(|(_, length_ns)| *length_ns > 0 && host.lost.is_none())
+    };
+    let network = |host: &HostBoard, bytes: fn(&System) -> u64| {
+        let (system, length_ns) = system(host)?;
+        Some(words::bandwidth(per_s(bytes(&system), length_ns)))
+    };
+    let iops = |(ios, _, length_ns, _): Last| words::iops(per_s(ios, length_ns));
+    let rate = |(_, bytes, length_ns, _): Last| words::mib_per_s(per_s(bytes, length_ns));
+    let errors = |number: u32| {
+        let errors = board.errors_of(number);
+        Cell::from(words::count(errors)).classed(if errors > 0 { "number bad" } else { "number" })
+    };
+    let busy = |host: &HostBoard| system(host).and_then(|(system, _)| system.busy());
+    let known = |number: &u32| Some((*number, board.hosts.get(*number as usize)?));
+    Table::of(here.iter().filter_map(known))
+        .name("Host", |(number, _)| name_link(view, number, board.name(number)))
+        .words("State", |(_, host)| state(host))
+        .figure("IOPS", |(_, host)| load(host).map(iops))
+        .figure("MiB/s", |(_, host)| load(host).map(rate))
+        .figure("p99", |(_, host)| load(host).map(|(_, _, _, p99_ns)| words::latency(p99_ns)))
+        .figure("Errors", |(number, _)| errors(number))
+        .figure("CPU", |(_, host)| busy(host).map(words::share))
+        .figure("Received", |(_, host)| network(host, |system| system.received_bytes))
+        .figure("Sent", |(_, host)| network(host, |system| system.sent_bytes))
 }
 
 /// A host's name, which leads to its charts.
-pub(super) fn name_cell(view: &View, number: u32, name: String) -> Markup {
+pub(super) fn name_link(view: &View, number: u32, name: String) -> Markup {
     let (href, key) = (link(view, Some(number), view.from), format!("host-{number}"));
     let current = if view.host == Some(number) { "true" } else { "false" };
-    let name =
-        element("a", &[("href", &href), ("data-keep", &key), ("aria-current", current)], name);
-    element("th", &[("scope", "row")], name)
+    element("a", &[("href", &href), ("data-keep", &key), ("aria-current", current)], name)
 }
 
 /// Which window it is, and the ways to the others.

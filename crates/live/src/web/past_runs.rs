@@ -5,37 +5,28 @@ use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::page::{Dress, dressed};
 use report::ground::words;
 use report::ground::words::hosts;
+use report::pens::Table;
 use report::surfaces::html::{Against, content};
 
 /// The list of runs with the ways to them; each run comes with the name of its file.
 pub fn index(runs: &[(String, &Record)]) -> String {
-    let head = ["", "Run", "Suite", "Hosts", "Began", "State"];
-    let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
-    let row = |(number, (name, record)): (usize, &(String, &Record))| {
-        let value = number.to_string();
-        let label = format!("{name}, side by side");
+    let tick = |number: usize, name: &str| {
+        let (value, label) = (number.to_string(), format!("{name}, side by side"));
         let tick =
             [("type", "checkbox"), ("name", "run"), ("value", &*value), ("aria-label", &*label)];
-        let cells = [
-            plain("td", element("input", &tick, "")),
-            element(
-                "th",
-                &[("scope", "row")],
-                element("a", &[("href", &format!("/run/{number}"))], name),
-            ),
-            plain("td", &record.plan.suite),
-            plain("td", hosts(record)),
-            plain("td", words::utc(record.started_unix_ns)),
-            plain("td", words::run_state(&analysis::run_state(record))),
-        ];
-        plain("tr", cells)
+        element("input", &tick, "")
     };
-    let body: Markup = runs.iter().enumerate().map(row).collect();
-    let table = classed(
-        "div",
-        "scroll",
-        element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]),
-    );
+    let link =
+        |number: usize, name: &str| element("a", &[("href", &format!("/run/{number}"))], name);
+    let table = Table::of(runs.iter().enumerate().map(|(number, run)| (number, &run.0, run.1)))
+        .words("", |(number, name, _)| tick(number, name))
+        .name("Run", |(number, name, _)| link(number, name))
+        .words("Suite", |(.., record)| &record.plan.suite)
+        .words("Hosts", |(.., record)| hosts(record))
+        .words("Began", |(.., record)| words::utc(record.started_unix_ns))
+        .words("State", |(.., record)| words::run_state(&analysis::run_state(record)))
+        .bare()
+        .scroll();
     let mut form = table;
     if runs.len() > 1 {
         form.push(element("button", &[("type", "submit")], "Put side by side"));

@@ -3,11 +3,8 @@
 pub mod chart;
 #[cfg(test)]
 mod colours;
-pub(crate) mod columns;
-pub(crate) mod contents;
 pub(crate) mod emphasis;
 pub mod folding;
-pub mod json;
 pub mod markup;
 pub mod moment;
 pub mod page;

@@ -10,7 +10,7 @@ use model::objective::Limit;
 use model::plan::{Work, ZoneRules};
 use model::priority::Priority;
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
-use model::{Bytes, Nanos, NoteKind, Percent, Record, Scale, Setting};
+use model::{Bytes, Histogram, Nanos, NoteKind, Percent, Record, Scale, Setting};
 
 /// `950`, `18,200` or `1,234,567` requests per second, without the unit: written alike in all rows
 /// of a column.
@@ -68,6 +68,16 @@ pub fn gb_per_s(bytes_per_s: f64) -> String {
 /// `1.25 ms`, or a dash where nothing was counted.
 pub fn latency(ns: Option<u64>) -> String {
     ns.map_or_else(|| "–".to_owned(), |ns| Nanos(ns).to_string())
+}
+
+/// The mean of latencies.
+pub fn mean(latency: &Histogram) -> String {
+    self::latency(latency.mean_ns().map(|mean| mean.round() as u64))
+}
+
+/// What a share of latencies does not exceed.
+pub fn quantile(latency: &Histogram, share: f64) -> String {
+    self::latency(latency.quantile_ns(share))
 }
 
 /// The longest latency of a row: `1.25 ms`, or `≥ 12.1 s` of a request that never came back.

@@ -1,8 +1,10 @@
 //! Results for machines. `docs/reference/json.md` and `docs/reference/results.schema.json` list the
 //! fields; a change of meaning is a new `format`.
 
-use crate::ground::json::quantiles;
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::quantiles;
+use crate::pens::json::{Map, Value, each};
 use crate::topics::split::{self, By};
 use crate::topics::{findings, grade, loadline};
 use analysis::host_cpu::{HostCpu, host_cpu};
@@ -13,7 +15,6 @@ use analysis::{
 };
 use catalogue::Cluster;
 use model::Record;
-use serde_json::{Map, Value, json};
 
 /// The version of the layout of a run's results. In 1, `results` had parts alone, so that a reader
 /// could add all of them up.
@@ -29,46 +30,42 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
     let state = analysis::run_state(record);
     let verdict = Verdict::of_run(record, &rows);
     let cpus = host_cpu(record, &rows);
-    let mut results = json!({
-        "format": RESULTS_FORMAT,
-        "plimsoll": record.version,
-        "run_id": record.plan.run_id,
-        "suite": record.plan.suite,
-        "started": words::utc(record.started_unix_ns),
-        "state": state_word(&state),
-        "reason": match &state { RunState::Failed(why) => Value::from(why.as_str()),
+    let mut results = object! {
+        format: RESULTS_FORMAT, plimsoll: record.version, run_id: record.plan.run_id,
+        suite: record.plan.suite, started: words::utc(record.started_unix_ns),
+        state: state_word(&state),
+        reason: match &state { RunState::Failed(why) => Value::from(why.as_str()),
             _ => Value::Null },
-        "scale": record.plan.scale.to_string(),
-        "verdict": verdict.level.word(),
-        "verdict_basis": grade::object(&verdict),
-        "notes": record.notes.iter().filter(|note| !note.fact.is_bookkeeping())
-            .map(|note| json!({"code": note.kind().word(),
-            "message": crate::topics::note::sentence(&note.fact)})).collect::<Vec<_>>(),
-        "events": crate::topics::occurrences::objects(record),
-        "issued": analysis::issued(record).iter().map(issued).collect::<Vec<_>>(),
-        "flush_probes": flush_probes(record),
-        "results": rows.iter().map(|row| result(record, row, &cpus)).collect::<Vec<_>>(),
-        "load_line": analysis::loadline::load_line(record,
+        scale: record.plan.scale.to_string(), verdict: verdict.level.word(),
+        verdict_basis: grade::object(&verdict),
+        notes: record.notes.iter().filter(|note| !note.fact.is_bookkeeping())
+            .map(|note| object! {
+                code: note.kind().word(), message: crate::topics::note::sentence(&note.fact),
+            }).collect::<Vec<_>>(),
+        events: crate::topics::occurrences::objects(record),
+        issued: each(&analysis::issued(record), issued), flush_probes: flush_probes(record),
+        results: each(rows.iter(), |row| result(record, row, &cpus)),
+        load_line: analysis::loadline::load_line(record,
             &rows).map(|line| loadline::object(&line)),
-        "along": analysis::loadline::axis::along_line(record,
+        along: analysis::loadline::axis::along_line(record,
             &rows).map(|line| loadline::other_axis::object(&line)),
-        "ceilings": testbed
+        ceilings: testbed
             .map(|cluster| crate::topics::ceiling::reached_json(&cluster.top.name.value, &reached)),
-        "limits": crate::topics::attribution::objects(record,
+        limits: crate::topics::attribution::objects(record,
             &analysis::attribution::attribution(record, &rows)),
-        "fidelity": crate::topics::fidelity::object(record),
-        "population": crate::topics::population::object(record),
-        "left_behind": crate::topics::left_behind::objects(record),
-        "starts": crate::topics::starts::objects(record),
-        "imported": crate::topics::imported::object(record),
-        "findings": analysis::findings(&rows).iter().map(findings::object).collect::<Vec<_>>(),
-    });
+        fidelity: crate::topics::fidelity::object(record),
+        population: crate::topics::population::object(record),
+        left_behind: crate::topics::left_behind::objects(record),
+        starts: crate::topics::starts::objects(record),
+        imported: crate::topics::imported::object(record),
+        findings: each(&analysis::findings(&rows), findings::object),
+    };
     if let Some(map) = analysis::loadline::map::load_map(record, &rows) {
         results["map"] = loadline::map::object(&map);
     }
     let maps = analysis::loadline::map::plain_maps(record, &rows);
     if !maps.is_empty() {
-        results["maps"] = loadline::grid::objects(&maps);
+        results["maps"] = loadline::grid::objects(&maps).into();
     }
     let event_io = crate::topics::event_io::objects(record);
     if !event_io.is_empty() {
@@ -91,57 +88,45 @@ fn state_word(state: &RunState) -> &'static str {
 
 fn flush_probes(record: &Record) -> Value {
     let analysis::FlushProbes { ios, errors } = analysis::flush_probes(record);
-    json!({"ios": ios, "errors": errors})
+    object! { ios, errors }
 }
 
 fn issued(total: &Issued) -> Value {
-    json!({
-        "stage": total.stage.word(),
-        "op": total.op.name(),
-        "ios": total.ios,
-        "bytes": total.bytes,
-        "errors": total.errors,
-    })
+    object! {
+        stage: total.stage.word(), op: total.op.name(), ..total { ios, bytes, errors },
+    }
 }
 
 fn result(record: &Record, row: &ResultRow, cpus: &[HostCpu]) -> Value {
     let sweep: Map<String, Value> = words::axes(&row.sweep);
     let verdict = Verdict::of(record, row);
     let warning = |doubt| {
-        json!({"code": analysis::Warning::code(doubt), "sort": doubt.row().sort.word(),
-        "message": crate::topics::warning::sentence(doubt), "evidence": grade::evidence(doubt)})
+        object! {
+            code: analysis::Warning::code(doubt), sort: doubt.row().sort.word(),
+            message: crate::topics::warning::sentence(doubt), evidence: grade::evidence(doubt),
+        }
     };
-    let mut object = json!({
-        "scenario": row.scenario,
-        "workload": row.workload,
-        "op": row.ops.name(),
-        "covers": row.covers.word(),
-        "sweep": sweep,
-        "repetition": row.repetition.unwrap_or(1),
-        "ios": row.ios,
-        "bytes": row.bytes,
-        "seconds": row.seconds,
-        "iops": row.iops(),
-        "bytes_per_s": row.bytes_per_s(),
-        "latency_ns": quantiles(&row.latency),
-        "left_over": {
-            "late": row.left.late.count(), "never": row.left.never.count(),
-                "max_ns": row.left.all().max_ns(),
+    let mut object = object! {
+        op: row.ops.name(), covers: row.covers.word(), sweep,
+        repetition: row.repetition.unwrap_or(1), latency_ns: quantiles(&row.latency),
+        left_over: object! {
+            late: row.left.late.count(), never: row.left.never.count(),
+            max_ns: row.left.all().max_ns(),
         },
-        "ci": ci(row),
-        "first_done": row.done.map(|done| progress(&done.first)),
-        "last_done": row.done.map(|done| progress(&done.last)),
-        "cpu": {"user_s": row.cpu.user_ns as f64 / 1e9, "system_s": row.cpu.system_ns as f64 / 1e9},
-        "errors": row.error_count(),
-        "hosts": split::shares(record, row, By::Host),
-        "labels": split::shares(record, row, By::Label),
-        "localities": split::shares(record, row, By::Locality),
-        "means": crate::topics::io_path::json(record, row),
-        "durable": analysis::durable(record, row).map(|durable| grade::durable(&durable)),
-        "verdict": verdict.level.word(),
-        "verdict_basis": grade::object(&verdict),
-        "warnings": row.warnings.iter().map(warning).collect::<Vec<_>>(),
-    });
+        ci: ci(row), first_done: row.done.map(|done| progress(&done.first)),
+        last_done: row.done.map(|done| progress(&done.last)),
+        cpu: object! {
+            user_s: row.cpu.user_ns as f64 / 1e9, system_s: row.cpu.system_ns as f64 / 1e9,
+        },
+        errors: row.error_count(), hosts: split::shares(record, row, By::Host),
+        labels: split::shares(record, row, By::Label),
+        localities: split::shares(record, row, By::Locality),
+        means: crate::topics::io_path::json(record, row),
+        durable: analysis::durable(record, row).map(|durable| grade::durable(&durable)),
+        verdict: verdict.level.word(), verdict_basis: grade::object(&verdict),
+        warnings: each(&row.warnings, warning),
+        ..row { scenario, workload, ios, bytes, seconds, iops(), bytes_per_s() },
+    };
     if let Some(layers) = crate::topics::simulated_layers::objects(record, row) {
         object["simulated_layers"] = Value::from(layers);
     }
@@ -162,20 +147,17 @@ fn asked(record: &Record, row: &ResultRow) -> Option<Value> {
     let offer = Offer::of_changing(row)?;
     let points = series(record, row, MOST_STRETCHES).points;
     let stretch = |point: &SeriesPoint| {
-        json!({
-            "start_s": point.start_s,
-            "length_s": point.length_s,
-            "due": offer.due_in(point),
-            "done": offer.done_in(point),
-        })
+        object! {
+            due: offer.due_in(point), done: offer.done_in(point), ..point { start_s, length_s },
+        }
     };
-    let mut asked = json!({
-        "unit": if offer.counts_bytes() { "bytes" } else { "requests" },
-        "curve": row.work()?.pace.curve()?.to_string(),
-        "due": points.iter().map(|point| offer.due_in(point)).sum::<f64>(),
-        "done": points.iter().map(|point| offer.done_in(point)).sum::<u64>(),
-        "over_time": points.iter().map(stretch).collect::<Vec<_>>(),
-    });
+    let mut asked = object! {
+        unit: if offer.counts_bytes() { "bytes" } else { "requests" },
+        curve: row.work()?.pace.curve()?.to_string(),
+        due: points.iter().map(|point| offer.due_in(point)).sum::<f64>(),
+        done: points.iter().map(|point| offer.done_in(point)).sum::<u64>(),
+        over_time: each(points.iter(), stretch),
+    };
     for field in ["bursts", "credits", "steps"] {
         asked[field] = crate::topics::bursts::object(record, row)?[field].take();
     }
@@ -193,29 +175,20 @@ fn ci(row: &ResultRow) -> Value {
     for (quantile, interval) in QUANTILES.iter().zip(row.confidence.quantiles_ns) {
         latency.insert(quantile.key.to_owned(), ends(interval));
     }
-    json!({
-        "level": analysis::CONFIDENCE,
-        "intervals": row.confidence.intervals,
-        "iops": of(row.confidence.iops),
-        "bytes_per_s": of(row.confidence.bytes_per_s),
-        "latency_ns": latency,
-    })
+    object! {
+        level: analysis::CONFIDENCE, intervals: row.confidence.intervals,
+        iops: of(row.confidence.iops), bytes_per_s: of(row.confidence.bytes_per_s),
+        latency_ns: latency,
+    }
 }
 
 fn progress(progress: &Progress) -> Value {
-    json!({
-        "seconds": progress.seconds,
-        "ios": progress.ios,
-        "bytes": progress.bytes,
-        "iops": progress.iops(),
-        "bytes_per_s": progress.bytes_per_s(),
-    })
+    object! { ..progress { seconds, ios, bytes, iops(), bytes_per_s() } }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::json::plain;
     use analysis::testing::Recorded;
     use model::layer::Layer;
     use model::note::{CountedBy, Crossing, EventIo};
@@ -292,15 +265,9 @@ mod tests {
         let value = results(&recorded.record(), None);
         check(&value, &schema, "$");
         let finding = &value["findings"][0];
-        assert_eq!(
-            (&finding["knee"]["value"], &finding["plateau"]["to"]),
-            (&json!("1"), &json!("16"))
-        );
-        assert_eq!(
-            (&finding["odd"][0]["value"], &finding["repetitions"]),
-            (&json!("2"), &json!(2))
-        );
-        assert_eq!(value["results"][1]["repetition"], json!(2));
+        assert!(finding["knee"]["value"] == "1" && finding["plateau"]["to"] == "16");
+        assert!(finding["odd"][0]["value"] == "2" && finding["repetitions"] == 2);
+        assert_eq!(value["results"][1]["repetition"], 2);
     }
 
     #[test]
@@ -316,10 +283,7 @@ mod tests {
             "the second point never began"
         );
         assert_eq!(value["results"][2]["op"], "all");
-        assert_eq!(
-            (&value["results"][2]["ios"], &value["results"][2]["covers"]),
-            (&json!(2_000), &json!("point"))
-        );
+        assert!(value["results"][2]["ios"] == 2_000 && value["results"][2]["covers"] == "point");
         assert_eq!(value["results"][1]["latency_ns"]["p99"], Value::Null, "no write completed");
     }
 
@@ -356,16 +320,9 @@ mod tests {
         }
         let value = results(&record, None);
         check(&value, &schema, "$");
-        assert_eq!(value["event_io"][0]["together_iops"], json!(55.0), "40 of hosts, 15 its own");
-        assert_eq!(value["results"][0]["simulated_sites"][0]["share"], json!(0.5));
+        assert_eq!(value["event_io"][0]["together_iops"], 55.0, "40 of hosts, 15 its own");
+        assert_eq!(value["results"][0]["simulated_sites"][0]["share"], 0.5);
         let layers = &value["results"][0]["simulated_layers"];
-        assert_eq!(layers, &json!([{"layer": "ports", "busy": 0.25}]));
-    }
-
-    #[test]
-    fn no_zero_has_a_sign() {
-        let nothing: f64 = [0.0; 0].iter().sum();
-        let told = plain(json!({"a": [nothing, -0.0, -0.5, 3], "b": {"c": -0.0}})).to_string();
-        assert_eq!(told, "{\"a\":[0.0,0.0,-0.5,3],\"b\":{\"c\":0.0}}");
+        assert_eq!(layers[0], object! { layer: "ports", busy: 0.25 });
     }
 }

@@ -1,12 +1,12 @@
 //! The results as a table for the terminal, with every doubt marked beside the figure that it
 //! touches.
 
-use crate::ground::columns::{self, Column, Want};
 use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
+use crate::pens::terminal as columns;
 use crate::topics::doubts::Marks;
-use crate::topics::results::{durable_text, is_durable_shown};
-use crate::topics::{amounts, findings, grade, io_path, loadline, repetitions};
+use crate::topics::results::superscript;
+use crate::topics::{amounts, findings, grade, io_path, loadline, repetitions, results};
 use analysis::doubts::Sort;
 use analysis::verdict::Verdict;
 use analysis::{ResultRow, RunState};
@@ -46,7 +46,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
 /// As [`results`], for a terminal: a column without room is left out, and named under the table.
 pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableStyle) -> String {
     let TableStyle { notes, room, in_colour } = shown;
-    let (rows, reached) = crate::topics::results::judged::judged(record, testbed);
+    let (rows, reached) = results::judged::judged(record, testbed);
     if rows.is_empty() {
         return format!(
             "nothing was measured; the run is {}",
@@ -54,7 +54,7 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
         );
     }
     let marks = Marks::of(&rows, if notes == Notes::All { usize::MAX } else { MOST_NOTES });
-    let mut all = table(record, &rows, &marks);
+    let mut all = results::table(record, &rows, &marks).columns();
     let left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
     let mut text = answers(record, &rows);
     text.push_str(&headed(&columns::render(&all)));
@@ -185,78 +185,6 @@ fn label(row: &ResultRow) -> String {
         "" => row.workload.clone(),
         sweep => format!("{} ({sweep})", row.workload),
     }
-}
-
-/// The place of the column of a sweep's values.
-const SWEEP: usize = 1;
-/// The place of the column of durable rates.
-const DURABLE: usize = 6;
-
-/// All columns.
-fn table(record: &Record, rows: &[ResultRow], marks: &Marks) -> Vec<Column> {
-    let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
-    let has_errors = rows.iter().any(|row| row.error_count() > 0);
-    let spare = |head, rank| Column::figures(head).want(Want::Spare(rank));
-    let mut all = vec![
-        Column::names("workload"),
-        Column::names("sweep").want(Want::Folded),
-        Column::names("op"),
-        Column::figures(words::rate_head(rows)),
-        spare("±", 7).called("± of the rate"),
-        Column::figures("MiB/s"),
-        spare("durable", 8).called("durable MiB/s"),
-        spare("mean", 6),
-        spare("p50", 3),
-        Column::figures("p99"),
-        spare("±", 4).called("± of p99"),
-        spare("p99.9", 5),
-        spare("max", 2),
-        if has_errors { Column::figures("errors") } else { spare("errors", 1) },
-        spare("CPU", 0),
-    ];
-    rows.iter().for_each(|row| columns::row(&mut all, row_cells(record, row, marks)));
-    if !is_durable_shown(record, rows) {
-        all.remove(DURABLE);
-    }
-    if !swept {
-        all.remove(SWEEP);
-    }
-    all
-}
-
-fn row_cells(record: &Record, row: &ResultRow, marks: &Marks) -> [String; 15] {
-    let quantile = |share| words::latency(row.latency.quantile_ns(share));
-    let rate = superscripts(&marks.beside(row));
-    [
-        row.workload.clone(),
-        words::sweep(&row.sweep, row.repetition),
-        row.ops.name().to_owned(),
-        format!("{}{rate}", words::iops(row.iops())),
-        words::uncertainty(Some(row.iops()), row.confidence.iops.map(|iops| iops.interval())),
-        words::mib_per_s_of(row),
-        durable_text(record, row),
-        words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)),
-        quantile(0.5),
-        quantile(0.99),
-        words::uncertainty(
-            row.latency.quantile_ns(0.99).map(|ns| ns as f64),
-            row.confidence.p99_ns(),
-        ),
-        quantile(0.999),
-        words::longest(row),
-        words::count(row.error_count()),
-        words::share(row.cpu_cores()),
-    ]
-}
-
-/// `¹˒²`, behind a figure, in rising order.
-fn superscripts(numbers: &[usize]) -> String {
-    numbers.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
-}
-
-fn superscript(number: usize) -> String {
-    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    number.to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()
 }
 
 #[cfg(test)]

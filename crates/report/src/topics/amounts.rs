@@ -1,8 +1,9 @@
 //! How measured amounts ended, at the first worker that was done and at the last: a sentence where
 //! there are one or two, a table where there are more.
 
-use crate::ground::columns::{self, Column, Want};
 use crate::ground::words;
+use crate::pens::Table;
+use crate::pens::terminal::{self, Want};
 use analysis::{Covers, Done, Progress, ResultRow};
 use model::Nanos;
 
@@ -25,9 +26,9 @@ pub fn text(rows: &[ResultRow], label: fn(&ResultRow) -> String, room: usize) ->
         true => ("Each amount, from its first request to its last", &[ALL][..]),
         false => ("Until the first worker was done, and until the last was", &[FIRST, LAST][..]),
     };
-    let mut table = table(&all, parts, label);
-    columns::fit(&mut table, room);
-    format!("\n{head}\n{}\n", columns::render(&table))
+    let mut table = table(&all, parts, label).columns();
+    terminal::fit(&mut table, room);
+    format!("\n{head}\n{}\n", terminal::render(&table))
 }
 
 /// A part of an amount that a table has columns for.
@@ -42,30 +43,28 @@ const LAST: Part = Part { head: "last", of: |done| done.last };
 /// Of a single worker, which is first and last.
 const ALL: Part = Part { head: "time", of: |done| done.last };
 
-fn table(
-    all: &[(&ResultRow, Done)],
+fn table<'a>(
+    all: &'a [(&'a ResultRow, Done)],
     parts: &[Part],
     label: fn(&ResultRow) -> String,
-) -> Vec<Column> {
+) -> Table<&'a (&'a ResultRow, Done)> {
     let rate = words::rate_head(all.iter().map(|(row, _)| *row));
     let moves = all.iter().any(|(row, _)| row.moves_bytes());
-    let mut table = vec![Column::names("load").want(Want::Folded), Column::names("op")];
-    for Part { head, .. } in parts {
-        let head = *head;
-        table.extend([Column::figures(head), Column::figures(rate)]);
-        table.extend(moves.then(|| Column::figures("MiB/s").want(Want::Spare(0))));
-    }
-    for (row, done) in all {
-        let mut cells = vec![label(row), row.ops.name().to_owned()];
-        for at in parts.iter().map(|part| (part.of)(done)) {
-            cells.push(Nanos((at.seconds * 1e9).round() as u64).to_string());
-            cells.push(words::iops(at.iops()));
-            cells.extend(moves.then(|| match row.moves_bytes() {
-                true => words::mib_per_s(at.bytes_per_s()),
-                false => "–".to_owned(),
-            }));
+    let mut table = Table::of(all)
+        .words("load", |(row, _)| label(row))
+        .want(Want::Folded)
+        .words("op", |(row, _)| row.ops.name());
+    for Part { head, of } in parts {
+        let time = |done| Nanos((of(done).seconds * 1e9).round() as u64).to_string();
+        table = table
+            .figure(*head, |(_, done)| time(done))
+            .figure(rate, |(_, done)| words::iops(of(done).iops()));
+        if moves {
+            let bytes = |(row, done): &(&ResultRow, Done)| {
+                row.moves_bytes().then(|| words::mib_per_s(of(done).bytes_per_s()))
+            };
+            table = table.figure("MiB/s", bytes).want(Want::Spare(0));
         }
-        columns::row(&mut table, cells);
     }
     table
 }

@@ -8,12 +8,13 @@ pub use page::section;
 
 use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, share};
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::{Map, Value};
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, Watched, attribution};
 use analysis::hit_share::{HitShare, hit_shares};
 use model::Record;
 use model::usage::Part;
-use serde_json::{Map, Value, json};
 
 /// So many points are told; JSON has all.
 const MOST_POINTS: usize = 20;
@@ -273,49 +274,32 @@ fn object(record: &Record, one: &Attribution) -> Value {
     let start = one.load_ns.start;
     let seconds = |ns: u64| ns.saturating_sub(start) as f64 / 1e9;
     let watched = |watched: &&Watched| {
-        json!({
-            "host": hostname(record, watched.host),
-            "layer": watched.part.word(),
-            "name": watched.name,
-            "under_target": watched.is_under_target,
-            "utilisation": watched.used.share(),
-            "full_share": watched.used.full_share(),
-            "from_s": watched.used.full_span.map(|(from, _)| seconds(from)),
-            "to_s": watched.used.full_span.map(|(_, to)| seconds(to)),
-            "waiting": watched.used.waiting(),
-            "errors": watched.used.errors,
-        })
+        object! {
+            host: hostname(record, watched.host), layer: watched.part.word(), name: watched.name,
+            under_target: watched.is_under_target, utilisation: watched.used.share(),
+            full_share: watched.used.full_share(),
+            from_s: watched.used.full_span.map(|(from, _)| seconds(from)),
+            to_s: watched.used.full_span.map(|(_, to)| seconds(to)),
+            waiting: watched.used.waiting(), errors: watched.used.errors,
+        }
     };
     let list = |all: Vec<&Watched>| all.iter().map(watched).collect::<Vec<_>>();
-    json!({
-        "scenario": one.scenario,
-        "workloads": one.workloads,
-        "sweep": sweep,
-        "repetition": one.repetition.unwrap_or(1),
-        "samples": one.samples,
-        "thinned": one.is_thinned,
-        "at_limit": list(one.limits()),
-        "highest": list(one.highest()),
-        "errors": list(one.errors()),
-        "caches": caches(record, one),
-        "message": sentence(record, one),
-    })
+    object! {
+        sweep, repetition: one.repetition.unwrap_or(1), thinned: one.is_thinned,
+        at_limit: list(one.limits()), highest: list(one.highest()), errors: list(one.errors()),
+        caches: caches(record, one), message: sentence(record, one),
+        ..one { scenario, workloads, samples },
+    }
 }
 
 /// What each cache had of what it was asked for.
 fn caches(record: &Record, one: &Attribution) -> Vec<Value> {
     let cache = |cache: HitShare<'_>| {
-        json!({
-            "host": hostname(record, cache.host),
-            "name": cache.name,
-            "hits": cache.hits,
-            "misses": cache.misses,
-            "share": cache.share(),
-            "promotions": cache.promotions,
-            "demotions": cache.demotions,
-            "dirty_bytes": cache.dirty.map(|dirty| dirty.last.1),
-            "dirty_bytes_most": cache.dirty.map(|dirty| dirty.most),
-        })
+        object! {
+            host: hostname(record, cache.host), dirty_bytes: cache.dirty.map(|dirty| dirty.last.1),
+            dirty_bytes_most: cache.dirty.map(|dirty| dirty.most),
+            ..cache { name, hits, misses, share(), promotions, demotions },
+        }
     };
     hit_shares(one).into_iter().map(cache).collect()
 }
@@ -419,14 +403,8 @@ mod tests {
         let record = told(READS, |second| if second < 10 { 20 } else { 98 });
         let all = objects(&record, &attribution(&record, &analysis::results(&record)));
         let limit = &all[0]["at_limit"][0];
-        assert_eq!(
-            (&limit["host"], &limit["layer"], &limit["name"]),
-            (&json!("node1"), &json!("disk"), &json!("nvme0n1"))
-        );
-        assert_eq!(
-            (&limit["from_s"], &limit["to_s"], &limit["full_share"]),
-            (&json!(10.0), &json!(20.0), &json!(0.5))
-        );
+        assert!(limit["host"] == "node1" && limit["layer"] == "disk" && limit["name"] == "nvme0n1");
+        assert!(limit["from_s"] == 10.0 && limit["to_s"] == 20.0 && limit["full_share"] == 0.5);
         assert_eq!(all[0]["highest"].as_array().map(Vec::len), Some(3), "disk, CPUs, core");
     }
 

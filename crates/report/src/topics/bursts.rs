@@ -1,13 +1,14 @@
 //! What follows the bursts of a rate that changes: in words, as a section of the page, and as
 //! objects.
 
-use crate::ground::columns::{self, Column};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
+use crate::object;
+use crate::pens::Table;
+use crate::pens::json::{Value, each};
 use analysis::bursts::{Burst, Credits, RateStep, bursts, credits, rate_steps};
 use analysis::{Offer, ResultRow, SeriesPoint, series};
 use model::{Nanos, Record};
-use serde_json::{Value, json};
 
 /// Intervals that are looked at: more are taken together.
 const MOST_INTERVALS: usize = 20_000;
@@ -15,7 +16,6 @@ const MOST_INTERVALS: usize = 20_000;
 const MOST_TOLD: usize = 5;
 /// Steps that are told one by one: those of a day that was drawn minute by minute are a chart.
 const MOST_STEPS: usize = 20;
-const HEADS: [&str; 6] = ["From", "For", "Asked", "Got", "p50", "p99"];
 
 fn time(seconds: f64) -> Nanos {
     Nanos((seconds.max(0.0) * 1e9).round() as u64)
@@ -76,27 +76,32 @@ impl Told<'_> {
         )
     }
 
-    /// The first steps of the rate, in cells; nothing of a rate that has but one.
-    fn steps(&self) -> Vec<[String; HEADS.len()]> {
-        let all = rate_steps(self.offer, &self.points);
-        let told = all.iter().take(if all.len() > 1 { MOST_STEPS } else { 0 });
-        told.map(|step| self.step(step)).collect()
+    /// The steps of the rate.
+    fn steps<'a>(&self, steps: &'a [RateStep]) -> Table<&'a RateStep> {
+        let seconds = |s: f64| time(s).to_string();
+        let rate = |per_s: f64| self.rate(per_s);
+        let asked = |step: &RateStep| match step.asked.is_level() {
+            true => rate(step.asked.from),
+            false => format!("{} to {}", rate(step.asked.from), rate(step.asked.to)),
+        };
+        let latency = |ns: u64| words::latency(Some(ns));
+        Table::of(steps)
+            .known("from_s", "From", |step| step.asked.from_s, seconds)
+            .figure("For", |step| seconds(step.asked.to_s - step.asked.from_s))
+            .field("to_s", |step| step.asked.to_s)
+            .figure("Asked", asked)
+            .field("asked", |step| step.asked.from)
+            .field("asked_to", |step| step.asked.to)
+            .known("done", "Got", |step| step.done, rate)
+            .known("p50_ns", "p50", |step| step.latency.quantile_ns(0.5), latency)
+            .known("p99_ns", "p99", |step| step.latency.quantile_ns(0.99), latency)
     }
 
-    fn step(&self, step: &RateStep) -> [String; HEADS.len()] {
-        let asked = step.asked;
-        let quantile = |q: f64| words::latency(step.latency.quantile_ns(q));
-        [
-            time(asked.from_s).to_string(),
-            time(asked.to_s - asked.from_s).to_string(),
-            match asked.is_level() {
-                true => self.rate(asked.from),
-                false => format!("{} to {}", self.rate(asked.from), self.rate(asked.to)),
-            },
-            step.done.map_or_else(|| "–".to_owned(), |done| self.rate(done)),
-            quantile(0.5),
-            quantile(0.99),
-        ]
+    /// The first steps; nothing of a rate that has but one.
+    fn first_steps(&self) -> Vec<RateStep> {
+        let mut all = rate_steps(self.offer, &self.points);
+        all.truncate(if all.len() > 1 { MOST_STEPS } else { 0 });
+        all
     }
 
     fn sentences(&self) -> Vec<String> {
@@ -115,13 +120,11 @@ impl Told<'_> {
 pub fn text(record: &Record, rows: &[ResultRow]) -> String {
     let of_row = |row: &ResultRow| {
         let told = told(record, row)?;
-        let (said, steps) = (told.sentences(), told.steps());
+        let (said, steps) = (told.sentences(), told.first_steps());
         let lines: String = said.iter().map(|one| format!("- {one}\n")).collect();
         let mut text = String::new();
         if !steps.is_empty() {
-            let mut table = HEADS.map(Column::figures);
-            steps.into_iter().for_each(|cells| columns::row(&mut table, cells));
-            text = format!("\nSteps of {}\n{}", row.workload, columns::render(&table));
+            text = format!("\nSteps of {}\n{}", row.workload, told.steps(&steps).text());
         }
         if !said.is_empty() {
             text.push_str(&format!("\nBursts of {}\n{lines}", row.workload));
@@ -131,23 +134,15 @@ pub fn text(record: &Record, rows: &[ResultRow]) -> String {
     rows.iter().filter_map(of_row).collect()
 }
 
-fn table(steps: Vec<[String; HEADS.len()]>) -> Markup {
-    let head = |head: &str| element("th", &[("scope", "col"), ("class", "number")], head);
-    let row =
-        |cells: [String; HEADS.len()]| plain("tr", cells.map(|cell| classed("td", "number", cell)));
-    let body: Markup = steps.into_iter().map(row).collect();
-    element("table", &[], [plain("thead", plain("tr", HEADS.map(head))), plain("tbody", body)])
-}
-
 /// A section of the page; nothing without a rate that changes.
 pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let of_row = |row: &ResultRow| {
         let told = told(record, row)?;
-        let (said, steps) = (told.sentences(), told.steps());
+        let (said, steps) = (told.sentences(), told.first_steps());
         let mut content = Vec::new();
         if !steps.is_empty() {
             content.push(plain("h2", format!("Steps of {}", row.workload)));
-            content.push(classed("div", "scroll", table(steps)));
+            content.push(told.steps(&steps).scroll());
         }
         if !said.is_empty() {
             let list: Markup = said.into_iter().map(|one| plain("li", one)).collect();
@@ -163,39 +158,13 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
 pub fn object(record: &Record, row: &ResultRow) -> Option<Value> {
     let told = told(record, row)?;
     let burst = |burst: &Burst| {
-        json!({
-            "from_s": burst.from_s,
-            "to_s": burst.to_s,
-            "asked": burst.asked,
-            "before": burst.before,
-            "most_behind": burst.most_behind,
-            "back_after_s": burst.back_after_s,
-        })
+        object! { ..burst { from_s, to_s, asked, before, most_behind, back_after_s } }
     };
-    let credits = credits(told.offer, &told.points).map(|found| {
-        json!({
-            "size": found.size,
-            "per_s": found.per_s,
-            "size_error": found.size_error,
-            "per_s_error": found.per_s_error,
-        })
-    });
-    let all = bursts(told.offer, &told.points);
-    let steps = rate_steps(told.offer, &told.points);
-    let step = |step: &RateStep| {
-        json!({
-            "from_s": step.asked.from_s,
-            "to_s": step.asked.to_s,
-            "asked": step.asked.from,
-            "asked_to": step.asked.to,
-            "done": step.done,
-            "p50_ns": step.latency.quantile_ns(0.5),
-            "p99_ns": step.latency.quantile_ns(0.99),
-        })
-    };
-    Some(json!({
-        "bursts": all.iter().map(burst).collect::<Vec<_>>(),
-        "credits": credits,
-        "steps": steps.iter().map(step).collect::<Vec<_>>(),
-    }))
+    let credits = credits(told.offer, &told.points)
+        .map(|found| object! { ..found { size, per_s, size_error, per_s_error } });
+    Some(object! {
+        bursts: each(&bursts(told.offer, &told.points), burst),
+        credits,
+        steps: told.steps(&rate_steps(told.offer, &told.points)).json(),
+    })
 }

@@ -2,9 +2,9 @@
 //! table.
 
 use super::testbed_draft::{drives, ports};
-use crate::ground::columns::{self, Column};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::Markup;
 use crate::ground::words;
+use crate::pens::{Table, dash};
 use model::testbed::HostFacts;
 
 /// Drives that are alike, on all hosts.
@@ -15,61 +15,29 @@ struct Drives {
     of_hosts: Vec<u64>,
 }
 
-const DRIVES: [&str; 8] = ["medium", "bus", "role", "model", "size", "hosts", "per host", "in all"];
-const PORTS: [&str; 4] = ["host", "ports", "speed of each", "together"];
-
 /// Both tables for the terminal; nothing of hosts without drives and ports.
 pub(crate) fn render(hosts: &[HostFacts]) -> String {
-    let mut text = String::new();
-    for (title, head, rows) in
-        [("Drives", DRIVES.as_slice(), drive_rows(hosts)), ("Ports", &PORTS, port_rows(hosts))]
-    {
-        if rows.is_empty() {
-            continue;
-        }
-        let mut table: Vec<Column> = head
-            .iter()
-            .map(|word| if is_number(word) { Column::figures(word) } else { Column::names(word) })
-            .collect();
-        rows.iter().for_each(|row| columns::row(&mut table, row));
-        let gap = if text.is_empty() { "" } else { "\n" };
-        text.push_str(&format!("{gap}{title}\n{}", columns::render(&table)));
-    }
-    text
+    let (kinds, ports) = (drive_kinds(hosts), ports_of(hosts));
+    let (drives, ports) = (drives_table(&kinds), ports_table(&ports));
+    let told =
+        |title: &str, is_empty: bool, text: String| (!is_empty).then(|| format!("{title}\n{text}"));
+    let all = [
+        told("Drives", drives.is_empty(), drives.text()),
+        told("Ports", ports.is_empty(), ports.text()),
+    ];
+    all.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 /// Both tables for the page.
 pub(crate) fn tables(hosts: &[HostFacts]) -> Markup {
-    let of = |title: &'static str, head: &[&'static str], rows: Vec<Vec<String>>| {
-        if rows.is_empty() {
-            return Markup::new();
-        }
-        let class = |word: &str| if is_number(word) { "number" } else { "" };
-        let heads: Markup = head
-            .iter()
-            .map(|word| element("th", &[("scope", "col"), ("class", class(word))], *word))
-            .collect();
-        let row = |cells: Vec<String>| {
-            let cell = |(word, text): (&&str, String)| classed("td", class(word), text);
-            plain("tr", head.iter().zip(cells).map(cell).collect::<Markup>())
-        };
-        let body: Markup = rows.into_iter().map(row).collect();
-        let caption = plain("caption", title);
-        let table = [caption, plain("thead", plain("tr", heads)), plain("tbody", body)];
-        classed("div", "scroll", element("table", &[("class", "narrow")], table))
-    };
-    [
-        of("Drives of all hosts", &DRIVES, drive_rows(hosts)),
-        of("Ports with a link", &PORTS, port_rows(hosts)),
-    ]
-    .into()
+    let (kinds, ports) = (drive_kinds(hosts), ports_of(hosts));
+    let (drives, ports) = (drives_table(&kinds), ports_table(&ports));
+    let drives = (!drives.is_empty()).then(|| drives.scroll());
+    let ports = (!ports.is_empty()).then(|| ports.scroll());
+    drives.into_iter().chain(ports).collect()
 }
 
-fn is_number(head: &str) -> bool {
-    ["size", "hosts", "per host", "in all", "ports", "speed of each", "together"].contains(&head)
-}
-
-fn drive_rows(hosts: &[HostFacts]) -> Vec<Vec<String>> {
+fn drive_kinds(hosts: &[HostFacts]) -> Vec<Drives> {
     let mut all: Vec<Drives> = Vec::new();
     for kind in hosts.iter().flat_map(drives::kinds) {
         let count = kind.count;
@@ -79,29 +47,44 @@ fn drive_rows(hosts: &[HostFacts]) -> Vec<Vec<String>> {
             None => all.push(Drives { kind, of_hosts: vec![count] }),
         }
     }
-    all.iter().map(drive_row).collect()
+    all
 }
 
-fn drive_row(drives: &Drives) -> Vec<String> {
-    let known = |text: &str| if text.is_empty() { "–".to_owned() } else { text.to_owned() };
-    let counts = || drives.of_hosts.iter().copied();
-    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
-    let all = counts().fold(0u64, u64::saturating_add);
-    let bytes = model::Bytes(drives.kind.size.saturating_mul(all));
-    vec![
-        known(drives.kind.media.words()),
-        known(&drives.kind.transport),
-        if drives.kind.is_boot { "boot" } else { "data" }.to_owned(),
-        known(&drives.kind.model),
-        words::decimal(model::Bytes(drives.kind.size)),
-        words::count(drives.of_hosts.len() as u64),
-        if least == most { words::count(most) } else { format!("{least} to {most}") },
-        format!("{} ({})", words::count(all), words::decimal(bytes)),
-    ]
+fn drives_table(all: &[Drives]) -> Table<&Drives> {
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let role = |drives: &Drives| if drives.kind.is_boot { "boot" } else { "data" };
+    let size = |bytes: u64| words::decimal(model::Bytes(bytes));
+    let each = |drives: &Drives| {
+        let counts = || drives.of_hosts.iter().copied();
+        let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+        if least == most { words::count(most) } else { format!("{least} to {most}") }
+    };
+    let in_all = |drives: &Drives| {
+        let all = drives.of_hosts.iter().copied().fold(0u64, u64::saturating_add);
+        format!("{} ({})", words::count(all), size(drives.kind.size.saturating_mul(all)))
+    };
+    Table::of(all)
+        .words("medium", |drives| known(drives.kind.media.words()))
+        .class("")
+        .words("bus", |drives| known(&drives.kind.transport))
+        .class("")
+        .words("role", role)
+        .class("")
+        .words("model", |drives| known(&drives.kind.model))
+        .class("")
+        .figure("size", |drives| size(drives.kind.size))
+        .figure("hosts", |drives| words::count(drives.of_hosts.len() as u64))
+        .figure("per host", each)
+        .figure("in all", in_all)
+        .of_class("narrow")
+        .caption("Drives of all hosts")
 }
 
-/// Ports of one speed of each host, and all of them.
-fn port_rows(hosts: &[HostFacts]) -> Vec<Vec<String>> {
+/// Ports of one speed of a host, or of all: whose, how many, the speed of each in Mbit/s in words,
+/// and of all together.
+struct Ports<'a>(&'a str, u64, String, Option<u64>);
+
+fn ports_of(hosts: &[HostFacts]) -> Vec<Ports<'_>> {
     let (mut rows, mut count, mut sum) = (Vec::new(), 0u64, Some(0u64));
     for host in hosts {
         let mut speeds: Vec<Option<u32>> =
@@ -110,24 +93,33 @@ fn port_rows(hosts: &[HostFacts]) -> Vec<Vec<String>> {
         for same in speeds.chunk_by(|a, b| a == b) {
             let number = same.len() as u64;
             let speed = same.first().copied().flatten().map(u64::from);
-            let gbit = |mbit: u64| words::gbit_per_s(mbit as f64 * 1e6);
             let together = speed.map(|mbit| mbit.saturating_mul(number));
             count += number;
             // Of ports whose speed nobody tells there is no sum.
             sum = sum.zip(together).map(|(sum, one)| sum.saturating_add(one));
-            rows.push(vec![
-                host.hostname.clone(),
-                words::count(number),
-                speed.map_or_else(|| "not told".to_owned(), gbit),
-                together.map_or_else(|| "–".to_owned(), gbit),
-            ]);
+            let each = speed.map_or_else(|| "not told".to_owned(), gbit);
+            rows.push(Ports(&host.hostname, number, each, together));
         }
     }
     if rows.len() > 1 {
-        let all = sum.map_or_else(|| "–".to_owned(), |mbit| words::gbit_per_s(mbit as f64 * 1e6));
-        rows.push(vec!["all hosts".to_owned(), words::count(count), "–".to_owned(), all]);
+        rows.push(Ports("all hosts", count, dash(), sum));
     }
     rows
+}
+
+fn gbit(mbit: u64) -> String {
+    words::gbit_per_s(mbit as f64 * 1e6)
+}
+
+fn ports_table<'a>(all: &'a [Ports<'a>]) -> Table<&'a Ports<'a>> {
+    Table::of(all)
+        .words("host", |ports| ports.0)
+        .class("")
+        .figure("ports", |ports| words::count(ports.1))
+        .figure("speed of each", |ports| &ports.2)
+        .figure("together", |ports| ports.3.map(gbit))
+        .of_class("narrow")
+        .caption("Ports with a link")
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! What stood behind the figures: plan, testbed, what was sent, what came up, how to do it again.
 
 use super::reproduce::{self, Bypassed};
-use crate::ground::markup::{Markup, classed, element, plain, with_code};
+use crate::ground::markup::{Markup, classed, plain, with_code};
 use crate::ground::words;
+use crate::pens::Table;
 use crate::topics::{cluster_parts, imported, note, plan};
-use model::{Record, StageKind};
+use model::Record;
 
 /// All of it.
 pub fn sections(record: &Record) -> Markup {
@@ -82,40 +83,19 @@ fn planned(record: &Record) -> Markup {
 }
 
 fn issued(record: &Record) -> Markup {
-    let head = [
-        ("Stage", ""),
-        ("Op", ""),
-        ("Requests", "number"),
-        ("Bytes", "number"),
-        ("Failed", "number"),
-    ];
-    let head: Markup = head
-        .iter()
-        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
-        .collect();
-    let row = |total: &analysis::Issued| {
-        let kind: StageKind = total.stage;
-        let cells = [
-            element("th", &[("scope", "row")], kind.word()),
-            plain("td", total.op.name()),
-            classed("td", "number", words::count(total.ios)),
-            classed("td", "number", words::count(total.bytes)),
-            classed("td", "number", words::count(total.errors)),
-        ];
-        plain("tr", cells)
-    };
-    let body: Markup = analysis::issued(record).iter().map(row).collect();
-    let caption = plain(
-        "caption",
-        "Everything that was sent to the targets, with what came back after a stage's time was \
-         over. The kernel's own counters must agree.",
-    );
-    let table = element(
-        "table",
-        &[("class", "narrow")],
-        [caption, plain("thead", plain("tr", head)), plain("tbody", body)],
-    );
-    plain("section", [plain("h2", "Sent"), classed("div", "scroll", table)])
+    let issued = analysis::issued(record);
+    let table = Table::of(&issued)
+        .name("Stage", |total| total.stage.word())
+        .words("Op", |total| total.op.name())
+        .figure("Requests", |total| words::count(total.ios))
+        .figure("Bytes", |total| words::count(total.bytes))
+        .figure("Failed", |total| words::count(total.errors))
+        .of_class("narrow")
+        .caption(
+            "Everything that was sent to the targets, with what came back after a stage's time \
+             was over. The kernel's own counters must agree.",
+        );
+    plain("section", [plain("h2", "Sent"), table.scroll()])
 }
 
 fn notes(record: &Record) -> Markup {

@@ -1,12 +1,14 @@
 //! What an event itself read and wrote, beside the hosts' requests and together with them: lines
 //! behind the events of a terminal, and a table of the page.
 
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::Value;
+use crate::pens::{Table, dash};
 use analysis::event_io::{EventTraffic, event_traffic};
 use model::note::{CountedBy, EventIo};
-use model::{Nanos, Record};
-use serde_json::{Value, json};
+use model::{Bytes, Nanos, Record};
 
 /// Who counted, for people.
 fn by(io: &EventIo) -> &'static str {
@@ -46,12 +48,39 @@ pub(super) fn sentence(io: &EventIo) -> String {
     )
 }
 
-fn rate(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), words::iops)
+/// The figures of each event, as the page and an object have them.
+fn table<'a>(all: &'a [EventTraffic<'a>]) -> Table<&'a EventTraffic<'a>> {
+    let bytes = |bytes: u64| Bytes(bytes).to_string();
+    let counted = |one: &EventTraffic<'_>| match one.io.by {
+        CountedBy::Simulation => ("simulation", Value::Null),
+        CountedBy::Nodes { guest_requests, guest_read, guest_written } => {
+            let (read_bytes, written_bytes) = (guest_read.0, guest_written.0);
+            let guests = object! {
+                requests: guest_requests, read_bytes, written_bytes,
+            };
+            ("nodes", guests)
+        }
+    };
+    Table::of(all)
+        .name("Event", |one| &one.io.event)
+        .key("event")
+        .field("stage", |one| one.stage)
+        .field("at_ns", |one| one.io.at.0)
+        .field("by", |one| counted(one).0)
+        .field("guests", |one| counted(one).1)
+        .field("reads", |one| one.io.reads)
+        .field("writes", |one| one.io.writes)
+        .known("length_ns", "Counted for", |one| one.io.length.0, |ns| rough(Nanos(ns)).to_string())
+        .known("read_bytes", "Read", |one| one.io.read.0, bytes)
+        .known("written_bytes", "Written", |one| one.io.written.0, bytes)
+        .known("iops", "Its own IOPS", |one| one.own_per_s, words::iops)
+        .known("hosts_iops", "IOPS of the hosts", |one| one.hosts_per_s, words::iops)
+        .known("together_iops", "Together", |one| one.sum_per_s(), words::iops)
 }
 
 /// A line for each event: its own requests, those of the hosts, and both.
 pub(super) fn lines(record: &Record) -> Vec<String> {
+    let rate = |value: Option<f64>| value.map_or_else(dash, words::iops);
     let line = |one: &EventTraffic<'_>| {
         format!(
             "{} itself, {}: {} IOPS; hosts in that time {}; together {} ({} read, {} written in \
@@ -71,36 +100,7 @@ pub(super) fn lines(record: &Record) -> Vec<String> {
 
 /// The same for machines, one object for each event.
 pub(crate) fn objects(record: &Record) -> Vec<Value> {
-    let object = |one: &EventTraffic<'_>| {
-        let EventIo { event, at, length, reads, writes, read, written, by } = one.io;
-        let (by, guests) = match by {
-            CountedBy::Simulation => ("simulation", Value::Null),
-            CountedBy::Nodes { guest_requests, guest_read, guest_written } => {
-                let guests = json!({
-                    "requests": guest_requests,
-                    "read_bytes": guest_read.0,
-                    "written_bytes": guest_written.0,
-                });
-                ("nodes", guests)
-            }
-        };
-        json!({
-            "event": event,
-            "stage": one.stage,
-            "at_ns": at.0,
-            "length_ns": length.0,
-            "by": by,
-            "reads": reads,
-            "writes": writes,
-            "read_bytes": read.0,
-            "written_bytes": written.0,
-            "guests": guests,
-            "iops": one.own_per_s,
-            "hosts_iops": one.hosts_per_s,
-            "together_iops": one.sum_per_s(),
-        })
-    };
-    event_traffic(record).iter().map(object).collect()
+    table(&event_traffic(record)).json()
 }
 
 /// The page's table; nothing where nobody counted an event's I/O.
@@ -109,33 +109,6 @@ pub(super) fn section(record: &Record) -> Markup {
     if found.is_empty() {
         return Markup::new();
     }
-    let head = [
-        ("Event", ""),
-        ("Counted for", "number"),
-        ("Read", "number"),
-        ("Written", "number"),
-        ("Its own IOPS", "number"),
-        ("IOPS of the hosts", "number"),
-        ("Together", "number"),
-    ];
-    let head: Markup = head
-        .iter()
-        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
-        .collect();
-    let number = |text: String| classed("td", "number", text);
-    let row = |one: &EventTraffic<'_>| {
-        let cells = [
-            element("th", &[("scope", "row")], one.io.event.as_str()),
-            number(rough(one.io.length).to_string()),
-            number(one.io.read.to_string()),
-            number(one.io.written.to_string()),
-            number(rate(one.own_per_s)),
-            number(rate(one.hosts_per_s)),
-            number(rate(one.sum_per_s())),
-        ];
-        plain("tr", cells)
-    };
-    let body: Markup = found.iter().map(row).collect();
     let is_simulated = found.iter().all(|one| one.io.by == CountedBy::Simulation);
     let remark = if is_simulated {
         "The event's own I/O is the simulated mover's, in requests of 64 KiB (assumed). No host \
@@ -144,9 +117,8 @@ pub(super) fn section(record: &Record) -> Markup {
         "Nodes count at their disks what guests, the event and all else asked for. Disks merge and \
          split requests: the event's own IOPS are the nodes' less the guests', and only a bound."
     };
-    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
     let mut content = plain("h3", "I/O of the event itself");
-    content.push(classed("div", "scroll", table));
+    content.push(table(&found).scroll());
     content.push(classed("p", "remark", remark));
     content
 }
@@ -190,13 +162,13 @@ mod tests {
         let page = section(&record).into_string();
         assert!(page.contains("move &lt;all&gt;") && page.contains("190"), "{page}");
         assert!(page.contains("64 KiB (assumed)"), "{page}");
-        let expected = json!([{
-            "event": "move <all>", "stage": 1, "at_ns": 4_000_000_000_u64,
-            "length_ns": 3_000_000_000_u64, "by": "simulation", "reads": 300, "writes": 150,
-            "read_bytes": 300 << 16, "written_bytes": 150 << 16, "guests": null,
-            "iops": 150.0, "hosts_iops": 40.0, "together_iops": 190.0,
-        }]);
-        assert_eq!(Value::from(objects(&record)), expected);
+        let expected = [object! {
+            event: "move <all>", stage: 1, at_ns: 4_000_000_000_u64,
+            length_ns: 3_000_000_000_u64, by: "simulation", reads: 300, writes: 150,
+            read_bytes: 300 << 16, written_bytes: 150 << 16, guests: Value::Null,
+            iops: 150.0, hosts_iops: 40.0, together_iops: 190.0,
+        }];
+        assert_eq!(objects(&record), expected);
     }
 
     #[test]
@@ -212,8 +184,8 @@ mod tests {
         assert!(said.contains("guests asked for 1 MiB of reads and 2 MiB of writes"), "{said}");
         assert!(section(&record).into_string().contains("only a bound"));
         let machines = objects(&record);
-        assert_eq!((&machines[0]["by"], &machines[0]["iops"]), (&json!("nodes"), &json!(110.0)));
-        assert_eq!(machines[0]["guests"]["written_bytes"], json!(2 << 20));
+        assert!(machines[0]["by"] == "nodes" && machines[0]["iops"] == 110.0);
+        assert_eq!(machines[0]["guests"]["written_bytes"], 2 << 20);
         let none = Record { notes: Vec::new(), ..record };
         assert!(lines(&none).is_empty() && section(&none) == Markup::new());
         assert!(objects(&none).is_empty());

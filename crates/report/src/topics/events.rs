@@ -2,22 +2,22 @@
 //! documented in `docs/reference/json.md`.
 
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::{Map, Value, each};
 use model::event::{RunEnd, StageEnd};
 use model::sample::OpSample;
 use model::testbed::HostFacts;
 use model::{CounterSample, Event, IntervalSample, Plan};
-use serde_json::{Map, Value, json};
 
 /// The first line: which run it is.
 pub fn head(plan: &Plan, hosts: &[HostFacts], version: &str, started_unix_ns: u64) -> Value {
     let hosts: Vec<&str> = hosts.iter().map(|host| host.hostname.as_str()).collect();
     let stages: Vec<Value> =
         (0..plan.stages.len()).filter_map(|number| of_stage(plan, number)).collect();
-    json!({
-        "event": "run", "format": 1, "plimsoll": version, "run_id": plan.run_id,
-            "suite": plan.suite,
-        "started": words::utc(started_unix_ns), "hosts": hosts, "stages": stages,
-    })
+    object! {
+        event: "run", format: 1, plimsoll: version, started: words::utc(started_unix_ns),
+        hosts, stages, ..plan { run_id, suite },
+    }
 }
 
 fn of_stage(plan: &Plan, number: usize) -> Option<Value> {
@@ -25,55 +25,51 @@ fn of_stage(plan: &Plan, number: usize) -> Option<Value> {
     let point = stage.point.and_then(|point| plan.points.get(point as usize));
     let sweep: Map<String, Value> = words::axes(point.map_or(&[], |point| &point.sweep));
     let works: Vec<&str> = stage.works.iter().map(|work| work.workload.as_str()).collect();
-    Some(json!({ "stage": number, "kind": stage.kind.to_string(), "workloads": works,
-            "sweep": sweep }))
+    Some(object! {
+        stage: number, kind: stage.kind.to_string(), workloads: works, sweep,
+    })
 }
 
 /// The line of an event; `plan` has what it adds already.
 pub fn line(event: &Event, plan: &Plan) -> Value {
     match event {
         Event::StageStarted { stage, unix_ns } => {
-            json!({ "event": "stage_started", "stage": stage, "unix_ns": unix_ns })
+            object! { event: "stage_started", stage, unix_ns }
         }
         Event::PointAdded(addition) => {
             let first = plan.stages.len().saturating_sub(addition.stages.len());
             let stages: Vec<Value> =
                 (first..plan.stages.len()).filter_map(|number| of_stage(plan, number)).collect();
-            json!({ "event": "point_added", "stages": stages })
+            object! { event: "point_added", stages }
         }
         Event::Sample(sample) => of_sample(sample, plan),
-        Event::HostStarted(start) => json!({
-            "event": "host_started", "stage": start.stage, "host": start.host,
-                "late_ns": start.late_ns, "error_ns": start.error_ns,
-        }),
+        Event::HostStarted(start) => {
+            object! { event: "host_started", ..start { stage, host, late_ns, error_ns } }
+        }
         Event::HostEnded(end) => {
             let count = |histogram: &model::EncodedHistogram| {
                 histogram.decode().map_or(0, |latency| latency.count())
             };
             let left = |left: &model::event::Left| {
-                json!({ "work": left.work, "op": left.op.name(),
-                "late": count(&left.late), "never": count(&left.never) })
+                object! {
+                    work: left.work, op: left.op.name(), late: count(&left.late),
+                    never: count(&left.never),
+                }
             };
             let pause = |pause: &model::event::Pause| {
-                json!({ "at_ns": pause.at_ns,
-                "length_ns": pause.length_ns })
+                object! { ..pause { at_ns, length_ns } }
             };
             let flush = |flush: &model::event::Flush| {
-                json!({ "target": flush.target, "at_ns": flush.at_ns, "took_ns": flush.took_ns,
-                "ended": flush.ended, "errno": flush.errno })
+                object! { ..flush { target, at_ns, took_ns, ended, errno } }
             };
-            json!({
-                "event": "host_ended", "stage": end.stage, "host": end.host,
-                "left": end.left.iter().map(left).collect::<Vec<_>>(),
-                "pauses": end.pauses.iter().map(pause).collect::<Vec<_>>(),
-                "flushes": end.flushes.iter().map(flush).collect::<Vec<_>>(),
-            })
+            object! {
+                event: "host_ended", left: each(&end.left, left), pauses: each(&end.pauses, pause),
+                flushes: each(&end.flushes, flush), ..end { stage, host },
+            }
         }
-        Event::Waiting(waiting) => json!({
-            "event": "waiting", "stage": waiting.stage, "host": waiting.host,
-            "at_ns": waiting.at_ns, "requests": waiting.requests(),
-            "oldest_ns": waiting.oldest_ns(),
-        }),
+        Event::Waiting(waiting) => object! {
+            event: "waiting", ..waiting { stage, host, at_ns, requests(), oldest_ns() },
+        },
         Event::Counters(sample) => of_counters(sample),
         Event::StageEnded { stage, end } => {
             let (end, reason) = match end {
@@ -82,12 +78,12 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
                 StageEnd::Failed(why) => ("failed", Some(why)),
                 StageEnd::Panicked(why) => ("panicked", Some(why)),
             };
-            json!({ "event": "stage_ended", "stage": stage, "end": end, "reason": reason })
+            object! { event: "stage_ended", stage, end, reason }
         }
-        Event::Note(note) => json!({
-            "event": "note", "stage": note.stage, "host": note.host, "code": note.kind().word(),
-                "message": crate::topics::note::sentence(&note.fact),
-        }),
+        Event::Note(note) => object! {
+            event: "note", code: note.kind().word(),
+            message: crate::topics::note::sentence(&note.fact), ..note { stage, host },
+        },
         Event::Happened(occurrence) => {
             let mut line = crate::topics::occurrences::object(occurrence);
             line["event"] = Value::from("happened");
@@ -100,7 +96,7 @@ pub fn line(event: &Event, plan: &Plan) -> Value {
                 RunEnd::Failed(why) => ("failed", Some(why)),
                 RunEnd::Panicked(why) => ("panicked", Some(why)),
             };
-            json!({ "event": "run_ended", "unix_ns": unix_ns, "end": end, "reason": reason })
+            object! { event: "run_ended", unix_ns, end, reason }
         }
     }
 }
@@ -113,25 +109,24 @@ fn of_sample(sample: &IntervalSample, plan: &Plan) -> Value {
         .unwrap_or_default();
     let op = |op: &OpSample| {
         let workload = works.get(op.work as usize).map_or("", |work| work.workload.as_str());
-        let errors: Map<String, Value> =
-            op.errors.iter().map(|(errno, count)| (words::errno(*errno), json!(count))).collect();
-        json!({
-            "workload": workload, "op": op.op.name(), "ios": op.ios, "bytes": op.bytes,
-                "errors": errors,
-            "latency_ns": latency(op),
-        })
+        let errors: Map<String, Value> = op
+            .errors
+            .iter()
+            .map(|(errno, count)| (words::errno(*errno), Value::from(*count)))
+            .collect();
+        object! {
+            workload, op: op.op.name(), errors, latency_ns: latency(op),
+            ..op { ios, bytes },
+        }
     };
     let cpu = |time: fn(&model::sample::WorkerSample) -> u64| {
         sample.workers.iter().map(time).fold(0, u64::saturating_add)
     };
-    json!({
-        "event": "sample", "stage": sample.stage, "host": sample.host, "interval": sample.interval,
-            "phase": sample.phase.name(),
-        "start_ns": sample.start_ns, "length_ns": sample.length_ns,
-        "cpu_user_ns": cpu(|worker| worker.cpu_user_ns),
-            "cpu_system_ns": cpu(|worker| worker.cpu_system_ns),
-        "ops": sample.ops.iter().map(op).collect::<Vec<Value>>(),
-    })
+    object! {
+        event: "sample", phase: sample.phase.name(), cpu_user_ns: cpu(|worker| worker.cpu_user_ns),
+        cpu_system_ns: cpu(|worker| worker.cpu_system_ns), ops: each(&sample.ops, op),
+        ..sample { stage, host, interval, start_ns, length_ns },
+    }
 }
 
 /// `null` where nothing was completed.
@@ -140,11 +135,10 @@ fn latency(op: &OpSample) -> Value {
         return Value::Null;
     };
     let quantile = |share| histogram.quantile_ns(share);
-    json!({
-        "mean": histogram.mean_ns(), "p50": quantile(0.5), "p99": quantile(0.99),
-            "p99_9": quantile(0.999),
-        "max": histogram.max_ns(),
-    })
+    object! {
+        mean: histogram.mean_ns(), p50: quantile(0.5), p99: quantile(0.99), p99_9: quantile(0.999),
+        max: histogram.max_ns(),
+    }
 }
 
 fn of_counters(sample: &CounterSample) -> Value {
@@ -152,17 +146,14 @@ fn of_counters(sample: &CounterSample) -> Value {
         let values: Map<String, Value> = entry
             .values
             .iter()
-            .map(|(metric, value)| (metric.word().to_owned(), json!(value)))
+            .map(|(metric, value)| (metric.word().to_owned(), Value::from(*value)))
             .collect();
-        json!({ "layer": entry.layer.word(), "name": entry.name, "values": values })
+        object! { layer: entry.layer.word(), name: entry.name, values }
     };
-    json!({
-        "event": "counters", "stage": sample.stage, "host": sample.host, "number": sample.number,
-            "start_ns": sample.start_ns,
-        "length_ns": sample.length_ns,
-            "entries": sample.entries.iter().map(entry).collect::<Vec<Value>>(),
-            "notes": sample.notes,
-    })
+    object! {
+        event: "counters", entries: each(&sample.entries, entry),
+        ..sample { stage, host, number, start_ns, length_ns, notes },
+    }
 }
 
 #[cfg(test)]
@@ -180,34 +171,24 @@ mod tests {
         let record = recorded.record();
         let sample = record.stage(stage).expect("a stage").samples()[0].clone();
         let line = line(&Event::Sample(sample), &record.plan);
-        assert_eq!(
-            (&line["event"], &line["phase"], &line["stage"]),
-            (&json!("sample"), &json!("load"), &json!(stage))
-        );
+        assert!(line["event"] == "sample" && line["phase"] == "load" && line["stage"] == stage);
         let op = &line["ops"][0];
-        assert_eq!(
-            (&op["workload"], &op["op"], &op["ios"], &op["errors"]["EIO"]),
-            (&json!("w"), &json!("read"), &json!(100), &json!(2))
-        );
-        assert_eq!(
-            (&op["latency_ns"]["p99"], &op["latency_ns"]["max"]),
-            (&json!(100), &json!(100))
-        );
+        assert!(op["workload"] == "w" && op["op"] == "read");
+        assert!(op["ios"] == 100 && op["errors"]["EIO"] == 2);
+        assert!(op["latency_ns"]["p99"] == 100 && op["latency_ns"]["max"] == 100);
         assert!(!line.to_string().contains('\n'), "one line is one event");
         let head = head(&record.plan, &record.testbed, &record.version, record.started_unix_ns);
-        assert_eq!(head["stages"][stage as usize]["workloads"], json!(["w"]));
+        assert_eq!(head["stages"][stage as usize]["workloads"], Value::from(vec!["w"]));
     }
 
     #[test]
     fn an_end_says_how_and_why() {
         let plan = Recorded::new("[[workload]]\nname = \"w\"\n").record().plan;
         let ended = |end| line(&Event::RunEnded { unix_ns: 1, end }, &plan);
-        assert_eq!(ended(RunEnd::Failed("x".to_owned()))["reason"], json!("x"));
-        assert_eq!(
-            (&ended(RunEnd::Complete)["end"], &ended(RunEnd::Complete)["reason"]),
-            (&json!("complete"), &Value::Null)
-        );
+        assert_eq!(ended(RunEnd::Failed("x".to_owned()))["reason"], "x");
+        let complete = ended(RunEnd::Complete);
+        assert!(complete["end"] == "complete" && complete["reason"].is_null());
         let stray = Event::StageEnded { stage: 99, end: StageEnd::Interrupted };
-        assert_eq!(line(&stray, &plan)["end"], json!("interrupted"));
+        assert_eq!(line(&stray, &plan)["end"], "interrupted");
     }
 }

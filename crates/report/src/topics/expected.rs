@@ -2,19 +2,15 @@
 
 use super::prediction::{interval, left_out_code, left_out_lines, owner_code, owners};
 use crate::ground::chart::{Group, Groups, Step};
-use crate::ground::columns::{self, Column};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
+use crate::object;
+use crate::pens::Table;
+use crate::pens::json::{Value, each};
 use analysis::expected::{Expected, Held, ONE_IN, Outside, Unfit};
 use analysis::prediction::load::Load;
 use model::{Bytes, Percent};
-use serde_json::{Value, json};
 
-/// The columns.
-const HEAD: [&str; 7] =
-    ["workload", "measured", "predicted", "90 % interval", "ratio", "departure", "binds"];
-/// Columns that hold names.
-const NAMES: [usize; 2] = [0, 6];
 /// So many rows are told in sentences, the farthest first.
 const MOST_TOLD: usize = 6;
 /// A departure from this share on is told as a factor.
@@ -24,15 +20,10 @@ const MOST_BARS: usize = 80;
 
 /// The table for the terminal: findings first.
 pub fn table(held: &Held) -> String {
-    let column = |(number, head): (usize, &str)| {
-        if NAMES.contains(&number) { Column::names(head) } else { Column::figures(head) }
-    };
-    let mut table: Vec<Column> = HEAD.into_iter().enumerate().map(column).collect();
-    held.rows.iter().for_each(|row| columns::row(&mut table, cells(row)));
     let mut text = format!("{}\n", title(held));
     foremost(held).iter().for_each(|line| text.push_str(&format!("- {line}\n")));
     if !held.rows.is_empty() {
-        text.push_str(&columns::render(&table));
+        text.push_str(&rows(held).text());
     }
     remarks(held).iter().for_each(|line| text.push_str(&format!("- {line}\n")));
     text
@@ -40,20 +31,6 @@ pub fn table(held: &Held) -> String {
 
 /// The section of the page.
 pub fn section(held: &Held) -> Markup {
-    let class = |number: usize| if NAMES.contains(&number) { "" } else { "number" };
-    let head: Markup = (0..)
-        .zip(HEAD)
-        .map(|(n, word)| element("th", &[("scope", "col"), ("class", class(n))], word))
-        .collect();
-    let cell = |(n, text): (usize, String)| match n {
-        0 => element("th", &[("scope", "row")], text),
-        n => classed("td", class(n), text),
-    };
-    let row = |row: &Expected| {
-        plain("tr", cells(row).into_iter().enumerate().map(cell).collect::<Markup>())
-    };
-    let body: Markup = held.rows.iter().map(row).collect();
-    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
     let list = |lines: &[String]| -> Markup {
         let items: Markup = lines.iter().map(|line| plain("li", line)).collect();
         if lines.is_empty() { Markup::new() } else { plain("ul", items) }
@@ -64,7 +41,7 @@ pub fn section(held: &Held) -> Markup {
             plain("h2", title(held)),
             list(&foremost(held)),
             chart(held),
-            classed("div", "scroll", table),
+            rows(held).scroll(),
             list(&remarks(held)),
         ],
     )
@@ -72,32 +49,11 @@ pub fn section(held: &Held) -> Markup {
 
 /// One object for machines.
 pub fn object(held: &Held) -> Value {
-    let row = |row: &Expected| {
-        json!({
-            "row": row.name,
-            "measured": row.measured,
-            "predicted": row.predicted.value,
-            "low": row.predicted.low,
-            "high": row.predicted.high,
-            "departure": row.departure(),
-            "outside": row.outside().map(|side| match side {
-                Outside::Below => "below",
-                Outside::Above => "above",
-            }),
-            "fitted": row.is_fitted,
-            "extrapolated": row.is_extrapolated(),
-            "wide": row.is_wide,
-            "binding": row.binding.iter().map(|one| owner_code(*one)).collect::<Vec<_>>(),
-        })
-    };
-    let left_out = |(name, why): &(String, _)| json!({"row": name, "reason": left_out_code(*why)});
-    json!({
-        "testbed": held.testbed,
-        "fitted_rows": held.fitted_rows,
-        "rows": held.rows.iter().map(row).collect::<Vec<_>>(),
-        "findings": findings(held),
-        "left_out": held.left_out.iter().map(left_out).collect::<Vec<_>>(),
-    })
+    let left_out = |(name, why): &(String, _)| object! { row: name, reason: left_out_code(*why) };
+    object! {
+        rows: rows(held).json(), findings: findings(held),
+        left_out: each(&held.left_out, left_out), ..held { testbed, fitted_rows },
+    }
 }
 
 /// Why a run is not held against a testbed: what, and the remedy.
@@ -118,22 +74,36 @@ fn title(held: &Held) -> String {
     format!("Measured beside predicted: {}, fitted to {rows}", held.testbed)
 }
 
-fn cells(row: &Expected) -> Vec<String> {
-    let mark = match (row.is_fitted, row.outside(), row.is_extrapolated()) {
+/// What was measured beside what is predicted.
+fn rows(held: &Held) -> Table<&Expected> {
+    let mark = |row: &Expected| match (row.is_fitted, row.outside(), row.is_extrapolated()) {
         (true, ..) => " (fitted)",
         (false, Some(_), true) => " (outside, extrapolated)",
         (false, Some(_), false) => " (outside)",
         (false, None, is_extrapolated) => super::prediction::mark(is_extrapolated, row.is_wide),
     };
-    vec![
-        row.name.clone(),
-        words::iops(row.measured),
-        words::iops(row.predicted.value),
-        interval(row.predicted),
-        format!("{:.2}", row.measured / row.predicted.value),
-        format!("{:+.1} %", row.departure() * 100.0),
-        format!("{}{mark}", owners(&row.binding)),
-    ]
+    let side = |side: Outside| match side {
+        Outside::Below => "below",
+        Outside::Above => "above",
+    };
+    let percent = |departure: f64| format!("{:+.1} %", departure * 100.0);
+    Table::of(&held.rows)
+        .name("workload", |row| &row.name)
+        .key("row")
+        .known("measured", "measured", |row| row.measured, words::iops)
+        .known("predicted", "predicted", |row| row.predicted.value, words::iops)
+        .figure("90 % interval", |row| interval(row.predicted))
+        .field("low", |row| row.predicted.low)
+        .field("high", |row| row.predicted.high)
+        .figure("ratio", |row| format!("{:.2}", row.measured / row.predicted.value))
+        .known("departure", "departure", |row| row.departure(), percent)
+        .words("binds", |row| format!("{}{}", owners(&row.binding), mark(row)))
+        .class("")
+        .field("binding", |row| each(&row.binding, |one| owner_code(*one)))
+        .field("outside", |row| row.outside().map(side))
+        .field("fitted", |row| row.is_fitted)
+        .field("extrapolated", |row| row.is_extrapolated())
+        .field("wide", |row| row.is_wide)
 }
 
 /// A sentence for each row outside of its interval.

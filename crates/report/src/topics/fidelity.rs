@@ -2,10 +2,11 @@
 
 use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::Value;
 use model::replayed::{Fidelity, Replayed};
 use model::trace::InFlight;
 use model::{Bytes, Fact, Histogram, Record};
-use serde_json::{Value, json};
 
 /// What all hosts sent of the traces of this run; `None` where nothing was replayed.
 fn of_run(record: &Record) -> Option<Fidelity> {
@@ -106,25 +107,19 @@ pub fn object(record: &Record) -> Value {
 
 fn figures(one: &Fidelity) -> Value {
     let percentiles = |histogram: &Histogram| {
-        json!({
-            "p50": histogram.quantile_ns(0.5),
-            "p99": histogram.quantile_ns(0.99),
-            "max": histogram.max_ns(),
-        })
+        object! {
+            p50: histogram.quantile_ns(0.5), p99: histogram.quantile_ns(0.99),
+            max: histogram.max_ns(),
+        }
     };
     let in_flight =
-        |seen: Option<InFlight>| seen.map(|seen| json!({ "mean": seen.mean(), "max": seen.most }));
-    json!({
-        "requests": one.requests,
-        "of": one.of,
-        "bytes": one.bytes,
-        "offsets_exact": one.offsets_exact,
-        "in_sequence": one.in_sequence,
-        "inter_arrival_error_ns": percentiles(&one.inter_arrival_error),
-        "lateness_ns": percentiles(&one.lateness),
-        "in_flight": in_flight(one.in_flight),
-        "in_flight_of_trace": in_flight(one.original),
-    })
+        |seen: Option<InFlight>| seen.map(|seen| object! { mean: seen.mean(), max: seen.most });
+    object! {
+        inter_arrival_error_ns: percentiles(&one.inter_arrival_error),
+        lateness_ns: percentiles(&one.lateness), in_flight: in_flight(one.in_flight),
+        in_flight_of_trace: in_flight(one.original),
+        ..one { requests, of, bytes, offsets_exact, in_sequence },
+    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ mod bars;
 pub(crate) mod charts;
 
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::{Value, each};
 use analysis::{Finding, Measure, Odd, ResultRow};
-use serde_json::{Value, json};
 
 /// Requests from this size on, in bytes, are told in bandwidth: it is what people ask for.
 const LARGE_BYTES: f64 = 131_072.0;
@@ -121,33 +122,26 @@ pub fn figure(finding: &Finding, value: f64, large: Option<f64>) -> String {
 /// One curve as an object.
 pub fn object(finding: &Finding) -> Value {
     let curve = &finding.curve;
-    let point = |n: usize| json!({"value": finding.label(n), "figure": finding.values.get(n)});
+    let point = |n: usize| object! { value: finding.label(n), figure: finding.values.get(n) };
     let others = words::axes(&finding.others);
     let odd = |odd: &Odd| {
-        json!({
-            "value": finding.label(odd.point),
-            "figure": finding.values.get(odd.point),
-            "expected": odd.expected,
-            "limit": odd.limit,
-        })
+        object! {
+            value: finding.label(odd.point), figure: finding.values.get(odd.point),
+            ..odd { expected, limit },
+        }
     };
-    json!({
-        "scenario": finding.scenario,
-        "workload": finding.workload,
-        "op": finding.ops.name(),
-        "covers": finding.covers.word(),
-        "axis": finding.axis,
-        "sweep": others,
-        "figure": finding.measure.key(),
-        "repetitions": finding.repetitions,
-        "points": (0..finding.values.len()).map(point).collect::<Vec<_>>(),
-        "peak": point(curve.peak),
-        "knee": point(curve.knee),
-        "plateau": {"from": finding.label(curve.knee), "to": finding.label(curve.plateau_end),
-            "median": curve.sustained},
-        "rising": curve.is_rising,
-        "odd": curve.odd.iter().map(odd).collect::<Vec<_>>(),
-    })
+    object! {
+        op: finding.ops.name(), covers: finding.covers.word(), sweep: others,
+        figure: finding.measure.key(),
+        points: (0..finding.values.len()).map(point).collect::<Vec<_>>(), peak: point(curve.peak),
+        knee: point(curve.knee),
+        plateau: object! {
+            from: finding.label(curve.knee), to: finding.label(curve.plateau_end),
+            median: curve.sustained,
+        },
+        rising: curve.is_rising, odd: each(&curve.odd, odd),
+        ..finding { scenario, workload, axis, repetitions },
+    }
 }
 
 #[cfg(test)]

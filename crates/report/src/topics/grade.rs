@@ -2,11 +2,12 @@
 //! not be, and the steps that would raise it; of a plan, the best that it can have.
 
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::{Value, each};
 use analysis::doubts::{Datum, Proof};
 use analysis::outlook::Outlook;
 use analysis::verdict::{Bound, Cache, CacheKind, Check, Found, Level, Raise, Step, Verdict};
 use analysis::{Durable, Warning};
-use serde_json::{Value, json};
 
 /// A level in words: `not a measurement`.
 pub fn level(level: Level) -> &'static str {
@@ -155,28 +156,24 @@ pub fn line(verdict: &Verdict) -> String {
 pub fn object(verdict: &Verdict) -> Value {
     let words =
         |found: Found| -> Vec<&str> { verdict.checks_that(found).map(Check::word).collect() };
-    json!({
-        "shown": words(Found::Shown),
-        "missing": words(Found::Missing),
-        "refuted": words(Found::Refuted),
-        "not_needed": words(Found::NotNeeded),
-        "caches": verdict.caches.iter()
-            .map(|one| json!({"of": one.of, "kind": one.kind.word()})).collect::<Vec<_>>(),
-        "target": verdict.bound.as_ref().map(bound_object),
-        "raise": verdict.steps.first().map(|raise| raise.step.word()),
-        "steps": steps(&verdict.steps),
-    })
+    object! {
+        shown: words(Found::Shown), missing: words(Found::Missing), refuted: words(Found::Refuted),
+        not_needed: words(Found::NotNeeded),
+        caches: each(&verdict.caches, |one| object! { of: one.of, kind: one.kind.word() }),
+        target: verdict.bound.as_ref().map(bound_object),
+        raise: verdict.steps.first().map(|raise| raise.step.word()), steps: steps(&verdict.steps),
+    }
 }
 
 fn bound_object(bound: &Bound) -> Value {
     let layer = bound.layer.map(|layer| layer.id.value.as_str());
-    json!({"path": bound.target, "of": bound.of, "layer": layer})
+    object! { path: bound.target, of: bound.of, layer }
 }
 
 fn steps(steps: &[Raise]) -> Vec<Value> {
     let one = |raise: &Raise| {
         let time_ns = raise.time.map(|time| time.0);
-        json!({ "step": raise.step.word(), "time_ns": time_ns })
+        object! { step: raise.step.word(), time_ns }
     };
     steps.iter().map(one).collect()
 }
@@ -193,29 +190,28 @@ pub fn best(outlook: &Outlook) -> String {
 
 /// The same for machines.
 pub fn best_object(outlook: &Outlook) -> Value {
-    json!({
-        "best": outlook.best.word(),
-        "target": outlook.bound.as_ref().map(bound_object),
-        "steps": steps(&outlook.steps),
-    })
+    object! {
+        best: outlook.best.word(), target: outlook.bound.as_ref().map(bound_object),
+        steps: steps(&outlook.steps),
+    }
 }
 
 /// The evidence of a doubt, for machines.
 pub fn evidence(doubt: &Warning) -> Vec<Value> {
     let object = |proof: &Proof| {
         let (source, what) = (proof.source.word(), proof.what);
-        json!({"source": source, "what": what, "value": value(&proof.datum)})
+        object! { source, what, value: value(&proof.datum) }
     };
     doubt.row().proof.iter().map(object).collect()
 }
 
 fn value(datum: &Datum) -> Value {
     match datum {
-        Datum::Count(count) => json!(count),
-        Datum::Number(number) => json!(number),
-        Datum::Time(time) => json!(time.0),
-        Datum::Size(size) => json!(size.0),
-        Datum::Word(word) => json!(word),
+        Datum::Count(count) => Value::from(*count),
+        Datum::Number(number) => Value::from(*number),
+        Datum::Time(time) => Value::from(time.0),
+        Datum::Size(size) => Value::from(size.0),
+        Datum::Word(word) => Value::from(word.as_str()),
     }
 }
 
@@ -237,11 +233,7 @@ pub fn evidence_words(doubt: &Warning) -> String {
 
 /// A durable rate for machines.
 pub fn durable(durable: &Durable) -> Value {
-    json!({
-        "bytes_per_s": durable.bytes_per_s(),
-        "iops": durable.iops(),
-        "flush_ns": durable.flush_ns,
-    })
+    object! { ..durable { bytes_per_s(), iops(), flush_ns } }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 //! the page. Objects for machines are those of the points.
 
 use super::attribution::{hostname, title};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
+use crate::pens::Table;
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, attribution};
 use analysis::hit_share::{HitShare, hit_shares};
@@ -57,53 +58,31 @@ pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
 /// The section of the page; nothing where no cache counts.
 pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let points = attribution(record, rows);
-    let row = |point: &Attribution, one: HitShare<'_>| {
-        let dirty = |of: fn(Dirty) -> u64| {
-            let bytes = one.dirty.map(|dirty| words::decimal(Bytes(of(dirty))));
-            bytes.unwrap_or_else(|| "–".to_owned())
-        };
-        let cells = [
-            element("th", &[("scope", "row"), ("class", "wraps")], title(point)),
-            plain("td", hostname(record, one.host)),
-            plain("td", one.name),
-            classed("td", "number", words::share(one.share())),
-            classed("td", "number", dirty(|dirty| dirty.last.1)),
-            classed("td", "number", dirty(|dirty| dirty.most)),
-            classed("td", "number", words::count(one.promotions)),
-            classed("td", "number", words::count(one.demotions)),
-        ];
-        plain("tr", cells)
-    };
-    let body: Vec<Markup> = points
+    let shares: Vec<_> = points
         .iter()
-        .flat_map(|point| hit_shares(point).into_iter().map(move |one| row(point, one)))
+        .flat_map(|point| hit_shares(point).into_iter().map(move |one| (point, one)))
         .take(MOST_LINES)
         .collect();
-    if body.is_empty() {
+    if shares.is_empty() {
         return Markup::new();
     }
-    let head = [
-        ("Point", ""),
-        ("Host", ""),
-        ("Cache", ""),
-        ("Hits", "number"),
-        ("Dirty at the end", "number"),
-        ("At most", "number"),
-        ("Blocks in", "number"),
-        ("Out", "number"),
-    ];
-    let head: Markup = head
-        .iter()
-        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
-        .collect();
-    let caption = plain(
-        "caption",
-        "The share of requests that each cache had, of NFS and Ceph of bytes read. bcache counts \
-         anew every 14 s. Dirty: not written back yet. Blocks: promoted and demoted, where \
-         counted.",
-    );
-    let body: Markup = body.into_iter().collect();
-    let table =
-        element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", body)]);
-    plain("section", [plain("h2", "Caches"), classed("div", "scroll", table)])
+    let dirty = |one: &HitShare<'_>, of: fn(Dirty) -> u64| {
+        one.dirty.map(|dirty| words::decimal(Bytes(of(dirty))))
+    };
+    let table = Table::of(&shares)
+        .name("Point", |(point, _)| title(point))
+        .class("wraps")
+        .words("Host", |(_, one)| hostname(record, one.host))
+        .words("Cache", |(_, one)| one.name)
+        .figure("Hits", |(_, one)| words::share(one.share()))
+        .figure("Dirty at the end", |(_, one)| dirty(one, |dirty| dirty.last.1))
+        .figure("At most", |(_, one)| dirty(one, |dirty| dirty.most))
+        .figure("Blocks in", |(_, one)| words::count(one.promotions))
+        .figure("Out", |(_, one)| words::count(one.demotions))
+        .caption(
+            "The share of requests that each cache had, of NFS and Ceph of bytes read. bcache \
+             counts anew every 14 s. Dirty: not written back yet. Blocks: promoted and demoted, \
+             where counted.",
+        );
+    plain("section", [plain("h2", "Caches"), table.scroll()])
 }

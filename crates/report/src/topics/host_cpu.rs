@@ -1,15 +1,40 @@
 //! CPU time of the hosts for each request, of clients, servers and the kernel's threads apart.
 
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
+use crate::pens::Table;
+use crate::pens::json::Value;
 use analysis::ResultRow;
 use analysis::host_cpu::{HostCpu, host_cpu};
 use model::Record;
 use model::plan::names::SCENARIO_AXIS;
-use serde_json::{Value, json};
 
 /// More points than this are folded away: the table of layers has them.
 const MOST_POINTS: usize = 24;
+
+/// The figures of each point, as the page and an object have them.
+fn table<'a>(all: impl IntoIterator<Item = &'a HostCpu>) -> Table<&'a HostCpu> {
+    let busy = |one: &HostCpu| {
+        format!("{:.1} of {:.0} ({})", one.busy, one.cpus, words::share(one.share()))
+    };
+    Table::of(all)
+        .name("Point", title)
+        .class("wraps")
+        .figure("CPUs busy", busy)
+        .field("cpus", |one| one.cpus)
+        .field("busy", |one| one.busy)
+        .known("per_request_ns", "For each request", |one| one.per_request_ns(), time)
+        .known("client_ns", "Client", |one| one.client_ns(), time)
+        .known("servers_ns", "Servers", |one| one.servers_ns(), time)
+        .known("kernel_threads_ns", "Kernel threads", |one| one.kernel_threads_ns(), time)
+        .known("rest_ns", "All else", |one| one.rest_ns(), time)
+        .caption(
+            "CPU time of all hosts that load ÷ requests. Client: the load generator, and file \
+             systems in user space. Servers are those of storage on these hosts, by their names. \
+             All else: interrupts and other programs, and what nobody counted apart. Servers \
+             elsewhere are not in it.",
+        )
+}
 
 /// The section of the page; nothing where no kernel counted.
 pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
@@ -17,44 +42,8 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     if all.is_empty() {
         return Markup::new();
     }
-    let head = [
-        ("Point", ""),
-        ("CPUs busy", "number"),
-        ("For each request", "number"),
-        ("Client", "number"),
-        ("Servers", "number"),
-        ("Kernel threads", "number"),
-        ("All else", "number"),
-    ];
-    let head: Markup = head
-        .iter()
-        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
-        .collect();
-    let row = |one: &HostCpu| {
-        let number = |text: String| classed("td", "number", text);
-        let cells = [
-            element("th", &[("scope", "row"), ("class", "wraps")], title(one)),
-            number(format!("{:.1} of {:.0} ({})", one.busy, one.cpus, words::share(one.share()))),
-            number(time(one.per_request_ns())),
-            number(time(one.client_ns())),
-            number(known(one.servers_ns())),
-            number(known(one.kernel_threads_ns())),
-            number(time(one.rest_ns())),
-        ];
-        plain("tr", cells)
-    };
-    let body: Markup = all.iter().take(MOST_POINTS).map(row).collect();
-    let caption = plain(
-        "caption",
-        "CPU time of all hosts that load ÷ requests. Client: the load generator, and file systems \
-         in user space. Servers are those of storage on these hosts, by their names. All else: \
-         interrupts and other programs, and what nobody counted apart. Servers elsewhere are not \
-         in it.",
-    );
-    let table =
-        element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", body)]);
     let mut content = plain("h2", "CPU for each request");
-    content.push(classed("div", "scroll", table));
+    content.push(table(all.iter().take(MOST_POINTS)).scroll());
     if let Some(more) = all.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
         content.push(classed("p", "remark", format!("{more} more points are not shown.")));
     }
@@ -93,20 +82,7 @@ pub(super) fn parts(one: &HostCpu) -> String {
 /// The same of the point of each row, for machines; `None` where no kernel counted.
 pub(crate) fn object(all: &[HostCpu], row: &ResultRow) -> Option<Value> {
     let one = all.iter().find(|one| one.point == row.point)?;
-    Some(json!({
-        "cpus": one.cpus,
-        "busy": one.busy,
-        "per_request_ns": one.per_request_ns(),
-        "client_ns": one.client_ns(),
-        "servers_ns": one.servers_ns(),
-        "kernel_threads_ns": one.kernel_threads_ns(),
-        "rest_ns": one.rest_ns(),
-    }))
-}
-
-/// A time that may be unknown.
-fn known(ns: Option<f64>) -> String {
-    ns.map_or_else(|| "–".to_owned(), time)
+    Some(table([one]).object())
 }
 
 /// The workloads of a point with its axes.

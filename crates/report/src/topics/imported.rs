@@ -1,10 +1,12 @@
 //! What became of the options of the job that a suite was made of.
 
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, plain};
 use crate::ground::words::counted;
+use crate::object;
+use crate::pens::Table;
+use crate::pens::json::{Value, each};
 use model::note::{Imported, Lost};
 use model::{Fact, Record};
-use serde_json::{Value, json};
 
 /// The job that the suite of a run was made of; `None` where nobody imported one.
 pub(crate) fn of(record: &Record) -> Option<&Imported> {
@@ -47,37 +49,23 @@ pub(crate) fn section(record: &Record) -> Markup {
     let Some(imported) = of(record).filter(|imported| !imported.lost.is_empty()) else {
         return Markup::new();
     };
-    let head: Markup = ["class", "option", "from", "what differs"]
-        .into_iter()
-        .map(|title| plain("th", title))
-        .collect();
-    let row = |lost: &Lost| {
-        let option = match lost.value.as_str() {
-            "" => lost.name.clone(),
-            value => format!("{}={value}", lost.name),
-        };
-        let cells: Markup = [
-            plain("td", class(lost)),
-            plain("td", plain("code", option)),
-            plain("td", lost.place.as_str()),
-            plain("td", lost.why.as_str()),
-        ]
-        .into_iter()
-        .collect();
-        plain("tr", cells)
+    let option = |lost: &Lost| match lost.value.as_str() {
+        "" => plain("code", &lost.name),
+        value => plain("code", format!("{}={value}", lost.name)),
     };
-    let body: Markup = imported.lost.iter().map(row).collect();
     let more = match imported.more {
         0 => String::new(),
         more => format!(" {} not listed.", counted(more, "further option")),
     };
-    let caption = plain("caption", format!("Made of {}.{more}", sentence(imported)));
-    let table = element(
-        "table",
-        &[("class", "narrow")],
-        [caption, plain("thead", plain("tr", head)), plain("tbody", body)],
-    );
-    plain("section", [plain("h2", "Imported job"), classed("div", "scroll", table)])
+    let table = Table::of(&imported.lost)
+        .words("class", class)
+        .words("option", option)
+        .words("from", |lost| &lost.place)
+        .words("what differs", |lost| &lost.why)
+        .plain()
+        .of_class("narrow")
+        .caption(format!("Made of {}.{more}", sentence(imported)));
+    plain("section", [plain("h2", "Imported job"), table.scroll()])
 }
 
 fn class(lost: &Lost) -> &'static str {
@@ -87,22 +75,11 @@ fn class(lost: &Lost) -> &'static str {
 /// The same for programs.
 pub(crate) fn object(record: &Record) -> Option<Value> {
     let imported = of(record)?;
-    let option = |lost: &Lost| {
-        json!({
-            "name": lost.name,
-            "value": lost.value,
-            "place": lost.place,
-            "class": class(lost),
-            "why": lost.why,
-        })
-    };
-    Some(json!({
-        "dialect": imported.dialect,
-        "same": imported.same,
-        "harmless": imported.harmless,
-        "options": imported.lost.iter().map(option).collect::<Vec<_>>(),
-        "more": imported.more,
-    }))
+    let option = |lost: &Lost| object! { class: class(lost), ..lost { name, value, place, why } };
+    Some(object! {
+        options: each(&imported.lost, option),
+        ..imported { dialect, same, harmless, more },
+    })
 }
 
 #[cfg(test)]

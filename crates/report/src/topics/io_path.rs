@@ -1,11 +1,12 @@
 //! How requests were sent and timed, in words and as JSON.
 
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::Value;
 use crate::topics::note;
 use analysis::ResultRow;
 use analysis::io_path::{Because, Means, Timing, Way, means};
 use model::Record;
-use serde_json::{Value, json};
 
 /// One sentence for all results that were measured alike; where they were not, each begins with the
 /// names of the workloads that it is about.
@@ -75,14 +76,10 @@ pub fn json(record: &Record, row: &ResultRow) -> Value {
             Because::Refused(why) => ("refused", Some(note::sentence(&why))),
             Because::Tried(why) => ("tried", Some(note::sentence(&why))),
         };
-        json!({
-            "backend": backend,
-            "because": because,
-            "detail": detail,
-            "clock": clock,
-            "read_per": read,
-            "hosts": means.hosts,
-        })
+        object! {
+            backend, because, detail, clock, read_per: read,
+            hosts: means.hosts,
+        }
     };
     means(record, row).into_iter().map(one).collect()
 }

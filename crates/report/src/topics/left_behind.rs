@@ -2,10 +2,11 @@
 //! as JSON, and as a section of the page.
 
 use crate::ground::markup::{Markup, plain};
+use crate::object;
+use crate::pens::json::Value;
 use crate::topics::command_line::quoted;
 use analysis::{LeftBehind, left_behind};
 use model::{Plan, Record};
-use serde_json::{Value, json};
 
 /// The command that removes it, once the host can be reached.
 fn command(left: &LeftBehind, plan: &Plan) -> String {
@@ -46,8 +47,9 @@ pub fn text(record: &Record) -> String {
 /// For machines.
 pub fn objects(record: &Record) -> Vec<Value> {
     let object = |left: &LeftBehind| {
-        json!({ "host": left.hostname, "folders": left.folders,
-        "command": command(left, &record.plan) })
+        object! {
+            host: left.hostname, folders: left.folders, command: command(left, &record.plan),
+        }
     };
     left_behind(record).iter().map(object).collect()
 }

@@ -1,21 +1,17 @@
 //! What TCP carries between hosts: tables of hosts and pairs, the lines of a testbed, and an
 //! object for machines.
 
-use crate::ground::columns::{self, Column};
 use crate::ground::words;
-use analysis::network::{AddressError, HostFigures, NetworkDoubt, NetworkFigures, PairFigures};
+use crate::object;
+use crate::pens::Table;
+use crate::pens::json::{FORMAT, Map, Value, each};
+use analysis::network::{AddressError, NetworkDoubt, NetworkFigures, PairFigures};
 use model::network::{Baseline, FlowFailure, HostAddress};
-use serde_json::{Value, json};
 
 /// More pairs than this are not listed unless they are slow or failed; JSON has all.
 const MOST_PAIRS: usize = 64;
 /// Addresses of a host that an error names.
 const MOST_NAMED: usize = 8;
-
-/// A figure that is missing.
-fn gbit(bits: Option<f64>) -> String {
-    bits.map_or_else(|| "–".to_owned(), words::gbit_per_s)
-}
 
 fn name(baseline: &Baseline, host: u32) -> &str {
     baseline.hosts.get(host as usize).map_or("?", |host| host.name.as_str())
@@ -23,8 +19,8 @@ fn name(baseline: &Baseline, host: u32) -> &str {
 
 /// Everything for the terminal.
 pub fn render(baseline: &Baseline, figures: &NetworkFigures) -> String {
-    let mut text = host_table(baseline, figures);
-    text.push('\n');
+    let hosts = hosts(baseline, figures).text();
+    let mut text = format!("Hosts, each with its best partner\n{hosts}\n");
     text.push_str(&pair_table(baseline, figures));
     for line in remarks(baseline, figures) {
         text.push_str(&format!("\n{line}"));
@@ -34,62 +30,59 @@ pub fn render(baseline: &Baseline, figures: &NetworkFigures) -> String {
     text
 }
 
-fn host_table(baseline: &Baseline, figures: &NetworkFigures) -> String {
-    let names = ["host", "address", "interface"].map(Column::names);
-    let numbers = ["link", "out", "in", "out and in", "CPUs busy", "sent again"];
-    let mut table: Vec<Column> =
-        names.into_iter().chain(numbers.into_iter().map(Column::figures)).collect();
-    for (host, found) in baseline.hosts.iter().zip(&figures.hosts) {
-        let HostAddress { address, interface, speed_mbit, .. } = &host.address;
-        let HostFigures { sent, received, both, cpu_busy, retransmitted } = *found;
-        let row = [
-            host.name.clone(),
-            address.to_string(),
-            interface.clone(),
-            gbit(speed_mbit.map(|mbit| f64::from(mbit) * 1e6)),
-            gbit(sent),
-            gbit(received),
-            gbit(both),
-            cpu_busy.map_or_else(|| "–".to_owned(), words::share),
-            retransmitted.map_or_else(|| "–".to_owned(), words::count),
-        ];
-        columns::row(&mut table, row);
-    }
-    format!("Hosts, each with its best partner\n{}", columns::render(&table))
+/// Each host with its best partner.
+fn hosts(baseline: &Baseline, figures: &NetworkFigures) -> Table<usize> {
+    let host = |at: usize| &baseline.hosts[at];
+    let found = |at: usize| figures.hosts[at];
+    let link = |at: usize| host(at).address.speed_mbit;
+    Table::of(0..baseline.hosts.len().min(figures.hosts.len()))
+        .words("host", |at| host(at).name.clone())
+        .key("host")
+        .words("address", |at| host(at).address.address.to_string())
+        .key("address")
+        .words("interface", |at| host(at).address.interface.clone())
+        .key("interface")
+        .known("link_mbit", "link", link, |mbit: u32| words::gbit_per_s(f64::from(mbit) * 1e6))
+        .known("sent_bits_per_s", "out", |at| found(at).sent, words::gbit_per_s)
+        .known("received_bits_per_s", "in", |at| found(at).received, words::gbit_per_s)
+        .known("both_bits_per_s", "out and in", |at| found(at).both, words::gbit_per_s)
+        .known("cpu_busy", "CPUs busy", |at| found(at).cpu_busy, words::share)
+        .known("retransmitted", "sent again", |at| found(at).retransmitted, words::count)
+}
+
+fn pairs<'a>(baseline: &'a Baseline, pairs: &[&'a PairFigures]) -> Table<&'a PairFigures> {
+    let name = |host: u32| name(baseline, host);
+    let remark = |pair: &PairFigures| match (&pair.failed, pair.is_slow) {
+        (Some(why), _) => failure(why),
+        (None, true) => "slow: below 80 % of what both reach with others".to_owned(),
+        (None, false) => String::new(),
+    };
+    let both = |pair: &PairFigures| pair.both.unzip();
+    Table::of(pairs.iter().copied())
+        .name("pair", |pair| format!("{} → {}", name(pair.first), name(pair.second)))
+        .field("first", |pair| name(pair.first))
+        .field("second", |pair| name(pair.second))
+        .known("forward_bits_per_s", "there", |pair| pair.forward, words::gbit_per_s)
+        .known("backward_bits_per_s", "back", |pair| pair.backward, words::gbit_per_s)
+        .known("both_forward_bits_per_s", "both: there", |pair| both(pair).0, words::gbit_per_s)
+        .known("both_backward_bits_per_s", "both: back", |pair| both(pair).1, words::gbit_per_s)
+        .words("remark", remark)
+        .field("slow", |pair| pair.is_slow)
+        .field("failed", |pair| pair.failed.as_ref().map(failure))
 }
 
 fn pair_table(baseline: &Baseline, figures: &NetworkFigures) -> String {
-    let mut table = vec![Column::names("pair")];
-    table.extend(["there", "back", "both: there", "both: back"].map(Column::figures));
-    table.push(Column::names("remark"));
     let is_odd = |pair: &&PairFigures| pair.is_slow || pair.failed.is_some();
     let all = figures.pairs.len();
     let shown: Vec<&PairFigures> = match all {
         0..=MOST_PAIRS => figures.pairs.iter().collect(),
         _ => figures.pairs.iter().filter(is_odd).take(MOST_PAIRS).collect(),
     };
-    for pair in &shown {
-        let remark = match (&pair.failed, pair.is_slow) {
-            (Some(why), _) => failure(why),
-            (None, true) => "slow: below 80 % of what both reach with others".to_owned(),
-            (None, false) => String::new(),
-        };
-        let row = [
-            format!("{} → {}", name(baseline, pair.first), name(baseline, pair.second)),
-            gbit(pair.forward),
-            gbit(pair.backward),
-            gbit(pair.both.map(|(there, _)| there)),
-            gbit(pair.both.map(|(_, back)| back)),
-            remark,
-        ];
-        columns::row(&mut table, row);
-    }
-    let left_out = all - shown.len();
-    let more = match left_out {
+    let more = match all - shown.len() {
         0 => String::new(),
         more => format!("{} more are in the JSON.\n", words::counted(more as u64, "pair")),
     };
-    format!("Pairs\n{}{more}", columns::render(&table))
+    format!("Pairs\n{}{more}", pairs(baseline, &shown).text())
 }
 
 /// What is to be said besides, a sentence a line.
@@ -272,50 +265,18 @@ pub fn address_error(error: &AddressError) -> String {
 
 /// Everything for machines: what was measured, and what follows from it.
 pub fn json(baseline: &Baseline, figures: &NetworkFigures) -> Value {
-    let host = |found: &HostFigures| {
-        json!({
-            "sent_bits_per_s": found.sent,
-            "received_bits_per_s": found.received,
-            "both_bits_per_s": found.both,
-            "cpu_busy": found.cpu_busy,
-            "retransmitted": found.retransmitted,
-        })
-    };
-    let pair = |pair: &PairFigures| {
-        json!({
-            "first": name(baseline, pair.first),
-            "second": name(baseline, pair.second),
-            "forward_bits_per_s": pair.forward,
-            "backward_bits_per_s": pair.backward,
-            "both_forward_bits_per_s": pair.both.map(|(there, _)| there),
-            "both_backward_bits_per_s": pair.both.map(|(_, back)| back),
-            "slow": pair.is_slow,
-            "failed": pair.failed.as_ref().map(failure),
-        })
-    };
-    let hosts = baseline.hosts.iter().zip(&figures.hosts).map(|(known, found)| {
-        let mut object = host(found);
-        object["host"] = json!(known.name);
-        object["address"] = json!(known.address.address);
-        object["interface"] = json!(known.address.interface);
-        object["link_mbit"] = json!(known.address.speed_mbit);
-        object
-    });
-    let fields = testbed_fields(baseline, figures);
-    let testbed: serde_json::Map<String, Value> = fields
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), json!(value.trim_matches('"'))))
-        .collect();
-    json!({
-        "format": crate::ground::json::FORMAT,
-        "hosts": hosts.collect::<Vec<_>>(),
-        "pairs": figures.pairs.iter().map(pair).collect::<Vec<_>>(),
-        "together_bits_per_s": figures.together,
-        "doubts": figures.doubts.iter().map(|doubt| self::doubt(baseline, doubt))
-            .collect::<Vec<_>>(),
-        "testbed": testbed,
-        "baseline": baseline,
-    })
+    let field =
+        |(key, value): (&str, String)| (key.to_owned(), Value::from(value.trim_matches('"')));
+    let fields = testbed_fields(baseline, figures).into_iter().map(field);
+    object! {
+        format: FORMAT,
+        hosts: hosts(baseline, figures).json(),
+        pairs: pairs(baseline, &figures.pairs.iter().collect::<Vec<_>>()).json(),
+        together_bits_per_s: figures.together,
+        doubts: each(&figures.doubts, |doubt| self::doubt(baseline, doubt)),
+        testbed: fields.collect::<Map<_, _>>(),
+        baseline,
+    }
 }
 
 #[cfg(test)]
@@ -403,7 +364,7 @@ mod tests {
             "{text}"
         );
         let object = json(&failed, &found);
-        assert!(object["testbed"].as_object().is_some_and(serde_json::Map::is_empty), "{object}");
+        assert!(object["testbed"].as_object().is_some_and(Map::is_empty), "{object}");
         let read: Baseline = serde_json::from_value(object["baseline"].clone()).expect("itself");
         assert_eq!(read, failed);
     }

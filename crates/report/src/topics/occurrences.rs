@@ -1,14 +1,15 @@
 //! What happened at instants of a run, and what it did: in words, as tables, as JSON, and as a
 //! section of the page.
 
-use crate::ground::columns::{self, Column};
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::moment::time_words;
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::{Value, each};
+use crate::pens::{Table, capital};
 use analysis::aftermath::Aftermath;
 use analysis::effects::{Effect, effects};
 use model::{Nanos, Occurrence, OccurrenceKind, Plan, Record};
-use serde_json::{Value, json};
 
 /// A table in a terminal names so many hosts of each event: those that lost most. The page and JSON
 /// have all.
@@ -108,33 +109,33 @@ fn at(occurrence: &Occurrence) -> String {
     time_words((occurrence.since_s() * 10.0).round() / 10.0)
 }
 
-/// The figures of an aftermath, as a table has them.
-fn cells(found: &Aftermath) -> [String; 8] {
-    let seconds = |s: Option<f64>| s.map(|s| time_words((s * 10.0).round() / 10.0));
-    let dip = found.began_after_s.is_some();
-    let none = || "–".to_owned();
-    [
-        words::iops(found.before),
-        words::share(found.noise),
-        words::iops(found.lowest),
-        if dip { words::share(found.depth()) } else { "no dip".to_owned() },
-        if dip { seconds(found.began_after_s).unwrap_or_else(none) } else { none() },
-        if dip {
-            seconds(found.recovered_after_s).unwrap_or_else(|| "not seen".to_owned())
-        } else {
-            none()
-        },
-        if dip { words::count(found.missing_ios.round() as u64) } else { none() },
-        match found.extra_latency_ns.filter(|_| dip) {
-            Some(ns) if ns < 0.0 => format!("−{}", words::latency(Some((-ns).round() as u64))),
-            Some(ns) => format!("+{}", words::latency(Some(ns.round() as u64))),
-            None => none(),
-        },
-    ]
+/// The figures of an aftermath, as a table and an object have them.
+fn figures<'a, R: Copy>(table: Table<R>, of: impl Fn(R) -> &'a Aftermath + Copy) -> Table<R> {
+    let seconds = |s: f64| time_words((s * 10.0).round() / 10.0);
+    let dip = |row| Some(of(row)).filter(|found| found.began_after_s.is_some());
+    let back =
+        |found: &Aftermath| found.recovered_after_s.map_or_else(|| "not seen".to_owned(), seconds);
+    let extra = |ns: f64| {
+        let sign = if ns < 0.0 { "−" } else { "+" };
+        format!("{sign}{}", words::latency(Some(ns.abs().round() as u64)))
+    };
+    let depth = |row| dip(row).map_or("no dip".to_owned(), |found| words::share(found.depth()));
+    let missing = |found: &Aftermath| words::count(found.missing_ios.round() as u64);
+    table
+        .known("before_iops", "before", |row| of(row).before, words::iops)
+        .known("noise", "noise", |row| of(row).noise, words::share)
+        .known("lowest_iops", "lowest", |row| of(row).lowest, words::iops)
+        .figure("depth", depth)
+        .field("depth", |row| of(row).depth())
+        .known("began_after_s", "dip after", |row| of(row).began_after_s, seconds)
+        .figure("back after", |row| dip(row).map(back))
+        .field("recovered_after_s", |row| of(row).recovered_after_s)
+        .field("duration_s", |row| of(row).duration_s())
+        .figure("missing", |row| dip(row).map(missing))
+        .field("missing_ios", |row| of(row).missing_ios)
+        .figure("latency", |row| dip(row).and_then(|found| found.extra_latency_ns).map(extra))
+        .field("extra_latency_ns", |row| of(row).extra_latency_ns)
 }
-
-const HEADS: [&str; 8] =
-    ["before", "noise", "lowest", "depth", "dip after", "back after", "missing", "latency"];
 
 /// What the heads mean, under every table.
 const LEGEND: [(&str, &str); 6] = [
@@ -156,21 +157,43 @@ const LEGEND: [(&str, &str); 6] = [
 /// What no table of this kind can know.
 const NO_CAUSE: &str = "This is what followed the event, not what the event caused.";
 
-/// The lines of one effect: name and figures, in total and for each host.
-fn effect_lines(effect: &Effect, plan: &Plan, most_hosts: usize) -> Vec<(String, [String; 8])> {
-    let mut lines: Vec<(String, [String; 8])> =
-        effect.total.iter().map(|found| ("all".to_owned(), cells(found))).collect();
+/// A line of the table: an effect as all hosts or one of them had it.
+struct Line<'a> {
+    occurrence: &'a Occurrence,
+    effect: &'a Effect,
+    host: String,
+    found: &'a Aftermath,
+    is_first: bool,
+}
+
+/// The lines of one effect: in total and for each host.
+fn lines<'a>(record: &'a Record, effect: &'a Effect, most_hosts: usize) -> Vec<Line<'a>> {
+    let Some(occurrence) = record.occurrences.get(effect.occurrence) else { return Vec::new() };
+    let all = if effect.hosts.is_empty() { "" } else { "all" };
+    let total = effect.total.iter().map(|found| (all.to_owned(), found));
     let mut hosts: Vec<&(u32, Aftermath)> = effect.hosts.iter().collect();
     if hosts.len() > most_hosts {
         hosts.retain(|(_, found)| found.began_after_s.is_some());
         hosts.sort_by(|a, b| b.1.missing_ios.total_cmp(&a.1.missing_ios));
         hosts.truncate(most_hosts);
     }
-    lines.extend(hosts.into_iter().map(|(host, found)| (host_name(plan, *host), cells(found))));
-    if let Some((name, _)) = lines.first_mut().filter(|_| effect.hosts.is_empty()) {
-        *name = String::new();
-    }
-    lines
+    let hosts = hosts.into_iter().map(|(host, found)| (host_name(&record.plan, *host), found));
+    let line =
+        |(number, (host, found))| Line { occurrence, effect, host, found, is_first: number == 0 };
+    total.chain(hosts).enumerate().map(line).collect()
+}
+
+/// What came after; nothing where nothing can be told. On a terminal an event's name stands once.
+fn aftermaths<'a>(lines: &'a [Line<'a>], is_once: bool) -> Table<&'a Line<'a>> {
+    let of = |line: &Line<'_>, words: String| {
+        if is_once && !line.is_first { String::new() } else { words }
+    };
+    let table = Table::of(lines)
+        .words("after", |line| of(line, line.occurrence.label.clone()))
+        .words("at", |line| of(line, at(line.occurrence)))
+        .words("workload", |line| of(line, line.effect.workload.clone()))
+        .words("host", |line| &line.host);
+    figures(table, |line| line.found).bare().capitals()
 }
 
 /// The events of a run and what came after them, for a terminal; empty where there were none.
@@ -190,30 +213,13 @@ pub fn table(record: &Record) -> String {
     for line in super::event_io::lines(record) {
         text.push_str(&format!("- {line}\n"));
     }
-    let effects: Vec<Effect> = effects(record)
-        .into_iter()
-        .filter(|effect| effect.total.is_some() || !effect.hosts.is_empty())
-        .collect();
-    if effects.is_empty() {
+    let effects = effects(record);
+    let told: Vec<Line<'_>> =
+        effects.iter().flat_map(|effect| lines(record, effect, MOST_HOSTS)).collect();
+    if told.is_empty() {
         return text;
     }
-    let names = ["after", "at", "workload", "host"].map(Column::names);
-    let mut table: Vec<Column> = names.into_iter().chain(HEADS.map(Column::figures)).collect();
-    for effect in &effects {
-        let Some(occurrence) = record.occurrences.get(effect.occurrence) else { continue };
-        for (number, (host, figures)) in
-            effect_lines(effect, plan, MOST_HOSTS).into_iter().enumerate()
-        {
-            let head = if number == 0 {
-                [occurrence.label.clone(), at(occurrence), effect.workload.clone(), host]
-            } else {
-                [String::new(), String::new(), String::new(), host]
-            };
-            columns::row(&mut table, head.into_iter().chain(figures));
-        }
-    }
-    text.push('\n');
-    text.push_str(&columns::render(&table));
+    text.push_str(&format!("\n{}", aftermaths(&told, true).text()));
     for (head, meaning) in LEGEND {
         text.push_str(&format!("{head:<10}  {meaning}\n"));
     }
@@ -281,18 +287,11 @@ fn event(occurrence: &Occurrence, plan: &Plan) -> String {
 
 /// An occurrence for machines (`docs/reference/json.md`).
 pub fn object(occurrence: &Occurrence) -> Value {
-    json!({
-        "kind": occurrence.kind.word(),
-        "stage": occurrence.stage,
-        "at_ns": occurrence.at_ns,
-        "since_ns": occurrence.since_ns(),
-        "unix_ns": occurrence.unix_ns,
-        "host": occurrence.host,
-        "label": occurrence.label,
-        "detail": occurrence.detail,
-        "status": occurrence.status,
-        "duration_ns": occurrence.duration_ns,
-    })
+    object! {
+        kind: occurrence.kind.word(),
+        since_ns: occurrence.since_ns(),
+        ..occurrence { stage, at_ns, unix_ns, host, label, detail, status, duration_ns },
+    }
 }
 
 /// All that happened in a run with what came after it, for machines.
@@ -300,43 +299,20 @@ pub fn objects(record: &Record) -> Vec<Value> {
     let effects = effects(record);
     let of = |(place, occurrence): (usize, &Occurrence)| {
         let mut object = object(occurrence);
-        let after: Vec<Value> = effects
-            .iter()
-            .filter(|effect| effect.occurrence == place)
-            .map(|effect| after(effect, &record.plan))
-            .collect();
-        object["aftermath"] = Value::from(after);
+        let found = effects.iter().filter(|effect| effect.occurrence == place);
+        object["aftermath"] = each(found, |effect| after(effect, &record.plan)).into();
         object
     };
     record.occurrences.iter().enumerate().map(of).collect()
 }
 
 fn after(effect: &Effect, plan: &Plan) -> Value {
-    let host = |(host, found): &(u32, Aftermath)| {
-        let mut object = figures(found);
-        object["host"] = Value::from(host_name(plan, *host));
-        object
-    };
-    json!({
-        "workload": effect.workload,
-        "point": effect.point,
-        "total": effect.total.as_ref().map(figures),
-        "hosts": effect.hosts.iter().map(host).collect::<Vec<_>>(),
-    })
-}
-
-fn figures(found: &Aftermath) -> Value {
-    json!({
-        "before_iops": found.before,
-        "noise": found.noise,
-        "lowest_iops": found.lowest,
-        "depth": found.depth(),
-        "began_after_s": found.began_after_s,
-        "recovered_after_s": found.recovered_after_s,
-        "duration_s": found.duration_s(),
-        "missing_ios": found.missing_ios,
-        "extra_latency_ns": found.extra_latency_ns,
-    })
+    let hosts = Table::of(&effect.hosts).field("host", |(host, _)| host_name(plan, *host));
+    object! {
+        total: figures(Table::of(&effect.total), |found| found).object(),
+        hosts: figures(hosts, |(_, found)| found).json(),
+        ..effect { workload, point },
+    }
 }
 
 /// The page's section; nothing where nothing happened.
@@ -348,72 +324,33 @@ pub fn section(record: &Record) -> Markup {
     content.push(list(record));
     content.push(super::event_io::section(record));
     let effects = effects(record);
-    if effects.iter().any(|effect| effect.total.is_some() || !effect.hosts.is_empty()) {
-        content.push(aftermaths(record, &effects));
+    let told: Vec<Line<'_>> =
+        effects.iter().flat_map(|effect| lines(record, effect, usize::MAX)).collect();
+    if !told.is_empty() {
+        content.push(plain("h3", "What came after"));
+        content.push(aftermaths(&told, false).scroll());
+        let legend: Markup = LEGEND
+            .into_iter()
+            .flat_map(|(head, meaning)| [plain("dt", capital(head)), plain("dd", meaning)])
+            .collect();
+        content.push(classed("dl", "facts remark", legend));
+        content.push(classed("p", "remark", NO_CAUSE));
     }
     element("section", &[("class", "occurrences"), ("aria-label", "Events")], content)
 }
 
 fn list(record: &Record) -> Markup {
     let plan = &record.plan;
-    let row = |occurrence: &Occurrence| {
-        let mut cells = plain("td", place(occurrence, plan));
-        cells.push(plain("td", line(occurrence, plan)));
-        let detail = match occurrence.detail.is_empty() {
-            true => Markup::new(),
-            false => plain("pre", &occurrence.detail),
-        };
-        cells.push(plain("td", detail));
-        plain("tr", cells)
+    let detail = |occurrence: &Occurrence| match occurrence.detail.is_empty() {
+        true => Markup::new(),
+        false => plain("pre", &occurrence.detail),
     };
-    let head = ["When", "What", "More"].map(|word| element("th", &[("scope", "col")], word));
-    let body: Markup = record.occurrences.iter().map(row).collect();
-    classed(
-        "div",
-        "scroll",
-        plain("table", [plain("thead", plain("tr", head)), plain("tbody", body)]),
-    )
-}
-
-fn aftermaths(record: &Record, effects: &[Effect]) -> Markup {
-    let mut head: Markup = ["After", "At", "Workload", "Host"]
-        .map(|word| element("th", &[("scope", "col")], word))
-        .into();
-    head.push(
-        HEADS.map(|word| element("th", &[("scope", "col"), ("class", "number")], capital(word))),
-    );
-    let mut body = Markup::new();
-    for effect in effects {
-        let Some(occurrence) = record.occurrences.get(effect.occurrence) else { continue };
-        for (host, figures) in effect_lines(effect, &record.plan, usize::MAX) {
-            let mut cells = plain("td", &occurrence.label);
-            cells.push(plain("td", at(occurrence)));
-            cells.push(plain("td", &effect.workload));
-            cells.push(plain("td", host));
-            cells.push(
-                figures
-                    .into_iter()
-                    .map(|figure| classed("td", "number", figure))
-                    .collect::<Markup>(),
-            );
-            body.push(plain("tr", cells));
-        }
-    }
-    let table = plain("table", [plain("thead", plain("tr", head)), plain("tbody", body)]);
-    let mut content = plain("h3", "What came after");
-    content.push(classed("div", "scroll", table));
-    let legend: Markup = LEGEND
-        .into_iter()
-        .flat_map(|(head, meaning)| [plain("dt", capital(head)), plain("dd", meaning)])
-        .collect();
-    content.push(classed("dl", "facts remark", legend));
-    content.push(classed("p", "remark", NO_CAUSE));
-    content
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    Table::of(&record.occurrences)
+        .words("When", |occurrence| place(occurrence, plan))
+        .words("What", |occurrence| line(occurrence, plan))
+        .words("More", detail)
+        .bare()
+        .scroll()
 }
 
 /// The instants of a stage as a chart over its time draws them: seconds and label. What commands
@@ -490,15 +427,15 @@ mod tests {
     #[test]
     fn json_has_every_host() {
         let objects = objects(&migrated());
-        assert_eq!((&objects[0]["kind"], &objects[1]["status"]), (&json!("planned"), &json!(3)));
+        assert!(objects[0]["kind"] == "planned" && objects[1]["status"] == 3);
         let after = &objects[0]["aftermath"][0];
-        assert_eq!(after["total"]["missing_ios"], json!(1700.0));
+        assert_eq!(after["total"]["missing_ios"], 1700.0);
         let host = &after["hosts"][1];
-        assert_eq!((&host["host"], &host["lowest_iops"]), (&json!("node1"), &json!(30.0)));
-        assert_eq!((&host["recovered_after_s"], &host["duration_s"]), (&json!(10.0), &json!(10.0)));
+        assert!(host["host"] == "node1" && host["lowest_iops"] == 30.0);
+        assert!(host["recovered_after_s"] == 10.0 && host["duration_s"] == 10.0);
         assert_eq!(
             objects[1]["aftermath"],
-            json!([]),
+            Value::Array(Vec::new()),
             "the end of a command is looked at with its beginning"
         );
     }

@@ -8,12 +8,12 @@ mod targets;
 
 use crate::ground::folding::hung;
 use crate::ground::words;
+use crate::pens::{self, json::Value};
 use analysis::compare::visible_percent;
 use model::curve::Unit;
 use model::plan::Steady;
 use model::testbed::HostFacts;
 use model::{Bytes, EventTime, Nanos, Plan, PlannedEvent, StageKind, printable};
-use serde_json::{Value, json};
 use std::fmt::Write;
 
 pub use cost::time;
@@ -104,9 +104,9 @@ fn finds(plan: &Plan) -> Option<String> {
 
 /// The plan for machines, with the best verdict that it can have.
 pub fn object(plan: &Plan, hosts: &[HostFacts]) -> Value {
-    let mut object = json!(plan);
-    let outlook = analysis::outlook::outlook(plan, hosts);
-    object["verdict"] = crate::topics::grade::best_object(&outlook);
+    let verdict = crate::topics::grade::best_object(&analysis::outlook::outlook(plan, hosts));
+    let mut object = pens::json::value(plan);
+    object["verdict"] = verdict;
     object
 }
 

@@ -3,10 +3,11 @@
 
 use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::Value;
 use model::ledger::LedgerSum;
 use model::units::Bytes;
 use model::{Fact, Record};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// What each host's ledgers said at the end of its last stage with a population.
@@ -75,7 +76,7 @@ pub fn object(record: &Record) -> Value {
     }
     let figures = |one: &LedgerSum| {
         let LedgerSum { sum, guessed } = one;
-        json!({ "files": sum.files, "bytes": sum.bytes, "guessed": guessed })
+        object! { guessed, ..sum { files, bytes } }
     };
     let mut fields = figures(&total(&hosts));
     let each = hosts.iter().map(|(number, one)| {

@@ -2,8 +2,9 @@
 
 use super::attribution::{hostname, title};
 use crate::ground::chart::{Bar, Bars};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
+use crate::pens::Table;
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, Watched, attribution};
 use model::Record;
@@ -36,7 +37,7 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     if (2..=MOST_BARS).contains(&ports.len()) {
         content.push(classed("div", "charts", chart(record, &ports)));
     }
-    content.push(classed("div", "scroll", table(record, &ports, &points)));
+    content.push(table(record, &ports, &points).scroll());
     content.push(classed(
         "p",
         "remark",
@@ -93,47 +94,32 @@ fn chart(record: &Record, ports: &[Busiest<'_>]) -> Markup {
     .render()
 }
 
-fn table(record: &Record, ports: &[Busiest<'_>], points: &[Attribution]) -> Markup {
-    let head =
-        [("Host", ""), ("Port", ""), ("Traffic", "number"), ("Of its speed", "number"), ("At", "")];
-    let head: Markup = head
-        .iter()
-        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
-        .collect();
-    let dash = || "–".to_owned();
-    let row = |port: &Busiest<'_>| {
-        let cells = [
-            element("th", &[("scope", "row")], hostname(record, port.host)),
-            plain("td", port.name),
-            classed("td", "number", words::gbit_per_s(port.bits)),
-            classed("td", "number", port.share.map_or_else(dash, words::share)),
-            classed("td", "wraps", title(port.point)),
-        ];
-        plain("tr", cells)
+/// A line of the table: host, port, bits per second, the share of its speed, the point.
+type Line<'a> = (&'a str, &'a str, f64, Option<f64>, &'a Attribution);
+
+fn table<'a>(
+    record: &'a Record,
+    ports: &[Busiest<'a>],
+    points: &'a [Attribution],
+) -> Table<Line<'a>> {
+    let line = |port: &Busiest<'a>| {
+        (hostname(record, port.host), port.name, port.bits, port.share, port.point)
     };
-    let mut body: Markup = ports.iter().map(row).collect();
+    let mut lines: Vec<Line<'_>> = ports.iter().map(line).collect();
     let sum = |point: &Attribution| ports_sum(point);
     let most = points.iter().max_by(|a, b| sum(a).total_cmp(&sum(b)));
     if let Some(point) = most.filter(|_| ports.len() > 1) {
-        let total = |name: &str, bits: f64| {
-            let cells = [
-                element("th", &[("scope", "row")], name),
-                plain("td", "together"),
-                classed("td", "number", words::gbit_per_s(bits)),
-                classed("td", "number", dash()),
-                classed("td", "wraps", title(point)),
-            ];
-            plain("tr", cells)
-        };
-        body.push(total("all hosts", sum(point)));
-        body.push(
-            by_label(record, point)
-                .iter()
-                .map(|(label, bits)| total(label, *bits))
-                .collect::<Markup>(),
-        );
+        let labels = by_label(record, point);
+        let sums = [("all hosts", sum(point))].into_iter().chain(labels);
+        lines.extend(sums.map(|(name, bits)| (name, "together", bits, None, point)));
     }
-    element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
+    Table::of(lines)
+        .name("Host", |line| line.0)
+        .words("Port", |line| line.1)
+        .figure("Traffic", |line| words::gbit_per_s(line.2))
+        .figure("Of its speed", |line| line.3.map(words::share))
+        .words("At", |line| title(line.4))
+        .class("wraps")
 }
 
 /// Bits per second of the ports of the hosts of each label, such as that of a switch, at a point;

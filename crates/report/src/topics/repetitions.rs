@@ -1,9 +1,10 @@
 //! The repetitions of a point in one line: mean, deviation, least and largest. What one repetition
 //! says is a sample; what all of them say is the result.
 
-use crate::ground::columns::{self, Column, Want};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
+use crate::pens::Table;
+use crate::pens::terminal::{self, Want};
 use analysis::{Ops, ResultRow};
 
 /// The figures of some repetitions.
@@ -47,67 +48,57 @@ fn points(rows: &[ResultRow]) -> Vec<Vec<&ResultRow>> {
 
 /// The table of a terminal, in `room` columns; nothing of a run that repeats nothing.
 pub fn text(rows: &[ResultRow], room: usize) -> String {
-    let rate = words::rate_head(rows);
-    let mut table = vec![
-        Column::names("point").want(Want::Folded),
-        Column::names("op"),
-        Column::figures("runs"),
-        Column::figures(&format!("{rate}, mean")),
-        Column::figures("deviation"),
-        Column::figures("least").want(Want::Spare(1)),
-        Column::figures("largest").want(Want::Spare(1)),
-        Column::figures("p99, mean"),
-        Column::figures("deviation").called("deviation of p99").want(Want::Spare(3)),
-        Column::figures("least").called("least p99").want(Want::Spare(2)),
-        Column::figures("largest").called("largest p99").want(Want::Spare(2)),
-    ];
-    let mut is_empty = true;
-    for point in points(rows) {
-        let Some(Line { name, op, runs, rate, p99 }) = Line::of(&point) else { continue };
-        is_empty = false;
-        let cells = [name, op.to_owned(), runs].into_iter().chain(rate).chain(p99);
-        columns::row(&mut table, cells.collect::<Vec<String>>());
-    }
-    if is_empty {
+    let lines = lines(rows);
+    if lines.is_empty() {
         return String::new();
     }
-    columns::fit(&mut table, room);
-    format!("\nRepetitions together\n{}\n", columns::render(&table))
+    let mut columns = together(rows, &lines, "point").columns();
+    terminal::fit(&mut columns, room);
+    format!("\nRepetitions together\n{}\n", terminal::render(&columns))
 }
 
 /// The table of a page; nothing of a run that repeats nothing.
 pub fn table(rows: &[ResultRow]) -> Markup {
-    let lines: Markup = points(rows).iter().filter_map(|point| line(point)).collect();
-    if lines == Markup::new() {
-        return lines;
+    let lines = lines(rows);
+    if lines.is_empty() {
+        return Markup::new();
     }
-    let rate = words::rate_head(rows);
-    let of_rate = format!("{rate}, mean");
-    let head = [
-        ("Workload", ""),
-        ("Op", ""),
-        ("Runs", "number"),
-        (&*of_rate, "number"),
-        ("Deviation", "number"),
-        ("Least", "number"),
-        ("Largest", "number"),
-        ("p99, mean", "number"),
-        ("Deviation", "number"),
-        ("Least", "number"),
-        ("Largest", "number"),
-    ];
-    let head: Markup = head
-        .into_iter()
-        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], word))
-        .collect();
-    let caption = plain(
-        "caption",
+    let table = together(rows, &lines, "workload").capitals().caption(
         "Each line is all repetitions of a point. Deviation: the standard deviation from run to \
          run, as a share of the mean.",
     );
-    let table =
-        element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", lines)]);
-    [plain("h3", "Repetitions together"), classed("div", "scroll", table)].into()
+    [plain("h3", "Repetitions together"), table.scroll()].into()
+}
+
+fn together<'a>(rows: &[ResultRow], lines: &'a [Line], name: &str) -> Table<&'a Line> {
+    let iops = |figure: fn(&Summary) -> f64| move |line: &Line| words::iops(figure(&line.rate));
+    let latency = |figure: fn(&Summary) -> f64| {
+        move |line: &Line| {
+            let ns = line.p99.as_ref().map(figure)?;
+            Some(words::latency(Some(ns.round() as u64)))
+        }
+    };
+    Table::of(lines)
+        .name(name, |line| &line.name)
+        .want(Want::Folded)
+        .words("op", |line| line.op)
+        .figure("runs", |line| words::count(line.runs))
+        .figure(format!("{}, mean", words::rate_head(rows)), iops(|rate| rate.mean))
+        .figure("deviation", |line| words::share(line.rate.deviation))
+        .figure("least", iops(|rate| rate.least))
+        .want(Want::Spare(1))
+        .figure("largest", iops(|rate| rate.largest))
+        .want(Want::Spare(1))
+        .figure("p99, mean", latency(|p99| p99.mean))
+        .figure("deviation", |line| line.p99.as_ref().map(|p99| words::share(p99.deviation)))
+        .called("deviation of p99")
+        .want(Want::Spare(3))
+        .figure("least", latency(|p99| p99.least))
+        .called("least p99")
+        .want(Want::Spare(2))
+        .figure("largest", latency(|p99| p99.largest))
+        .called("largest p99")
+        .want(Want::Spare(2))
 }
 
 fn alike(one: &ResultRow, other: &ResultRow) -> bool {
@@ -122,9 +113,13 @@ fn alike(one: &ResultRow, other: &ResultRow) -> bool {
 struct Line {
     name: String,
     op: &'static str,
-    runs: String,
-    rate: [String; 4],
-    p99: [String; 4],
+    runs: u64,
+    rate: Summary,
+    p99: Option<Summary>,
+}
+
+fn lines(rows: &[ResultRow]) -> Vec<Line> {
+    points(rows).iter().filter_map(|point| Line::of(point)).collect()
 }
 
 impl Line {
@@ -134,40 +129,18 @@ impl Line {
         let rates: Vec<f64> = point.iter().map(|row| row.iops()).collect();
         let p99 = |row: &&ResultRow| row.latency.quantile_ns(0.99).map(|ns| ns as f64);
         let latencies: Vec<f64> = point.iter().filter_map(p99).collect();
-        let rate = Summary::of(&rates)?;
         let name = match words::sweep(&first.sweep, None).as_str() {
             "" => first.workload.clone(),
             axes => format!("{} ({axes})", first.workload),
         };
-        let latency = |ns: f64| words::latency(Some(ns.round() as u64));
         Some(Line {
             name,
             op: first.ops.name(),
-            runs: words::count(point.len() as u64),
-            rate: figures(Some(&rate), &words::iops),
-            p99: figures(Summary::of(&latencies).as_ref(), &latency),
+            runs: point.len() as u64,
+            rate: Summary::of(&rates)?,
+            p99: Summary::of(&latencies),
         })
     }
-}
-
-fn line(point: &[&ResultRow]) -> Option<Markup> {
-    let Line { name, op, runs, rate, p99 } = Line::of(point)?;
-    let mut cells = element("th", &[("scope", "row")], name);
-    cells.push(plain("td", op));
-    let figures = std::iter::once(runs).chain(rate).chain(p99);
-    figures.for_each(|figure| cells.push(classed("td", "number", figure)));
-    Some(plain("tr", cells))
-}
-
-/// Mean, deviation, least and largest.
-fn figures(summary: Option<&Summary>, say: &dyn Fn(f64) -> String) -> [String; 4] {
-    summary.map_or_else(
-        || ["–", "–", "–", "–"].map(str::to_owned),
-        |found| {
-            let deviation = words::share(found.deviation);
-            [say(found.mean), deviation, say(found.least), say(found.largest)]
-        },
-    )
 }
 
 #[cfg(test)]

@@ -6,9 +6,11 @@ pub(crate) mod row;
 
 use super::findings::charts;
 use crate::ground::chart::{Bar, Bars};
-use crate::ground::contents::folded;
-use crate::ground::markup::{Markup, classed, element, plain, with_code};
+use crate::ground::markup::{Markup, classed, plain, with_code};
 use crate::ground::words;
+use crate::pens::contents::folded;
+use crate::pens::terminal::Want;
+use crate::pens::{Cell, Table};
 use crate::topics::doubts::Marks;
 use crate::topics::{evidence, findings, io_path, repetitions};
 use analysis::ceiling::Reached;
@@ -29,14 +31,14 @@ pub fn section(
         return plain("section", [plain("h2", "Results"), plain("p", "Nothing was measured.")]);
     }
     let marks = Marks::of(rows, usize::MAX);
-    let table = table(record, rows, &marks);
+    let table = table(record, rows, &marks).caption(caption(record, rows));
     let mut content = plain("h2", "Results");
     // Of a swept suite the picture says most; the table has what is behind it.
     let swept = charts::charts(record, rows, reached);
     let is_swept = swept != Markup::new();
     content.push(swept);
     let together = repetitions::table(rows);
-    let table = classed("div", "scroll", table);
+    let table = table.scroll();
     if together == Markup::new() {
         content.push(table);
     } else {
@@ -56,54 +58,90 @@ pub fn section(
 /// A sweep of more points than this is no picture any more; the table has them.
 const MOST_BARS: usize = 40;
 
-fn table(record: &Record, rows: &[ResultRow], marks: &Marks) -> Markup {
-    let swept = rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some());
-    let mut head = vec![("Workload", "")];
-    if swept {
-        head.push(("Sweep", ""));
+/// The rows, as the page and the terminal have them.
+pub(crate) fn table<'a>(
+    record: &Record,
+    rows: &'a [ResultRow],
+    marks: &Marks,
+) -> Table<&'a ResultRow> {
+    let swatched = |row: &ResultRow| {
+        let swatch = classed("span", row.ops.one().map_or("swatch", swatch), "");
+        Cell::from(row.ops.name()).shown([swatch, Markup::from(row.ops.name())].into())
+    };
+    let rate = |row: &ResultRow| {
+        let (rate, numbers) = (words::iops(row.iops()), marks.beside(row));
+        Cell::from(format!("{rate}{}", superscripts(&numbers)))
+            .shown([Markup::from(rate), references(&numbers)].into())
+    };
+    let of_rate = |row: &ResultRow| {
+        let interval = row.confidence.iops.map(|iops| iops.interval());
+        words::uncertainty(Some(row.iops()), interval)
+    };
+    let both = |row: &ResultRow| {
+        let rate = row.bytes_per_s();
+        format!("{} ({})", words::bandwidth(rate), words::gb_per_s(rate))
+    };
+    let of_p99 = |row: &ResultRow| {
+        let p99 = row.latency.quantile_ns(0.99).map(|ns| ns as f64);
+        words::uncertainty(p99, row.confidence.p99_ns())
+    };
+    let has_errors = rows.iter().any(|row| row.error_count() > 0);
+    let (head, is_swept) = (words::rate_head(rows), is_swept(rows));
+    let mut table = Table::of(rows).name("workload", |row| &row.workload);
+    if is_swept {
+        let sweep = |row: &ResultRow| words::sweep(&row.sweep, row.repetition);
+        table = table.words("sweep", sweep).class("wraps").want(Want::Folded);
     }
-    head.extend([
-        ("Op", ""),
-        ("Requests", "number"),
-        (words::rate_head(rows), "number"),
-        ("±", "number"),
-        ("MiB/s", "number"),
-    ]);
+    table = table
+        .words("op", swatched)
+        .figure("requests", |row| words::count(row.ios))
+        .on_page()
+        .figure(head, rate)
+        .titled(head)
+        .figure("±", of_rate)
+        .want(Want::Spare(7))
+        .called("± of the rate")
+        .figure("MiB/s", |row| Cell::from(words::mib_per_s_of(row)).titled(both(row)));
     if is_durable_shown(record, rows) {
-        head.push(("Durable MiB/s", "number"));
+        table = table
+            .figure("durable", |row| durable_text(record, row))
+            .titled("Durable MiB/s")
+            .want(Want::Spare(8))
+            .called("durable MiB/s");
     }
-    head.extend([
-        ("Mean", "number"),
-        ("p50", "number"),
-        ("p99", "number"),
-        ("±", "number"),
-        ("p99.9", "number"),
-        ("Max", "number"),
-        ("Errors", "number"),
-        ("CPU", "number"),
-    ]);
-    let head = head
-        .into_iter()
-        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], word));
-    let head = plain("thead", plain("tr", head.collect::<Markup>()));
-    let body: Markup = rows
-        .iter()
-        .map(|row| {
-            let durable = is_durable_shown(record, rows).then(|| durable_text(record, row));
-            plain("tr", cells(row, swept, durable, marks))
-        })
-        .collect();
-    let caption = plain(
-        "caption",
-        format!(
-            "Latency: service time; at a fixed rate, response time. CPU: the load generator's own; \
-             100 % is one core. {} {} {}",
-            words::sureness_legend(rows),
-            words::wholes_legend(rows),
-            io_path::sentences(record, rows).join(" ")
-        ),
-    );
-    element("table", &[("class", "results")], [caption, head, plain("tbody", body)])
+    table
+        .figure("mean", |row| words::mean(&row.latency))
+        .want(Want::Spare(6))
+        .figure("p50", |row| words::quantile(&row.latency, 0.5))
+        .want(Want::Spare(3))
+        .figure("p99", |row| words::quantile(&row.latency, 0.99))
+        .figure("±", of_p99)
+        .want(Want::Spare(4))
+        .called("± of p99")
+        .figure("p99.9", |row| words::quantile(&row.latency, 0.999))
+        .want(Want::Spare(5))
+        .figure("max", words::longest)
+        .want(Want::Spare(2))
+        .figure("errors", |row| words::count(row.error_count()))
+        .want(if has_errors { Want::Whole } else { Want::Spare(1) })
+        .figure("CPU", |row| words::share(row.cpu_cores()))
+        .want(Want::Spare(0))
+        .capitals()
+        .of_class("results")
+}
+
+fn is_swept(rows: &[ResultRow]) -> bool {
+    rows.iter().any(|row| !row.sweep.is_empty() || row.repetition.is_some())
+}
+
+fn caption(record: &Record, rows: &[ResultRow]) -> String {
+    format!(
+        "Latency: service time; at a fixed rate, response time. CPU: the load generator's own; \
+         100 % is one core. {} {} {}",
+        words::sureness_legend(rows),
+        words::wholes_legend(rows),
+        io_path::sentences(record, rows).join(" ")
+    )
 }
 
 /// Whether the durable rate of any row differs enough from the acknowledged one to be shown.
@@ -121,40 +159,14 @@ pub(crate) fn durable_text(record: &Record, row: &ResultRow) -> String {
     }
 }
 
-fn cells(row: &ResultRow, swept: bool, durable: Option<String>, marks: &Marks) -> Markup {
-    let number = |text: String, notes: &[usize]| {
-        classed("td", "number", [Markup::from(text), references(notes)])
-    };
-    let quantile = |share| words::latency(row.latency.quantile_ns(share));
-    let mut cells = element("th", &[("scope", "row")], &row.workload);
-    if swept {
-        cells.push(classed("td", "wraps", words::sweep(&row.sweep, row.repetition)));
-    }
-    let op =
-        [classed("span", row.ops.one().map_or("swatch", swatch), ""), Markup::from(row.ops.name())];
-    cells.push(plain("td", op));
-    cells.push(number(words::count(row.ios), &[]));
-    cells.push(number(words::iops(row.iops()), &marks.beside(row)));
-    cells.push(number(
-        words::uncertainty(Some(row.iops()), row.confidence.iops.map(|iops| iops.interval())),
-        &[],
-    ));
-    let both =
-        format!("{} ({})", words::bandwidth(row.bytes_per_s()), words::gb_per_s(row.bytes_per_s()));
-    cells.push(element("td", &[("class", "number"), ("title", &both)], words::mib_per_s_of(row)));
-    if let Some(text) = durable {
-        cells.push(number(text, &[]));
-    }
-    cells.push(number(words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)), &[]));
-    cells.push(number(quantile(0.5), &[]));
-    cells.push(number(quantile(0.99), &[]));
-    let p99 = row.latency.quantile_ns(0.99).map(|ns| ns as f64);
-    cells.push(number(words::uncertainty(p99, row.confidence.p99_ns()), &[]));
-    cells.push(number(quantile(0.999), &[]));
-    cells.push(number(words::longest(row), &[]));
-    cells.push(number(words::count(row.error_count()), &[]));
-    cells.push(number(words::share(row.cpu_cores()), &[]));
-    cells
+/// `¹˒²`, behind a figure, in rising order.
+fn superscripts(numbers: &[usize]) -> String {
+    numbers.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
+}
+
+pub(crate) fn superscript(number: usize) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    number.to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()
 }
 
 /// The numbers of doubts, behind a figure, in rising order.
@@ -192,24 +204,18 @@ pub fn doubts(marks: &Marks, evidence: &Evidence) -> Markup {
 /// Which evidence each doubt rests on, a row for each doubt of each result.
 fn proofs(rows: &[ResultRow]) -> Markup {
     let doubted = rows.iter().flat_map(|row| row.warnings.iter().map(move |doubt| (row, doubt)));
-    let line = |(row, doubt): (&ResultRow, &analysis::Warning)| {
-        let cells = [
-            element("th", &[("scope", "row")], name(row)),
-            plain("td", row.ops.name()),
-            plain("td", doubt.code()),
-            classed("td", "wraps", crate::topics::grade::evidence_words(doubt)),
-        ];
-        plain("tr", cells)
-    };
-    let body: Markup = doubted.take(MOST_PROOFS).map(line).collect();
-    if body == Markup::new() {
-        return body;
+    let table = Table::of(doubted.take(MOST_PROOFS))
+        .name("Workload", |(row, _)| name(row))
+        .words("Op", |(row, _)| row.ops.name())
+        .words("Doubt", |(_, doubt)| doubt.code())
+        .words("Evidence", |(_, doubt)| crate::topics::grade::evidence_words(doubt))
+        .class("wraps")
+        .bare()
+        .of_class("proofs");
+    if table.is_empty() {
+        return Markup::new();
     }
-    let head = ["Workload", "Op", "Doubt", "Evidence"]
-        .map(|word| element("th", &[("scope", "col")], word));
-    let head = plain("thead", plain("tr", head.into_iter().collect::<Markup>()));
-    let table = element("table", &[("class", "proofs")], [head, plain("tbody", body)]);
-    folded("Evidence behind each doubt", classed("div", "scroll", table))
+    folded("Evidence behind each doubt", table.scroll())
 }
 
 /// More evidence than this is in the JSON alone.
@@ -290,7 +296,8 @@ mod tests {
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
         let record = recorded.record();
-        let table = table(&record, &analysis::results(&record), &Marks::default()).into_string();
+        let table =
+            table(&record, &analysis::results(&record), &Marks::default()).html().into_string();
         let heads = table.split_once("</thead>").expect("a head").0.split("<th ").skip(1);
         let heads: Vec<&str> = heads.filter_map(|th| th.split(['<', '>']).nth(1)).collect();
         let labels: Vec<(usize, &str)> = crate::ground::palette::SHEET

@@ -2,12 +2,14 @@
 //! means of, and their tables.
 
 use crate::ground::chart::{Line, Lines, Point, Scale};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
+use crate::object;
+use crate::pens::Table;
+use crate::pens::json::{Value, each};
 use analysis::rounds::{InRounds, Rounds};
 use analysis::steady::{MOST_RANGE, MOST_SLOPE, ROUNDS};
 use model::Setting;
-use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Points that the plot shows at most; each has a style of its own.
@@ -69,7 +71,7 @@ pub fn section(found: &Rounds) -> Markup {
     let mut content = plain("h2", "Rounds");
     content.push(sentences(found).iter().map(|said| plain("p", said)).collect::<Markup>());
     content.push(classed("div", "charts", convergence(found)));
-    content.push(classed("div", "scroll", window(found)));
+    content.push(window(found).scroll());
     if (found.count as usize) < ROUNDS {
         return plain("section", content);
     }
@@ -138,34 +140,18 @@ fn window_lines(found: &Rounds, point: &InRounds) -> Vec<Line> {
     ]
 }
 
-fn head(cell: &str) -> Markup {
-    element("th", &[("scope", "col"), ("class", "number")], cell)
-}
-
 /// The window of each tracked point, round by round.
-fn window(found: &Rounds) -> Markup {
-    let rounds = found.window.clone();
-    let mut heads = element("th", &[("scope", "col")], "Tracked");
-    heads.push(
-        rounds.clone().map(|round| head(&format!("Round {}", round + 1))).collect::<Markup>(),
-    );
-    heads.push(["Mean", "Range", "Slope"].map(head));
-    let row = |point: &InRounds| {
-        let mut cells = element("th", &[("scope", "row")], name(point));
-        let values = rounds.clone().filter_map(|round| point.iops.get(round as usize));
-        let figures = values.copied().chain([point.mean_iops]).map(words::iops);
-        let share = |figure: Option<f64>| figure.map_or("–".to_owned(), words::share);
-        let steadiness = point.steadiness;
-        let shares = [
-            share(steadiness.map(|found| found.range)),
-            share(steadiness.map(|found| found.slope.abs())),
-        ];
-        let all = figures.chain(shares).map(|cell| classed("td", "number", cell));
-        cells.push(all.collect::<Markup>());
-        plain("tr", cells)
-    };
-    let body: Markup = found.points.iter().filter(|one| one.is_tracked).map(row).collect();
-    element("table", &[], [plain("thead", plain("tr", heads)), plain("tbody", body)])
+fn window(found: &Rounds) -> Table<&InRounds> {
+    let mut table =
+        Table::of(found.points.iter().filter(|one| one.is_tracked)).name("Tracked", name).bare();
+    for round in found.window.clone() {
+        let iops = |point: &InRounds| point.iops.get(round as usize).copied().map(words::iops);
+        table = table.figure(format!("Round {}", round + 1), iops);
+    }
+    table
+        .figure("Mean", |point| words::iops(point.mean_iops))
+        .figure("Range", |point| point.steadiness.map(|found| words::share(found.range)))
+        .figure("Slope", |point| point.steadiness.map(|found| words::share(found.slope.abs())))
 }
 
 /// The values of an axis, rising.
@@ -192,7 +178,7 @@ fn matrix(found: &Rounds, title: &str, figure: fn(&InRounds) -> String) -> Marku
         _ => listed(found, title, figure),
     };
     let caption = format!("{title}, rounds {} to {}", found.window.start + 1, found.window.end);
-    Markup::from([plain("h3", caption), classed("div", "scroll", table)])
+    Markup::from([plain("h3", caption), table])
 }
 
 fn crossed(found: &Rounds, axes: [&str; 2], figure: fn(&InRounds) -> String) -> Markup {
@@ -201,52 +187,35 @@ fn crossed(found: &Rounds, axes: [&str; 2], figure: fn(&InRounds) -> String) -> 
         let is_it = |point: &&InRounds| point.sweep.contains(row) && point.sweep.contains(column);
         found.points.iter().find(is_it).map_or("–".to_owned(), figure)
     };
-    let mut heads = element("th", &[("scope", "col")], format!("{} \\ {}", axes[1], axes[0]));
-    heads.push(across.iter().map(|one| head(one.label())).collect::<Markup>());
-    let row = |row: &Setting| {
-        let mut cells = element("th", &[("scope", "row")], row.label());
-        let figures = across.iter().map(|column| classed("td", "number", cell(row, column)));
-        cells.push(figures.collect::<Markup>());
-        plain("tr", cells)
-    };
-    let body: Markup = down.iter().map(row).collect();
-    element("table", &[], [plain("thead", plain("tr", heads)), plain("tbody", body)])
+    let mut table = Table::of(&down).bare();
+    table = table.name(format!("{} \\ {}", axes[1], axes[0]), |row| row.label());
+    for column in &across {
+        table = table.figure(column.label(), |row| cell(row, column));
+    }
+    table.scroll()
 }
 
 fn listed(found: &Rounds, title: &str, figure: fn(&InRounds) -> String) -> Markup {
-    let heads = [element("th", &[("scope", "col")], "Point"), head(title)];
-    let row = |point: &InRounds| {
-        let cells = [
-            element("th", &[("scope", "row")], name(point)),
-            classed("td", "number", figure(point)),
-        ];
-        plain("tr", cells)
-    };
-    let body: Markup = found.points.iter().map(row).collect();
-    element("table", &[], [plain("thead", plain("tr", heads)), plain("tbody", body)])
+    Table::of(&found.points).name("Point", name).figure(title, figure).bare().scroll()
 }
 
 /// The field `rounds` of the results.
 pub fn object(found: &Rounds) -> Value {
     let point = |point: &InRounds| {
-        json!({
-            "workload": point.workload,
-            "sweep": words::axes(&point.sweep),
-            "tracked": point.is_tracked,
-            "iops": point.iops,
-            "mean_iops": point.mean_iops,
-            "mean_bytes_per_s": point.mean_bytes_per_s,
-            "mean_ns": point.latency.mean_ns(),
-            "max_ns": point.latency.max_ns(),
-            "range": point.steadiness.map(|found| found.range),
-            "slope": point.steadiness.map(|found| found.slope),
-        })
+        object! {
+            sweep: words::axes(&point.sweep),
+            tracked: point.is_tracked,
+            mean_ns: point.latency.mean_ns(),
+            max_ns: point.latency.max_ns(),
+            range: point.steadiness.map(|found| found.range),
+            slope: point.steadiness.map(|found| found.slope),
+            ..point { workload, iops, mean_iops, mean_bytes_per_s },
+        }
     };
-    json!({
-        "count": found.count,
-        "most": found.most,
-        "steady": found.is_steady(),
-        "window": [found.window.start + 1, found.window.end],
-        "points": found.points.iter().map(point).collect::<Vec<_>>(),
-    })
+    object! {
+        steady: found.is_steady(),
+        window: [found.window.start + 1, found.window.end],
+        points: each(&found.points, point),
+        ..found { count, most },
+    }
 }

@@ -2,13 +2,15 @@
 //! counters report it.
 
 use super::ceiling::layer as name;
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
+use crate::object;
+use crate::pens::Table;
+use crate::pens::json::{Value, each};
 use analysis::ResultRow;
 use model::layer::Layer;
 use model::note::Crossing;
 use model::{Fact, Op, Record};
-use serde_json::{Value, json};
 
 /// More points than this are folded away.
 const MOST_POINTS: usize = 48;
@@ -74,15 +76,12 @@ fn crossings<'a>(record: &'a Record, row: &ResultRow) -> Option<&'a [Crossing]> 
 /// The same for machines; `None` of clusters on one site.
 pub(crate) fn site_objects(record: &Record, row: &ResultRow) -> Option<Vec<Value>> {
     let object = |way: &Crossing| {
-        json!({
-            "op": way.op.name(),
-            "planned": way.planned(),
-            "share": way.found(),
-            "bytes": way.bytes.0,
-            "far_bytes": way.far.0,
-        })
+        object! {
+            op: way.op.name(), share: way.found(), bytes: way.bytes.0, far_bytes: way.far.0,
+            ..way { planned() },
+        }
     };
-    Some(crossings(record, row)?.iter().map(object).collect())
+    Some(each(crossings(record, row)?, object))
 }
 
 fn points<'a>(record: &Record, rows: &'a [ResultRow]) -> Vec<Busy<'a>> {
@@ -147,7 +146,7 @@ pub(crate) fn objects(record: &Record, row: &ResultRow) -> Option<Vec<Value>> {
 pub(super) fn layer_objects(layers: &[(Layer, f64)]) -> Vec<Value> {
     let mut layers = layers.to_vec();
     layers.sort_by(|a, b| b.1.total_cmp(&a.1));
-    layers.iter().map(|(layer, busy)| json!({"layer": layer.code(), "busy": busy})).collect()
+    each(layers, |(layer, busy)| object! { layer: layer.code(), busy })
 }
 
 /// The section of the page: a row for each point, a column for each layer.
@@ -160,38 +159,23 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     if columns.is_empty() {
         return Markup::new();
     }
-    let mut head = element("th", &[("scope", "col")], "Point");
+    let mut table =
+        Table::of(all.iter().take(MOST_POINTS)).name("Point", |busy| &busy.point).class("wraps");
     for layer in &columns {
-        head.push(element("th", &[("scope", "col"), ("class", "number")], name(*layer)));
+        let of = |(known, share): &(Layer, f64)| (known == layer).then(|| words::share(*share));
+        table = table.figure(name(*layer), |busy| busy.layers.iter().find_map(of));
     }
-    let has_sites = all.iter().any(|busy| crossings(record, busy.row).is_some());
-    if has_sites {
-        head.push(element("th", &[("scope", "col")], "Between sites"));
+    if all.iter().any(|busy| crossings(record, busy.row).is_some()) {
+        let ways = |busy: &Busy<'_>| crossings(record, busy.row).map(of_sites).unwrap_or_default();
+        table = table.words("Between sites", ways).class("wraps");
     }
-    let row = |busy: &Busy<'_>| {
-        let mut cells = element("th", &[("scope", "row"), ("class", "wraps")], busy.point.as_str());
-        for layer in &columns {
-            let share = busy.layers.iter().find(|(known, _)| known == layer);
-            let text = share.map_or_else(|| "–".to_owned(), |(_, share)| words::share(*share));
-            cells.push(classed("td", "number", text));
-        }
-        if has_sites {
-            let ways = crossings(record, busy.row).map(of_sites).unwrap_or_default();
-            cells.push(classed("td", "wraps", ways));
-        }
-        plain("tr", cells)
-    };
-    let body: Markup = all.iter().take(MOST_POINTS).map(row).collect();
-    let caption = plain(
-        "caption",
+    let table = table.bare().caption(
         "The share of the measured time in which each layer worked, the mean over all its parts; \
          ports and links in their busier direction. One part may be busier than the mean. –: the \
          testbed gives it no cost.",
     );
-    let table =
-        element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", body)]);
     let mut content = plain("h2", "Layers of the simulated cluster");
-    content.push(classed("div", "scroll", table));
+    content.push(table.scroll());
     if let Some(more) = all.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
         content.push(classed("p", "remark", format!("{more} more points are not shown.")));
     }
@@ -226,7 +210,7 @@ mod tests {
         assert!(page.contains("91 %") && !page.contains("cache drives"), "{page}");
         assert!(!said.contains("0.0 %") && !page.contains("mover"), "{said} {page}");
         let machines = objects(&record, &rows[0]).expect("simulated");
-        assert_eq!(machines[0], json!({"layer": "drives", "busy": 0.912}));
+        assert_eq!(machines[0], object! { layer: "drives", busy: 0.912 });
         let codes: Vec<&Value> = machines.iter().map(|one| &one["layer"]).collect();
         assert_eq!(codes, ["drives", "cpu"], "the busiest first, without what never worked");
         assert_eq!(site_objects(&record, &rows[0]), None, "one site");
@@ -238,6 +222,6 @@ mod tests {
         assert!(said.contains("; reads from the other site 25 % (planned 0.0 %)"), "{said}");
         assert!(section(&record, &rows).into_string().contains("25 % (planned 0.0 %)"));
         let machines = site_objects(&record, &rows[0]).expect("two sites");
-        assert_eq!((&machines[0]["share"], &machines[0]["planned"]), (&json!(0.25), &json!(0.0)));
+        assert!(machines[0]["share"] == 0.25 && machines[0]["planned"] == 0.0);
     }
 }

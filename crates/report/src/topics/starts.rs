@@ -1,8 +1,9 @@
 //! How the start of each host's agent went.
 
+use crate::object;
+use crate::pens::json::Value;
 use model::note::{AboutHosts, HostStart};
 use model::{Fact, Record};
-use serde_json::{Value, json};
 
 /// One for each host that was asked for; none where all started at once, or where nobody started
 /// any.
@@ -15,13 +16,9 @@ pub(crate) fn objects(record: &Record) -> Vec<Value> {
 }
 
 fn object(start: &HostStart) -> Value {
-    json!({
-        "host": start.name,
-        "by": start.by,
-        "tries": start.tries,
-        "seconds": start.took.0 as f64 / 1e9,
-        "missing": start.missing,
-    })
+    object! {
+        host: start.name, seconds: start.took.0 as f64 / 1e9, ..start { by, tries, missing },
+    }
 }
 
 #[cfg(test)]
@@ -43,12 +40,10 @@ mod tests {
         assert!(objects(&record).is_empty());
         let starts = vec![start("n1", None), start("n2", Some("no route"))];
         record.plan.notes.push(PlanNote { fact: Fact::Hosts(AboutHosts::Started(starts)) });
-        assert_eq!(
-            json!(objects(&record)),
-            json!([
-                { "host": "n1", "by": null, "tries": 2, "seconds": 1.5, "missing": null },
-                { "host": "n2", "by": "n1", "tries": 2, "seconds": 1.5, "missing": "no route" },
-            ])
-        );
+        let second = object! {
+            host: "n2", by: "n1", tries: 2, seconds: 1.5, missing: "no route",
+        };
+        let first = object! { host: "n1", by: (), tries: 2, seconds: 1.5, missing: () };
+        assert_eq!(objects(&record), [first, second]);
     }
 }

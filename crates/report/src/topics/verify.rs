@@ -1,10 +1,11 @@
 //! What `plimsoll verify` has found, in words and as JSON.
 
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::{Value, each};
 use model::audit::{
     Audit, DamageKind, FileAudit, FileDamage, FileFinding, Finding, PopulationAudit,
 };
-use serde_json::{Value, json};
 
 /// The result as text: counts, the first damaged blocks, and what a reader has to know.
 pub fn table(audit: &Audit) -> String {
@@ -151,66 +152,39 @@ fn harmless(path: &str) -> String {
 /// program, `run_id` that of the run.
 pub fn json(audit: &Audit, version: &str, run_id: &str) -> Value {
     let file = |file: &FileAudit| {
-        let mut fields = json!({
-            "path": file.path,
-            "blocks": file.blocks,
-            "good": file.good,
-            "never_written": file.never_written,
-        });
+        let mut fields = object! { ..file { path, blocks, good, never_written } };
         for (kind, count) in DamageKind::ALL.iter().zip(file.damaged) {
             fields[kind.word()] = count.into();
         }
         fields
     };
     let population = |population: &PopulationAudit| {
-        let mut fields = json!({
-            "path": population.path,
-            "operations": population.operations,
-            "beyond": population.beyond,
-            "names": population.names,
-            "unsure": population.unsure,
-            "expected": population.expected,
-            "good": population.good,
-            "compared_bytes": population.compared.0,
-        });
+        let mut fields = object! {
+            compared_bytes: population.compared.0,
+            ..population { path, operations, beyond, names, unsure, expected, good },
+        };
         for (kind, count) in FileDamage::ALL.iter().zip(population.damaged) {
             fields[kind.word()] = count.into();
         }
         fields
     };
     let file_finding = |finding: &FileFinding| {
-        json!({
-            "kind": finding.kind.word(),
-            "path": finding.path,
-            "expected": finding.expected,
-            "found": finding.found,
-        })
+        object! { kind: finding.kind.word(), ..finding { path, expected, found } }
     };
     let finding = |finding: &Finding| {
-        json!({
-            "kind": finding.kind.word(),
-            "path": finding.path,
-            "offset": finding.offset,
-            "generation": finding.generation,
-            "expected": finding.expected,
-            "found": finding.found,
-            "acknowledged": finding.acknowledged,
-        })
+        object! {
+            kind: finding.kind.word(),
+            ..finding { path, offset, generation, expected, found, acknowledged },
+        }
     };
-    json!({
-        "format": crate::ground::json::FORMAT,
-        "plimsoll": version,
-        "run_id": run_id,
-        "clean": audit.is_clean(),
-        "acknowledged": audit.basis.word(),
-        "acknowledged_writes": audit.acknowledged_writes,
-        "block_bytes": audit.block.0,
-        "files": audit.files.iter().map(file).collect::<Vec<_>>(),
-        "findings": audit.findings.iter().map(finding).collect::<Vec<_>>(),
-        "populations": audit.populations.iter().map(population).collect::<Vec<_>>(),
-        "file_findings": audit.file_findings.iter().map(file_finding).collect::<Vec<_>>(),
-        "notes": audit.notes,
-    })
+    object! {
+        format: crate::pens::json::FORMAT, plimsoll: version, run_id,
+        clean: audit.is_clean(), acknowledged: audit.basis.word(), block_bytes: audit.block.0,
+        files: each(&audit.files, file), findings: each(&audit.findings, finding),
+        populations: each(&audit.populations, population),
+        file_findings: each(&audit.file_findings, file_finding),
+        ..audit { acknowledged_writes, notes },
+    }
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@ pub(crate) mod latency_map;
 
 use super::results::row::{ceiling_of, name};
 use crate::ground::chart::{Bands, Line, Lines, Point, Scale, reach};
-use crate::ground::contents::folded;
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::moment::{latency_words, time_words};
 use crate::ground::words;
+use crate::pens::Table;
+use crate::pens::contents::folded;
 use analysis::ceiling::{Limit, Reached};
 use analysis::{Covers, Offer, Ops, QUANTILES, ResultRow, SeriesPoint, series};
 use model::{Histogram, Op, Record};
@@ -389,29 +390,18 @@ fn quantiles(ops: Ops, latency: &Histogram, fine: u32) -> Line {
 
 /// The quantiles in figures, as far as requests support them.
 fn figures(rows: &[&ResultRow]) -> Markup {
-    let mut head = element("th", &[("scope", "col")], "");
+    type Line<'a> = (&'a str, &'a dyn Fn(&ResultRow) -> Markup);
+    let (mean, max): (&dyn Fn(&ResultRow) -> Markup, &dyn Fn(&ResultRow) -> Markup) =
+        (&|row| words::mean(&row.latency).into(), &|row| words::longest(row).into());
+    let quantiles = QUANTILES.map(|one| (one.name, move |row: &_| quantile_words(row, one.share)));
+    let middle = quantiles.iter().map(|(name, words)| -> Line<'_> { (name, words) });
+    let lines = std::iter::once(("mean", mean)).chain(middle).chain([("max", max)]);
+    let mut table = Table::of(lines).name("", |(name, _)| name).bare().of_class("figures");
     for row in rows {
-        let words = format!("{}, {}", row.ops.name(), words::counted(row.ios, "request"));
-        head.push(element("th", &[("scope", "col"), ("class", "number")], words));
+        let head = format!("{}, {}", row.ops.name(), words::counted(row.ios, "request"));
+        table = table.figure(head, |(_, words)| words(row));
     }
-    let line = |name: &str, value: &dyn Fn(&ResultRow) -> Markup| {
-        let mut cells = element("th", &[("scope", "row")], name);
-        cells.push(rows.iter().map(|row| classed("td", "number", value(row))).collect::<Markup>());
-        plain("tr", cells)
-    };
-    let mut body = line("mean", &|row| {
-        Markup::from(words::latency(row.latency.mean_ns().map(|mean| mean.round() as u64)))
-    });
-    for quantile in QUANTILES {
-        body.push(line(quantile.name, &|row| quantile_words(row, quantile.share)));
-    }
-    body.push(line("max", &|row| Markup::from(words::longest(row))));
-    let table = element(
-        "table",
-        &[("class", "figures")],
-        [plain("thead", plain("tr", head)), plain("tbody", body)],
-    );
-    plain("figure", [plain("figcaption", "Latency in figures"), table])
+    plain("figure", [plain("figcaption", "Latency in figures"), table.html()])
 }
 
 /// A quantile, or that too few requests lie beyond it.
@@ -437,22 +427,21 @@ fn share_words(share: f64) -> String {
 
 /// The numbers behind the charts, for those who would rather read them.
 fn data(series: &[&(Ops, Vec<SeriesPoint>)], is_metadata: bool, intervals: usize) -> Markup {
-    let mut head = element("th", &[("scope", "col"), ("class", "number")], "Time");
-    head.push(element("th", &[("scope", "col")], "Op"));
-    let rate = words::rate_unit(is_metadata);
-    for word in ["Requests", rate, "MiB/s", "p50", "p99", "p99.9", "Max"] {
-        head.push(element("th", &[("scope", "col"), ("class", "number")], word));
-    }
-    let mut body = Markup::new();
     let rows = series.iter().map(|(_, points)| points.len()).max().unwrap_or(0);
-    for index in 0..rows {
-        for (ops, points) in series {
-            if let Some(point) = points.get(index) {
-                body.push(plain("tr", data_row(*ops, point)));
-            }
-        }
-    }
-    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
+    let of_interval = |index: usize| {
+        series.iter().filter_map(move |(ops, points)| Some((*ops, points.get(index)?)))
+    };
+    let table = Table::of((0..rows).flat_map(of_interval))
+        .figure("Time", |(_, point)| time_words(end_s(point)))
+        .words("Op", |(ops, _)| ops.name())
+        .figure("Requests", |(_, point)| words::count(point.ios))
+        .figure(words::rate_unit(is_metadata), |(_, point)| words::iops(point.iops()))
+        .figure("MiB/s", |(_, point)| words::mib_per_s(point.bytes_per_s()))
+        .figure("p50", |(_, point)| words::quantile(&point.latency, 0.5))
+        .figure("p99", |(_, point)| words::quantile(&point.latency, 0.99))
+        .figure("p99.9", |(_, point)| words::quantile(&point.latency, 0.999))
+        .figure("Max", |(_, point)| words::latency(point.latency.max_ns()))
+        .bare();
     let summary = if rows < intervals {
         format!(
             "The numbers behind these charts ({intervals} intervals, neighbours merged to {rows})"
@@ -460,22 +449,7 @@ fn data(series: &[&(Ops, Vec<SeriesPoint>)], is_metadata: bool, intervals: usize
     } else {
         "The numbers behind these charts".to_owned()
     };
-    plain("details", [plain("summary", summary), classed("div", "scroll", table)])
-}
-
-fn data_row(ops: Ops, point: &SeriesPoint) -> Markup {
-    let quantile = |share| words::latency(point.latency.quantile_ns(share));
-    let number = |text: String| classed("td", "number", text);
-    let mut cells = number(time_words(end_s(point)));
-    cells.push(plain("td", ops.name()));
-    cells.push(number(words::count(point.ios)));
-    cells.push(number(words::iops(point.iops())));
-    cells.push(number(words::mib_per_s(point.bytes_per_s())));
-    cells.push(number(quantile(0.5)));
-    cells.push(number(quantile(0.99)));
-    cells.push(number(quantile(0.999)));
-    cells.push(number(words::latency(point.latency.max_ns())));
-    cells
+    plain("details", [plain("summary", summary), table.scroll()])
 }
 
 #[cfg(test)]

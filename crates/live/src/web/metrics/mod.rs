@@ -126,7 +126,8 @@ mod tests {
             (variables[0]["type"].as_str(), variables[0]["query"].as_str()),
             (Some("datasource"), Some("prometheus"))
         );
-        let chosen = serde_json::json!({ "type": "prometheus", "uid": "${datasource}" });
+        let chosen = r#"{"type":"prometheus","uid":"${datasource}"}"#;
+        let chosen: serde_json::Value = serde_json::from_str(chosen).expect("JSON");
         let asking = panels(&dashboard).iter().chain(&variables[1..]);
         assert!(asking.into_iter().all(|one| one["datasource"] == chosen));
         let queries = panels(&dashboard)

@@ -9,6 +9,7 @@ use crate::web::{Dashboard, Guard, View, charts, counters};
 use report::ground::chart::Line;
 use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::words;
+use report::pens::Table;
 
 /// What the page is called.
 pub(super) const TITLE: &str = "Hosts";
@@ -142,71 +143,53 @@ fn over_time(slots: &[Slot<Node>], end_s: f64, instants: &[(f64, String)]) -> Ma
     classed("div", "charts", content.into_iter().collect::<Markup>())
 }
 
-const HEAD: [(&str, &str); 11] = [
-    ("Host", ""),
-    ("State", ""),
-    ("Read IOPS", "number"),
-    ("MiB/s", "number"),
-    ("Latency", "number"),
-    ("Write IOPS", "number"),
-    ("MiB/s", "number"),
-    ("Latency", "number"),
-    ("CPU", "number"),
-    ("Received", "number"),
-    ("Sent", "number"),
-];
-
 fn table(watching: &Watching, view: &View) -> Markup {
     let lost = (0..)
         .zip(&watching.hosts)
         .filter(|(_, host)| host.lost.is_some())
         .map(|(host, _)| host)
         .collect();
-    let listed = Listed {
-        count: watching.hosts.len(),
-        name: &|host| watching.name(host),
-        lost,
-        head: &HEAD,
-    };
-    hosts::windowed(&listed, view, &|number| {
-        let host = watching.hosts.get(number as usize)?;
-        Some(plain("tr", [hosts::name_cell(view, number, watching.name(number)), cells(host)]))
-    })
+    let listed = Listed { count: watching.hosts.len(), name: &|host| watching.name(host), lost };
+    hosts::windowed(&listed, view, &|here| cells(watching, view, here).html())
 }
 
-fn cells(host: &Host) -> Markup {
-    let (class, state) = match (&host.lost, &host.last) {
-        (Some(why), _) => ("bad", format!("lost: {why}")),
-        (None, Some(_)) => ("good", "watched".to_owned()),
-        (None, None) => ("", "to tell".to_owned()),
+fn cells<'a>(watching: &'a Watching, view: &View, here: &[u32]) -> Table<(u32, &'a Host)> {
+    let state = |host: &Host| {
+        let (class, state) = match (&host.lost, &host.last) {
+            (Some(why), _) => ("bad", format!("lost: {why}")),
+            (None, Some(_)) => ("good", "watched".to_owned()),
+            (None, None) => ("", "to tell".to_owned()),
+        };
+        classed("span", class, state)
     };
-    let known = host.last.filter(|(_, length_ns)| *length_ns > 0 && host.lost.is_none());
-    let told = |words: &dyn Fn(Node, f64) -> String| {
-        known
-            .map_or_else(|| "–".to_owned(), |(node, length_ns)| words(node, length_ns as f64 / 1e9))
+    let last = |host: &Host| {
+        let (node, length_ns) =
+            host.last.filter(|(_, length_ns)| *length_ns > 0 && host.lost.is_none())?;
+        Some((node, length_ns as f64 / 1e9))
     };
-    let iops = |side: fn(Node) -> Side| {
-        told(&|node, seconds| words::iops(side(node).ios as f64 / seconds))
+    let side = |words: fn(Side, f64) -> String, of: fn(Node) -> Side| {
+        move |(_, host): (u32, &Host)| last(host).map(|(node, seconds)| words(of(node), seconds))
     };
-    let bytes = |side: fn(Node) -> Side| {
-        told(&|node, seconds| words::mib_per_s(side(node).bytes as f64 / seconds))
+    let network = |bytes: fn(Node) -> u64| {
+        move |(_, host): (u32, &Host)| {
+            last(host).map(|(node, seconds)| words::bandwidth(bytes(node) as f64 / seconds))
+        }
     };
-    let latency = |side: fn(Node) -> Side| {
-        told(&|node, _| words::latency(side(node).latency_ns().map(|ns| ns as u64)))
-    };
-    let (read, write) = (|node: Node| node.read, |node: Node| node.write);
-    let figures = [
-        iops(read),
-        bytes(read),
-        latency(read),
-        iops(write),
-        bytes(write),
-        latency(write),
-        told(&|node, _| node.system.busy().map_or_else(|| "–".to_owned(), words::share)),
-        told(&|node, seconds| words::bandwidth(node.system.received_bytes as f64 / seconds)),
-        told(&|node, seconds| words::bandwidth(node.system.sent_bytes as f64 / seconds)),
-    ];
-    let mut cells = plain("td", classed("span", class, state));
-    figures.into_iter().for_each(|text| cells.push(classed("td", "number", text)));
-    cells
+    let iops = |side: Side, seconds: f64| words::iops(side.ios as f64 / seconds);
+    let bytes = |side: Side, seconds: f64| words::mib_per_s(side.bytes as f64 / seconds);
+    let latency = |side: Side, _: f64| words::latency(side.latency_ns().map(|ns| ns as u64));
+    let busy = |host: &Host| last(host).and_then(|(node, _)| node.system.busy());
+    let known = |number: &u32| Some((*number, watching.hosts.get(*number as usize)?));
+    Table::of(here.iter().filter_map(known))
+        .name("Host", |(number, _)| hosts::name_link(view, number, watching.name(number)))
+        .words("State", |(_, host)| state(host))
+        .figure("Read IOPS", side(iops, |node| node.read))
+        .figure("MiB/s", side(bytes, |node| node.read))
+        .figure("Latency", side(latency, |node| node.read))
+        .figure("Write IOPS", side(iops, |node| node.write))
+        .figure("MiB/s", side(bytes, |node| node.write))
+        .figure("Latency", side(latency, |node| node.write))
+        .figure("CPU", |(_, host)| busy(host).map(words::share))
+        .figure("Received", network(|node| node.system.received_bytes))
+        .figure("Sent", network(|node| node.system.sent_bytes))
 }

@@ -1,11 +1,11 @@
 //! Results as fio's JSON (fio's HOWTO, *JSON output*), for programs made for fio: ours, and those
 //! that came from another tool. What is not known is left out, and never made up.
 
-use crate::ground::json::plain;
+use crate::object;
+use crate::pens::json::{Map, Value, plain};
 use analysis::foreign::{DURABLE, VERDICT};
 use model::Op;
 use model::foreign::{Form, GivenRow, Measured, Quantity, Source, Span, Statistic};
-use serde_json::{Map, Value, json};
 
 /// The bounds of fio's coarse histograms, as their keys have them.
 const BOUNDS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
@@ -41,14 +41,14 @@ pub fn text(exported: Exported<'_>) -> Result<String, &'static str> {
     let version = source.map(|source| source.tool_version.clone());
     let mut object = Map::new();
     let version = version.unwrap_or_else(|| format!("plimsoll-{}", exported.version));
-    object.insert("fio version".to_owned(), json!(version));
+    object.insert("fio version".to_owned(), Value::from(version));
     if let Some(measured) = exported.measured_unix_ns {
-        object.insert("timestamp".to_owned(), json!(measured / 1_000_000_000));
-        object.insert("timestamp_ms".to_owned(), json!(measured / 1_000_000));
+        object.insert("timestamp".to_owned(), Value::from(measured / 1_000_000_000));
+        object.insert("timestamp_ms".to_owned(), Value::from(measured / 1_000_000));
     }
     object.insert("jobs".to_owned(), Value::Array(jobs));
     if exported.sources.is_empty() {
-        object.insert("plimsoll".to_owned(), json!({ "note": REMARK }));
+        object.insert("plimsoll".to_owned(), object! { note: REMARK });
     }
     // Maps of strings and numbers always have a text.
     Ok(serde_json::to_string_pretty(&plain(Value::Object(object))).unwrap_or_default() + "\n")
@@ -90,13 +90,13 @@ fn job(rows: &[&GivenRow], exported: Exported<'_>) -> Option<Value> {
     let is_split = rows.iter().any(|row| direction(row).is_some_and(|key| key != "mixed"));
     let is_of_fio = exported.sources.iter().any(|source| source.form == Form::FioJson);
     let mut job = Map::new();
-    job.insert("jobname".to_owned(), json!(first.workload));
-    job.insert("groupid".to_owned(), json!(0));
+    job.insert("jobname".to_owned(), Value::from(first.workload.as_str()));
+    job.insert("groupid".to_owned(), Value::from(0));
     let whole = |measured| rows.iter().find_map(|row| row.get(Quantity::whole(measured)));
-    job.insert("error".to_owned(), json!(whole(Measured::Errno).unwrap_or(0.0) as u64));
+    job.insert("error".to_owned(), Value::from(whole(Measured::Errno).unwrap_or(0.0) as u64));
     let of_job = first.options.iter().filter(|one| ![VERDICT, DURABLE].contains(&&*one.name));
     let options: Map<String, Value> =
-        of_job.map(|one| (one.name.clone(), json!(one.value))).collect();
+        of_job.map(|one| (one.name.clone(), Value::from(one.value.as_str()))).collect();
     job.insert("job options".to_owned(), Value::Object(options));
     let mut has_any = false;
     for key in ["read", "write", "trim", "sync", "mixed"] {
@@ -116,7 +116,7 @@ fn job(rows: &[&GivenRow], exported: Exported<'_>) -> Option<Value> {
         }
     }
     for (key, measured) in [("usr_cpu", Measured::CpuUser), ("sys_cpu", Measured::CpuSystem)] {
-        job.insert(key.to_owned(), json!(whole(measured)));
+        job.insert(key.to_owned(), Value::from(whole(measured)));
     }
     coarse(rows, &mut job);
     has_any.then_some(Value::Object(job))
@@ -124,17 +124,19 @@ fn job(rows: &[&GivenRow], exported: Exported<'_>) -> Option<Value> {
 
 /// A direction in which nothing was done.
 fn nothing() -> Value {
-    json!({ "io_bytes": 0, "io_kbytes": 0, "bw_bytes": 0, "bw": 0, "iops": 0.0, "runtime": 0,
-            "total_ios": 0, "short_ios": 0, "drop_ios": 0 })
+    object! {
+        io_bytes: 0, io_kbytes: 0, bw_bytes: 0, bw: 0, iops: 0.0, runtime: 0, total_ios: 0,
+        short_ios: 0, drop_ios: 0,
+    }
 }
 
 /// A number, whole where it is whole: fio's counts are.
 fn number(value: f64) -> Value {
     const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && (0.0..MOST_EXACT).contains(&value) {
-        json!(value as u64)
+        Value::from(value as u64)
     } else {
-        json!(value)
+        Value::from(value)
     }
 }
 
@@ -173,7 +175,7 @@ fn data(row: &GivenRow, is_own: bool) -> Value {
         }
     }
     for name in [VERDICT, DURABLE] {
-        data.extend(row.option(name).map(|value| (name.to_owned(), json!(value))));
+        data.extend(row.option(name).map(|value| (name.to_owned(), Value::from(value))));
     }
     data.retain(|key, value| !value.is_null() || SAID.contains(&key.as_str()));
     Value::Object(data)
@@ -198,7 +200,7 @@ fn latencies(row: &GivenRow, span: Span) -> Option<Value> {
     }
     let histogram = row.latencies.as_ref().filter(|latencies| latencies.span == span);
     if let Some(latencies) = histogram {
-        all.entry("N").or_insert_with(|| json!(latencies.latency.count()));
+        all.entry("N").or_insert_with(|| Value::from(latencies.latency.count()));
     }
     let quantiles = row.quantiles(span);
     if !quantiles.is_empty() {
@@ -213,7 +215,7 @@ fn latencies(row: &GivenRow, span: Span) -> Option<Value> {
         let bins: Map<String, Value> = latencies
             .latency
             .buckets()
-            .map(|(low, _, count)| (low.to_string(), json!(count)))
+            .map(|(low, _, count)| (low.to_string(), Value::from(count)))
             .collect();
         all.insert("bins".to_owned(), Value::Object(bins));
     }
@@ -241,13 +243,13 @@ fn coarse(rows: &[&GivenRow], job: &mut Map<String, Value>) {
             let upto = below(bound.parse::<u64>().unwrap_or(0) * unit_ns);
             if total > 0 {
                 let share = (upto.saturating_sub(last)) as f64 * 100.0 / total as f64;
-                shares.insert((*bound).to_owned(), json!(share));
+                shares.insert((*bound).to_owned(), Value::from(share));
             }
             last = last.max(upto);
         }
         if key == "latency_ms" && total > 0 {
             let share = total.saturating_sub(last) as f64 * 100.0 / total as f64;
-            shares.insert(">=2000".to_owned(), json!(share));
+            shares.insert(">=2000".to_owned(), Value::from(share));
         }
         job.insert(key.to_owned(), Value::Object(shares));
     }

@@ -5,8 +5,11 @@ use super::{Cell, Column, Kind};
 use analysis::verdict::Verdict;
 use analysis::{QUANTILES, ResultRow, Warning};
 use model::histogram::BadHistogram;
+use model::plan::Stage;
 use model::rows::{CounterRow, SampleRow};
-use model::{Histogram, Record, Setting};
+use model::{Histogram, Occurrence, Record, Setting};
+
+use Kind::{Integer, Real, Text};
 
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,106 +78,16 @@ impl<'a> Tables<'a> {
 
     /// The columns of a table.
     pub fn columns(&self, table: Table) -> Vec<Column> {
-        use Kind::{Integer, Real, Text};
-        let point = || {
-            let mut columns =
-                vec![("stage", Integer), ("scenario", Text), ("workload", Text), ("op", Text)];
-            columns.push(("covers", Text));
-            columns.push(("repetition", Integer));
-            let mut columns = named(&columns);
-            columns.extend(self.axes.iter().map(Axis::column));
-            columns
-        };
+        let axes: Vec<Column> = self.axes.iter().map(Axis::column).collect();
+        let point = [named(&POINT), axes].concat();
         match table {
             Table::Results => {
-                let mut columns = named(&[("run_id", Text), ("suite", Text)]);
-                columns.extend(point());
-                columns.extend(named(&[
-                    ("state", Text),
-                    ("workers", Integer),
-                    ("requests", Integer),
-                    ("bytes", Integer),
-                ]));
-                columns.extend(named(&[
-                    ("errors", Integer),
-                    ("duration_s", Real),
-                    ("rate_per_s", Real),
-                ]));
-                columns.extend(named(&[("rate_low_per_s", Real), ("rate_high_per_s", Real)]));
-                columns.extend(named(&[("throughput_bytes_per_s", Real)]));
-                columns.extend(latency_columns());
-                columns
-                    .extend(named(&[("latency_p99_low_ns", Real), ("latency_p99_high_ns", Real)]));
-                columns.extend(named(&[
-                    ("cpu_user_s", Real),
-                    ("cpu_system_s", Real),
-                    ("doubts", Text),
-                ]));
-                columns.extend(named(&[("verdict", Text), ("durable_bytes_per_s", Real)]));
-                columns
+                [named(&RUN), point, named(&AMOUNTS), latency_columns(), named(&JUDGED)].concat()
             }
-            Table::Quantiles => {
-                let mut columns = point();
-                columns.extend(named(&[
-                    ("share", Real),
-                    ("latency_ns", Integer),
-                    ("requests_beyond", Integer),
-                ]));
-                columns
-            }
-            Table::Series => {
-                let mut columns = named(&[
-                    ("stage", Integer),
-                    ("stage_kind", Text),
-                    ("phase", Text),
-                    ("host", Integer),
-                ]);
-                columns.extend(named(&[
-                    ("hostname", Text),
-                    ("interval", Integer),
-                    ("start_ns", Integer),
-                ]));
-                columns.extend(named(&[
-                    ("length_ns", Integer),
-                    ("workload", Text),
-                    ("op", Text),
-                    ("requests", Integer),
-                ]));
-                columns.extend(named(&[
-                    ("bytes", Integer),
-                    ("errors", Integer),
-                    ("rate_per_s", Real),
-                ]));
-                columns.extend(named(&[("throughput_bytes_per_s", Real)]));
-                columns.extend(latency_columns());
-                columns
-            }
-            Table::Counters => named(&[
-                ("stage", Integer),
-                ("stage_kind", Text),
-                ("host", Integer),
-                ("hostname", Text),
-                ("sample", Integer),
-                ("start_ns", Integer),
-                ("length_ns", Integer),
-                ("layer", Text),
-                ("name", Text),
-                ("metric", Text),
-                ("is", Text),
-                ("value", Integer),
-            ]),
-            Table::Events => named(&[
-                ("kind", Text),
-                ("stage", Integer),
-                ("at_ns", Integer),
-                ("unix_ns", Integer),
-                ("host", Integer),
-                ("hostname", Text),
-                ("label", Text),
-                ("status", Integer),
-                ("duration_ns", Integer),
-                ("detail", Text),
-            ]),
+            Table::Quantiles => [point, named(&QUANTILE)].concat(),
+            Table::Series => [named(&SAMPLE), latency_columns()].concat(),
+            Table::Counters => named(&COUNTER),
+            Table::Events => named(&EVENT),
         }
     }
 
@@ -184,93 +97,48 @@ impl<'a> Tables<'a> {
             Table::Results => self.rows.iter().map(|row| self.result(row)).collect(),
             Table::Quantiles => self.rows.iter().flat_map(|row| self.quantiles(row)).collect(),
             Table::Events => {
-                self.record.occurrences.iter().map(|occurrence| self.event(occurrence)).collect()
+                self.record.occurrences.iter().map(|one| self.cells(&EVENT, one)).collect()
             }
             Table::Series | Table::Counters => Vec::new(),
         }
     }
 
+    fn cells<R>(&self, fields: &[Field<R>], row: &R) -> Vec<Cell> {
+        fields.iter().map(|Field(_, _, cell)| cell(self, row)).collect()
+    }
+
     fn point(&self, row: &ResultRow) -> Vec<Cell> {
-        let mut cells: Vec<Cell> =
-            vec![row.stage.into(), row.scenario.as_str().into(), row.workload.as_str().into()];
-        cells.extend([row.ops.name().into(), row.covers.word().into()]);
-        cells.push(row.repetition.unwrap_or(1).into());
         let value = |axis: &Axis| row.sweep.iter().find(|known| known.axis() == axis.name);
-        cells.extend(
-            self.axes
-                .iter()
-                .map(|axis| value(axis).map_or(Cell::Nothing, |value| axis.cell(value))),
-        );
-        cells
+        let of = |axis: &Axis| value(axis).map_or(Cell::Nothing, |value| axis.cell(value));
+        [self.cells(&POINT, row), self.axes.iter().map(of).collect()].concat()
     }
 
     fn result(&self, row: &ResultRow) -> Vec<Cell> {
-        let plan = &self.record.plan;
-        let mut cells: Vec<Cell> = vec![plan.run_id.as_str().into(), plan.suite.as_str().into()];
-        cells.extend(self.point(row));
-        let state = if row.complete { "complete" } else { "cut short" };
-        cells.extend([
-            state.into(),
-            row.workers.into(),
-            row.ios.into(),
-            row.bytes.into(),
-            row.error_count().into(),
-        ]);
-        let rate = row.confidence.iops.map(|iops| iops.interval());
-        cells.extend([row.seconds.into(), row.iops().into()]);
-        cells.extend([
-            rate.map(|rate| rate.low).into(),
-            rate.map(|rate| rate.high).into(),
-            row.bytes_per_s().into(),
-        ]);
-        cells.extend(latencies(&row.latency));
-        let p99 = row.confidence.p99_ns();
-        cells.extend([p99.map(|p99| p99.low).into(), p99.map(|p99| p99.high).into()]);
-        cells
-            .extend([row.cpu.user_ns as f64 / 1e9, row.cpu.system_ns as f64 / 1e9].map(Cell::from));
-        let doubts: Vec<&str> = row.warnings.iter().map(Warning::code).collect();
-        cells.push(doubts.join(" ").into());
-        cells.push(Verdict::of(self.record, row).level.word().into());
-        cells.push(analysis::durable(self.record, row).map(|durable| durable.bytes_per_s()).into());
-        cells
+        [
+            self.cells(&RUN, row),
+            self.point(row),
+            self.cells(&AMOUNTS, row),
+            latencies(&row.latency),
+            self.cells(&JUDGED, row),
+        ]
+        .concat()
     }
 
     fn quantiles(&self, row: &ResultRow) -> Vec<Vec<Cell>> {
+        let (latency, count) = (&row.latency, row.latency.count());
         let one = |share: f64| {
-            let mut cells = self.point(row);
-            cells.extend([
-                share.into(),
-                row.latency.quantile_ns(share).into(),
-                beyond(row.latency.count(), share).into(),
-            ]);
-            cells
+            let quantile = (share, latency.quantile_ns(share), beyond(count, share));
+            [self.point(row), self.cells(&QUANTILE, &quantile)].concat()
         };
-        shares(row.latency.count()).into_iter().map(one).collect()
-    }
-
-    fn event(&self, occurrence: &model::occurrence::Occurrence) -> Vec<Cell> {
-        let host = occurrence.host.map(|host| self.hostname(host));
-        vec![
-            occurrence.kind.word().into(),
-            occurrence.stage.into(),
-            occurrence.at_ns.into(),
-            occurrence.unix_ns.into(),
-            occurrence.host.into(),
-            host.into(),
-            occurrence.label.as_str().into(),
-            // No command ends with a status below 0: those are signals, which have none.
-            occurrence.status.and_then(|status| u32::try_from(status).ok()).into(),
-            occurrence.duration_ns.into(),
-            occurrence.detail.as_str().into(),
-        ]
+        shares(count).into_iter().map(one).collect()
     }
 
     fn hostname(&self, host: u32) -> &str {
         self.record.testbed.get(host as usize).map_or("", |facts| facts.hostname.as_str())
     }
 
-    fn stage_kind(&self, stage: u32) -> Cell {
-        self.record.plan.stages.get(stage as usize).map(|stage| stage.kind.word()).into()
+    fn stage(&self, stage: u32) -> Option<&Stage> {
+        self.record.plan.stages.get(stage as usize)
     }
 
     /// A row of [`Table::Series`].
@@ -278,58 +146,131 @@ impl<'a> Tables<'a> {
     /// # Errors
     /// Its histogram is damaged.
     pub fn series(&self, row: &SampleRow) -> Result<Vec<Cell>, BadHistogram> {
-        let stage = self.record.plan.stages.get(row.stage as usize);
-        let workload = stage
-            .and_then(|stage| stage.works.get(row.work as usize))
-            .map(|work| work.workload.as_str());
-        let per_s = |amount: u64| amount as f64 * 1e9 / row.length_ns as f64;
-        let mut cells: Vec<Cell> = vec![
-            row.stage.into(),
-            self.stage_kind(row.stage),
-            row.phase.name().into(),
-            row.host.into(),
-            self.hostname(row.host).into(),
-            row.interval.into(),
-            row.start_ns.into(),
-            row.length_ns.into(),
-            workload.into(),
-            row.op.name().into(),
-            row.ios.into(),
-            row.bytes.into(),
-            row.errors.into(),
-            per_s(row.ios).into(),
-            per_s(row.bytes).into(),
-        ];
-        cells.extend(latencies(&row.latency.decode()?));
-        Ok(cells)
+        Ok([self.cells(&SAMPLE, row), latencies(&row.latency.decode()?)].concat())
     }
 
     /// A row of [`Table::Counters`].
     pub fn counter(&self, row: &CounterRow) -> Vec<Cell> {
-        vec![
-            row.stage.into(),
-            self.stage_kind(row.stage),
-            row.host.into(),
-            self.hostname(row.host).into(),
-            row.number.into(),
-            row.start_ns.into(),
-            row.length_ns.into(),
-            row.layer.word().into(),
-            row.name.as_str().into(),
-            row.metric.word().into(),
-            if row.metric.is_gauge() { "state" } else { "sum" }.into(),
-            row.value.into(),
-        ]
+        self.cells(&COUNTER, row)
     }
 }
 
-fn named(columns: &[(&str, Kind)]) -> Vec<Column> {
-    columns.iter().map(|(name, kind)| Column { name: (*name).to_owned(), kind: *kind }).collect()
+/// A column of rows `R`: its name, what stands in it, and its cell of a row.
+struct Field<R>(&'static str, Kind, fn(&Tables<'_>, &R) -> Cell);
+
+const RUN: [Field<ResultRow>; 2] = [
+    Field("run_id", Text, |all, _| all.record.plan.run_id.as_str().into()),
+    Field("suite", Text, |all, _| all.record.plan.suite.as_str().into()),
+];
+
+const POINT: [Field<ResultRow>; 6] = [
+    Field("stage", Integer, |_, row| row.stage.into()),
+    Field("scenario", Text, |_, row| row.scenario.as_str().into()),
+    Field("workload", Text, |_, row| row.workload.as_str().into()),
+    Field("op", Text, |_, row| row.ops.name().into()),
+    Field("covers", Text, |_, row| row.covers.word().into()),
+    Field("repetition", Integer, |_, row| row.repetition.unwrap_or(1).into()),
+];
+
+const AMOUNTS: [Field<ResultRow>; 10] = [
+    Field("state", Text, |_, row| if row.complete { "complete" } else { "cut short" }.into()),
+    Field("workers", Integer, |_, row| row.workers.into()),
+    Field("requests", Integer, |_, row| row.ios.into()),
+    Field("bytes", Integer, |_, row| row.bytes.into()),
+    Field("errors", Integer, |_, row| row.error_count().into()),
+    Field("duration_s", Real, |_, row| row.seconds.into()),
+    Field("rate_per_s", Real, |_, row| row.iops().into()),
+    Field("rate_low_per_s", Real, |_, row| row.confidence.iops.map(|of| of.interval().low).into()),
+    Field("rate_high_per_s", Real, |_, row| {
+        row.confidence.iops.map(|of| of.interval().high).into()
+    }),
+    Field("throughput_bytes_per_s", Real, |_, row| row.bytes_per_s().into()),
+];
+
+const JUDGED: [Field<ResultRow>; 7] = [
+    Field("latency_p99_low_ns", Real, |_, row| row.confidence.p99_ns().map(|of| of.low).into()),
+    Field("latency_p99_high_ns", Real, |_, row| row.confidence.p99_ns().map(|of| of.high).into()),
+    Field("cpu_user_s", Real, |_, row| (row.cpu.user_ns as f64 / 1e9).into()),
+    Field("cpu_system_s", Real, |_, row| (row.cpu.system_ns as f64 / 1e9).into()),
+    Field("doubts", Text, |_, row| {
+        row.warnings.iter().map(Warning::code).collect::<Vec<_>>().join(" ").into()
+    }),
+    Field("verdict", Text, |all, row| Verdict::of(all.record, row).level.word().into()),
+    Field("durable_bytes_per_s", Real, |all, row| {
+        analysis::durable(all.record, row).map(|durable| durable.bytes_per_s()).into()
+    }),
+];
+
+const QUANTILE: [Field<(f64, Option<u64>, u64)>; 3] = [
+    Field("share", Real, |_, row| row.0.into()),
+    Field("latency_ns", Integer, |_, row| row.1.into()),
+    Field("requests_beyond", Integer, |_, row| row.2.into()),
+];
+
+const SAMPLE: [Field<SampleRow>; 15] = [
+    Field("stage", Integer, |_, row| row.stage.into()),
+    Field("stage_kind", Text, |all, row| all.stage(row.stage).map(|of| of.kind.word()).into()),
+    Field("phase", Text, |_, row| row.phase.name().into()),
+    Field("host", Integer, |_, row| row.host.into()),
+    Field("hostname", Text, |all, row| all.hostname(row.host).into()),
+    Field("interval", Integer, |_, row| row.interval.into()),
+    Field("start_ns", Integer, |_, row| row.start_ns.into()),
+    Field("length_ns", Integer, |_, row| row.length_ns.into()),
+    Field("workload", Text, |all, row| {
+        let work = all.stage(row.stage).and_then(|stage| stage.works.get(row.work as usize));
+        work.map(|work| work.workload.as_str()).into()
+    }),
+    Field("op", Text, |_, row| row.op.name().into()),
+    Field("requests", Integer, |_, row| row.ios.into()),
+    Field("bytes", Integer, |_, row| row.bytes.into()),
+    Field("errors", Integer, |_, row| row.errors.into()),
+    Field("rate_per_s", Real, |_, row| (row.ios as f64 * 1e9 / row.length_ns as f64).into()),
+    Field("throughput_bytes_per_s", Real, |_, row| {
+        (row.bytes as f64 * 1e9 / row.length_ns as f64).into()
+    }),
+];
+
+const COUNTER: [Field<CounterRow>; 12] = [
+    Field("stage", Integer, |_, row| row.stage.into()),
+    Field("stage_kind", Text, |all, row| all.stage(row.stage).map(|of| of.kind.word()).into()),
+    Field("host", Integer, |_, row| row.host.into()),
+    Field("hostname", Text, |all, row| all.hostname(row.host).into()),
+    Field("sample", Integer, |_, row| row.number.into()),
+    Field("start_ns", Integer, |_, row| row.start_ns.into()),
+    Field("length_ns", Integer, |_, row| row.length_ns.into()),
+    Field("layer", Text, |_, row| row.layer.word().into()),
+    Field("name", Text, |_, row| row.name.as_str().into()),
+    Field("metric", Text, |_, row| row.metric.word().into()),
+    Field("is", Text, |_, row| if row.metric.is_gauge() { "state" } else { "sum" }.into()),
+    Field("value", Integer, |_, row| row.value.into()),
+];
+
+const EVENT: [Field<Occurrence>; 10] = [
+    Field("kind", Text, |_, one| one.kind.word().into()),
+    Field("stage", Integer, |_, one| one.stage.into()),
+    Field("at_ns", Integer, |_, one| one.at_ns.into()),
+    Field("unix_ns", Integer, |_, one| one.unix_ns.into()),
+    Field("host", Integer, |_, one| one.host.into()),
+    Field("hostname", Text, |all, one| one.host.map(|host| all.hostname(host)).into()),
+    Field("label", Text, |_, one| one.label.as_str().into()),
+    // No command ends with a status below 0: those are signals, which have none.
+    Field("status", Integer, |_, one| {
+        one.status.and_then(|status| u32::try_from(status).ok()).into()
+    }),
+    Field("duration_ns", Integer, |_, one| one.duration_ns.into()),
+    Field("detail", Text, |_, one| one.detail.as_str().into()),
+];
+
+fn named<R>(fields: &[Field<R>]) -> Vec<Column> {
+    fields
+        .iter()
+        .map(|Field(name, kind, _)| Column { name: (*name).to_owned(), kind: *kind })
+        .collect()
 }
 
 fn latency_columns() -> Vec<Column> {
-    let mut columns = named(&[("latency_mean_ns", Kind::Real)]);
-    let of = |key: &str| Column { name: format!("latency_{key}_ns"), kind: Kind::Integer };
+    let mut columns = vec![Column { name: "latency_mean_ns".to_owned(), kind: Real }];
+    let of = |key: &str| Column { name: format!("latency_{key}_ns"), kind: Integer };
     columns.extend(QUANTILES.iter().map(|quantile| of(quantile.key)));
     columns.push(of("max"));
     columns

@@ -183,7 +183,7 @@ fn json_is_one_object_with_a_list_for_each_table() {
     let told: serde_json::Value = serde_json::from_slice(&sink.into_inner()).expect("JSON");
     assert_eq!((&told["format"], &told["results"][0]["requests"]), (&2.into(), &1_500.into()));
     assert_eq!(told["results"].as_array().map(Vec::len), Some(tables.rows(Table::Results).len()));
-    assert_eq!(told["series"], serde_json::json!([]));
+    assert_eq!(told["series"].as_array().map(Vec::len), Some(0));
     let mut empty = Json::new(Vec::new());
     empty.finish().expect("room");
     assert!(serde_json::from_slice::<serde_json::Value>(&empty.into_inner()).is_ok());

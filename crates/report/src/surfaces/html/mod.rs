@@ -4,11 +4,11 @@
 //! A pure function of the records. All text of a run goes through
 //! [`markup`](crate::ground::markup), which escapes it.
 
-use crate::ground::contents;
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::page::document;
 use crate::ground::words;
 use crate::ground::words::hosts;
+use crate::pens::contents;
 use crate::topics::compare;
 use crate::topics::evidence;
 use crate::topics::first_screen::{self, Beside, Question};

@@ -4,19 +4,16 @@
 //! [`html`](crate::surfaces::html), and told here in Markdown (CommonMark with the tables of
 //! GitHub, <https://github.github.com/gfm/>). So the two can never say different things.
 
-mod picture;
-mod text;
+pub use crate::pens::markdown::{CHART_MARK, Chart};
 
 use crate::ground::markup::Markup;
+use crate::pens::markdown::Writer;
 use crate::surfaces::html::{Against, content};
 use model::Record;
 
 /// The first line of every report in Markdown: by it, a file is known as one that may be written
 /// again.
 pub const MARK: &str = "<!-- Plimsoll report -->";
-
-/// The first line of every chart's SVG file, as [`MARK`].
-pub const CHART_MARK: &str = "<!-- Plimsoll chart -->";
 
 /// A report in Markdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,20 +24,11 @@ pub struct Report {
     pub charts: Vec<Chart>,
 }
 
-/// A chart that stands for itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chart {
-    /// The name of its file, without an ending: letters, digits and dashes.
-    pub name: String,
-    /// An SVG file: colours for a light background, no reference to anything outside.
-    pub svg: String,
-}
-
 /// The report of one or more runs, beside all that they are held against. `folder` is that of the
 /// charts as seen from the text, without a slash at its end.
 pub fn render(records: &[&Record], against: Against<'_>, folder: &str) -> Report {
     let (title, body) = content(records, against);
-    let mut writer = text::Writer::new(folder);
+    let mut writer = Writer::new(folder);
     // A page of several runs has its title in its head alone.
     if records.len() > 1 {
         writer.heading(1, &title);
@@ -52,7 +40,7 @@ pub fn render(records: &[&Record], against: Against<'_>, folder: &str) -> Report
 
 /// A body of a page in the form of a report.
 pub(super) fn of_body(body: &Markup, folder: &str) -> Report {
-    let mut writer = text::Writer::new(folder);
+    let mut writer = Writer::new(folder);
     writer.blocks(body.nodes());
     let (text, charts) = writer.into_parts();
     Report { text: format!("{MARK}\n\n{text}"), charts }

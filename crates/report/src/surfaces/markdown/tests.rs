@@ -1,8 +1,9 @@
 //! The report in Markdown as a whole.
 
-use super::{Report, text};
+use super::Report;
 use crate::ground::markup::Node;
 use crate::ground::palette;
+use crate::pens::markdown as text;
 use crate::surfaces::html::{Against, content};
 use analysis::testing::Recorded;
 use model::{Fact, Note, Op, Record, StageKind};

@@ -2,8 +2,9 @@
 //! sentences folded under it.
 
 use super::{MOST_NAMED, MOST_POINTS, When, hostname, name, sentences, title, when};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
+use crate::pens::Table;
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, Watched, attribution};
 use model::Record;
@@ -37,25 +38,37 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
 }
 
 fn table(record: &Record, all: &[Attribution]) -> Markup {
-    let many = record.testbed.len() > 1;
-    let mut heads: Markup =
-        ["Point", "Layer"].map(|word| element("th", &[("scope", "col")], word)).into();
-    if many {
-        heads.push(element("th", &[("scope", "col")], "Host"));
+    let rows: Vec<Row<'_>> = all.iter().flat_map(rows_of).collect();
+    let used = |row: &Row<'_>| row.watched.and_then(|watched| watched.used.share());
+    let host = |row: &Row<'_>| {
+        row.watched.map_or_else(String::new, |watched| hostname(record, watched.host).to_owned())
+    };
+    let mut table = Table::of(&rows)
+        .name("Point", |row| &row.title)
+        .class("wraps")
+        .words("Layer", |row| row.watched.map(name))
+        .class("name");
+    if record.testbed.len() > 1 {
+        table = table.words("Host", host).class("name");
     }
-    heads.push(element("th", &[("scope", "col"), ("class", "number")], "Used"));
-    heads.push(element("th", &[("scope", "col")], "At its limit"));
-    let body: Markup = all.iter().map(|one| rows_of(record, one, many)).collect();
-    let table = element(
-        "table",
-        &[("class", "limits")],
-        [plain("thead", plain("tr", heads)), plain("tbody", body)],
-    );
-    classed("div", "scroll", table)
+    table
+        .figure("Used", |row| used(row).map(words::share))
+        .words("At its limit", |row| &row.at_limit)
+        .class("wraps")
+        .bare()
+        .of_class("limits")
+        .scroll()
+}
+
+/// A row: its point in the first of it, what was watched, and when it was at its limit.
+struct Row<'a> {
+    title: String,
+    watched: Option<&'a Watched>,
+    at_limit: String,
 }
 
 /// The rows of one point: what was at its limit, or else what came nearest to it.
-fn rows_of(record: &Record, one: &Attribution, many: bool) -> Markup {
+fn rows_of(one: &Attribution) -> Vec<Row<'_>> {
     let limits = one.limits();
     let share = |watched: &Watched| watched.used.share().unwrap_or(0.0);
     let mut rows: Vec<(Option<&Watched>, String)> =
@@ -69,23 +82,9 @@ fn rows_of(record: &Record, one: &Attribution, many: bool) -> Markup {
             if one.is_paced { "never; the rate was given" } else { "never; it came nearest" };
         rows.push((nearest, none.to_owned()));
     }
-    let row = |(number, (watched, at_limit)): (usize, (Option<&Watched>, String))| {
+    let row = |(number, (watched, at_limit))| {
         let title = if number == 0 { title(one) } else { String::new() };
-        let mut cells = element("th", &[("scope", "row"), ("class", "wraps")], title);
-        cells.push(classed("td", "name", watched.map_or_else(|| "–".to_owned(), name)));
-        if many {
-            cells.push(classed(
-                "td",
-                "name",
-                watched.map_or("", |watched| hostname(record, watched.host)),
-            ));
-        }
-        let used = watched
-            .and_then(|watched| watched.used.share())
-            .map_or_else(|| "–".to_owned(), words::share);
-        cells.push(classed("td", "number", used));
-        cells.push(classed("td", "wraps", at_limit));
-        plain("tr", cells)
+        Row { title, watched, at_limit }
     };
     rows.into_iter().enumerate().map(row).collect()
 }

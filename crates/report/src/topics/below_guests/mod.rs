@@ -3,8 +3,9 @@
 mod boots;
 mod drawing;
 
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
+use crate::pens::Table;
 use analysis::ResultRow;
 use analysis::guests;
 use model::machines::{BelowGuests, BelowNode, BelowStage, BootTime, HostCpu, NodeCounts};
@@ -28,7 +29,7 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     }
     content.push(boots::figure(&made.boots, MOST_MACHINES));
     if let Some(below) = below.filter(|below| !below.stages.is_empty()) {
-        content.push(classed("div", "scroll", points(record, rows, below)));
+        content.push(points(record, rows, below));
         if let Some(more) = below.stages.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
             content.push(classed("p", "remark", format!("{more} more points are not shown.")));
         }
@@ -41,71 +42,46 @@ pub fn boot_storm(boots: &[BootTime]) -> Option<String> {
     boots::sentence(boots)
 }
 
-fn head(words: &[(&'static str, &'static str)]) -> Markup {
-    let cells = words
-        .iter()
-        .map(|(word, class)| element("th", &[("scope", "col"), ("class", *class)], *word));
-    plain("thead", plain("tr", cells.collect::<Markup>()))
-}
-
-fn number(text: String) -> Markup {
-    classed("td", "number", text)
-}
-
 /// Each point and node.
 fn points(record: &Record, rows: &[ResultRow], below: &BelowGuests) -> Markup {
-    let mut body = Markup::new();
-    for stage in below.stages.iter().take(MOST_POINTS) {
-        let title = rows.iter().find(|row| row.stage == stage.stage && row.is_whole());
-        let title = title.map_or_else(|| format!("stage {}", stage.stage + 1), name_of);
-        for node in &stage.nodes {
-            let waited = guests::made(record)
-                .and_then(|made| guests::share_waited(record, made, node, stage.length));
-            body.push(of_point(&title, stage, node, waited));
-        }
-    }
-    let caption = plain(
-        "caption",
-        "Between two looks at the nodes, at the begin and the end of each measurement. The ratio: \
-         bytes that disks of all nodes wrote for each byte that guests wrote, other programs' \
-         included. CPU in CPUs. Waited: virtual CPUs that had work and no CPU, in their time.",
-    );
-    let words = [
-        ("Point", ""),
-        ("Node", ""),
-        ("Guests read, wrote", "number"),
-        ("Disks read, wrote", "number"),
-        ("Ratio", "number"),
-        ("CPUs of guests", "number"),
-        ("Of their I/O", "number"),
-        ("Rest of them", "number"),
-        ("Waited", "number"),
-        ("Node busy", "number"),
-    ];
-    element("table", &[], [caption, head(&words), plain("tbody", body)])
-}
-
-fn of_point(title: &str, stage: &BelowStage, node: &BelowNode, waited: Option<f64>) -> Markup {
-    let length = stage.length.0.max(1) as f64;
-    let cpus = |time: Option<Nanos>| {
-        time.map_or_else(dash, |time| format!("{:.2}", time.0 as f64 / length))
+    let title = |stage: &BelowStage| {
+        let row = rows.iter().find(|row| row.stage == stage.stage && row.is_whole());
+        row.map_or_else(|| format!("stage {}", stage.stage + 1), name_of)
     };
-    let ratio = ratio(stage.guest_written, &stage.nodes);
-    let busy = node.counts.busy.zip(node.counts.cpus).filter(|(_, cpus)| cpus.0 > 0);
-    let busy = busy.map(|(busy, cpus)| words::share(busy.0 as f64 / cpus.0 as f64));
-    let cells = [
-        element("th", &[("scope", "row"), ("class", "wraps")], title),
-        plain("td", node.node.as_str()),
-        number(format!("{}, {}", stage.guest_read, stage.guest_written)),
-        number(bytes_of_disks(&node.counts)),
-        number(ratio.map_or_else(dash, |ratio| format!("{ratio:.2}"))),
-        number(cpus(node.guests.map(|cpu| cpu.vcpu))),
-        number(cpus(node.guests.and_then(|cpu| cpu.io))),
-        number(cpus(node.guests.map(|cpu| cpu.other))),
-        number(waited.map_or_else(dash, words::share)),
-        number(busy.unwrap_or_else(dash)),
-    ];
-    plain("tr", cells)
+    let waited = |stage: &BelowStage, node: &BelowNode| {
+        guests::share_waited(record, guests::made(record)?, node, stage.length).map(words::share)
+    };
+    let cpus = |stage: &BelowStage, time: Option<Nanos>| {
+        time.map(|time| format!("{:.2}", time.0 as f64 / stage.length.0.max(1) as f64))
+    };
+    let busy = |node: &BelowNode| {
+        let (busy, cpus) = node.counts.busy.zip(node.counts.cpus).filter(|(_, cpus)| cpus.0 > 0)?;
+        Some(words::share(busy.0 as f64 / cpus.0 as f64))
+    };
+    let ratio =
+        |stage: &BelowStage| Some(format!("{:.2}", ratio(stage.guest_written, &stage.nodes)?));
+    let all = below.stages.iter().take(MOST_POINTS);
+    Table::of(all.flat_map(|stage| stage.nodes.iter().map(move |node| (stage, node))))
+        .name("Point", |(stage, _)| title(stage))
+        .class("wraps")
+        .words("Node", |(_, node)| &node.node)
+        .figure("Guests read, wrote", |(stage, _)| {
+            format!("{}, {}", stage.guest_read, stage.guest_written)
+        })
+        .figure("Disks read, wrote", |(_, node)| bytes_of_disks(&node.counts))
+        .figure("Ratio", |(stage, _)| ratio(stage))
+        .figure("CPUs of guests", |(stage, node)| cpus(stage, node.guests.map(|cpu| cpu.vcpu)))
+        .figure("Of their I/O", |(stage, node)| cpus(stage, node.guests.and_then(|cpu| cpu.io)))
+        .figure("Rest of them", |(stage, node)| cpus(stage, node.guests.map(|cpu| cpu.other)))
+        .figure("Waited", |(stage, node)| waited(stage, node))
+        .figure("Node busy", |(_, node)| busy(node))
+        .caption(
+            "Between two looks at the nodes, at the begin and the end of each measurement. The \
+             ratio: bytes that disks of all nodes wrote for each byte that guests wrote, other \
+             programs' included. CPU in CPUs. Waited: virtual CPUs that had work and no CPU, in \
+             their time.",
+        )
+        .scroll()
 }
 
 fn name_of(row: &ResultRow) -> String {
@@ -115,15 +91,9 @@ fn name_of(row: &ResultRow) -> String {
     }
 }
 
-fn dash() -> String {
-    "–".to_owned()
-}
-
-fn bytes_of_disks(counts: &NodeCounts) -> String {
-    match (counts.read_bytes, counts.written_bytes) {
-        (Some(read), Some(written)) => format!("{}, {}", Bytes(read), Bytes(written)),
-        _ => dash(),
-    }
+fn bytes_of_disks(counts: &NodeCounts) -> Option<String> {
+    let (read, written) = counts.read_bytes.zip(counts.written_bytes)?;
+    Some(format!("{}, {}", Bytes(read), Bytes(written)))
 }
 
 /// Each node: the machines that are not there any more, CPU time, bytes of its disks; then how many

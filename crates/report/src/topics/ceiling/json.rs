@@ -2,64 +2,55 @@
 
 use super::Ceilings;
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::{Map, Value, each};
 use analysis::ceiling::{Assumption, Ceiling, Reached};
-use serde_json::{Map, Value, json};
 
 /// All ceilings as one object.
 pub fn results(ceilings: &Ceilings<'_>) -> Value {
     let list = |all: &[Ceiling]| all.iter().map(ceiling).collect::<Vec<_>>();
     let what_if =
-        |(name, all): &(String, Vec<Ceiling>)| json!({"what_if": name, "ceilings": list(all)});
-    json!({
-        "format": crate::ground::json::FORMAT,
-        "testbed": ceilings.cluster.top.name.value,
-        "ceilings": list(&ceilings.base),
-        "what_ifs": ceilings.what_ifs.iter().map(what_if).collect::<Vec<_>>(),
-        "measured": ceilings.measured_iops()
-            .map(|(iops, ceiling)| json!({"iops": iops, "share": ceiling.share(iops)})),
-        "remarks": ceilings.remarks(),
-    })
+        |(name, all): &(String, Vec<Ceiling>)| object! { what_if: name, ceilings: list(all) };
+    object! {
+        format: crate::pens::json::FORMAT, testbed: ceilings.cluster.top.name.value,
+        ceilings: list(&ceilings.base), what_ifs: each(&ceilings.what_ifs, what_if),
+        measured: ceilings.measured_iops()
+            .map(|(iops, ceiling)| object! { iops, share: ceiling.share(iops) }),
+        remarks: ceilings.remarks(),
+    }
 }
 
 /// What a run reached of the ceilings of the testbed of this name, as one object.
 pub(crate) fn reached(name: &str, all: &[Reached]) -> Value {
     let one = |reached: &Reached| {
         let sweep: Map<String, Value> = words::axes(&reached.sweep);
-        json!({
-            "workload": reached.ceiling.workload.name,
-            "sweep": sweep,
-            "repetition": reached.repetition.unwrap_or(1),
-            "iops": reached.iops,
-            "share": reached.share(),
-            "above": reached.is_above(),
-            "ceiling": ceiling(&reached.ceiling),
-        })
+        object! {
+            workload: reached.ceiling.workload.name, sweep,
+            repetition: reached.repetition.unwrap_or(1), above: reached.is_above(),
+            ceiling: ceiling(&reached.ceiling), ..reached { iops, share() },
+        }
     };
-    json!({"testbed": name, "reached": all.iter().map(one).collect::<Vec<_>>()})
+    object! { testbed: name, reached: each(all.iter(), one) }
 }
 
 fn ceiling(ceiling: &Ceiling) -> Value {
     let limit = |limit: analysis::ceiling::Limit| {
-        json!({
-            "layer": limit.layer.code(),
-            "iops": limit.iops,
-            "bytes_per_s": limit.iops * ceiling.workload.bytes(),
-        })
+        object! {
+            layer: limit.layer.code(), iops: limit.iops,
+            bytes_per_s: limit.iops * ceiling.workload.bytes(),
+        }
     };
-    json!({
-        "workload": ceiling.workload.name,
-        "read_share": ceiling.workload.read_share(),
-        "random_share": ceiling.workload.random,
-        "mean_bytes": ceiling.workload.bytes(),
-        "footprint_bytes": ceiling.workload.footprint.map(|bytes| bytes.0),
-        "limits": ceiling.limits.iter().copied().map(limit).collect::<Vec<_>>(),
-        "binding": ceiling.binding().map(|limit| limit.layer.code()),
-        "next": ceiling.next().map(|limit| limit.layer.code()),
-        "drive_writes_per_write": ceiling.amplification.drive_writes,
-        "cache_hits": ceiling.hits.map(|(reads, writes)| json!({"read": reads, "write": writes})),
-        "assumptions": ceiling.assumptions.iter()
-            .map(|assumption| word(*assumption)).collect::<Vec<_>>(),
-    })
+    object! {
+        workload: ceiling.workload.name, read_share: ceiling.workload.read_share(),
+        random_share: ceiling.workload.random, mean_bytes: ceiling.workload.bytes(),
+        footprint_bytes: ceiling.workload.footprint.map(|bytes| bytes.0),
+        limits: ceiling.limits.iter().copied().map(limit).collect::<Vec<_>>(),
+        binding: ceiling.binding().map(|limit| limit.layer.code()),
+        next: ceiling.next().map(|limit| limit.layer.code()),
+        drive_writes_per_write: ceiling.amplification.drive_writes,
+        cache_hits: ceiling.hits.map(|(reads, writes)| object! { read: reads, write: writes }),
+        assumptions: each(&ceiling.assumptions, |assumption| word(*assumption)),
+    }
 }
 
 fn word(assumption: Assumption) -> &'static str {

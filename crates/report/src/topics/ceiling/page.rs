@@ -1,13 +1,14 @@
 //! Ceilings as a page: the table, the what-ifs, rooflines, and what it all rests on.
 
-use super::table::changed;
-use super::{Ceilings, figure, layer, roofline};
-use crate::ground::markup::{Markup, classed, element, plain};
+use super::table::{layers, what_ifs};
+use super::{Ceilings, roofline};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::page::document;
 use crate::ground::words;
+use crate::pens::{Cell, Table};
 use catalogue::Cluster;
-use catalogue::cluster::Drives;
-use catalogue::devices::catalogue;
+use catalogue::cluster::{Drives, Figures, NodeGroup};
+use catalogue::devices::{Device, catalogue};
 
 /// More pictures than this show nothing any more.
 const MOST_CHARTS: usize = 8;
@@ -22,10 +23,14 @@ pub fn render(ceilings: &Ceilings<'_>) -> String {
     let mut body = plain("header", head);
     body.push(plain(
         "section",
-        [plain("h2", "The most that each layer allows"), layers(ceilings), remarks(ceilings)],
+        [
+            plain("h2", "The most that each layer allows"),
+            layers(ceilings).scroll(),
+            remarks(ceilings),
+        ],
     ));
     if !ceilings.what_ifs.is_empty() {
-        body.push(plain("section", [plain("h2", "What if"), what_ifs(ceilings)]));
+        body.push(plain("section", [plain("h2", "What if"), what_ifs(ceilings).scroll()]));
     }
     body.push(plain("section", [plain("h2", "Rooflines"), charts(ceilings)]));
     body.push(plain(
@@ -35,61 +40,8 @@ pub fn render(ceilings: &Ceilings<'_>) -> String {
     document(format!("{}: Plimsoll ceiling", top.name.value), body)
 }
 
-fn table(head: impl Iterator<Item = String>, rows: Markup) -> Markup {
-    let cell = |(index, word): (usize, String)| {
-        let class = if index == 0 { "" } else { "number" };
-        element("th", &[("scope", "col"), ("class", class)], word)
-    };
-    let head: Markup = head.enumerate().map(cell).collect();
-    classed(
-        "div",
-        "scroll",
-        element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", rows)]),
-    )
-}
-
-fn layers(ceilings: &Ceilings<'_>) -> Markup {
-    let row = |here| {
-        let mut cells = element("th", &[("scope", "row")], layer(here));
-        for ceiling in &ceilings.base {
-            let binds = ceiling.binding().is_some_and(|binding| binding.layer == here);
-            let text = ceiling
-                .limit(here)
-                .map_or_else(|| "–".to_owned(), |limit| figure(&ceiling.workload, limit.iops));
-            // Marked in words, too: weight alone is not to be heard.
-            let text = if binds {
-                plain("strong", format!("{text} ◄ binds"))
-            } else {
-                Markup::from(text)
-            };
-            cells.push(classed("td", "number", text));
-        }
-        plain("tr", cells)
-    };
-    let names = ceilings.base.iter().map(|ceiling| ceiling.workload.name.clone());
-    table(std::iter::once("Layer".to_owned()).chain(names), ceilings.layers().map(row).collect())
-}
-
 fn remarks(ceilings: &Ceilings<'_>) -> Markup {
     plain("ul", ceilings.remarks().iter().map(|remark| plain("li", remark)).collect::<Markup>())
-}
-
-fn what_ifs(ceilings: &Ceilings<'_>) -> Markup {
-    let row = |(index, base): (usize, &analysis::ceiling::Ceiling)| {
-        let mut cells = element("th", &[("scope", "row")], &base.workload.name);
-        let now = base
-            .binding()
-            .map_or_else(|| "–".to_owned(), |limit| figure(&base.workload, limit.iops));
-        cells.push(classed("td", "number", now));
-        for (_, others) in &ceilings.what_ifs {
-            let text = others.get(index).map_or_else(String::new, |other| changed(base, other));
-            cells.push(classed("td", "number", text));
-        }
-        plain("tr", cells)
-    };
-    let names = ceilings.what_ifs.iter().map(|(name, _)| name.clone());
-    let head = ["Workload".to_owned(), "As it is".to_owned()].into_iter().chain(names);
-    table(head, ceilings.base.iter().enumerate().map(row).collect())
 }
 
 /// A chart for each mix and order; sizes are the axis.
@@ -107,42 +59,46 @@ fn charts(ceilings: &Ceilings<'_>) -> Markup {
 }
 
 fn drives(cluster: &Cluster) -> Markup {
-    let mut rows = Markup::new();
-    for group in &cluster.nodes {
-        for drives in &group.drives {
-            rows.push(drive(&group.spec.name.value, group.count(), drives));
-        }
-    }
-    let head =
-        ["Drives", "Role", "In all", "Read", "Write", "Read IOPS", "Write IOPS"].map(str::to_owned);
-    table(head.into_iter(), rows)
+    let all = cluster
+        .nodes
+        .iter()
+        .flat_map(|group| group.drives.iter().map(move |drives| (group, drives, listed(drives))));
+    let name = |(group, _, listed): Row<'_>| {
+        let drive = listed.map_or("figures of the testbed", |one| one.spec.name.value.as_str());
+        let because = listed.map_or("", |device| device.spec.source.value.as_str());
+        Cell::from(format!("{}: {drive}", group.spec.name.value)).titled(because)
+    };
+    let count = |(group, drives, _): Row<'_>| {
+        words::count(group.count().saturating_mul(u64::from(drives.spec.count.value.0)))
+    };
+    let bandwidth = |of: fn(&Figures) -> Option<f64>| {
+        move |(_, drives, _): Row<'_>| of(&drives.figures).map(words::gb_per_s)
+    };
+    let rate = |of: fn(&Figures) -> Option<f64>| {
+        move |(_, drives, _): Row<'_>| of(&drives.figures).map(words::iops)
+    };
+    Table::of(all)
+        .name("Drives", name)
+        .figure("Role", |(_, drives, _)| drives.spec.role.value.to_string())
+        .figure("In all", count)
+        .figure("Read", bandwidth(|figures| figures.read_bytes_per_s))
+        .figure("Write", bandwidth(|figures| figures.write_bytes_per_s))
+        .figure("Read IOPS", rate(|figures| figures.read_iops))
+        .figure("Write IOPS", rate(|figures| figures.write_iops))
+        .scroll()
 }
 
-fn drive(group: &str, nodes: u64, drives: &Drives) -> Markup {
-    let (spec, figures) = (&drives.spec, &drives.figures);
-    let listed = catalogue().iter().find(|device| device.id == spec.model.value);
-    let name = listed.map_or("figures of the testbed", |device| device.spec.name.value.as_str());
-    let because = listed.map_or("", |device| device.spec.source.value.as_str());
-    let bandwidth = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), words::gb_per_s);
-    let rate = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), words::iops);
-    let number = |text: String| classed("td", "number", text);
-    let cells = [
-        element("th", &[("scope", "row"), ("title", because)], format!("{group}: {name}")),
-        number(spec.role.value.to_string()),
-        number(words::count(nodes.saturating_mul(u64::from(spec.count.value.0)))),
-        number(bandwidth(figures.read_bytes_per_s)),
-        number(bandwidth(figures.write_bytes_per_s)),
-        number(rate(figures.read_iops)),
-        number(rate(figures.write_iops)),
-    ];
-    plain("tr", cells)
+/// Drives of a group of nodes, and what the catalogue has of them.
+type Row<'a> = (&'a NodeGroup, &'a Drives, Option<&'static Device>);
+
+fn listed(drives: &Drives) -> Option<&'static Device> {
+    catalogue().iter().find(|device| device.id == drives.spec.model.value)
 }
 
 fn source(cluster: &Cluster) -> Markup {
     let mut used: Vec<&str> = Vec::new();
     for drives in cluster.nodes.iter().flat_map(|group| &group.drives) {
-        let listed = catalogue().iter().find(|device| device.id == drives.spec.model.value);
-        if let Some(source) = listed.map(|device| device.spec.source.value.as_str())
+        if let Some(source) = listed(drives).map(|device| device.spec.source.value.as_str())
             && !used.contains(&source)
         {
             used.push(source);

@@ -1,39 +1,42 @@
 //! A run's results as shares of the testbed's ceiling: a section of the report.
 
 use super::{figure, layer};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
-use analysis::ceiling::Reached;
+use crate::pens::Table;
+use analysis::ceiling::{Limit, Reached};
 use model::Bytes;
 
 /// The section; nothing where nothing was measured.
-pub fn section(name: &str, reached: &[Reached]) -> Markup {
+pub fn section(name_of: &str, reached: &[Reached]) -> Markup {
     if reached.is_empty() {
         return Markup::new();
     }
-    let head = [
-        "Workload",
-        "Reached",
-        "Ceiling",
-        "Share",
-        "What binds",
-        "What would be next",
-        "Used of each layer",
-    ];
-    let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
-    let rows: Markup = reached.iter().map(row).collect();
-    let caption = plain(
-        "caption",
-        "Reads and writes of a workload together. Workloads that ran at the same time are each \
-         judged as if alone. Used: rate × demand of a request, by the testbed's figures.",
-    );
-    let table =
-        element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", rows)]);
+    let limit = |one: &Reached, limit: Option<Limit>| {
+        limit.map(|limit| figure(&one.ceiling.workload, limit.iops))
+    };
+    let next = |one: &Reached| {
+        let next = one.ceiling.next()?;
+        Some(format!("{} at {}", layer(next.layer), limit(one, Some(next))?))
+    };
+    let table = Table::of(reached)
+        .name("Workload", name)
+        .words("Reached", |one| figure(&one.ceiling.workload, one.iops))
+        .words("Ceiling", |one| limit(one, one.ceiling.binding()))
+        .words("Share", |one| one.share().map(words::share))
+        .words("What binds", |one| one.ceiling.binding().map(|limit| layer(limit.layer)))
+        .words("What would be next", next)
+        .words("Used of each layer", uses)
+        .bare()
+        .caption(
+            "Reads and writes of a workload together. Workloads that ran at the same time are \
+             each judged as if alone. Used: rate × demand of a request, by the testbed's figures.",
+        );
     plain(
         "section",
         [
-            plain("h2", format!("Share of the ceiling of {name}")),
-            classed("div", "scroll", table),
+            plain("h2", format!("Share of the ceiling of {name_of}")),
+            table.scroll(),
             within_cache(reached).map_or_else(Markup::new, |said| plain("p", said)),
         ],
     )
@@ -108,36 +111,11 @@ fn name(reached: &Reached) -> String {
 }
 
 /// `CPU 62 %, ports 31 %`.
-fn uses(reached: &Reached) -> String {
+fn uses(reached: &Reached) -> Option<String> {
     let uses = reached.uses();
     let said: Vec<String> = uses
         .iter()
         .map(|(one, share)| format!("{} {}", layer(*one), words::share(*share)))
         .collect();
-    if said.is_empty() { "–".to_owned() } else { said.join(", ") }
-}
-
-fn row(reached: &Reached) -> Markup {
-    let workload = &reached.ceiling.workload;
-    let name = name(reached);
-    let dash = || "–".to_owned();
-    let limit = |limit: Option<analysis::ceiling::Limit>| {
-        limit.map_or_else(dash, |limit| figure(workload, limit.iops))
-    };
-    let named = |limit: Option<analysis::ceiling::Limit>| {
-        limit.map_or_else(dash, |limit| layer(limit.layer).to_owned())
-    };
-    let next = reached.ceiling.next().map_or_else(dash, |next| {
-        format!("{} at {}", layer(next.layer), figure(workload, next.iops))
-    });
-    let cells = [
-        element("th", &[("scope", "row")], name),
-        plain("td", figure(workload, reached.iops)),
-        plain("td", limit(reached.ceiling.binding())),
-        plain("td", reached.share().map_or_else(dash, words::share)),
-        plain("td", named(reached.ceiling.binding())),
-        plain("td", next),
-        plain("td", uses(reached)),
-    ];
-    plain("tr", cells)
+    (!said.is_empty()).then(|| said.join(", "))
 }

@@ -1,12 +1,13 @@
 //! A comparison for machines. The fields stand in `docs/reference/json.md`.
 
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::{Map, Value, each};
 use analysis::Interval;
 use analysis::compare::{
     Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Unlike, Verdict,
 };
 use model::Record;
-use serde_json::{Map, Value, json as object};
 
 /// The version of the object's layout.
 const FORMAT: u32 = 1;
@@ -14,28 +15,24 @@ const FORMAT: u32 = 1;
 /// A comparison, and what the conditions of `--fail-if` found in it, as one object.
 pub fn json(comparison: &Comparison, records: &[&Record], conditions: &[Condition]) -> Value {
     let run = |record: &&Record| {
-        object!({"run_id": record.plan.run_id, "suite": record.plan.suite,
-        "plimsoll": record.version})
+        object! {
+            run_id: record.plan.run_id, suite: record.plan.suite, plimsoll: record.version,
+        }
     };
-    object!({
-        "format": FORMAT,
-        "runs": records.iter().map(run).collect::<Vec<_>>(),
-        "comparisons": comparison.others.iter().map(against).collect::<Vec<_>>(),
-        "fail_if": conditions.iter()
-            .map(|condition| outcome(condition, comparison)).collect::<Vec<_>>(),
-    })
+    object! {
+        format: FORMAT, runs: each(records.iter(), run),
+        comparisons: each(&comparison.others, against),
+        fail_if: each(conditions.iter(), |condition| outcome(condition, comparison)),
+    }
 }
 
 fn against(other: &Against) -> Value {
     let keys = |keys: &[Key]| keys.iter().map(|key| Value::Object(named(key))).collect::<Vec<_>>();
-    object!({
-        "run": other.run,
-        "scenarios": other.scenarios.as_ref().map(|(base, other)| [base, other]),
-        "unlike": other.unlike.iter().map(unlike).collect::<Vec<_>>(),
-        "points": other.points.iter().map(point).collect::<Vec<_>>(),
-        "only_base": keys(&other.only_base),
-        "only_other": keys(&other.only_other),
-    })
+    object! {
+        run: other.run, scenarios: other.scenarios.as_ref().map(|(base, other)| [base, other]),
+        unlike: each(&other.unlike, unlike), points: each(&other.points, point),
+        only_base: keys(&other.only_base), only_other: keys(&other.only_other),
+    }
 }
 
 pub(crate) fn named(key: &Key) -> Map<String, Value> {
@@ -49,8 +46,7 @@ pub(crate) fn named(key: &Key) -> Map<String, Value> {
 }
 
 pub(crate) fn unlike(unlike: &Unlike) -> Value {
-    object!({"what": unlike.what, "base": unlike.base, "other": unlike.other,
-        "refused": unlike.refused})
+    object! { ..unlike { what, base, other, refused } }
 }
 
 pub(crate) fn point(point: &ComparedPoint) -> Value {
@@ -63,7 +59,7 @@ pub(crate) fn point(point: &ComparedPoint) -> Value {
     fields.extend([
         ("covers".to_owned(), point.covers.word().into()),
         ("unlike".to_owned(), point.unlike.iter().map(unlike).collect()),
-        ("repetitions".to_owned(), object!([point.repetitions.0, point.repetitions.1])),
+        ("repetitions".to_owned(), vec![point.repetitions.0, point.repetitions.1].into()),
         ("paired".to_owned(), point.paired.into()),
         ("load".to_owned(), load.into()),
         ("one_finding".to_owned(), point.one_finding.into()),
@@ -75,19 +71,15 @@ pub(crate) fn point(point: &ComparedPoint) -> Value {
 
 fn difference(found: &Difference) -> Value {
     let ends = |interval: Interval| [interval.low, interval.high];
-    object!({
-        "figure": found.metric.word(),
-        "base": found.base,
-        "other": found.other,
-        "percent": found.percent,
-        "ci": found.interval.map(ends),
-        "p": found.chance,
-        "verdict": found.verdict.word(),
-        "repetitions_needed": match found.verdict {
+    object! {
+        figure: found.metric.word(), ci: found.interval.map(ends), p: found.chance,
+        verdict: found.verdict.word(),
+        repetitions_needed: match found.verdict {
             Verdict::NotDecided { needed } => needed,
             _ => None,
         },
-    })
+        ..found { base, other, percent },
+    }
 }
 
 pub(crate) fn outcome(condition: &Condition, comparison: &Comparison) -> Value {
@@ -100,8 +92,9 @@ pub(crate) fn outcome(condition: &Condition, comparison: &Comparison) -> Value {
         ]);
         Value::Object(fields)
     });
-    object!({"condition": condition.to_string(), "checked": outcome.checked,
-        "met": met.collect::<Vec<_>>()})
+    object! {
+        condition: condition.to_string(), checked: outcome.checked, met: met.collect::<Vec<_>>(),
+    }
 }
 
 #[cfg(test)]

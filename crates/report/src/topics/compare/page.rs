@@ -2,11 +2,12 @@
 
 use super::glance::{self, Line};
 use super::host_cpu;
+use super::table::{at_a_glance, differences};
 use crate::ground::chart::{Group, Groups, Step};
-use crate::ground::contents::folded;
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::moment::latency_words;
 use crate::ground::words as words_of;
+use crate::pens::contents::folded;
 use crate::topics::compare as words;
 use analysis::ResultRow;
 use analysis::compare::{Against, ComparedPoint, Comparison, Metric};
@@ -69,14 +70,14 @@ fn against(other: &Against, runs: Runs<'_>, names: &[String], has_curves: bool) 
     let (told, same): (Vec<Line>, Vec<Line>) =
         glance::lines(other).into_iter().partition(|line| line.is_changed);
     if !told.is_empty() {
-        content.push(classed("div", "scroll", at_a_glance(told)));
+        content.push(at_a_glance(other, &told).scroll());
     }
     if !has_curves {
         content.push(overlay(other, names));
     }
     if !same.is_empty() {
         let count = words_of::counted(same.len() as u64, "point");
-        let table = classed("div", "scroll", at_a_glance(same));
+        let table = at_a_glance(other, &same).scroll();
         content
             .push(folded(format!("{count} without a significant difference, or not known"), table));
     }
@@ -91,45 +92,6 @@ fn against(other: &Against, runs: Runs<'_>, names: &[String], has_curves: bool) 
     }
     content.push(glance::changed(other).map(block).collect::<Markup>());
     content
-}
-
-/// A line for each point.
-fn at_a_glance(lines: Vec<Line>) -> Markup {
-    let head = [
-        ("Point", ""),
-        ("Verdict", ""),
-        ("IOPS A → B", "number"),
-        ("Δ", "number"),
-        ("p99 A → B", "number"),
-        ("Δ", "number"),
-    ];
-    let row = |line: Line| {
-        let number = |text: String| classed("td", "number", text);
-        let tone = match line.tone {
-            Some(words::Tone::Better) => "wraps better",
-            Some(words::Tone::Worse) => "wraps worse",
-            None => "wraps",
-        };
-        let cells = [
-            element("th", &[("scope", "row"), ("class", "wraps")], line.point),
-            classed("td", tone, line.verdict),
-            number(line.rate.0),
-            number(line.rate.1),
-            number(line.p99.0),
-            number(line.p99.1),
-        ];
-        plain("tr", cells)
-    };
-    let body: Markup = lines.into_iter().map(row).collect();
-    table_of(&head, body)
-}
-
-fn table_of(head: &[(&'static str, &'static str)], body: Markup) -> Markup {
-    let head: Markup = head
-        .iter()
-        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
-        .collect();
-    element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
 }
 
 /// More points than this are no picture any more; the table has them.
@@ -165,39 +127,6 @@ fn overlay(other: &Against, names: &[String]) -> Markup {
 
 /// All figures of a point that changed.
 fn block(point: &ComparedPoint) -> Markup {
-    folded(plain("strong", glance::name(point)), classed("div", "scroll", table(point)))
-}
-
-/// What can be told stands first: a narrow window cuts off what it rests on, not the finding.
-fn table(point: &ComparedPoint) -> Markup {
-    let head = [
-        ("Figure", ""),
-        ("Verdict", ""),
-        ("Difference", "number"),
-        ("95 % interval", "number"),
-        ("A", "number"),
-        ("B", "number"),
-    ];
-    let head: Markup = head
-        .iter()
-        .map(|(word, class)| element("th", &[("scope", "col"), ("class", class)], *word))
-        .collect();
-    let row = |found: &analysis::compare::Difference| {
-        let number = |text: String| classed("td", "number", text);
-        let cells = [
-            element(
-                "th",
-                &[("scope", "row"), ("class", "wraps")],
-                words::metric_of(point, found.metric),
-            ),
-            classed("td", "wraps", words::verdict(found)),
-            number(words::percent(found.percent)),
-            number(words::interval(found.interval)),
-            number(words::value(found.metric, found.base)),
-            number(words::value(found.metric, found.other)),
-        ];
-        plain("tr", cells)
-    };
-    let body: Markup = point.differences.iter().map(row).collect();
-    element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
+    let table = differences(point, point.differences.iter()).scroll();
+    folded(plain("strong", glance::name(point)), table)
 }

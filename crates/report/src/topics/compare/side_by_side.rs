@@ -2,9 +2,10 @@
 //! that it touches.
 
 use super::run_name;
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
 use crate::ground::words::hosts;
+use crate::pens::Table;
 use crate::topics::doubts::Marks;
 use crate::topics::evidence;
 use crate::topics::results::row::name;
@@ -23,27 +24,20 @@ type Key = (String, String, Ops);
 /// The head of a page of several runs, and which these are.
 pub fn head(records: &[&Record], names: &[String]) -> [Markup; 2] {
     let head = plain("header", plain("h1", format!("{} runs side by side", records.len())));
-    let runs =
-        plain("section", [plain("h2", "Runs"), classed("div", "scroll", which(records, names))]);
+    let runs = plain("section", [plain("h2", "Runs"), which(records, names)]);
     [head, runs]
 }
 
 fn which(records: &[&Record], names: &[String]) -> Markup {
-    let head = ["", "Suite", "Hosts", "Began", "Plimsoll", "State"];
-    let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
-    let row = |(index, record): (usize, &&Record)| {
-        let cells = [
-            element("th", &[("scope", "row")], run_name(names, index)),
-            plain("td", &record.plan.suite),
-            plain("td", hosts(record)),
-            plain("td", words::utc(record.started_unix_ns)),
-            plain("td", &record.version),
-            plain("td", words::run_state(&analysis::run_state(record))),
-        ];
-        plain("tr", cells)
-    };
-    let body: Markup = records.iter().enumerate().map(row).collect();
-    element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)])
+    Table::of(records.iter().copied().enumerate())
+        .name("", |(index, _)| run_name(names, index))
+        .words("Suite", |(_, record)| &record.plan.suite)
+        .words("Hosts", |(_, record)| hosts(record))
+        .words("Began", |(_, record)| words::utc(record.started_unix_ns))
+        .words("Plimsoll", |(_, record)| &record.version)
+        .words("State", |(_, record)| words::run_state(&analysis::run_state(record)))
+        .bare()
+        .scroll()
 }
 
 /// What each run carried.
@@ -54,32 +48,23 @@ pub fn figures(
     names: &[String],
 ) -> Markup {
     let (lines, runs, evidence) = lines(records, results, testbed);
-    let mut head = element("th", &[("scope", "col")], "Workload");
-    head.push(element("th", &[("scope", "col")], "Op"));
-    for number in 0..records.len() {
-        for figure in ["IOPS", "MiB/s", "p99"] {
-            head.push(element(
-                "th",
-                &[("scope", "col"), ("class", "number")],
-                format!("{} {figure}", run_name(names, number)),
-            ));
-        }
-    }
     let marks = Marks::of(runs.iter().flat_map(BTreeMap::values), usize::MAX);
-    let mut body = Markup::new();
-    for key in &lines {
-        let mut cells =
-            [element("th", &[("scope", "row")], &key.1), plain("td", key.2.name())].into();
-        for run in &runs {
-            push_run(&mut cells, run.get(key), &marks);
-        }
-        body.push(plain("tr", cells));
+    let mut table =
+        Table::of(&lines).name("Workload", |key| &key.1).words("Op", |key| key.2.name()).bare();
+    for (number, run) in runs.iter().enumerate() {
+        let name = run_name(names, number);
+        let rate = |row: &ResultRow| {
+            let numbers = references(&marks.beside(row));
+            Markup::from([Markup::from(words::iops(row.iops())), numbers])
+        };
+        let of_bytes = |row: &ResultRow| words::mib_per_s(row.bytes_per_s());
+        let p99 = |row: &ResultRow| words::quantile(&row.latency, 0.99);
+        table = table
+            .figure(format!("{name} IOPS"), |key| run.get(key).map(rate))
+            .figure(format!("{name} MiB/s"), |key| run.get(key).map(of_bytes))
+            .figure(format!("{name} p99"), |key| run.get(key).map(p99));
     }
-    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
-    plain(
-        "section",
-        [plain("h2", "Side by side"), classed("div", "scroll", table), doubts(&marks, &evidence)],
-    )
+    plain("section", [plain("h2", "Side by side"), table.scroll(), doubts(&marks, &evidence)])
 }
 
 /// The lines of the table, in the order in which the runs first have them, each run's figures by
@@ -107,19 +92,6 @@ fn lines(
         runs.push(run);
     }
     (lines, runs, evidence.unwrap_or_default())
-}
-
-fn push_run(cells: &mut Markup, row: Option<&ResultRow>, marks: &Marks) {
-    let Some(row) = row else {
-        cells.push((0..3).map(|_| classed("td", "number", "–")).collect::<Markup>());
-        return;
-    };
-    let figure = |text: String, notes: &[usize]| {
-        classed("td", "number", [Markup::from(text), references(notes)])
-    };
-    cells.push(figure(words::iops(row.iops()), &marks.beside(row)));
-    cells.push(figure(words::mib_per_s(row.bytes_per_s()), &[]));
-    cells.push(figure(words::latency(row.latency.quantile_ns(0.99)), &[]));
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! A comparison for the terminal.
 
-use super::glance::{self, changed, is_told};
+use super::glance::{self, Line, changed, is_told};
 use super::{
-    LEGEND, has_differences, interval, metric_of, not_decided, only, percent, said, title, tone,
-    value, verdict,
+    LEGEND, Tone, has_differences, interval, metric_of, not_decided, only, percent, said, title,
+    tone, value, verdict,
 };
-use crate::ground::columns::{self, Column, Want};
 use crate::ground::emphasis;
 use crate::ground::folding::folded;
-use analysis::compare::{Against, ComparedPoint, Comparison, Verdict};
+use crate::pens::terminal::Want;
+use crate::pens::{Cell, Table};
+use analysis::compare::{Against, ComparedPoint, Comparison, Difference, Verdict};
 use model::Record;
 
 /// How a terminal shows a comparison.
@@ -49,7 +50,7 @@ fn against(other: &Against, records: &[&Record], shown: ComparisonStyle<'_>) -> 
         return text;
     }
     text.push_str(&format!("{}\n\n", glance::answer(other)));
-    text.push_str(&at_a_glance(other, shown.room));
+    text.push_str(&at_a_glance(other, &glance::lines(other)).within(shown.room));
     for note in glance::notes(other) {
         text.push_str(&format!("- {note}\n"));
     }
@@ -58,47 +59,82 @@ fn against(other: &Against, records: &[&Record], shown: ComparisonStyle<'_>) -> 
     text
 }
 
-fn at_a_glance(other: &Against, room: Option<usize>) -> String {
+/// A line for each point. On a page the verdict stands first: a narrow window cuts off what it
+/// rests on, not the finding.
+pub(super) fn at_a_glance<'a>(other: &Against, lines: &'a [Line]) -> Table<&'a Line> {
     let is_metadata = other.points.iter().any(|point| point.is_metadata);
-    let rate = if is_metadata { "rate" } else { "IOPS" };
-    let mut table = vec![
-        Column::names("point").want(Want::Folded),
-        Column::figures(&format!("{rate} A → B")).want(Want::Spare(1)),
-        Column::figures("Δ").called(&format!("difference of {rate}")),
-        Column::figures("p99 A → B").want(Want::Spare(0)),
-        Column::figures("Δ").called("difference of p99"),
-        Column::names("verdict"),
-    ];
-    for line in glance::lines(other) {
-        let verdict = line.tone.map_or(line.verdict.clone(), |tone| tone.marked(&line.verdict));
-        let cells = [line.point, line.rate.0, line.rate.1, line.p99.0, line.p99.1, verdict];
-        columns::row(&mut table, cells);
-    }
-    columns::within(table, room)
+    let (rate, of_rate) = match is_metadata {
+        true => ("rate A → B", "difference of rate"),
+        false => ("IOPS A → B", "difference of IOPS"),
+    };
+    let toned = |line: &Line| {
+        let tone = match line.tone {
+            Some(Tone::Better) => "wraps better",
+            Some(Tone::Worse) => "wraps worse",
+            None => "wraps",
+        };
+        Cell::from(&line.verdict).classed(tone)
+    };
+    let marked = |line: &Line| {
+        line.tone.map_or_else(|| line.verdict.clone(), |tone| tone.marked(&line.verdict))
+    };
+    Table::of(lines)
+        .name("point", |line| &line.point)
+        .class("wraps")
+        .want(Want::Folded)
+        .words("verdict", toned)
+        .on_page()
+        .figure(rate, |line| &line.rate.0)
+        .titled("IOPS A → B")
+        .want(Want::Spare(1))
+        .figure("Δ", |line| &line.rate.1)
+        .called(of_rate)
+        .figure("p99 A → B", |line| &line.p99.0)
+        .want(Want::Spare(0))
+        .figure("Δ", |line| &line.p99.1)
+        .called("difference of p99")
+        .words("verdict", marked)
+        .on_terminal()
+        .capitals()
+}
+
+/// Differences of one point, figure by figure; on a page the verdict stands first.
+pub(super) fn differences<'a>(
+    compared: &ComparedPoint,
+    all: impl Iterator<Item = &'a Difference>,
+) -> Table<&'a Difference> {
+    let marked = |found: &Difference| {
+        tone(found).map_or_else(|| verdict(found).to_owned(), |it| it.marked(verdict(found)))
+    };
+    let (a, b): (fn(&Difference) -> String, fn(&Difference) -> String) =
+        (|found| value(found.metric, found.base), |found| value(found.metric, found.other));
+    Table::of(all)
+        .name("figure", |found| metric_of(compared, found.metric))
+        .class("wraps")
+        .words("verdict", verdict)
+        .class("wraps")
+        .on_page()
+        .figure("A", a)
+        .on_terminal()
+        .figure("B", b)
+        .on_terminal()
+        .figure("difference", |found| percent(found.percent))
+        .figure("95 % interval", |found| interval(found.interval))
+        .want(Want::Spare(0))
+        .figure("A", a)
+        .on_page()
+        .figure("B", b)
+        .on_page()
+        .words("", marked)
+        .on_terminal()
+        .capitals()
 }
 
 /// What changed of one point, figure by figure.
 fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
-    let mut table = vec![
-        Column::names("figure"),
-        Column::figures("A"),
-        Column::figures("B"),
-        Column::figures("difference"),
-        Column::figures("95 % interval").want(Want::Spare(0)),
-        Column::names(""),
-    ];
-    for found in compared.differences.iter().filter(|found| is_told(found)) {
-        let cells = [
-            metric_of(compared, found.metric).to_owned(),
-            value(found.metric, found.base),
-            value(found.metric, found.other),
-            percent(found.percent),
-            interval(found.interval),
-            tone(found).map_or_else(|| verdict(found).to_owned(), |it| it.marked(verdict(found))),
-        ];
-        columns::row(&mut table, cells);
-    }
-    let mut text = format!("{}\n{}", glance::name(compared), columns::within(table, room));
+    let told = compared.differences.iter().filter(|found| is_told(found));
+    let table = differences(compared, told);
+    let mut text = format!("{}\n{}", glance::name(compared), table.within(room));
     for (said, verdict) in
         [("No significant difference", Verdict::NoDifference), ("Not known", Verdict::NotKnown)]
     {

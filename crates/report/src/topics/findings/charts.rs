@@ -3,8 +3,9 @@
 
 use super::bars::groups;
 use crate::ground::chart::{Line, Lines, Point, Scale, reach};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed};
 use crate::ground::words;
+use crate::pens::Table;
 use crate::topics::findings::{self, large_bytes, request_bytes};
 use crate::topics::results::row::{ceiling_of, most_bytes_per_s, most_iops};
 use analysis::ceiling::Reached;
@@ -235,35 +236,25 @@ pub(crate) fn name(found: &Finding) -> String {
 
 /// Peak and sustained of every curve.
 fn peaks(rows: &[ResultRow], findings: &[Finding]) -> Markup {
-    let head = ["Curve", "Over", "Peak", "at", "Sustained", "from", "to"];
-    let head: Markup = head.iter().map(|word| element("th", &[("scope", "col")], *word)).collect();
-    let row = |found: &Finding| {
-        let curve = &found.curve;
-        let label = |n: usize| found.label(n).unwrap_or("–").to_owned();
-        let say = |value: f64| findings::figure(found, value, large_bytes(rows, found));
-        let level =
-            |say: &dyn Fn(f64) -> String| curve.sustained.map_or_else(|| "–".to_owned(), say);
-        let cells = [
-            element("th", &[("scope", "row")], name(found)),
-            plain("td", &found.axis),
-            plain("td", say(found.values.get(curve.peak).copied().unwrap_or(0.0))),
-            plain("td", label(curve.peak)),
-            plain("td", level(&say)),
-            plain("td", level(&|_| label(curve.knee))),
-            plain("td", level(&|_| label(curve.plateau_end))),
-        ];
-        plain("tr", cells)
-    };
-    let rows: Markup =
-        findings.iter().filter(|found| found.covers != Covers::Beside).map(row).collect();
-    let caption = plain(
-        "caption",
-        "Sustained: the median of the values within 5 % of the peak; it begins at the knee. –: \
-         the last value is the peak; sweep further.",
-    );
-    let table =
-        element("table", &[], [caption, plain("thead", plain("tr", head)), plain("tbody", rows)]);
-    classed("div", "scroll", table)
+    let level = |found: &Finding, say: &dyn Fn(f64) -> String| found.curve.sustained.map(say);
+    let label = |found: &Finding, n: usize| found.label(n).unwrap_or("–").to_owned();
+    let say =
+        |found: &Finding, value: f64| findings::figure(found, value, large_bytes(rows, found));
+    let peak = |found: &Finding| found.values.get(found.curve.peak).copied().unwrap_or(0.0);
+    Table::of(findings.iter().filter(|found| found.covers != Covers::Beside))
+        .name("Curve", name)
+        .words("Over", |found| &found.axis)
+        .words("Peak", |found| say(found, peak(found)))
+        .words("at", |found| label(found, found.curve.peak))
+        .words("Sustained", |found| level(found, &|value| say(found, value)))
+        .words("from", |found| level(found, &|_| label(found, found.curve.knee)))
+        .words("to", |found| level(found, &|_| label(found, found.curve.plateau_end)))
+        .bare()
+        .caption(
+            "Sustained: the median of the values within 5 % of the peak; it begins at the knee. \
+             –: the last value is the peak; sweep further.",
+        )
+        .scroll()
 }
 
 #[cfg(test)]

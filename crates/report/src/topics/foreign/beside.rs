@@ -1,15 +1,16 @@
 //! Runs beside each other, of which at least one holds results of another tool.
 
 use super::{figure, value};
-use crate::ground::columns::{self, Column};
 use crate::ground::folding::hung;
-use crate::ground::json::plain;
-use crate::ground::markup::{Markup, classed, plain as plain_element};
+use crate::ground::markup::{Markup, plain as plain_element};
 use crate::ground::words;
+use crate::object;
+use crate::pens::Table;
+use crate::pens::json::plain;
+use crate::pens::json::{Value, each};
 use analysis::foreign::{Beside, BesideFigure, BesideRow, Figure, beside};
 use model::foreign::GivenRow;
 use model::printable;
-use serde_json::{Value, json};
 
 /// The version of the object; raised when a field changes its meaning.
 const FORMAT: u32 = 1;
@@ -61,30 +62,26 @@ fn cell(found: &BesideFigure, run: usize) -> String {
     format!("{}{mark}", value(found.figure, shown))
 }
 
-fn change(found: &BesideFigure, run: usize) -> String {
-    found.percent(run).map_or_else(|| "–".to_owned(), percent)
+/// Each figure of each row, a column for each run, and what differs from the first.
+fn table<'a>(sides: &[Side], found: &'a Beside) -> Table<(&'a BesideRow, &'a BesideFigure)> {
+    let rows = found.rows.iter();
+    let mut table = Table::of(rows.flat_map(|row| row.figures.iter().map(move |of| (row, of))))
+        .words("workload", |(row, _)| name(row))
+        .words("figure", |(_, of)| figure(of.figure))
+        .plain();
+    for (run, side) in sides.iter().enumerate() {
+        table = table.figure(side.head(), |(_, of)| cell(of, run));
+        if run > 0 {
+            table = table.figure("change", |(_, of)| of.percent(run).map(percent));
+        }
+    }
+    table
 }
 
 /// Each figure of each row, a column for each run, and what differs from the first.
 pub fn compared(sides: &[Side], room: Option<usize>) -> String {
     let found = of(sides);
-    let mut columns =
-        vec![Column::names("workload"), Column::names("figure"), Column::figures(&sides[0].head())];
-    for side in &sides[1..] {
-        columns.push(Column::figures(&side.head()));
-        columns.push(Column::figures("change"));
-    }
-    for row in &found.rows {
-        for figure in &row.figures {
-            let mut cells = vec![name(row), self::figure(figure.figure), cell(figure, 0)];
-            for run in 1..sides.len() {
-                cells.push(cell(figure, run));
-                cells.push(change(figure, run));
-            }
-            columns::row(&mut columns, cells);
-        }
-    }
-    let mut text = columns::within(columns, room);
+    let mut text = table(sides, &found).within(room);
     text.push('\n');
     let mut line = |head: &str, words: &str| {
         let words = printable::line(words);
@@ -110,26 +107,25 @@ pub fn compared_json(sides: &[Side]) -> Value {
         let of = |found: &BesideFigure| {
             let changes: Vec<Option<f64>> =
                 (1..sides.len()).map(|run| found.percent(run)).collect();
-            json!({ "figure": key(found.figure), "values": found.values, "percent": changes,
-                    "of_completion": found.of_completion, "interval": null })
+            object! {
+                figure: key(found.figure), percent: changes, interval: (),
+                ..found { values, of_completion },
+            }
         };
-        json!({ "workload": row.workload, "op": row.op.map(model::Op::name), "nth": row.nth,
-                "figures": row.figures.iter().map(of).collect::<Vec<_>>() })
+        object! {
+            op: row.op.map(model::Op::name), figures: each(&row.figures, of),
+            ..row { workload, nth },
+        }
     };
-    let alone = |(run, name): &(usize, String)| json!({ "run": sides[*run].name, "result": name });
-    plain(json!({
-        "format": FORMAT,
-        "foreign": true,
-        "runs": sides.iter().map(of_side).collect::<Vec<_>>(),
-        "rows": found.rows.iter().map(row).collect::<Vec<_>>(),
-        "alone": found.alone.iter().map(alone).collect::<Vec<_>>(),
-        "words": NO_INTERVAL,
-    }))
+    let alone = |(run, name): &(usize, String)| object! { run: sides[*run].name, result: name };
+    plain(object! {
+        format: FORMAT, foreign: true, runs: each(sides.iter(), of_side),
+        rows: each(&found.rows, row), alone: each(&found.alone, alone), words: NO_INTERVAL,
+    })
 }
 
 fn of_side(side: &Side) -> Value {
-    json!({ "name": side.name, "foreign": side.is_foreign,
-            "measured_unix_ns": side.measured_unix_ns })
+    object! { foreign: side.is_foreign, ..side { name, measured_unix_ns } }
 }
 
 /// A stable name of a figure: its unit is its last word.
@@ -156,15 +152,13 @@ pub fn trend(sides: &[Side], room: Option<usize>) -> String {
     let mut text = format!("{} in the order of time\n", words::counted(sides.len() as u64, "run"));
     for row in &found.rows {
         text.push_str(&format!("\n{}\n", printable::line(&name(row))));
-        let mut columns = vec![Column::names("run"), Column::names("measured")];
-        columns.extend(row.figures.iter().map(|of| Column::figures(&figure(of.figure))));
-        for (run, side) in sides.iter().enumerate() {
-            let when = side.measured_unix_ns.map_or_else(|| "–".to_owned(), words::utc);
-            let mut cells = vec![side.head(), when];
-            cells.extend(row.figures.iter().map(|figure| cell(figure, run)));
-            columns::row(&mut columns, cells);
+        let mut table = Table::of(sides.iter().enumerate())
+            .words("run", |(_, side)| side.head())
+            .words("measured", |(_, side)| side.measured_unix_ns.map(words::utc));
+        for of in &row.figures {
+            table = table.figure(figure(of.figure), |(run, _)| cell(of, run));
         }
-        text.push_str(&columns::within(columns, room));
+        text.push_str(&table.within(room));
     }
     text.push_str(&format!("\n{NO_INTERVAL}\n"));
     text
@@ -173,33 +167,11 @@ pub fn trend(sides: &[Side], room: Option<usize>) -> String {
 /// The comparison as a section of a page.
 pub fn section(sides: &[Side]) -> Markup {
     let found = of(sides);
-    let mut head: Vec<Markup> =
-        ["workload", "figure"].into_iter().map(|head| plain_element("th", head)).collect();
-    head.push(plain_element("th", sides[0].head()));
-    for side in &sides[1..] {
-        head.push(plain_element("th", side.head()));
-        head.push(plain_element("th", "change"));
-    }
-    let mut rows = Markup::new();
-    for row in &found.rows {
-        for of in &row.figures {
-            let mut cells: Vec<Markup> = [name(row), figure(of.figure), cell(of, 0)]
-                .map(|cell| plain_element("td", cell))
-                .into();
-            for run in 1..sides.len() {
-                cells.push(plain_element("td", cell(of, run)));
-                cells.push(plain_element("td", change(of, run)));
-            }
-            rows.push(plain_element("tr", cells.into_iter().collect::<Markup>()));
-        }
-    }
-    let head = plain_element("thead", plain_element("tr", head.into_iter().collect::<Markup>()));
-    let table = plain_element("table", [head, plain_element("tbody", rows)]);
     plain_element(
         "section",
         [
             plain_element("h2", "Beside each other"),
-            classed("div", "scroll", table),
+            table(sides, &found).scroll(),
             plain_element("p", format!("Differences have {NO_INTERVAL}.")),
         ],
     )

@@ -2,12 +2,14 @@
 //! its title.
 
 use super::beside::{self, Side};
-use super::{NOT_QUOTABLE, doubt, figure, lack, latency, row_name, tool, tools, value};
+use super::table::given_rows;
+use super::{NOT_QUOTABLE, doubt, lack, latency, row_name, tool, tools};
 use crate::ground::chart::{Line, Lines, Point, Scale};
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::moment::{latency_words, time_words};
 use crate::ground::words;
-use analysis::foreign::{lacks, shown_figures};
+use crate::pens::Table;
+use analysis::foreign::lacks;
 use model::foreign::{ForeignRun, GivenRow, GivenSeries, Measured};
 
 /// No page has more charts, lines of options or quantiles.
@@ -40,7 +42,10 @@ fn article(run: &ForeignRun) -> Markup {
     head.push(classed("p", "facts", facts.join(" · ")));
     let mut content = plain("header", head);
     let given = "Every figure is as the tool gave it. No interval of confidence is known.";
-    content.push(plain("section", [plain("h2", "Results"), table(&run.rows), plain("p", given)]));
+    content.push(plain(
+        "section",
+        [plain("h2", "Results"), given_rows(&run.rows).scroll(), plain("p", given)],
+    ));
     let doubts: Vec<String> = run.doubts.iter().take(MOST).map(doubt).collect();
     if !doubts.is_empty() {
         content.push(plain("section", [plain("h2", "Doubts"), list(doubts)]));
@@ -68,46 +73,19 @@ fn list(items: Vec<String>) -> Markup {
     plain("ul", items.into_iter().map(|item| plain("li", item)).collect::<Markup>())
 }
 
-fn line(kind: &'static str, cells: Vec<String>) -> Markup {
-    plain("tr", cells.into_iter().map(|cell| plain(kind, cell)).collect::<Markup>())
-}
-
-fn in_table(head: Vec<String>, rows: Vec<Vec<String>>) -> Markup {
-    let rows: Markup = rows.into_iter().map(|cells| line("td", cells)).collect();
-    let table = plain("table", [plain("thead", line("th", head)), plain("tbody", rows)]);
-    classed("div", "scroll", table)
-}
-
-fn table(rows: &[GivenRow]) -> Markup {
-    let figures = shown_figures(&rows.iter().collect::<Vec<_>>());
-    let mut head = vec!["workload".to_owned(), "op".to_owned()];
-    head.extend(figures.iter().map(|of| figure(*of)));
-    let cells = |row: &GivenRow| {
-        let mut cells = vec![row.workload.clone(), row.op_name().to_owned()];
-        cells.extend(figures.iter().map(|figure| {
-            figure.value(row).map_or_else(|| "–".to_owned(), |found| value(*figure, found))
-        }));
-        cells
-    };
-    in_table(head, rows.iter().map(cells).collect())
-}
-
 fn sources(run: &ForeignRun) -> Markup {
-    let head = ["file", "tool", "form", "bytes", "SHA-256"].map(str::to_owned).to_vec();
-    let cells = |source: &model::foreign::Source| {
-        vec![
-            source.file.clone(),
-            tool(source),
-            source.form.word().to_owned(),
-            words::count(source.bytes),
-            source.sha256.clone(),
-        ]
-    };
-    in_table(head, run.sources.iter().map(cells).collect())
+    Table::of(&run.sources)
+        .words("file", |source| &source.file)
+        .words("tool", tool)
+        .words("form", |source| source.form.word())
+        .words("bytes", |source| words::count(source.bytes))
+        .words("SHA-256", |source| &source.sha256)
+        .plain()
+        .scroll()
 }
 
 fn options(rows: &[GivenRow]) -> Markup {
-    let mut told: Vec<Vec<String>> = Vec::new();
+    let mut told: Vec<[String; 2]> = Vec::new();
     for row in rows.iter().filter(|row| !row.options.is_empty()) {
         let all: Vec<String> = row
             .options
@@ -117,14 +95,18 @@ fn options(rows: &[GivenRow]) -> Markup {
                 value => format!("{}={value}", option.name),
             })
             .collect();
-        let cells = vec![row.workload.clone(), all.join(" ")];
+        let cells = [row.workload.clone(), all.join(" ")];
         if told.len() < MOST && !told.contains(&cells) {
             told.push(cells);
         }
     }
     match told.is_empty() {
         true => plain("p", "The source says none."),
-        false => in_table(vec!["workload".to_owned(), "options".to_owned()], told),
+        false => Table::of(&told)
+            .words("workload", |cells| &cells[0])
+            .words("options", |cells| &cells[1])
+            .plain()
+            .scroll(),
     }
 }
 

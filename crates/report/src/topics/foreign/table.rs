@@ -1,9 +1,10 @@
 //! Results of other tools for the terminal.
 
-use super::{NOT_QUOTABLE, doubt, figure, lack, tool, tools, value};
-use crate::ground::columns::{self, Column, Want};
+use super::{NOT_QUOTABLE, doubt, lack, tool, tools, value};
 use crate::ground::folding::hung;
 use crate::ground::words;
+use crate::pens::Table;
+use crate::pens::terminal::Want;
 use analysis::foreign::{Figure, lacks, shown_figures};
 use model::foreign::{Doubt, ForeignRun, GivenRow, Measured, Quantity, Statistic};
 use model::printable;
@@ -60,41 +61,34 @@ fn doubts(all: &[Doubt]) -> Vec<String> {
 
 /// The figures of rows, a column for each that any of them has.
 pub fn rows(rows: &[GivenRow], room: Option<usize>) -> String {
-    let figures = shown_figures(&rows.iter().collect::<Vec<_>>());
-    let has_score = rows.iter().any(|row| row.get(Quantity::whole(Measured::Score)).is_some());
-    let mut columns = vec![Column::names("workload"), Column::names("op")];
-    columns.extend(figures.iter().map(|of| {
-        let column = Column::figures(&figure(*of));
-        let is_spare = matches!(of, Figure::Latency(_, Statistic::Quantile(999_900_000)));
-        column.want(if is_spare { Want::Spare(0) } else { Want::Whole })
-    }));
+    given_rows(rows).within(room)
+}
+
+pub(super) fn given_rows(rows: &[GivenRow]) -> Table<&GivenRow> {
+    let mut table = Table::of(rows)
+        .words("workload", |row| &row.workload)
+        .words("op", |row| row.op_name())
+        .plain();
+    for figure in shown_figures(&rows.iter().collect::<Vec<_>>()) {
+        let is_spare = matches!(figure, Figure::Latency(_, Statistic::Quantile(999_900_000)));
+        table = table
+            .figure(super::figure(figure), |row| {
+                figure.value(row).map(|found| value(figure, found))
+            })
+            .want(if is_spare { Want::Spare(0) } else { Want::Whole });
+    }
     let deviation = Quantity::of(Measured::Rate, Statistic::StdDev);
     // Looked for once: for each row, it would be the square of all rows.
-    let has_deviation = rows.iter().any(|row| row.get(deviation).is_some());
-    if has_deviation {
-        columns.push(Column::figures("SD per s").want(Want::Spare(1)));
+    if rows.iter().any(|row| row.get(deviation).is_some()) {
+        let said = |row: &GivenRow| row.get(deviation).map(words::iops);
+        table = table.figure("SD per s", said).want(Want::Spare(1)).on_terminal();
     }
-    if has_score {
-        columns.push(Column::figures("score"));
+    let score = |row: &GivenRow| row.get(Quantity::whole(Measured::Score));
+    if rows.iter().any(|row| score(row).is_some()) {
+        let said = |row: &GivenRow| score(row).map(|score| format!("{score:.6}"));
+        table = table.figure("score", said).on_terminal();
     }
-    for row in rows {
-        let mut cells = vec![row.workload.clone(), row.op_name().to_owned()];
-        let of = |figure: &Figure| {
-            figure.value(row).map_or_else(|| "–".to_owned(), |found| value(*figure, found))
-        };
-        cells.extend(figures.iter().map(of));
-        let also = |quantity: Quantity, words: fn(f64) -> String| {
-            row.get(quantity).map_or_else(|| "–".to_owned(), words)
-        };
-        if has_deviation {
-            cells.push(also(deviation, words::iops));
-        }
-        if has_score {
-            cells.push(also(Quantity::whole(Measured::Score), |score| format!("{score:.6}")));
-        }
-        columns::row(&mut columns, cells);
-    }
-    columns::within(columns, room)
+    table
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! Maps of plain grids: what came back at each place of two swept axes, and where the suite's
 //! objective ceases to hold.
 
-use super::map::map_axis;
+use super::map::{frame, map_axis};
 use super::verdict;
 use crate::ground::chart::{Map, Square};
-use crate::ground::markup::{Markup, classed, element, plain, with_code};
+use crate::ground::markup::{Markup, classed, plain, with_code};
 use crate::ground::words;
-use analysis::loadline::map::{Axis, Boundary, PlainMap, PlainPlace};
+use crate::object;
+use crate::pens::Table;
+use crate::pens::json::{Value, each};
+use analysis::loadline::map::{Axis, PlainMap, PlainPlace};
 use model::{Bytes, Nanos, Percent, Quantity, Setting};
-use serde_json::{Value, json};
 
 /// A figure at twice its limit, or beyond, has the strongest colour.
 const STRONGEST: f64 = 2.0;
@@ -52,7 +54,7 @@ fn section(map: &PlainMap) -> Markup {
     content.push(sentences(map).iter().map(|said| plain("p", with_code(said))).collect::<Markup>());
     content.push(classed("div", "charts", chart(map)));
     if map.objective.is_some() {
-        content.push(classed("div", "scroll", contour(map)));
+        content.push(contour(map).scroll());
     }
     plain("section", content)
 }
@@ -116,15 +118,12 @@ fn told(map: &PlainMap, place: &PlainPlace) -> String {
 }
 
 /// The contour as a table.
-fn contour(map: &PlainMap) -> Markup {
-    let row = |(number, value): (usize, &Setting)| {
-        let cells = [classed("td", "number", value.label()), plain("td", holds(map, number))];
-        plain("tr", cells)
-    };
-    let body: Markup = map.axes[1].values.iter().enumerate().map(row).collect();
-    let head = |name: &str| element("th", &[("scope", "col")], name);
-    let heads = plain("thead", plain("tr", [head(&map.axes[1].name), head("Holds (95 %)")]));
-    element("table", &[], [heads, plain("tbody", body)])
+fn contour(map: &PlainMap) -> Table<(usize, &Setting)> {
+    Table::of(map.axes[1].values.iter().enumerate())
+        .words(&map.axes[1].name, |(_, value)| value.label())
+        .class("number")
+        .words("Holds (95 %)", |(number, _)| holds(map, number))
+        .bare()
 }
 
 /// How much of the first axis holds in a row.
@@ -164,33 +163,21 @@ fn figure(axis: &Axis, value: f64) -> String {
 }
 
 /// The field `maps` of the results.
-pub fn objects(maps: &[PlainMap]) -> Value {
-    let object = |map: &PlainMap| {
-        let axis = |axis: &Axis| {
-            let values = axis.values.iter().map(|one| one.quantity().number());
-            json!({ "name": axis.name, "values": values.collect::<Vec<_>>() })
-        };
-        let place = |place: &PlainPlace| {
-            let excess = place.judged.as_ref().map(|point| point.tried.excess);
-            json!({
-                "at": place.at,
-                "iops": place.iops,
-                "mean_ns": place.mean_ns,
-                "p99_ns": place.p99_ns,
-                "of_limit": excess.filter(|excess| excess.is_finite()),
-                "holds": place.judged.as_ref().map(|point| point.holds),
-            })
-        };
-        let boundary =
-            |one: &Boundary| json!({ "most": one.most, "low": one.low, "high": one.high });
-        json!({
-            "scenario": map.scenario,
-            "workload": map.workload,
-            "objective": map.objective.as_ref().map(ToString::to_string),
-            "axes": map.axes.iter().map(axis).collect::<Vec<_>>(),
-            "contour": map.contour.iter().map(boundary).collect::<Vec<_>>(),
-            "places": map.places.iter().map(place).collect::<Vec<_>>(),
-        })
+pub fn objects(maps: &[PlainMap]) -> Vec<Value> {
+    let place = |place: &PlainPlace| {
+        let excess = place.judged.as_ref().map(|point| point.tried.excess);
+        object! {
+            of_limit: excess.filter(|excess| excess.is_finite()),
+            holds: place.judged.as_ref().map(|point| point.holds),
+            ..place { at, iops, mean_ns, p99_ns },
+        }
     };
-    Value::from(maps.iter().map(object).collect::<Vec<_>>())
+    let object = |map: &PlainMap| {
+        let (axes, contour) = frame(&map.axes, &map.contour);
+        object! {
+            objective: map.objective.as_ref().map(ToString::to_string), axes,
+            contour, places: each(&map.places, place), ..map { scenario, workload },
+        }
+    };
+    each(maps, object)
 }

@@ -2,11 +2,14 @@
 
 use super::verdict;
 use crate::ground::chart::{Map, MapAxis, Square};
-use crate::ground::markup::{Markup, classed, element, plain, with_code};
+use crate::ground::markup::{Markup, plain, with_code};
 use crate::ground::words;
+use crate::object;
+use crate::pens::Table;
+use crate::pens::json::{Value, each};
+use analysis::loadline::LoadPoint;
 use analysis::loadline::map::{Axis, Boundary, LoadMap, Place};
 use model::setting::Setting;
-use serde_json::{Value, json};
 
 /// A figure at twice its limit, or beyond, has the strongest colour.
 const STRONGEST: f64 = 2.0;
@@ -107,81 +110,59 @@ pub fn chart(map: &LoadMap) -> Markup {
 pub fn section(map: &LoadMap) -> Markup {
     let mut content = plain("h2", "Load line over two rates");
     content.push(sentences(map).iter().map(|said| plain("p", with_code(said))).collect::<Markup>());
-    content.push(classed("div", "scroll", contour(map)));
-    content.push(classed("div", "scroll", points(map)));
+    content.push(contour(map).scroll());
+    content.push(points(map).scroll());
     plain("section", content)
 }
 
-fn heads(names: &[&str], last: &str) -> Markup {
-    let number = |name: &&str| element("th", &[("scope", "col"), ("class", "number")], *name);
-    let mut heads: Markup = names.iter().map(number).collect();
-    heads.push(element("th", &[("scope", "col")], last));
-    plain("thead", plain("tr", heads))
-}
-
-fn cells(figures: impl IntoIterator<Item = String>, last: String) -> Markup {
-    let mut cells: Markup = figures.into_iter().map(|cell| classed("td", "number", cell)).collect();
-    cells.push(plain("td", last));
-    plain("tr", cells)
-}
-
 /// The contour as a table.
-fn contour(map: &LoadMap) -> Markup {
-    let row = |(boundary, value): (&Boundary, &Setting)| {
-        cells([value.label().to_owned()], bears(&map.axes[0], boundary))
-    };
-    let body: Markup = map.contour.iter().zip(&map.axes[1].values).map(row).collect();
-    let head = heads(&[&map.axes[1].name], "Holds (95 %)");
-    element("table", &[], [head, plain("tbody", body)])
+fn contour(map: &LoadMap) -> Table<(&Boundary, &Setting)> {
+    Table::of(map.contour.iter().zip(&map.axes[1].values))
+        .figure(&map.axes[1].name, |(_, value)| value.label())
+        .words("Holds (95 %)", |(boundary, _)| bears(&map.axes[0], boundary))
+        .bare()
 }
 
 /// What was measured, as a table.
-fn points(map: &LoadMap) -> Markup {
-    let row = |place: &Place| {
-        let point = place.point.as_ref()?;
-        let label =
-            |axis: usize| map.axes[axis].values.get(place.at[axis]).map_or("", Setting::label);
-        let figures = [
-            label(0).to_owned(),
-            label(1).to_owned(),
-            words::iops(point.tried.carried),
-            words::latency(point.latency.quantile_ns(0.5)),
-            words::latency(point.latency.quantile_ns(0.99)),
-            words::count(point.errors),
-        ];
-        let word = if point.holds { "holds" } else { "does not hold" };
-        Some(cells(figures, format!("{word}: {}", verdict(point))))
+fn points(map: &LoadMap) -> Table<(&Place, &LoadPoint)> {
+    let label = |place: &Place, axis: usize| {
+        map.axes[axis].values.get(place.at[axis]).map_or("", Setting::label).to_owned()
     };
-    let body: Markup = map.places.iter().filter_map(row).collect();
-    let names = [&*map.axes[0].name, &*map.axes[1].name, "IOPS", "p50", "p99", "Errors"];
-    element("table", &[], [heads(&names, "Objective"), plain("tbody", body)])
+    let objective = |point: &LoadPoint| {
+        let word = if point.holds { "holds" } else { "does not hold" };
+        format!("{word}: {}", verdict(point))
+    };
+    Table::of(map.places.iter().filter_map(|place| Some((place, place.point.as_ref()?))))
+        .figure(&map.axes[0].name, |(place, _)| label(place, 0))
+        .figure(&map.axes[1].name, |(place, _)| label(place, 1))
+        .figure("IOPS", |(_, point)| words::iops(point.tried.carried))
+        .figure("p50", |(_, point)| words::quantile(&point.latency, 0.5))
+        .figure("p99", |(_, point)| words::quantile(&point.latency, 0.99))
+        .figure("Errors", |(_, point)| words::count(point.errors))
+        .words("Objective", |(_, point)| objective(point))
+        .bare()
+}
+
+/// The axes and the contour of a map, for machines.
+pub(super) fn frame(axes: &[Axis], contour: &[Boundary]) -> (Vec<Value>, Vec<Value>) {
+    let axis = |axis: &Axis| {
+        object! { name: axis.name, values: each(&axis.values, |one| one.quantity().number()) }
+    };
+    (each(axes, axis), each(contour, |one| object! { ..one { most, low, high } }))
 }
 
 /// The search as one object: the field `map` of the results.
 pub fn object(map: &LoadMap) -> Value {
-    let axis = |axis: &Axis| {
-        json!({
-            "name": axis.name,
-            "values": axis.values.iter().map(|one| one.quantity().number()).collect::<Vec<_>>(),
-        })
-    };
     let place = |place: &Place| {
-        json!({
-            "at": place.at,
-            "of_limit": Some(place.excess).filter(|excess| excess.is_finite()),
-            "holds": place.holds,
-            "iops": place.point.as_ref().map(|point| point.tried.carried),
-            "measured": place.point.is_some(),
-        })
+        object! {
+            of_limit: Some(place.excess).filter(|excess| excess.is_finite()),
+            iops: place.point.as_ref().map(|point| point.tried.carried),
+            measured: place.point.is_some(), ..place { at, holds },
+        }
     };
-    let boundary = |one: &Boundary| json!({ "most": one.most, "low": one.low, "high": one.high });
-    json!({
-        "objective": map.objective.to_string(),
-        "axes": map.axes.iter().map(axis).collect::<Vec<_>>(),
-        "contour": map.contour.iter().map(boundary).collect::<Vec<_>>(),
-        "measured": map.measured,
-        "contradictions": map.contradictions,
-        "finished": map.finished,
-        "places": map.places.iter().map(place).collect::<Vec<_>>(),
-    })
+    let (axes, contour) = frame(&map.axes, &map.contour);
+    object! {
+        objective: map.objective.to_string(), axes, contour,
+        places: each(&map.places, place), ..map { measured, contradictions, finished },
+    }
 }

@@ -7,10 +7,11 @@ pub mod other_axis;
 mod page;
 
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::Value;
 use analysis::loadline::search::Contradiction;
 use analysis::loadline::{LoadLine, LoadPoint};
 use model::objective::Condition;
-use serde_json::{Value, json};
 
 pub use page::{curve, section};
 
@@ -165,43 +166,15 @@ fn verdict(point: &LoadPoint) -> String {
 
 /// The search as one object: the field `load_line` of the results.
 pub fn object(line: &LoadLine) -> Value {
-    let quantile = |point: &LoadPoint, share| point.latency.quantile_ns(share);
-    let point = |point: &LoadPoint| {
-        json!({
-            "rate": point.tried.rate,
-            "iops": point.tried.carried,
-            "latency_ns": {
-                "mean": point.latency.mean_ns(),
-                "p50": quantile(point, 0.5),
-                "p99": quantile(point, 0.99),
-                "p99_9": quantile(point, 0.999),
-                "max": point.latency.max_ns(),
-            },
-            "errors": point.errors,
-            "of_limit": Some(point.of_limit).filter(|excess| excess.is_finite()),
-            "worst": point.worst.as_ref().map(Condition::figure),
-            "holds": point.holds,
-            "keeps_up": point.keeps_up,
-            "others_cpu": point.others.as_ref()
-                .map(|others| json!({ "host": others.host, "share": others.share })),
-        })
-    };
-    json!({
-        "objective": line.objective.to_string(),
-        "rate": line.answer.rate,
-        "confirmed": line.answer.confirmed,
-        "fails_at": line.answer.fails_at,
-        "contradiction": line.answer.contradiction.map(|found| {
-            json!({ "fails_at": found.fails_at, "holds_at": found.holds_at,
-                "in_closed_loop": found.in_closed_loop })
-        }),
-        "finished": line.finished,
-        "knee": line.knee,
-        "kept_up": line.kept_up,
-        "fell_behind": line.fell_behind,
-        "most": line.most,
-        "points": line.points.iter().map(point).collect::<Vec<_>>(),
-    })
+    let contradiction = line.answer.contradiction;
+    let answer = &line.answer;
+    object! {
+        objective: line.objective.to_string(),
+        contradiction: contradiction
+            .map(|found| object! { ..found { fails_at, holds_at, in_closed_loop } }),
+        points: page::table(line).json(),
+        ..answer { rate, confirmed, fails_at }, ..line { finished, knee, kept_up, fell_behind, most },
+    }
 }
 
 #[cfg(test)]

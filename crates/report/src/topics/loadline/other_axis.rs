@@ -1,11 +1,13 @@
 //! What a search along another axis than the rate found: in words, on a page, and as an object.
 
-use crate::ground::markup::{Markup, classed, element, plain, with_code};
+use crate::ground::markup::{Markup, plain, with_code};
 use crate::ground::words;
+use crate::object;
+use crate::pens::Table;
+use crate::pens::json::{Value, some_quantiles};
 use analysis::loadline::axis::{AlongLine, AlongPoint};
 use model::objective::Condition;
 use model::search::{SearchAxis, axis_value};
-use serde_json::{Value, json};
 
 /// The finding in sentences.
 pub fn sentences(line: &AlongLine) -> Vec<String> {
@@ -64,64 +66,43 @@ fn verdict(point: &AlongPoint) -> String {
     }
 }
 
+/// The points in the order of the axis, as the page and the object have them.
+fn table<'a>(line: &AlongLine, points: &[&'a AlongPoint]) -> Table<&'a AlongPoint> {
+    let objective = |point: &AlongPoint| {
+        let word = if point.excess <= 1.0 { "holds" } else { "does not hold" };
+        format!("{word}: {}", verdict(point))
+    };
+    Table::of(points.iter().copied())
+        .known("value", line.along.word(), |point| point.value, |at| axis_value(line.along, at))
+        .known("iops", "IOPS", |point| point.carried, words::iops)
+        .figure("Mean", |point| words::mean(&point.latency))
+        .figure("p50", |point| words::quantile(&point.latency, 0.5))
+        .figure("p99", |point| words::quantile(&point.latency, 0.99))
+        .field("latency_ns", |point| some_quantiles(&point.latency, "mean p50 p99"))
+        .known("errors", "Errors", |point| point.errors, words::count)
+        .words("Objective", objective)
+        .field("of_limit", |point| Some(point.excess).filter(|excess| excess.is_finite()))
+        .field("worst", |point| point.worst.as_ref().map(Condition::figure))
+        .field("holds", |point| point.excess <= 1.0)
+        .bare()
+}
+
 /// The section of a run that searched: the sentences and each point, in the order of the axis.
 pub fn section(line: &AlongLine) -> Markup {
     let mut content = plain("h2", format!("Along {}", line.along));
     content
         .push(sentences(line).iter().map(|said| plain("p", with_code(said))).collect::<Markup>());
-    let number = |name: &str| element("th", &[("scope", "col"), ("class", "number")], name);
-    let mut heads: Markup = [line.along.word(), "IOPS", "Mean", "p50", "p99", "Errors"]
-        .into_iter()
-        .map(number)
-        .collect();
-    heads.push(element("th", &[("scope", "col")], "Objective"));
     let mut points: Vec<&AlongPoint> = line.points.iter().collect();
     points.sort_by_key(|point| point.value);
-    let row = |point: &&AlongPoint| {
-        let figures = [
-            axis_value(line.along, point.value),
-            words::iops(point.carried),
-            words::latency(point.latency.mean_ns().map(|mean| mean.round() as u64)),
-            words::latency(point.latency.quantile_ns(0.5)),
-            words::latency(point.latency.quantile_ns(0.99)),
-            words::count(point.errors),
-        ];
-        let mut cells: Markup =
-            figures.into_iter().map(|cell| classed("td", "number", cell)).collect();
-        let word = if point.excess <= 1.0 { "holds" } else { "does not hold" };
-        cells.push(plain("td", format!("{word}: {}", verdict(point))));
-        plain("tr", cells)
-    };
-    let body: Markup = points.iter().map(row).collect();
-    let table = element("table", &[], [plain("thead", plain("tr", heads)), plain("tbody", body)]);
-    content.push(classed("div", "scroll", table));
+    content.push(table(line, &points).scroll());
     plain("section", content)
 }
 
 /// The search as one object: the field `along` of the results.
 pub fn object(line: &AlongLine) -> Value {
-    let point = |point: &AlongPoint| {
-        json!({
-            "value": point.value,
-            "iops": point.carried,
-            "latency_ns": {
-                "mean": point.latency.mean_ns(),
-                "p50": point.latency.quantile_ns(0.5),
-                "p99": point.latency.quantile_ns(0.99),
-            },
-            "errors": point.errors,
-            "of_limit": Some(point.excess).filter(|excess| excess.is_finite()),
-            "worst": point.worst.as_ref().map(Condition::figure),
-            "holds": point.excess <= 1.0,
-        })
-    };
-    json!({
-        "axis": line.along.word(),
-        "objective": line.objective.to_string(),
-        "value": line.answer.value,
-        "confirmed": line.answer.confirmed,
-        "fails_at": line.answer.fails_at,
-        "finished": line.finished,
-        "points": line.points.iter().map(point).collect::<Vec<_>>(),
-    })
+    let (answer, points) = (&line.answer, line.points.iter().collect::<Vec<_>>());
+    object! {
+        axis: line.along.word(), objective: line.objective.to_string(), finished: line.finished,
+        points: table(line, &points).json(), ..answer { value, confirmed, fails_at },
+    }
 }

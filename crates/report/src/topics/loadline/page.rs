@@ -2,9 +2,12 @@
 
 use super::{sentences, verdict};
 use crate::ground::chart::{Line, Lines, Point, Scale};
-use crate::ground::markup::{Markup, classed, element, plain, with_code};
+use crate::ground::markup::{Markup, plain, with_code};
 use crate::ground::moment::latency_words;
 use crate::ground::words;
+use crate::object;
+use crate::pens::Table;
+use crate::pens::json::some_quantiles;
 use analysis::loadline::{LoadLine, LoadPoint};
 use model::objective::{Condition, Limit};
 
@@ -21,7 +24,7 @@ pub fn section(line: &LoadLine) -> Markup {
     let told: Markup = sentences(line).iter().map(|said| plain("p", with_code(said))).collect();
     let mut content = plain("h2", "Load line");
     content.push(told);
-    content.push(classed("div", "scroll", table(line)));
+    content.push(table(line).scroll());
     plain("section", content)
 }
 
@@ -89,33 +92,35 @@ fn at_most(limit: Limit) -> Option<f64> {
     }
 }
 
-fn table(line: &LoadLine) -> Markup {
-    let head = ["IOPS due", "IOPS", "Mean", "p50", "p99", "p99.9", "Max", "Errors"];
-    let number = |name: &str| element("th", &[("scope", "col"), ("class", "number")], name);
-    let mut heads: Markup = head.into_iter().map(number).collect();
-    heads.push(element("th", &[("scope", "col")], "Objective"));
-    let row = |point: &LoadPoint| {
-        let quantile = |share| words::latency(point.latency.quantile_ns(share));
-        let figures = [
-            point.tried.rate.map_or_else(|| "closed loop".to_owned(), words::iops),
-            words::iops(point.tried.carried),
-            words::latency(point.latency.mean_ns().map(|mean| mean.round() as u64)),
-            quantile(0.5),
-            quantile(0.99),
-            quantile(0.999),
-            words::latency(point.latency.max_ns()),
-            words::count(point.errors),
-        ];
-        let mut cells: Markup =
-            figures.into_iter().map(|cell| classed("td", "number", cell)).collect();
+/// The points, as the page and the object have them.
+pub(super) fn table(line: &LoadLine) -> Table<&LoadPoint> {
+    let due = |point: &LoadPoint| point.tried.rate.map_or("closed loop".to_owned(), words::iops);
+    let holds = |point: &LoadPoint| {
         let word = if point.holds { "holds" } else { "does not hold" };
-        cells.push(plain("td", format!("{word}: {}", verdict(point))));
-        plain("tr", cells)
+        format!("{word}: {}", verdict(point))
     };
-    let body: Markup = line.points.iter().map(row).collect();
-    element("table", &[], [plain("thead", plain("tr", heads)), plain("tbody", body)])
+    let others = |point: &LoadPoint| {
+        point.others.as_ref().map(|others| object! { ..others { host, share } })
+    };
+    Table::of(&line.points)
+        .figure("IOPS due", due)
+        .field("rate", |point| point.tried.rate)
+        .known("iops", "IOPS", |point| point.tried.carried, words::iops)
+        .figure("Mean", |point| words::mean(&point.latency))
+        .figure("p50", |point| words::quantile(&point.latency, 0.5))
+        .figure("p99", |point| words::quantile(&point.latency, 0.99))
+        .figure("p99.9", |point| words::quantile(&point.latency, 0.999))
+        .figure("Max", |point| words::latency(point.latency.max_ns()))
+        .field("latency_ns", |point| some_quantiles(&point.latency, "mean p50 p99 p99_9 max"))
+        .known("errors", "Errors", |point| point.errors, words::count)
+        .words("Objective", holds)
+        .field("of_limit", |point| Some(point.of_limit).filter(|excess| excess.is_finite()))
+        .field("worst", |point| point.worst.as_ref().map(Condition::figure))
+        .field("holds", |point| point.holds)
+        .field("keeps_up", |point| point.keeps_up)
+        .field("others_cpu", others)
+        .bare()
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;

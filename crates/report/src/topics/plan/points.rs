@@ -1,54 +1,52 @@
 //! The points of a plan, a line for each workload.
 
-use crate::ground::columns::{self, Column, Want};
 use crate::ground::folding::hung;
 use crate::ground::words;
-use model::plan::{Point, Stop};
+use crate::pens::Table;
+use crate::pens::terminal::{self, Want};
+use model::plan::{Point, Stop, Work};
 use model::{HostPlan, Plan, StageKind};
 
 /// The table of all points, within so many columns.
 pub(super) fn points(plan: &Plan, room: usize) -> String {
-    let has_computed = plan.points.iter().any(|point| !point.computed.is_empty());
-    let mut table = vec![
-        Column::names("workload").want(Want::Folded),
-        Column::figures("block"),
-        Column::names("pattern").want(Want::Folded),
-        Column::figures("depth"),
-        Column::figures("workers"),
-        Column::figures("precondition").want(Want::Spare(4)),
-        Column::figures("measure"),
-    ];
-    table.extend(has_computed.then(|| Column::names("computed").want(Want::Folded)));
-    for (number, point) in plan.points.iter().enumerate() {
-        let number = number as u32;
-        let Some(measure) = plan.measure_stage(number) else { continue };
-        let Some(stage) = plan.stages.get(measure as usize) else { continue };
-        for (index, work) in (0..).zip(&stage.works) {
-            let name = match words::sweep(&point.sweep, plan.repeats().then_some(point.repetition))
-                .as_str()
-            {
-                "" => work.workload.clone(),
-                axes => format!("{} ({axes})", work.workload),
-            };
-            let mut row = vec![
-                // What runs at the same time as the line above it.
-                if index > 0 { format!("+ {name}") } else { name },
-                words::blocks(work),
-                words::pattern(work),
-                work.depth.to_string(),
-                workers(&plan.hosts, measure, index),
-                duration(plan, number, StageKind::Precondition),
-                duration(plan, number, StageKind::Measure),
-            ];
-            // All values of a point stand in its first line.
-            row.extend(
-                has_computed.then(|| if index > 0 { String::new() } else { computed(point) }),
-            );
-            columns::row(&mut table, row);
-        }
+    let stage = |number: u32| plan.stages.get(plan.measure_stage(number)? as usize);
+    let works = |(number, point)| {
+        let works = stage(number).into_iter().flat_map(|stage| &stage.works);
+        (0u32..).zip(works).map(move |(index, work)| (number, point, index, work))
+    };
+    let all: Vec<(u32, &Point, u32, &Work)> = (0..).zip(&plan.points).flat_map(works).collect();
+    let name = |(_, point, index, work): (u32, &Point, u32, &Work)| {
+        let repetition = plan.repeats().then_some(point.repetition);
+        let name = match words::sweep(&point.sweep, repetition).as_str() {
+            "" => work.workload.clone(),
+            axes => format!("{} ({axes})", work.workload),
+        };
+        // What runs at the same time as the line above it.
+        if index > 0 { format!("+ {name}") } else { name }
+    };
+    let workers = |number: u32, index: u32| {
+        plan.measure_stage(number).map(|measure| workers(&plan.hosts, measure, index))
+    };
+    let mut table = Table::of(all)
+        .words("workload", name)
+        .want(Want::Folded)
+        .figure("block", |(.., work)| words::blocks(work))
+        .words("pattern", |(.., work)| words::pattern(work))
+        .want(Want::Folded)
+        .figure("depth", |(.., work)| work.depth.to_string())
+        .figure("workers", |(number, _, index, _)| workers(number, index))
+        .figure("precondition", |(number, ..)| duration(plan, number, StageKind::Precondition))
+        .want(Want::Spare(4))
+        .figure("measure", |(number, ..)| duration(plan, number, StageKind::Measure));
+    if plan.points.iter().any(|point| !point.computed.is_empty()) {
+        // All values of a point stand in its first line.
+        let first = |point: &Point, index| if index > 0 { String::new() } else { computed(point) };
+        table =
+            table.words("computed", |(_, point, index, _)| first(point, index)).want(Want::Folded);
     }
-    let left_out = columns::fit(&mut table, room);
-    let mut text = columns::render(&table);
+    let mut table = table.columns();
+    let left_out = terminal::fit(&mut table, room);
+    let mut text = terminal::render(&table);
     if !left_out.is_empty() {
         let said = format!("Columns hidden for width: {}.", left_out.join(", "));
         text.push_str(&format!("{}\n", hung("", &said, 0, room)));

@@ -1,31 +1,25 @@
 //! Loads whose rate is given, as a table.
 
 use super::{interval, mark, owners, seconds};
-use crate::ground::columns::{self, Column};
 use crate::ground::words;
+use crate::pens::Table;
 use analysis::prediction::given_rate::{AtRate, Wait};
 
 /// Whether each is carried, and how long its requests take.
 pub(super) fn table(all: &[AtRate]) -> String {
-    let mut table = vec![Column::names("workload")];
-    table.extend(
-        ["asked", "at most", "90 % interval", "carried with", "mean latency"].map(Column::figures),
-    );
-    table.push(Column::names("binds"));
-    for one in all {
+    let binds = |one: &AtRate| {
         let most = &one.most;
-        let cells = [
-            one.paced.name.clone(),
-            words::iops(one.paced.rate),
-            words::iops(most.rate.value),
-            interval(most.rate),
-            probability(one.carried),
-            wait(one.latency_s),
-            format!("{}{}", owners(&most.binding), mark(most.is_extrapolated(), most.is_wide())),
-        ];
-        columns::row(&mut table, cells);
-    }
-    columns::render(&table)
+        format!("{}{}", owners(&most.binding), mark(most.is_extrapolated(), most.is_wide()))
+    };
+    Table::of(all)
+        .words("workload", |one| &one.paced.name)
+        .figure("asked", |one| words::iops(one.paced.rate))
+        .figure("at most", |one| words::iops(one.most.rate.value))
+        .figure("90 % interval", |one| interval(one.most.rate))
+        .figure("carried with", |one| probability(one.carried))
+        .figure("mean latency", |one| wait(one.latency_s))
+        .words("binds", binds)
+        .text()
 }
 
 /// `97 %`; what is not sure is never rounded to certainty.

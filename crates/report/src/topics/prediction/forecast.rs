@@ -3,10 +3,11 @@
 use super::{
     Forecasts, Simulation, interval, left_open, left_out_lines, owners, parameter, seconds,
 };
-use crate::ground::columns::{self, Column};
 use crate::ground::words;
+use crate::pens::Table;
 use analysis::prediction::basis::Basis;
-use analysis::prediction::forecast::Forecast;
+use analysis::prediction::fit::Range;
+use analysis::prediction::forecast::{Forecast, Otherwise};
 use analysis::prediction::given_rate::AtRate;
 use analysis::prediction::load_line::LoadLine;
 use analysis::prediction::network::Owner;
@@ -15,25 +16,25 @@ use analysis::prediction::network::Owner;
 pub fn table(forecasts: &Forecasts<'_>) -> String {
     let mut text = format!("{} on {}, predicted\n", forecasts.suite, forecasts.testbed);
     if !forecasts.forecasts.is_empty() {
-        text.push_str(&format!("\n{}", columns::render(&rows(forecasts))));
+        text.push_str(&format!("\n{}", rows(forecasts).text()));
     }
     if !forecasts.at_rates.is_empty() {
         text.push_str(&format!("\nAt a given rate\n{}", super::at_rate::table(forecasts.at_rates)));
     }
     if !forecasts.what_ifs.is_empty() {
-        text.push_str(&format!("\nWhat if\n{}", columns::render(&what_ifs(forecasts))));
+        text.push_str(&format!("\nWhat if\n{}", what_ifs(forecasts).text()));
     }
     if let Some(lines) = forecasts.lines {
         let objective = forecasts.objective.as_deref().unwrap_or_default();
         text.push_str(&format!(
             "\nLoad line: {objective}\n{}",
-            columns::render(&load_lines(forecasts.forecasts, lines))
+            load_lines(forecasts.forecasts, lines).text()
         ));
     }
     if let Some(simulated) = forecasts.simulated {
         text.push_str(&format!(
             "\nAnalysis and simulation\n{}",
-            columns::render(&simulations(forecasts.forecasts, simulated))
+            simulations(forecasts.forecasts, simulated).text()
         ));
     }
     text.push('\n');
@@ -43,78 +44,59 @@ pub fn table(forecasts: &Forecasts<'_>) -> String {
     text
 }
 
-fn rows(forecasts: &Forecasts<'_>) -> Vec<Column> {
-    let mut table = vec![Column::names("workload")];
-    table.extend(["IOPS", "90 % interval", "MiB/s", "mean latency"].map(Column::figures));
-    table.push(Column::names("binds"));
-    for one in forecasts.forecasts {
-        let bytes = one.load.bytes();
-        let latency = one.latency_s();
-        let mark = super::mark(one.is_extrapolated(), one.is_wide());
-        let cells = [
-            one.name.clone(),
-            words::iops(one.rate.value),
-            interval(one.rate),
-            words::mib_per_s(one.rate.value * bytes),
-            format!(
-                "{} ({} to {})",
-                seconds(latency.value),
-                seconds(latency.low),
-                seconds(latency.high)
-            ),
-            format!("{}{mark}", owners(&one.binding)),
-        ];
-        columns::row(&mut table, cells);
-    }
-    table
+fn rows<'a>(forecasts: &Forecasts<'a>) -> Table<&'a Forecast> {
+    let latency = |one: &Forecast| {
+        let Range { value, low, high } = one.latency_s();
+        format!("{} ({} to {})", seconds(value), seconds(low), seconds(high))
+    };
+    let binds = |one: &Forecast| {
+        format!("{}{}", owners(&one.binding), super::mark(one.is_extrapolated(), one.is_wide()))
+    };
+    Table::of(forecasts.forecasts)
+        .words("workload", |one| &one.name)
+        .figure("IOPS", |one| words::iops(one.rate.value))
+        .figure("90 % interval", |one| interval(one.rate))
+        .figure("MiB/s", |one| words::mib_per_s(one.rate.value * one.load.bytes()))
+        .figure("mean latency", latency)
+        .words("binds", binds)
 }
 
-fn what_ifs(forecasts: &Forecasts<'_>) -> Vec<Column> {
-    let mut table = vec![Column::names("workload"), Column::names("what if")];
-    table.extend(["IOPS", "90 % interval", "change"].map(Column::figures));
-    table.push(Column::names("binds"));
-    for one in forecasts.forecasts {
-        for (name, other) in forecasts.what_ifs.iter().zip(&one.what_ifs) {
-            let change = (other.rate.value / one.rate.value.max(1e-12) - 1.0) * 100.0;
-            let mark = super::mark(other.is_extrapolated(), other.is_wide());
-            let cells = [
-                one.name.clone(),
-                name.clone(),
-                words::iops(other.rate.value),
-                interval(other.rate),
-                format!("{change:+.0} %"),
-                format!("{}{mark}", owners(&other.binding)),
-            ];
-            columns::row(&mut table, cells);
-        }
-    }
-    table
+fn what_ifs<'a>(forecasts: &'a Forecasts<'_>) -> Table<(&'a Forecast, &'a String, &'a Otherwise)> {
+    let all = forecasts.forecasts.iter().flat_map(|one| {
+        forecasts.what_ifs.iter().zip(&one.what_ifs).map(move |(name, other)| (one, name, other))
+    });
+    let change = |one: &Forecast, other: &Otherwise| {
+        format!("{:+.0} %", (other.rate.value / one.rate.value.max(1e-12) - 1.0) * 100.0)
+    };
+    let mark = |other: &Otherwise| super::mark(other.is_extrapolated(), other.is_wide());
+    Table::of(all)
+        .words("workload", |(one, ..)| &one.name)
+        .words("what if", |(_, name, _)| name)
+        .figure("IOPS", |(.., other)| words::iops(other.rate.value))
+        .figure("90 % interval", |(.., other)| interval(other.rate))
+        .figure("change", |(one, _, other)| change(one, other))
+        .words("binds", |(.., other)| format!("{}{}", owners(&other.binding), mark(other)))
 }
 
-fn load_lines(forecasts: &[Forecast], lines: &[LoadLine]) -> Vec<Column> {
-    let mut table = vec![Column::names("workload")];
-    table.extend(["IOPS", "90 % interval", "outstanding"].map(Column::figures));
-    table.push(Column::names("one request alone"));
-    for (one, line) in forecasts.iter().zip(lines) {
-        let cells = match line {
-            LoadLine::At { rate, outstanding } => [
-                one.name.clone(),
-                words::iops(rate.value),
-                interval(*rate),
-                format!("{outstanding:.0}"),
-                "keeps it".to_owned(),
-            ],
-            LoadLine::Nowhere { alone_s } => [
-                one.name.clone(),
-                "no rate".to_owned(),
-                "–".to_owned(),
-                "–".to_owned(),
-                format!("takes {}", seconds(*alone_s)),
-            ],
-        };
-        columns::row(&mut table, cells);
-    }
-    table
+fn load_lines<'a>(
+    forecasts: &'a [Forecast],
+    lines: &'a [LoadLine],
+) -> Table<(&'a Forecast, &'a LoadLine)> {
+    let at = |line: &LoadLine| match line {
+        LoadLine::At { rate, outstanding } => Some((*rate, *outstanding)),
+        LoadLine::Nowhere { .. } => None,
+    };
+    let rate = |line| at(line).map_or("no rate".to_owned(), |(rate, _)| words::iops(rate.value));
+    let alone = |line: &LoadLine| match line {
+        LoadLine::At { .. } => "keeps it".to_owned(),
+        LoadLine::Nowhere { alone_s } => format!("takes {}", seconds(*alone_s)),
+    };
+    Table::of(forecasts.iter().zip(lines))
+        .words("workload", |(one, _)| &one.name)
+        .figure("IOPS", |(_, line)| rate(line))
+        .figure("90 % interval", |(_, line)| at(line).map(|(rate, _)| interval(rate)))
+        .figure("outstanding", |(_, line)| at(line).map(|(_, many)| format!("{many:.0}")))
+        .words("one request alone", |(_, line)| alone(line))
 }
 
 /// Simulated ÷ predicted − 1, where both are there.
@@ -122,23 +104,21 @@ pub(super) fn difference(predicted: f64, simulated: f64) -> f64 {
     simulated / predicted.max(1e-12) - 1.0
 }
 
-fn simulations(forecasts: &[Forecast], simulated: &[Result<Simulation, String>]) -> Vec<Column> {
-    let mut table = vec![Column::names("workload")];
-    table.extend(["analysis", "simulation", "difference"].map(Column::figures));
-    for (one, found) in forecasts.iter().zip(simulated) {
-        let none = || "–".to_owned();
-        let share = |found: &Simulation| {
-            format!("{:+.1} %", 100.0 * difference(one.rate.value, found.rate))
-        };
-        let cells = [
-            one.name.clone(),
-            words::iops(one.rate.value),
-            found.as_ref().map_or_else(|_| none(), |found| words::iops(found.rate)),
-            found.as_ref().map_or_else(|_| none(), share),
-        ];
-        columns::row(&mut table, cells);
-    }
-    table
+/// A row with what its simulation came to, if it came to an end.
+type Simulated<'a> = (&'a Forecast, Option<&'a Simulation>);
+
+fn simulations<'a>(
+    forecasts: &'a [Forecast],
+    simulated: &'a [Result<Simulation, String>],
+) -> Table<Simulated<'a>> {
+    let percent = |(one, found): Simulated<'_>| {
+        Some(format!("{:+.1} %", 100.0 * difference(one.rate.value, found?.rate)))
+    };
+    Table::of(forecasts.iter().zip(simulated.iter().map(|found| found.as_ref().ok())))
+        .words("workload", |(one, _)| &one.name)
+        .figure("analysis", |(one, _)| words::iops(one.rate.value))
+        .figure("simulation", |(_, found)| found.map(|found| words::iops(found.rate)))
+        .figure("difference", percent)
 }
 
 /// The greatest difference between analysis and simulation, and why some row has none.

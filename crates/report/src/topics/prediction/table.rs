@@ -1,12 +1,17 @@
 //! A calibration as tables for the terminal.
 
-use super::{Calibrated, interval, left_open, left_out_lines, owners, parameter, value};
-use crate::ground::columns::{self, Column};
+use super::json::load;
+use super::{
+    Calibrated, interval, left_open, left_out_lines, owner_code, owners, parameter, value,
+};
 use crate::ground::words;
+use crate::pens::Table;
+use crate::pens::json::each;
 use crate::topics::published::figure;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::follow::Followed;
 use analysis::prediction::load::Load;
+use analysis::prediction::network::Owner;
 use model::{Object, Percent};
 
 /// Rows stray for a reason, and not by chance, where their repetitions have this share of the
@@ -25,96 +30,107 @@ pub fn calibration(calibrated: &Calibrated<'_>) -> String {
         calibrated.source
     );
     if !calibration.held_out.is_empty() {
-        text.push_str(&format!("\nHeld out\n{}", columns::render(&rows(&calibration.held_out))));
+        text.push_str(&format!("\nHeld out\n{}", rows(&calibration.held_out).text()));
     }
-    text.push_str(&format!("\nFitted\n{}", columns::render(&rows(&calibration.fitted))));
+    text.push_str(&format!("\nFitted\n{}", rows(&calibration.fitted).text()));
     if !calibrated.followed.is_empty() {
-        let table = columns::render(&followed(calibrated.followed));
+        let table = followed(calibrated.followed).text();
         text.push_str(&format!("\nWhat follows\n{table}"));
     }
-    text.push_str(&format!("\nParameters\n{}\n", columns::render(&parameters(calibration))));
+    text.push_str(&format!("\nParameters\n{}\n", parameters(calibration).text()));
     for line in remarks(calibrated) {
         text.push_str(&format!("{line}\n"));
     }
     text
 }
 
-fn rows(judged: &[Judged]) -> Vec<Column> {
-    let mut table = vec![Column::figures("#"), Column::names("row")];
-    table.extend(["measured", "predicted", "90 % interval", "error"].map(Column::figures));
-    table.push(Column::names("binds"));
-    for one in judged {
-        let mark = match (one.is_extrapolated(), one.outlies) {
-            (false, true) => " (outlies)",
-            (is_extrapolated, _) => super::mark(is_extrapolated, one.is_wide()),
-        };
-        let cells = [
-            one.row.number.to_string(),
-            one.row.name.clone(),
-            words::iops(one.row.rate),
-            words::iops(one.predicted.value),
-            interval(one.predicted),
-            format!("{:+.1} %", one.error() * 100.0),
-            format!("{}{mark}", owners(&one.binding)),
-        ];
-        columns::row(&mut table, cells);
-    }
-    table
+pub(super) fn rows(judged: &[Judged]) -> Table<&Judged> {
+    let mark = |one: &Judged| match (one.is_extrapolated(), one.outlies) {
+        (false, true) => " (outlies)",
+        (is_extrapolated, _) => super::mark(is_extrapolated, one.is_wide()),
+    };
+    let codes = |all: &[Owner]| each(all, |owner| owner_code(*owner));
+    Table::of(judged)
+        .known("number", "#", |one| one.row.number, |number| number.to_string())
+        .words("row", |one| &one.row.name)
+        .key("row")
+        .known("published", "measured", |one| one.row.rate, words::iops)
+        .known("predicted", "predicted", |one| one.predicted.value, words::iops)
+        .figure("90 % interval", |one| interval(one.predicted))
+        .field("low", |one| one.predicted.low)
+        .field("high", |one| one.predicted.high)
+        .known("error", "error", |one| one.error(), |error| format!("{:+.1} %", error * 100.0))
+        .words("binds", |one| format!("{}{}", owners(&one.binding), mark(one)))
+        .field("binding", |one| codes(&one.binding))
+        .field("unseen", |one| codes(&one.unseen))
+        .field("extrapolated", |one| one.is_extrapolated())
+        .field("wide", |one| one.is_wide())
+        .field("far_off", |one| one.far_off)
+        .field("left_open", |one| one.left_open)
+        .field("outlies", |one| one.outlies)
+        .field("load", |one| load(&one.row.load))
 }
 
 /// Published figures that follow from predicted rates.
-fn followed(all: &[Followed]) -> Vec<Column> {
-    let mut table = vec![Column::names("figure")];
-    table.extend(["published", "predicted", "90 % interval", "error"].map(Column::figures));
-    table.push(Column::names(""));
-    for one in all {
-        let of = |value: f64| figure(one.figure.quantity, value);
-        let published = match one.figure.up_to {
-            Some(to) => format!("{} to {}", of(one.figure.published), of(to)),
-            None => of(one.figure.published),
-        };
-        let error = 100.0 * one.error();
+pub(super) fn followed(all: &[Followed]) -> Table<&Followed> {
+    let of = |one: &Followed, value: f64| figure(one.figure.quantity, value);
+    let published = |one: &Followed| match one.figure.up_to {
+        Some(to) => format!("{} to {}", of(one, one.figure.published), of(one, to)),
+        None => of(one, one.figure.published),
+    };
+    let range = |one: &Followed| {
+        format!("{} to {}", of(one, one.predicted.low), of(one, one.predicted.high))
+    };
+    let error = |one: &Followed| {
         let unit = if one.figure.quantity.is_share() { "points" } else { "%" };
-        let mark = if one.is_fitted {
-            "fitted"
-        } else {
-            super::mark(one.is_extrapolated, one.is_wide).trim_start()
-        };
-        let cells = [
-            one.figure.name.clone(),
-            published,
-            of(one.predicted.value),
-            format!("{} to {}", of(one.predicted.low), of(one.predicted.high)),
-            format!("{error:+.1} {unit}"),
-            mark.to_owned(),
-        ];
-        columns::row(&mut table, cells);
-    }
-    table
+        format!("{:+.1} {unit}", 100.0 * one.error())
+    };
+    let mark = |one: &Followed| match one.is_fitted {
+        true => "fitted",
+        false => super::mark(one.is_extrapolated, one.is_wide).trim_start(),
+    };
+    Table::of(all)
+        .words("figure", |one| &one.figure.name)
+        .key("figure")
+        .field("quantity", |one| one.figure.quantity.word())
+        .figure("published", published)
+        .field("published", |one| one.figure.published)
+        .field("up_to", |one| one.figure.up_to)
+        .figure("predicted", |one| of(one, one.predicted.value))
+        .field("predicted", |one| one.predicted.value)
+        .figure("90 % interval", range)
+        .field("low", |one| one.predicted.low)
+        .field("high", |one| one.predicted.high)
+        .figure("error", error)
+        .field("error", |one| one.error())
+        .words("", mark)
+        .field("fitted", |one| one.is_fitted)
+        .field("extrapolated", |one| one.is_extrapolated)
+        .field("wide", |one| one.is_wide)
 }
 
-fn parameters(calibration: &Calibration) -> Vec<Column> {
-    let mut table = vec![Column::names("parameter")];
-    table.extend(["value", "90 % interval", "class estimate"].map(Column::figures));
-    table.push(Column::names("identified by"));
-    for found in &calibration.parameters {
-        let of = |amount: f64| value(found.parameter, amount);
-        let range = format!("{} to {}", of(found.range.low), of(found.range.high));
-        let (range, before) = if found.is_known {
-            ("–".to_owned(), "–".to_owned())
-        } else {
-            (range, of(found.before))
-        };
-        let cells = [
-            parameter(found.parameter).to_owned(),
-            of(found.range.value),
-            range,
-            before,
-            identified(calibration, found),
-        ];
-        columns::row(&mut table, cells);
-    }
-    table
+pub(super) fn parameters(calibration: &Calibration) -> Table<&Found> {
+    let of = |found: &Found, amount: f64| value(found.parameter, amount);
+    let range = |found: &Found| {
+        format!("{} to {}", of(found, found.range.low), of(found, found.range.high))
+    };
+    let fitted = |index: &usize| Some(calibration.fitted.get(*index)?.row.name.as_str());
+    Table::of(&calibration.parameters)
+        .words("parameter", |found| parameter(found.parameter))
+        .field("name", |found| found.parameter.key())
+        .field("unit", |found| if found.parameter.is_share() { "share" } else { "s" })
+        .figure("value", |found| of(found, found.range.value))
+        .field("value", |found| found.range.value)
+        .figure("90 % interval", |found| (!found.is_known).then(|| range(found)))
+        .field("low", |found| found.range.low)
+        .field("high", |found| found.range.high)
+        .figure("class estimate", |found| (!found.is_known).then(|| of(found, found.before)))
+        .field("class_estimate", |found| (!found.is_known).then_some(found.before))
+        .field("known", |found| found.is_known)
+        .words("identified by", |found| identified(calibration, found))
+        .field("identified_by", |found| {
+            found.identified_by.iter().filter_map(fitted).collect::<Vec<_>>()
+        })
 }
 
 fn identified(calibration: &Calibration, found: &Found) -> String {

@@ -2,45 +2,22 @@
 
 mod charts;
 
-use crate::ground::columns::{self, Column};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
+use crate::pens::{Table, dash, terminal};
 use analysis::published::{
     Beside, Comparison, Counted, Error, LoadDifference, Missing, Quantity, Side,
 };
 use catalogue::published::Published;
 use model::{Nanos, Scale};
 
-/// The columns.
-const HEAD: [&str; 12] = [
-    "workload",
-    "scenario",
-    "figure",
-    "published",
-    "run",
-    "ratio",
-    "error",
-    "per node: published",
-    "run",
-    "per drive: published",
-    "run",
-    "of the ceiling: published / run",
-];
-
 /// The table for the terminal; columns of dashes alone are left out.
 pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> String {
-    let column = |(number, head): (usize, &str)| {
-        if number < 3 { Column::names(head) } else { Column::figures(head) }
-    };
-    let mut table: Vec<Column> = HEAD.into_iter().enumerate().map(column).collect();
-    let remarks = remarks(comparison);
-    for beside in &comparison.figures {
-        columns::row(&mut table, cells(beside, key(&remarks, beside)));
-    }
     let mut text =
         format!("Beside {} ({})\n", published.report.name.value, published.report.source.value);
-    table.retain(|column| !column.is_empty());
-    text.push_str(&columns::render(&table));
+    let mut columns = beside(comparison).columns();
+    columns.retain(|column| !column.is_empty());
+    text.push_str(&terminal::render(&columns));
     notes(published, comparison, scale)
         .iter()
         .for_each(|note| text.push_str(&format!("- {note}\n")));
@@ -49,30 +26,6 @@ pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> St
 
 /// The section of the page.
 pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> Markup {
-    let head: Markup = (0..)
-        .zip(HEAD)
-        .map(|(n, word)| {
-            element("th", &[("scope", "col"), ("class", if n < 3 { "" } else { "number" })], word)
-        })
-        .collect();
-    let remarks = remarks(comparison);
-    let row = |beside: &Beside| {
-        let cell = |(n, text): (usize, String)| match n {
-            0 => element("th", &[("scope", "row")], text),
-            1 | 2 => plain("td", text),
-            _ => classed("td", "number", text),
-        };
-        plain(
-            "tr",
-            cells(beside, key(&remarks, beside))
-                .into_iter()
-                .enumerate()
-                .map(cell)
-                .collect::<Markup>(),
-        )
-    };
-    let body: Markup = comparison.figures.iter().map(row).collect();
-    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", body)]);
     let notes: Markup =
         notes(published, comparison, scale).iter().map(|note| plain("li", note)).collect();
     let title = format!("Beside {}", published.report.name.value);
@@ -83,7 +36,7 @@ pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> 
             plain("h2", title),
             classed("p", "lead", source),
             charts::charts(comparison),
-            classed("div", "scroll", table),
+            beside(comparison).scroll(),
             plain("ul", notes),
         ],
     )
@@ -95,39 +48,47 @@ pub fn unfit(published: &Published, suite: &str) -> String {
     format!("the run is of the suite {suite} and the figures are of {name}; run the suite {name}")
 }
 
-/// The cells of a row; `key` names the reason why the run has no figure there, or in what it is
-/// another load.
-fn cells(beside: &Beside, key: Option<&str>) -> Vec<String> {
-    let say = |value: f64| {
+/// Each figure beside the run's. A key names the reason why the run has none there, or in what it
+/// is another load.
+fn beside(comparison: &Comparison) -> Table<&Beside> {
+    let remarks = remarks(comparison);
+    let run = |beside: &Beside| beside.run.as_ref().ok().copied();
+    let say = |beside: &Beside, value: f64| {
         beside.quantity.map_or_else(|| beside.printed.clone(), |quantity| figure(quantity, value))
     };
-    let dash = || "–".to_owned();
-    let part = |side: Option<Side>, of: fn(&Side) -> Option<u64>| {
-        side.and_then(|side| of(&side).map(|count| say(side.value / count.max(1) as f64)))
-            .unwrap_or_else(dash)
+    let published = |beside: &Beside| {
+        let upper = beside.up_to.map(|to| format!(" to {}", say(beside, to))).unwrap_or_default();
+        format!("{}{upper}", say(beside, beside.published.value))
     };
-    let share =
-        |side: Option<Side>| side.and_then(|side| side.share).map_or_else(dash, words::share);
-    let (published, run) = (Some(beside.published), beside.run.as_ref().ok().copied());
-    let marked = |text: String| key.map_or_else(|| text.clone(), |key| format!("{text} ({key})"));
-    let upper = beside.up_to.map(|to| format!(" to {}", say(to))).unwrap_or_default();
-    vec![
-        beside.workload.clone(),
-        beside.scenario.clone(),
-        beside.name.clone(),
-        format!("{}{upper}", say(beside.published.value)),
-        marked(run.map_or_else(dash, |run| say(run.value))),
-        beside.ratio().map_or_else(dash, ratio),
-        beside.error().map_or_else(dash, error),
-        part(published, |side| side.nodes),
-        part(run, |side| side.nodes),
-        part(published, |side| side.drives),
-        part(run, |side| side.drives),
-        match (share(published), share(run)) {
-            (theirs, ours) if theirs == ours && ours == dash() => dash(),
-            (theirs, ours) => format!("{theirs} / {ours}"),
-        },
-    ]
+    let measured = |beside: &Beside| {
+        let text = run(beside).map_or_else(dash, |run| say(beside, run.value));
+        key(&remarks, beside).map_or_else(|| text.clone(), |key| format!("{text} ({key})"))
+    };
+    let part = |beside: &Beside, side: Option<Side>, of: fn(&Side) -> Option<u64>| {
+        let side = side?;
+        of(&side).map(|count| say(beside, side.value / count.max(1) as f64))
+    };
+    let of_ceiling = |beside: &Beside| {
+        let share = |side: Option<Side>| side.and_then(|side| side.share).map(words::share);
+        let both = [share(Some(beside.published)), share(run(beside))];
+        let is_known = both.iter().any(Option::is_some);
+        is_known.then(|| both.map(|share| share.unwrap_or_else(dash)).join(" / "))
+    };
+    let nodes: fn(&Side) -> Option<u64> = |side| side.nodes;
+    let drives: fn(&Side) -> Option<u64> = |side| side.drives;
+    Table::of(&comparison.figures)
+        .name("workload", |one| &one.workload)
+        .words("scenario", |one| &one.scenario)
+        .words("figure", |one| &one.name)
+        .figure("published", published)
+        .figure("run", measured)
+        .figure("ratio", |one| one.ratio().map(ratio))
+        .figure("error", |one| one.error().map(error))
+        .figure("per node: published", |one| part(one, Some(one.published), nodes))
+        .figure("run", |one| part(one, run(one), nodes))
+        .figure("per drive: published", |one| part(one, Some(one.published), drives))
+        .figure("run", |one| part(one, run(one), drives))
+        .figure("of the ceiling: published / run", of_ceiling)
 }
 
 /// `0.52` or `31.9`: the run's figure ÷ the published one.

@@ -1,10 +1,10 @@
 //! Parts of a result for machines (docs/reference/json.md).
 
 use super::By;
-use crate::ground::json::quantiles;
+use crate::object;
+use crate::pens::json::{Value, quantiles};
 use analysis::{ResultRow, Share};
 use model::Record;
-use serde_json::{Value, json};
 
 /// The parts of a result.
 pub fn shares(record: &Record, row: &ResultRow, by: By) -> Value {
@@ -12,16 +12,10 @@ pub fn shares(record: &Record, row: &ResultRow, by: By) -> Value {
 }
 
 fn object(share: &Share, by: By) -> Value {
-    let mut value = json!({
-        "workers": share.workers,
-        "ios": share.ios,
-        "bytes": share.bytes,
-        "seconds": share.seconds,
-        "iops": share.iops(),
-        "bytes_per_s": share.bytes_per_s(),
-        "latency_ns": quantiles(&share.latency),
-        "errors": share.error_count(),
-    });
+    let mut value = object! {
+        latency_ns: quantiles(&share.latency), errors: share.error_count(),
+        ..share { workers, ios, bytes, seconds, iops(), bytes_per_s() },
+    };
     value[by.head()] = share.name.as_str().into();
     if by != By::Host {
         value["hosts"] = share.hosts.into();

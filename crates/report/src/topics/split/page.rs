@@ -2,8 +2,9 @@
 
 use super::{By, windowed};
 use crate::ground::chart::{Bar, Bars};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
+use crate::pens::Table;
 use crate::topics::results::row::{name, style_of};
 use analysis::{ResultRow, Share};
 use model::Record;
@@ -15,7 +16,7 @@ const MOST_RESULTS: usize = 18;
 /// The results taken apart; nothing where there is one part only. The parts of one result are held
 /// at a time: each has a whole histogram.
 pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {
-    let (mut spreads, mut tables, mut has_several) = (Markup::new(), Markup::new(), false);
+    let (mut spreads, mut tables, mut has_several) = (Vec::new(), Markup::new(), false);
     // Parts by label or place are a few and are the finding; hosts are many, and mostly alike.
     let is_folded = by == By::Host;
     for (number, row) in rows.iter().enumerate() {
@@ -25,7 +26,7 @@ pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {
         let is_told = row.is_whole() || rows.len() <= MOST_RESULTS;
         if is_folded
             && is_told
-            && let Some(spread) = spread_row(row, &shares)
+            && let Some(spread) = ends(row, &shares)
         {
             spreads.push(spread);
         }
@@ -46,7 +47,7 @@ pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {
     }
     let mut content = plain("h2", format!("By {}", by.head()));
     if is_folded {
-        content.push(spread(spreads, by));
+        content.push(spread(&spreads, by));
     }
     content.push(tables);
     if rows.len() > MOST_RESULTS {
@@ -62,54 +63,42 @@ pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {
 
 /// A line for each result: its slowest part, the one in the middle and its fastest, and how far
 /// they lie apart.
-fn spread(body: Markup, by: By) -> Markup {
-    let head =
-        ["Result", "Op", "Slowest", "", "In the middle", "Fastest", "", "Slowest to fastest"];
-    let head = head.into_iter().zip(0..).map(|(word, column)| {
-        element(
-            "th",
-            &[
-                ("scope", "col"),
-                ("class", if matches!(column, 2 | 4 | 5 | 7) { "number" } else { "" }),
-            ],
-            word,
-        )
-    });
-    let head = plain("thead", plain("tr", head.collect::<Markup>()));
-    let caption = plain(
-        "caption",
-        format!(
+fn spread(ends: &[Ends<'_>], by: By) -> Markup {
+    let apart = |ends: &Ends<'_>| {
+        (ends.fastest.1 > 0.0).then(|| words::share(ends.slowest.1 / ends.fastest.1))
+    };
+    Table::of(ends)
+        .name("Result", |ends| name(ends.row))
+        .words("Op", |ends| ends.row.ops.name())
+        .figure("Slowest", |ends| words::iops(ends.slowest.1))
+        .words("", |ends| &ends.slowest.0)
+        .figure("In the middle", |ends| words::iops(ends.middle))
+        .figure("Fastest", |ends| words::iops(ends.fastest.1))
+        .words("", |ends| &ends.fastest.0)
+        .figure("Slowest to fastest", apart)
+        .caption(format!(
             "Requests per second of each {0}; slowest to fastest: what the slowest had of the \
              fastest's. Every {0} stands in the folds of the page, and in `plimsoll show RUN --by \
              {0}`.",
             by.head()
-        ),
-    );
-    classed("div", "scroll", element("table", &[], [caption, head, plain("tbody", body)]))
+        ))
+        .scroll()
 }
 
-fn spread_row(row: &ResultRow, shares: &[Share]) -> Option<Markup> {
+/// A result with its slowest part and its fastest, and the rate of the one in the middle.
+struct Ends<'a> {
+    row: &'a ResultRow,
+    slowest: (String, f64),
+    middle: f64,
+    fastest: (String, f64),
+}
+
+fn ends<'a>(row: &'a ResultRow, shares: &[Share]) -> Option<Ends<'a>> {
     let mut rising: Vec<&Share> = shares.iter().collect();
     rising.sort_by(|a, b| a.iops().total_cmp(&b.iops()));
-    let (slowest, fastest) = (rising.first()?, rising.last()?);
-    let middle = rising.get(rising.len() / 2)?;
-    let number = |text: String| classed("td", "number", text);
-    let apart = if fastest.iops() > 0.0 {
-        words::share(slowest.iops() / fastest.iops())
-    } else {
-        "–".to_owned()
-    };
-    let cells = [
-        element("th", &[("scope", "row")], name(row)),
-        plain("td", row.ops.name()),
-        number(words::iops(slowest.iops())),
-        plain("td", &slowest.name),
-        number(words::iops(middle.iops())),
-        number(words::iops(fastest.iops())),
-        plain("td", &fastest.name),
-        number(apart),
-    ];
-    Some(plain("tr", cells))
+    let told = |share: &Share| (share.name.clone(), share.iops());
+    let middle = rising.get(rising.len() / 2)?.iops();
+    Some(Ends { row, slowest: told(rising.first()?), middle, fastest: told(rising.last()?) })
 }
 
 fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
@@ -137,31 +126,8 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
         content.push(plain("p", text));
     }
     content.push(classed("div", "charts", bars.render()));
-    content.push(classed("div", "scroll", table(row, &shown, by)));
+    content.push(super::table::parts(row, &shown, by).scroll());
     content
-}
-
-fn table(row: &ResultRow, shares: &[Share], by: By) -> Markup {
-    let rate = words::rate_unit(row.is_metadata());
-    let head =
-        [by.head(), "Workers", "Requests", rate, "Of all", "MiB/s", "p50", "p99", "Max", "Errors"]
-            .into_iter()
-            .zip(0..);
-    let head = head.map(|(word, column)| {
-        element("th", &[("scope", "col"), ("class", if column == 0 { "" } else { "number" })], word)
-    });
-    let head = plain("thead", plain("tr", head.collect::<Markup>()));
-    let body: Markup = shares.iter().map(|share| plain("tr", cells(row, share))).collect();
-    element("table", &[], [head, plain("tbody", body)])
-}
-
-fn cells(row: &ResultRow, share: &Share) -> Markup {
-    let mut texts = super::table::cells(row, share).into_iter();
-    let name = element("th", &[("scope", "row")], texts.next().unwrap_or_default());
-    texts.fold(name, |mut cells, text| {
-        cells.push(classed("td", "number", text));
-        cells
-    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Parts of the results as tables for the terminal.
 
 use super::{By, windowed};
-use crate::ground::columns::{self, Column};
 use crate::ground::words;
+use crate::pens::Table;
 use analysis::{ResultRow, Share};
 use model::Record;
 
@@ -26,20 +26,7 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By, is_whole: bool) -> String {
     let (mut shares, left_out) = if is_whole { (shares, 0) } else { windowed(shares) };
     // The sort is stable: hosts with the same rate stay in the order of the plan.
     shares.sort_by(|a, b| b.iops().total_cmp(&a.iops()));
-    let heads = [
-        "workers",
-        "requests",
-        words::rate_unit(row.is_metadata()),
-        "share",
-        "MiB/s",
-        "p50",
-        "p99",
-        "max",
-        "errors",
-    ];
-    let mut table = vec![Column::names(by.head())];
-    table.extend(heads.map(Column::figures));
-    shares.iter().for_each(|share| columns::row(&mut table, cells(row, share)));
+    let table = parts(row, &shares, by).text();
     let rest = match left_out {
         0 => String::new(),
         left_out => {
@@ -51,7 +38,7 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By, is_whole: bool) -> String {
             )
         }
     };
-    format!("{title}\n{}{rest}", columns::render(&table))
+    format!("{title}\n{table}{rest}")
 }
 
 /// How the rates of all parts are spread: the one in the middle and those around it.
@@ -74,22 +61,24 @@ fn spread(row: &ResultRow, shares: &[Share]) -> String {
     )
 }
 
-/// A part's name and figures; of the latencies those that a straggler shows in.
-pub(super) fn cells(row: &ResultRow, share: &Share) -> Vec<String> {
-    let quantile = |of| words::latency(share.latency.quantile_ns(of));
-    let of_all = if row.ios > 0 { share.ios as f64 / row.ios as f64 } else { 0.0 };
-    vec![
-        share.name.clone(),
-        words::count(u64::from(share.workers)),
-        words::count(share.ios),
-        words::iops(share.iops()),
-        words::share(of_all),
-        words::mib_per_s(share.bytes_per_s()),
-        quantile(0.5),
-        quantile(0.99),
-        words::latency(share.latency.max_ns()),
-        words::count(share.error_count()),
-    ]
+/// Each part's figures; of the latencies those that a straggler shows in.
+pub(super) fn parts<'a>(row: &ResultRow, shares: &'a [Share], by: By) -> Table<&'a Share> {
+    let of_all = |share: &Share| if row.ios > 0 { share.ios as f64 / row.ios as f64 } else { 0.0 };
+    Table::of(shares)
+        .name(by.head(), |share| &share.name)
+        .titled(by.head())
+        .figure("workers", |share| words::count(u64::from(share.workers)))
+        .figure("requests", |share| words::count(share.ios))
+        .figure(words::rate_unit(row.is_metadata()), |share| words::iops(share.iops()))
+        .titled(words::rate_unit(row.is_metadata()))
+        .figure("share", |share| words::share(of_all(share)))
+        .titled("Of all")
+        .figure("MiB/s", |share| words::mib_per_s(share.bytes_per_s()))
+        .figure("p50", |share| words::quantile(&share.latency, 0.5))
+        .figure("p99", |share| words::quantile(&share.latency, 0.99))
+        .figure("max", |share| words::latency(share.latency.max_ns()))
+        .figure("errors", |share| words::count(share.error_count()))
+        .capitals()
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use super::{LEGEND, Named, change, few_runs, other_work, run, set_apart};
 use crate::ground::chart::{Line, Lines, Point, Scale};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::moment::date_words;
 use crate::ground::page::document;
 use crate::ground::words;
+use crate::pens::Table;
 use crate::topics::compare::{interval, metric, percent, point, value, verdict};
 use analysis::compare::Metric;
 use analysis::trend::{Followed, Trend, TrendPoint, Value};
@@ -136,23 +137,13 @@ fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Marku
 }
 
 fn listed(trend: &Trend, runs: &[Named<'_>]) -> Markup {
-    let row = |place| {
-        let run = run(trend, runs, place)?;
-        let cells = [
-            classed("td", "number", (place + 1).to_string()),
-            element("th", &[("scope", "row")], run.name),
-            plain("td", words::utc(run.record.started_unix_ns)),
-            plain("td", &run.record.version),
-        ];
-        Some(plain("tr", cells))
-    };
-    let head: Markup = ["Run", "File", "Began", "Plimsoll"]
-        .into_iter()
-        .map(|word| element("th", &[("scope", "col")], word))
-        .collect();
-    let rows: Markup = (0..trend.runs.len()).filter_map(row).collect();
-    let table = element("table", &[], [plain("thead", plain("tr", head)), plain("tbody", rows)]);
-    [classed("div", "scroll", table), list(set_apart(trend, runs).into_iter())]
-        .into_iter()
-        .collect()
+    let all = (0..trend.runs.len()).filter_map(|place| Some((place, run(trend, runs, place)?)));
+    let table = Table::of(all)
+        .words("Run", |(place, _)| (place + 1).to_string())
+        .class("number")
+        .name("File", |(_, run)| run.name)
+        .words("Began", |(_, run)| words::utc(run.record.started_unix_ns))
+        .words("Plimsoll", |(_, run)| &run.record.version)
+        .bare();
+    [table.scroll(), list(set_apart(trend, runs).into_iter())].into()
 }

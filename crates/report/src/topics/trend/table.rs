@@ -1,9 +1,10 @@
 //! A trend for the terminal.
 
 use super::{LEGEND, Named, change, few_runs, other_work, run, set_apart};
-use crate::ground::columns::{self, Column, Want};
 use crate::ground::folding::folded;
 use crate::ground::words;
+use crate::pens::Table;
+use crate::pens::terminal::Want;
 use crate::topics::compare::{interval, metric, percent, point, value, verdict};
 use analysis::trend::{Trend, TrendPoint};
 
@@ -46,35 +47,31 @@ fn answer(trend: &Trend, runs: &[Named<'_>]) -> Vec<String> {
 
 fn block(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>], room: Option<usize>) -> String {
     let mut text = format!("{} {}\n", point(&here.key), here.key.ops.name());
-    let mut table = vec![Column::names("run"), Column::names("began").want(Want::Spare(1))];
-    table.extend(here.series.iter().flat_map(|followed| {
+    let all = (0..trend.runs.len()).filter_map(|place| Some((place, run(trend, runs, place)?)));
+    let mut table = Table::of(all)
+        .words("run", |(_, run)| run.name)
+        .words("began", |(_, run)| words::utc(run.record.started_unix_ns))
+        .want(Want::Spare(1));
+    for followed in &here.series {
+        let found = |place: usize| followed.values.get(place).copied().flatten();
+        let shown = |number| value(followed.metric, number);
+        let marked = |place: usize| {
+            let is_change = followed.changes.iter().any(|change| change.at == place);
+            let mark = if is_change { "► " } else { "" };
+            found(place).map(|found| format!("{mark}{}", shown(found.value)))
+        };
+        let ends = |place: usize| {
+            let ends = found(place)?.interval?;
+            Some(format!("{} to {}", shown(ends.low), shown(ends.high)))
+        };
         let figure = metric(followed.metric);
-        let interval = Column::figures("95 % interval").want(Want::Spare(0));
-        [Column::figures(figure), interval.called(&format!("95 % interval of {figure}"))]
-    }));
-    for place in 0..trend.runs.len() {
-        let Some(run) = run(trend, runs, place) else { continue };
-        let mut cells = vec![run.name.to_owned(), words::utc(run.record.started_unix_ns)];
-        for followed in &here.series {
-            let found = followed.values.get(place).copied().flatten();
-            let mark =
-                if followed.changes.iter().any(|change| change.at == place) { "► " } else { "" };
-            let shown = |number| value(followed.metric, number);
-            cells.push(
-                found.map_or_else(
-                    || "–".to_owned(),
-                    |found| format!("{mark}{}", shown(found.value)),
-                ),
-            );
-            let ends = found.and_then(|found| found.interval);
-            cells.push(ends.map_or_else(
-                || "–".to_owned(),
-                |ends| format!("{} to {}", shown(ends.low), shown(ends.high)),
-            ));
-        }
-        columns::row(&mut table, cells);
+        table = table
+            .figure(figure, |(place, _)| marked(place))
+            .figure("95 % interval", |(place, _)| ends(place))
+            .want(Want::Spare(0))
+            .called(format!("95 % interval of {figure}"));
     }
-    text.push_str(&columns::within(table, room));
+    text.push_str(&table.within(room));
     for followed in &here.series {
         text.extend(
             followed

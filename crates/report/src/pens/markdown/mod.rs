@@ -1,8 +1,22 @@
 //! Pieces of the page as blocks and lines of Markdown.
 
-use super::{Chart, picture};
+mod picture;
+
 use crate::ground::markup::{Element, Node};
 use model::printable;
+
+/// The first line of every chart's SVG file: by it, a file is known as one that may be written
+/// again.
+pub const CHART_MARK: &str = "<!-- Plimsoll chart -->";
+
+/// A chart that stands for itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chart {
+    /// The name of its file, without an ending: letters, digits and dashes.
+    pub name: String,
+    /// An SVG file: colours for a light background, no reference to anything outside.
+    pub svg: String,
+}
 
 /// Writes blocks, and collects the charts on its way.
 pub struct Writer<'a> {
@@ -146,8 +160,7 @@ impl<'a> Writer<'a> {
     }
 
     fn table(&mut self, table: &Element) {
-        let mut rows = Vec::new();
-        table.find(&|element| element.name == "tr", &mut rows);
+        let rows = super::rows(table);
         let Some((head, body)) = rows.split_first() else { return };
         let cells = |row: &Element| -> Vec<String> {
             row.elements().map(|cell| inline(&cell.children)).collect()

@@ -1,6 +1,6 @@
 //! The columns of a terminal's table, and which of them there is room for.
 
-use super::emphasis;
+use crate::ground::emphasis;
 use comfy_table::{CellAlignment, Table, presets};
 use model::printable;
 

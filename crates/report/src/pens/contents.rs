@@ -41,8 +41,7 @@ pub fn fold_long(body: &mut Markup) {
 fn fold_if_long(node: Node) -> Vec<Node> {
     let Node::Element(element) = &node else { return vec![node] };
     let is_box = element.has_class("scroll");
-    let (mut rows, mut texts) = (Vec::new(), Vec::new());
-    element.find(&|one| one.name == "tr", &mut rows);
+    let (rows, mut texts) = (super::rows(element), Vec::new());
     element.find(&|one| one.name == "pre", &mut texts);
     let lines = texts.iter().map(|text| text.words().lines().count()).sum::<usize>();
     let summary = match (rows.len().saturating_sub(1), lines) {
