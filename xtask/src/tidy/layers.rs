@@ -29,6 +29,25 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     without.chain(back).collect()
 }
 
+/// What only pens write: rows of pages, and objects for machines.
+const OF_PENS: [&str; 3] = ["\"tr\"", "\"td\"", "json!"];
+
+/// Every line of `report` and `live` that writes by hand what a pen draws.
+pub fn pens(tree: &Tree) -> Vec<Finding> {
+    let is_topic = |path: &str| {
+        ["crates/report/src/", "crates/live/src/"].iter().any(|room| path.starts_with(room))
+            && !path.starts_with("crates/report/src/pens/")
+    };
+    let files = tree.ending(".rs").filter(|file| is_topic(&file.path));
+    let lines = files.flat_map(|file| {
+        let hits = file.text.lines().enumerate();
+        let hits = hits.filter(|(_, line)| OF_PENS.iter().any(|word| line.contains(word)));
+        hits.map(|(index, _)| (file.path.as_str(), index + 1))
+    });
+    let remedy = "declare a `Table`, or write `object!`";
+    lines.map(|(path, line)| Finding::at(path, line, "draws by hand", remedy)).collect()
+}
+
 /// The place of a file's layer among them, from the lowest.
 fn layer(path: &str) -> Option<usize> {
     let inside = path.strip_prefix(ROOM)?.strip_prefix("/src/")?;
@@ -84,5 +103,18 @@ mod tests {
         let topic = ("crates/report/src/topics/plan.rs", "pub fn render() {}");
         assert_eq!(findings(&[topic, ("crates/report/src/ground/words.rs", ground)]), [""; 0]);
         assert_eq!(findings(&[("crates/report/src/words.rs", "")]).len(), 1);
+    }
+
+    #[test]
+    fn a_row_that_is_drawn_by_hand_is_found() {
+        let text = "fn f() { plain(\"tr\", cells); }\n";
+        let files = [
+            ("crates/live/src/a.rs", text),
+            ("crates/report/src/pens/b.rs", text),
+            ("crates/cli/src/c.rs", "json!(1)"),
+        ];
+        let found: Vec<_> = pens(&Tree::of(&files)).iter().map(ToString::to_string).collect();
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("crates/live/src/a.rs:1 draws by hand"), "{found:?}");
     }
 }

@@ -72,6 +72,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("ceilings", ceilings::check),
     ("circles", |tree| circles::check(tree).into()),
     ("layers", |tree| layers::check(tree).into()),
+    ("pens", |tree| layers::pens(tree).into()),
     ("width", |tree| source::width(tree).into()),
     ("lints", |tree| source::lints(tree).into()),
     ("purity", |tree| source::purity(tree).into()),
