@@ -284,7 +284,8 @@ fn object(record: &Record, one: &Attribution) -> Value {
     };
     let list = |all: Vec<&Watched>| all.iter().map(watched).collect::<Vec<_>>();
     object! {
-        sweep: words::axes(&one.sweep), repetition: one.repetition.unwrap_or(1), thinned: one.is_thinned,
+        sweep: words::axes(&one.sweep), repetition: one.repetition.unwrap_or(1),
+        thinned: one.is_thinned,
         at_limit: list(one.limits()), highest: list(one.highest()), errors: list(one.errors()),
         caches: caches(record, one), message: sentence(record, one),
         ..one { scenario, workloads, samples },

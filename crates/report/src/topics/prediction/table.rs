@@ -1,12 +1,12 @@
 //! A calibration as tables for the terminal.
 
-use super::json::load;
 use super::{
     Calibrated, interval, left_open, left_out_lines, owner_code, owners, parameter, value,
 };
 use crate::ground::words;
+use crate::object;
 use crate::pens::Table;
-use crate::pens::json::each;
+use crate::pens::json::{Value, each};
 use crate::topics::published::figure;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::follow::Followed;
@@ -69,6 +69,17 @@ pub(super) fn rows(judged: &[Judged]) -> Table<&Judged> {
         .field("left_open", |one| one.left_open)
         .field("outlies", |one| one.outlies)
         .field("load", |one| load(&one.row.load))
+}
+
+/// A load for machines.
+pub(super) fn load(load: &Load) -> Value {
+    object! {
+        workload: load.workload.name, read_share: load.workload.read_share(),
+        random_share: load.workload.random, mean_bytes: load.bytes(),
+        footprint_bytes: load.workload.footprint.map(|bytes| bytes.0),
+        remote_share: f64::from(load.remote.ppm) / 1e6, object: load.object.to_string(),
+        route: load.route.word(), ..load { hosts, outstanding, depth },
+    }
 }
 
 /// Published figures that follow from predicted rates.
