@@ -1,5 +1,5 @@
-//! The layers of `report`: surfaces put topics together, and topics are made of the ground. Never
-//! back.
+//! The layers of `report`: surfaces put topics together, pens draw what topics say, and all is made
+//! of the ground. Never back.
 
 use super::Finding;
 use super::circles::{Tie, ties};

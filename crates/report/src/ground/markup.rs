@@ -207,6 +207,11 @@ pub fn classed(name: &'static str, class: &str, content: impl Into<Markup>) -> M
     element(name, &[("class", class)], content)
 }
 
+/// `<ul>` with an item for each.
+pub fn list<T: Into<Markup>>(items: impl IntoIterator<Item = T>) -> Markup {
+    plain("ul", items.into_iter().map(|item| plain("li", item)).collect::<Markup>())
+}
+
 /// Words of ours in which backticks mark code.
 pub fn with_code(marked: &str) -> Markup {
     let piece = |(number, text): (usize, &str)| {

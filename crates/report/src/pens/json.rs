@@ -9,7 +9,8 @@ pub use serde_json::{Map, Value, json};
 pub const FORMAT: u32 = 1;
 
 /// An object for machines: `key: value`, `key` alone of a variable, and of a value the fields and
-/// figures that are called as in it, `..value { field, figure() }`. Keys are written in the order of the alphabet.
+/// figures that are called as in it, `..value { field, figure() }`. Keys are written in the order
+/// of the alphabet.
 #[macro_export]
 macro_rules! object {
     ($($fields:tt)*) => {{

@@ -98,7 +98,6 @@ fn issued(total: &Issued) -> Value {
 }
 
 fn result(record: &Record, row: &ResultRow, cpus: &[HostCpu]) -> Value {
-    let sweep: Map<String, Value> = words::axes(&row.sweep);
     let verdict = Verdict::of(record, row);
     let warning = |doubt| {
         object! {
@@ -107,7 +106,7 @@ fn result(record: &Record, row: &ResultRow, cpus: &[HostCpu]) -> Value {
         }
     };
     let mut object = object! {
-        op: row.ops.name(), covers: row.covers.word(), sweep,
+        op: row.ops.name(), covers: row.covers.word(), sweep: words::axes(&row.sweep),
         repetition: row.repetition.unwrap_or(1), latency_ns: quantiles(&row.latency),
         left_over: object! {
             late: row.left.late.count(), never: row.left.never.count(),

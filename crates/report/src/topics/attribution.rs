@@ -9,7 +9,7 @@ pub use page::section;
 use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, share};
 use crate::ground::words;
 use crate::object;
-use crate::pens::json::{Map, Value};
+use crate::pens::json::Value;
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, Watched, attribution};
 use analysis::hit_share::{HitShare, hit_shares};
@@ -270,7 +270,6 @@ pub fn objects(record: &Record, all: &[Attribution]) -> Vec<Value> {
 }
 
 fn object(record: &Record, one: &Attribution) -> Value {
-    let sweep: Map<String, Value> = words::axes(&one.sweep);
     let start = one.load_ns.start;
     let seconds = |ns: u64| ns.saturating_sub(start) as f64 / 1e9;
     let watched = |watched: &&Watched| {
@@ -285,7 +284,8 @@ fn object(record: &Record, one: &Attribution) -> Value {
     };
     let list = |all: Vec<&Watched>| all.iter().map(watched).collect::<Vec<_>>();
     object! {
-        sweep, repetition: one.repetition.unwrap_or(1), thinned: one.is_thinned,
+        sweep: words::axes(&one.sweep), repetition: one.repetition.unwrap_or(1),
+        thinned: one.is_thinned,
         at_limit: list(one.limits()), highest: list(one.highest()), errors: list(one.errors()),
         caches: caches(record, one), message: sentence(record, one),
         ..one { scenario, workloads, samples },

@@ -1,7 +1,7 @@
 //! What follows the bursts of a rate that changes: in words, as a section of the page, and as
 //! objects.
 
-use crate::ground::markup::{Markup, plain};
+use crate::ground::markup::{Markup, list, plain};
 use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
@@ -145,9 +145,8 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
             content.push(told.steps(&steps).scroll());
         }
         if !said.is_empty() {
-            let list: Markup = said.into_iter().map(|one| plain("li", one)).collect();
             content.push(plain("h2", format!("Bursts of {}", row.workload)));
-            content.push(plain("ul", list));
+            content.push(list(said));
         }
         (!content.is_empty()).then(|| plain("section", Markup::from_iter(content)))
     };

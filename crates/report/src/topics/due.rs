@@ -1,7 +1,7 @@
 //! What became of the requests that were due: of every workload at a rate, how many came back while
 //! the load was on, how many later, and how many never. In words, and as a section of the page.
 
-use crate::ground::markup::{Markup, plain};
+use crate::ground::markup::{Markup, list, plain};
 use crate::ground::words;
 use analysis::{Offer, ResultRow};
 
@@ -71,8 +71,7 @@ pub fn section(rows: &[ResultRow]) -> Markup {
     if said.is_empty() {
         return Markup::new();
     }
-    let list: Markup = said.into_iter().map(|one| plain("li", one)).collect();
-    plain("section", [plain("h2", "Requests that were due"), plain("ul", list)])
+    plain("section", [plain("h2", "Requests that were due"), list(said)])
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ fn table<'a>(all: &'a [EventTraffic<'a>]) -> Table<&'a EventTraffic<'a>> {
         .known("written_bytes", "Written", |one| one.io.written.0, bytes)
         .known("iops", "Its own IOPS", |one| one.own_per_s, words::iops)
         .known("hosts_iops", "IOPS of the hosts", |one| one.hosts_per_s, words::iops)
-        .known("together_iops", "Together", |one| one.sum_per_s(), words::iops)
+        .known("together_iops", "Together", EventTraffic::sum_per_s, words::iops)
 }
 
 /// A line for each event: its own requests, those of the hosts, and both.

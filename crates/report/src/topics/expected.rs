@@ -2,7 +2,7 @@
 
 use super::prediction::{interval, left_out_code, left_out_lines, owner_code, owners};
 use crate::ground::chart::{Group, Groups, Step};
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, classed, list, plain};
 use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
@@ -31,18 +31,17 @@ pub fn table(held: &Held) -> String {
 
 /// The section of the page.
 pub fn section(held: &Held) -> Markup {
-    let list = |lines: &[String]| -> Markup {
-        let items: Markup = lines.iter().map(|line| plain("li", line)).collect();
-        if lines.is_empty() { Markup::new() } else { plain("ul", items) }
+    let told = |lines: Vec<String>| {
+        if lines.is_empty() { Markup::new() } else { list(lines) }
     };
     plain(
         "section",
         [
             plain("h2", title(held)),
-            list(&foremost(held)),
+            told(foremost(held)),
             chart(held),
             rows(held).scroll(),
-            list(&remarks(held)),
+            told(remarks(held)),
         ],
     )
 }
@@ -96,13 +95,13 @@ fn rows(held: &Held) -> Table<&Expected> {
         .field("low", |row| row.predicted.low)
         .field("high", |row| row.predicted.high)
         .figure("ratio", |row| format!("{:.2}", row.measured / row.predicted.value))
-        .known("departure", "departure", |row| row.departure(), percent)
+        .known("departure", "departure", Expected::departure, percent)
         .words("binds", |row| format!("{}{}", owners(&row.binding), mark(row)))
         .class("")
         .field("binding", |row| each(&row.binding, |one| owner_code(*one)))
         .field("outside", |row| row.outside().map(side))
         .field("fitted", |row| row.is_fitted)
-        .field("extrapolated", |row| row.is_extrapolated())
+        .field("extrapolated", Expected::is_extrapolated)
         .field("wide", |row| row.is_wide)
 }
 

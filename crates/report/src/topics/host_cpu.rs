@@ -23,11 +23,11 @@ fn table<'a>(all: impl IntoIterator<Item = &'a HostCpu>) -> Table<&'a HostCpu> {
         .figure("CPUs busy", busy)
         .field("cpus", |one| one.cpus)
         .field("busy", |one| one.busy)
-        .known("per_request_ns", "For each request", |one| one.per_request_ns(), time)
-        .known("client_ns", "Client", |one| one.client_ns(), time)
-        .known("servers_ns", "Servers", |one| one.servers_ns(), time)
-        .known("kernel_threads_ns", "Kernel threads", |one| one.kernel_threads_ns(), time)
-        .known("rest_ns", "All else", |one| one.rest_ns(), time)
+        .known("per_request_ns", "For each request", HostCpu::per_request_ns, time)
+        .known("client_ns", "Client", HostCpu::client_ns, time)
+        .known("servers_ns", "Servers", HostCpu::servers_ns, time)
+        .known("kernel_threads_ns", "Kernel threads", HostCpu::kernel_threads_ns, time)
+        .known("rest_ns", "All else", HostCpu::rest_ns, time)
         .caption(
             "CPU time of all hosts that load ÷ requests. Client: the load generator, and file \
              systems in user space. Servers are those of storage on these hosts, by their names. \

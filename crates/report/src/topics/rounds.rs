@@ -188,7 +188,7 @@ fn crossed(found: &Rounds, axes: [&str; 2], figure: fn(&InRounds) -> String) -> 
         found.points.iter().find(is_it).map_or("–".to_owned(), figure)
     };
     let mut table = Table::of(&down).bare();
-    table = table.name(format!("{} \\ {}", axes[1], axes[0]), |row| row.label());
+    table = table.name(format!("{} \\ {}", axes[1], axes[0]), Setting::label);
     for column in &across {
         table = table.figure(column.label(), |row| cell(row, column));
     }

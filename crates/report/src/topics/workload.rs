@@ -391,11 +391,11 @@ fn quantiles(ops: Ops, latency: &Histogram, fine: u32) -> Line {
 /// The quantiles in figures, as far as requests support them.
 fn figures(rows: &[&ResultRow]) -> Markup {
     type Line<'a> = (&'a str, &'a dyn Fn(&ResultRow) -> Markup);
-    let (mean, max): (&dyn Fn(&ResultRow) -> Markup, &dyn Fn(&ResultRow) -> Markup) =
-        (&|row| words::mean(&row.latency).into(), &|row| words::longest(row).into());
+    let mean: Line<'_> = ("mean", &|row| words::mean(&row.latency).into());
+    let max: Line<'_> = ("max", &|row| words::longest(row).into());
     let quantiles = QUANTILES.map(|one| (one.name, move |row: &_| quantile_words(row, one.share)));
     let middle = quantiles.iter().map(|(name, words)| -> Line<'_> { (name, words) });
-    let lines = std::iter::once(("mean", mean)).chain(middle).chain([("max", max)]);
+    let lines = [mean].into_iter().chain(middle).chain([max]);
     let mut table = Table::of(lines).name("", |(name, _)| name).bare().of_class("figures");
     for row in rows {
         let head = format!("{}, {}", row.ops.name(), words::counted(row.ios, "request"));

@@ -127,7 +127,7 @@ mod tests {
             (Some("datasource"), Some("prometheus"))
         );
         let chosen = r#"{"type":"prometheus","uid":"${datasource}"}"#;
-        let chosen: serde_json::Value = serde_json::from_str(chosen).expect("JSON");
+        let chosen: Value = serde_json::from_str(chosen).expect("JSON");
         let asking = panels(&dashboard).iter().chain(&variables[1..]);
         assert!(asking.into_iter().all(|one| one["datasource"] == chosen));
         let queries = panels(&dashboard)

@@ -2,7 +2,7 @@
 //! sentences folded under it.
 
 use super::{MOST_NAMED, MOST_POINTS, When, hostname, name, sentences, title, when};
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, classed, list, plain};
 use crate::ground::words;
 use crate::pens::Table;
 use analysis::ResultRow;
@@ -29,10 +29,12 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     content.push(
         remarks(shown).into_iter().map(|told| classed("p", "remark", told)).collect::<Markup>(),
     );
-    let items: Markup = sentences(record, rows).into_iter().map(|line| plain("li", line)).collect();
     content.push(plain(
         "details",
-        [plain("summary", "Each point in words, with what else was watched"), plain("ul", items)],
+        [
+            plain("summary", "Each point in words, with what else was watched"),
+            list(sentences(record, rows)),
+        ],
     ));
     plain("section", content)
 }

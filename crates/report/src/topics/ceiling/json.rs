@@ -3,7 +3,7 @@
 use super::Ceilings;
 use crate::ground::words;
 use crate::object;
-use crate::pens::json::{Map, Value, each};
+use crate::pens::json::{Value, each};
 use analysis::ceiling::{Assumption, Ceiling, Reached};
 
 /// All ceilings as one object.
@@ -23,9 +23,8 @@ pub fn results(ceilings: &Ceilings<'_>) -> Value {
 /// What a run reached of the ceilings of the testbed of this name, as one object.
 pub(crate) fn reached(name: &str, all: &[Reached]) -> Value {
     let one = |reached: &Reached| {
-        let sweep: Map<String, Value> = words::axes(&reached.sweep);
         object! {
-            workload: reached.ceiling.workload.name, sweep,
+            workload: reached.ceiling.workload.name, sweep: words::axes(&reached.sweep),
             repetition: reached.repetition.unwrap_or(1), above: reached.is_above(),
             ceiling: ceiling(&reached.ceiling), ..reached { iops, share() },
         }

@@ -2,7 +2,7 @@
 
 use super::table::{layers, what_ifs};
 use super::{Ceilings, roofline};
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, classed, list, plain};
 use crate::ground::page::document;
 use crate::ground::words;
 use crate::pens::{Cell, Table};
@@ -41,7 +41,7 @@ pub fn render(ceilings: &Ceilings<'_>) -> String {
 }
 
 fn remarks(ceilings: &Ceilings<'_>) -> Markup {
-    plain("ul", ceilings.remarks().iter().map(|remark| plain("li", remark)).collect::<Markup>())
+    list(ceilings.remarks())
 }
 
 /// A chart for each mix and order; sizes are the axis.
@@ -104,12 +104,11 @@ fn source(cluster: &Cluster) -> Markup {
             used.push(source);
         }
     }
-    let mut items: Markup = used.into_iter().map(|source| plain("li", source)).collect();
-    if !cluster.top.source.value.is_empty() {
-        items.push(plain("li", format!("Testbed: {}", cluster.top.source.value)));
-    }
+    let testbed = &cluster.top.source.value;
+    let testbed = (!testbed.is_empty()).then(|| format!("Testbed: {testbed}"));
+    let items = used.into_iter().map(str::to_owned).chain(testbed);
     [
-        plain("ul", items),
+        list(items),
         classed(
             "p",
             "remark",

@@ -4,7 +4,7 @@ use super::glance::{self, Line};
 use super::host_cpu;
 use super::table::{at_a_glance, differences};
 use crate::ground::chart::{Group, Groups, Step};
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, classed, list, plain};
 use crate::ground::moment::latency_words;
 use crate::ground::words as words_of;
 use crate::pens::contents::folded;
@@ -87,8 +87,7 @@ fn against(other: &Against, runs: Runs<'_>, names: &[String], has_curves: bool) 
     }
     let cpus = host_cpu::differences(other, records, results, names);
     if !cpus.is_empty() {
-        let items: Markup = cpus.iter().map(|line| plain("li", line)).collect();
-        content.push(folded("CPU of the hosts".to_owned(), plain("ul", items)));
+        content.push(folded("CPU of the hosts".to_owned(), list(cpus)));
     }
     content.push(glance::changed(other).map(block).collect::<Markup>());
     content

@@ -106,8 +106,8 @@ pub(super) fn differences<'a>(
     let marked = |found: &Difference| {
         tone(found).map_or_else(|| verdict(found).to_owned(), |it| it.marked(verdict(found)))
     };
-    let (a, b): (fn(&Difference) -> String, fn(&Difference) -> String) =
-        (|found| value(found.metric, found.base), |found| value(found.metric, found.other));
+    let a = |found: &Difference| value(found.metric, found.base);
+    let b = |found: &Difference| value(found.metric, found.other);
     Table::of(all)
         .name("figure", |found| metric_of(compared, found.metric))
         .class("wraps")

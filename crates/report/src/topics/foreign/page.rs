@@ -5,7 +5,7 @@ use super::beside::{self, Side};
 use super::table::given_rows;
 use super::{NOT_QUOTABLE, doubt, lack, latency, row_name, tool, tools};
 use crate::ground::chart::{Line, Lines, Point, Scale};
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, classed, list, plain};
 use crate::ground::moment::{latency_words, time_words};
 use crate::ground::words;
 use crate::pens::Table;
@@ -67,10 +67,6 @@ fn article(run: &ForeignRun) -> Markup {
     content.push(plain("section", [plain("h2", "Sources"), sources(run)]));
     content.push(plain("section", [plain("h2", "Options as given"), options(&run.rows)]));
     classed("article", "run", content)
-}
-
-fn list(items: Vec<String>) -> Markup {
-    plain("ul", items.into_iter().map(|item| plain("li", item)).collect::<Markup>())
 }
 
 fn sources(run: &ForeignRun) -> Markup {

@@ -67,7 +67,7 @@ pub fn rows(rows: &[GivenRow], room: Option<usize>) -> String {
 pub(super) fn given_rows(rows: &[GivenRow]) -> Table<&GivenRow> {
     let mut table = Table::of(rows)
         .words("workload", |row| &row.workload)
-        .words("op", |row| row.op_name())
+        .words("op", GivenRow::op_name)
         .plain();
     for figure in shown_figures(&rows.iter().collect::<Vec<_>>()) {
         let is_spare = matches!(figure, Figure::Latency(_, Statistic::Quantile(999_900_000)));

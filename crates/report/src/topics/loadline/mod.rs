@@ -166,14 +166,14 @@ fn verdict(point: &LoadPoint) -> String {
 
 /// The search as one object: the field `load_line` of the results.
 pub fn object(line: &LoadLine) -> Value {
-    let contradiction = line.answer.contradiction;
     let answer = &line.answer;
     object! {
         objective: line.objective.to_string(),
-        contradiction: contradiction
+        contradiction: answer.contradiction
             .map(|found| object! { ..found { fails_at, holds_at, in_closed_loop } }),
         points: page::table(line).json(),
-        ..answer { rate, confirmed, fails_at }, ..line { finished, knee, kept_up, fell_behind, most },
+        ..answer { rate, confirmed, fails_at },
+        ..line { finished, knee, kept_up, fell_behind, most },
     }
 }
 

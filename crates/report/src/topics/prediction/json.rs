@@ -1,6 +1,6 @@
 //! Calibrations and predictions for machines. The fields stand in `docs/reference/json.md`.
 
-use super::table::{followed, parameters, rows};
+use super::table::{followed, load, parameters, rows};
 use super::{Calibrated, Forecasts, left_out_code, owner_code};
 use crate::object;
 use crate::pens::json::{Value, each};
@@ -82,16 +82,6 @@ fn proposed(one: &Load) -> Value {
     let mut value = load(one);
     value["command"] = super::table::command(one).into();
     value
-}
-
-pub(super) fn load(load: &Load) -> Value {
-    object! {
-        workload: load.workload.name, read_share: load.workload.read_share(),
-        random_share: load.workload.random, mean_bytes: load.bytes(),
-        footprint_bytes: load.workload.footprint.map(|bytes| bytes.0),
-        remote_share: f64::from(load.remote.ppm) / 1e6, object: load.object.to_string(),
-        route: load.route.word(), ..load { hosts, outstanding, depth },
-    }
 }
 
 fn owners(all: &[Owner]) -> Vec<&'static str> {

@@ -1,12 +1,12 @@
 //! A calibration as tables for the terminal.
 
-use super::json::load;
 use super::{
     Calibrated, interval, left_open, left_out_lines, owner_code, owners, parameter, value,
 };
 use crate::ground::words;
+use crate::object;
 use crate::pens::Table;
-use crate::pens::json::each;
+use crate::pens::json::{Value, each};
 use crate::topics::published::figure;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::follow::Followed;
@@ -59,16 +59,27 @@ pub(super) fn rows(judged: &[Judged]) -> Table<&Judged> {
         .figure("90 % interval", |one| interval(one.predicted))
         .field("low", |one| one.predicted.low)
         .field("high", |one| one.predicted.high)
-        .known("error", "error", |one| one.error(), |error| format!("{:+.1} %", error * 100.0))
+        .known("error", "error", Judged::error, |error| format!("{:+.1} %", error * 100.0))
         .words("binds", |one| format!("{}{}", owners(&one.binding), mark(one)))
         .field("binding", |one| codes(&one.binding))
         .field("unseen", |one| codes(&one.unseen))
-        .field("extrapolated", |one| one.is_extrapolated())
-        .field("wide", |one| one.is_wide())
+        .field("extrapolated", Judged::is_extrapolated)
+        .field("wide", Judged::is_wide)
         .field("far_off", |one| one.far_off)
         .field("left_open", |one| one.left_open)
         .field("outlies", |one| one.outlies)
         .field("load", |one| load(&one.row.load))
+}
+
+/// A load for machines.
+pub(super) fn load(load: &Load) -> Value {
+    object! {
+        workload: load.workload.name, read_share: load.workload.read_share(),
+        random_share: load.workload.random, mean_bytes: load.bytes(),
+        footprint_bytes: load.workload.footprint.map(|bytes| bytes.0),
+        remote_share: f64::from(load.remote.ppm) / 1e6, object: load.object.to_string(),
+        route: load.route.word(), ..load { hosts, outstanding, depth },
+    }
 }
 
 /// Published figures that follow from predicted rates.
@@ -102,7 +113,7 @@ pub(super) fn followed(all: &[Followed]) -> Table<&Followed> {
         .field("low", |one| one.predicted.low)
         .field("high", |one| one.predicted.high)
         .figure("error", error)
-        .field("error", |one| one.error())
+        .field("error", Followed::error)
         .words("", mark)
         .field("fitted", |one| one.is_fitted)
         .field("extrapolated", |one| one.is_extrapolated)

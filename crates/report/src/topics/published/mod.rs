@@ -2,7 +2,7 @@
 
 mod charts;
 
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, classed, list, plain};
 use crate::ground::words;
 use crate::pens::{Table, dash, terminal};
 use analysis::published::{
@@ -26,8 +26,6 @@ pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> St
 
 /// The section of the page.
 pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> Markup {
-    let notes: Markup =
-        notes(published, comparison, scale).iter().map(|note| plain("li", note)).collect();
     let title = format!("Beside {}", published.report.name.value);
     let source = format!("Published in: {}.", published.report.source.value);
     plain(
@@ -37,7 +35,7 @@ pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> 
             classed("p", "lead", source),
             charts::charts(comparison),
             beside(comparison).scroll(),
-            plain("ul", notes),
+            list(notes(published, comparison, scale)),
         ],
     )
 }

@@ -2,7 +2,7 @@
 
 use super::{LEGEND, Named, change, few_runs, other_work, run, set_apart};
 use crate::ground::chart::{Line, Lines, Point, Scale};
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, classed, list, plain};
 use crate::ground::moment::date_words;
 use crate::ground::page::document;
 use crate::ground::words;
@@ -31,10 +31,6 @@ pub fn page(trend: &Trend, runs: &[Named<'_>]) -> String {
     document(format!("{suite} over {count}: Plimsoll trend"), body)
 }
 
-fn list(sentences: impl Iterator<Item = String>) -> Markup {
-    plain("ul", sentences.map(|sentence| plain("li", sentence)).collect::<Markup>())
-}
-
 fn changes(trend: &Trend, runs: &[Named<'_>]) -> Markup {
     let of = |here: &TrendPoint| {
         let name = format!("{} {}", point(&here.key), here.key.ops.name());
@@ -51,7 +47,7 @@ fn changes(trend: &Trend, runs: &[Named<'_>]) -> Markup {
     } else if found.is_empty() {
         plain("p", "No figure shows a change of level.")
     } else {
-        list(found.into_iter())
+        list(found)
     }
 }
 
@@ -145,5 +141,5 @@ fn listed(trend: &Trend, runs: &[Named<'_>]) -> Markup {
         .words("Began", |(_, run)| words::utc(run.record.started_unix_ns))
         .words("Plimsoll", |(_, run)| &run.record.version)
         .bare();
-    [table.scroll(), list(set_apart(trend, runs).into_iter())].into()
+    [table.scroll(), list(set_apart(trend, runs))].into()
 }
