@@ -383,3 +383,37 @@ pub fn capital(word: &str) -> String {
         _ => word.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_declared_once_for_all_who_read_it() {
+        let rows = [("a <b>", Some(1.5)), ("c", None)];
+        let table = Table::of(&rows)
+            .name("drive", |row| row.0)
+            .key("drive")
+            .known("per_s", "rate", |row| row.1, |rate: f64| format!("{rate:.1}/s"))
+            .figure("seen", |row| row.1.map(|_| "yes"))
+            .on_page()
+            .field("known", |row| row.1.is_some())
+            .capitals();
+        assert_eq!(table.text(), "drive   rate\na <b>  1.5/s\nc          –\n");
+        let page = table.bare().caption("All").html().into_string();
+        let head = "<th scope=\"col\">Drive</th><th scope=\"col\" class=\"number\">Rate</th>";
+        assert!(page.starts_with("<table><caption>All</caption><thead><tr>"), "{page}");
+        assert!(page.contains(head) && page.contains(">Seen</th></tr></thead>"), "{page}");
+        assert!(page.contains("<th scope=\"row\">a &lt;b&gt;</th>"), "{page}");
+        assert!(page.ends_with("<td class=\"number\">–</td></tr></tbody></table>"), "{page}");
+    }
+
+    #[test]
+    fn machines_have_values_where_people_have_words() {
+        let table = Table::of([1.5, 2.5])
+            .known("per_s", "rate", |rate| rate, |rate: f64| format!("{rate:.0}/s"))
+            .words("remark", |_| "");
+        assert_eq!(table.json(), [1.5, 2.5].map(|per_s| crate::object! { per_s }));
+        assert_eq!(Table::<u8>::of([]).field("none", |_| ()).object(), Value::Null);
+    }
+}

@@ -14,7 +14,7 @@ use analysis::{
     series,
 };
 use catalogue::Cluster;
-use model::Record;
+use model::{Note, Record};
 
 /// The version of the layout of a run's results. In 1, `results` had parts alone, so that a reader
 /// could add all of them up.
@@ -38,10 +38,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
             _ => Value::Null },
         scale: record.plan.scale.to_string(), verdict: verdict.level.word(),
         verdict_basis: grade::object(&verdict),
-        notes: record.notes.iter().filter(|note| !note.fact.is_bookkeeping())
-            .map(|note| object! {
-                code: note.kind().word(), message: crate::topics::note::sentence(&note.fact),
-            }).collect::<Vec<_>>(),
+        notes: each(record.notes.iter().filter(|note| !note.fact.is_bookkeeping()), note),
         events: crate::topics::occurrences::objects(record),
         issued: each(&analysis::issued(record), issued), flush_probes: flush_probes(record),
         results: each(rows.iter(), |row| result(record, row, &cpus)),
@@ -84,6 +81,10 @@ fn state_word(state: &RunState) -> &'static str {
         RunState::Failed(_) => "failed",
         RunState::Unfinished => "unfinished",
     }
+}
+
+fn note(note: &Note) -> Value {
+    object! { code: note.kind().word(), message: crate::topics::note::sentence(&note.fact) }
 }
 
 fn flush_probes(record: &Record) -> Value {
@@ -191,7 +192,7 @@ mod tests {
     use analysis::testing::Recorded;
     use model::layer::Layer;
     use model::note::{CountedBy, Crossing, EventIo};
-    use model::{Bytes, Fact, Nanos, Note, Op, StageKind};
+    use model::{Bytes, Fact, Nanos, Op, StageKind};
 
     fn mixed() -> Value {
         let mut recorded = Recorded::new(

@@ -133,7 +133,7 @@ pub fn object(finding: &Finding) -> Value {
     object! {
         op: finding.ops.name(), covers: finding.covers.word(), sweep: others,
         figure: finding.measure.key(),
-        points: (0..finding.values.len()).map(point).collect::<Vec<_>>(), peak: point(curve.peak),
+        points: each(0..finding.values.len(), point), peak: point(curve.peak),
         knee: point(curve.knee),
         plateau: object! {
             from: finding.label(curve.knee), to: finding.label(curve.plateau_end),

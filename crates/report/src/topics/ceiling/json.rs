@@ -43,7 +43,7 @@ fn ceiling(ceiling: &Ceiling) -> Value {
         workload: ceiling.workload.name, read_share: ceiling.workload.read_share(),
         random_share: ceiling.workload.random, mean_bytes: ceiling.workload.bytes(),
         footprint_bytes: ceiling.workload.footprint.map(|bytes| bytes.0),
-        limits: ceiling.limits.iter().copied().map(limit).collect::<Vec<_>>(),
+        limits: each(ceiling.limits.iter().copied(), limit),
         binding: ceiling.binding().map(|limit| limit.layer.code()),
         next: ceiling.next().map(|limit| limit.layer.code()),
         drive_writes_per_write: ceiling.amplification.drive_writes,

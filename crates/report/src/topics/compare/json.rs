@@ -1,8 +1,8 @@
 //! A comparison for machines. The fields stand in `docs/reference/json.md`.
 
 use crate::ground::words;
-use crate::object;
 use crate::pens::json::{Map, Value, each};
+use crate::{fields, object};
 use analysis::Interval;
 use analysis::compare::{
     Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Unlike, Verdict,
@@ -36,13 +36,9 @@ fn against(other: &Against) -> Value {
 }
 
 pub(crate) fn named(key: &Key) -> Map<String, Value> {
-    let sweep: Map<String, Value> = words::axes(&key.sweep);
-    Map::from_iter([
-        ("scenario".to_owned(), key.scenario.as_str().into()),
-        ("workload".to_owned(), key.workload.as_str().into()),
-        ("sweep".to_owned(), sweep.into()),
-        ("op".to_owned(), key.ops.name().into()),
-    ])
+    let mut map = Map::new();
+    fields!(map op: key.ops.name(), sweep: words::axes(&key.sweep), ..key { scenario, workload });
+    map
 }
 
 pub(crate) fn unlike(unlike: &Unlike) -> Value {
@@ -55,18 +51,13 @@ pub(crate) fn point(point: &ComparedPoint) -> Value {
         Load::EqualRate => "equal-rate",
         Load::Unequal => "unequal",
     };
-    let mut fields = named(&point.key);
-    fields.extend([
-        ("covers".to_owned(), point.covers.word().into()),
-        ("unlike".to_owned(), point.unlike.iter().map(unlike).collect()),
-        ("repetitions".to_owned(), vec![point.repetitions.0, point.repetitions.1].into()),
-        ("paired".to_owned(), point.paired.into()),
-        ("load".to_owned(), load.into()),
-        ("one_finding".to_owned(), point.one_finding.into()),
-        ("rate_missed".to_owned(), point.rate_missed.into()),
-        ("differences".to_owned(), point.differences.iter().map(difference).collect()),
-    ]);
-    Value::Object(fields)
+    let mut map = named(&point.key);
+    fields!(map
+        covers: point.covers.word(), unlike: each(&point.unlike, unlike),
+        repetitions: [point.repetitions.0, point.repetitions.1], load,
+        differences: each(&point.differences, difference),
+        ..point { paired, one_finding, rate_missed });
+    Value::Object(map)
 }
 
 fn difference(found: &Difference) -> Value {
@@ -84,16 +75,13 @@ fn difference(found: &Difference) -> Value {
 
 pub(crate) fn outcome(condition: &Condition, comparison: &Comparison) -> Value {
     let outcome = condition.check(comparison);
-    let met = outcome.met.iter().map(|(run, key, found)| {
-        let mut fields = named(key);
-        fields.extend([
-            ("run".to_owned(), (*run).into()),
-            ("percent".to_owned(), found.percent.into()),
-        ]);
-        Value::Object(fields)
-    });
+    let met = |(run, key, found): &(usize, &Key, &Difference)| {
+        let mut map = named(key);
+        fields!(map run, percent: found.percent);
+        Value::Object(map)
+    };
     object! {
-        condition: condition.to_string(), checked: outcome.checked, met: met.collect::<Vec<_>>(),
+        condition: condition.to_string(), checked: outcome.checked, met: each(&outcome.met, met),
     }
 }
 

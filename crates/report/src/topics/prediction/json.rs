@@ -29,8 +29,7 @@ pub fn calibration(calibrated: &Calibrated<'_>) -> Value {
 pub fn forecasts(forecasts: &Forecasts<'_>) -> Value {
     object! {
         format: crate::pens::json::FORMAT,
-        results: (0..).zip(forecasts.forecasts)
-            .map(|(index, one)| forecast(forecasts, index, one)).collect::<Vec<_>>(),
+        results: each((0..).zip(forecasts.forecasts), |(index, one)| forecast(forecasts, index, one)),
         at_given_rates: each(forecasts.at_rates, at_rate), left_out: left_out(forecasts.left_out),
         ..forecasts { testbed, suite, fitted_rows, objective },
     }
@@ -67,8 +66,7 @@ fn forecast(all: &Forecasts<'_>, index: usize, one: &Forecast) -> Value {
         mean_latency_s: range(one.latency_s(), 1.0), extrapolated: one.is_extrapolated(),
         wide: one.is_wide(), far_off: one.far_off, binding: owners(&one.binding),
         unseen: owners(&one.unseen),
-        what_ifs: one.what_ifs.iter().zip(&all.what_ifs)
-            .map(|(other, name)| what_if(other, name)).collect::<Vec<_>>(),
+        what_ifs: each(one.what_ifs.iter().zip(&all.what_ifs), |(other, name)| what_if(other, name)),
         load_line: all.lines.and_then(|lines| lines.get(index)).map(|line| match line {
             LoadLine::At { rate, outstanding } => object! { iops: range(*rate, 1.0), outstanding },
             LoadLine::Nowhere { alone_s } => object! { iops: (), one_request_s: alone_s },

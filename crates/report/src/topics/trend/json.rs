@@ -1,9 +1,9 @@
 //! A trend for machines. The fields stand in `docs/reference/json.md`.
 
 use super::Named;
-use crate::object;
 use crate::pens::json::{Value, each};
 use crate::topics::compare::{compared, named, outcome, unlike};
+use crate::{fields, object};
 use analysis::compare::Condition;
 use analysis::trend::{
     ExcludedRun, Followed, LevelChange, Trend, TrendPoint, Value as Figure, Why,
@@ -22,11 +22,11 @@ pub fn json(trend: &Trend, runs: &[Named<'_>], conditions: &[Condition]) -> Valu
             }
         })
     };
-    let latest = trend.latest.others.iter().flat_map(|other| &other.points).map(compared);
+    let latest = trend.latest.others.iter().flat_map(|other| &other.points);
     object! {
         format: FORMAT, runs: each(&trend.runs, run),
         apart: each(&trend.apart, |found| apart(found, runs)), points: each(&trend.points, point),
-        latest: latest.collect::<Vec<_>>(),
+        latest: each(latest, compared),
         fail_if: each(conditions.iter(), |condition| outcome(condition, &trend.latest)),
     }
 }
@@ -41,14 +41,10 @@ fn apart(found: &ExcludedRun, runs: &[Named<'_>]) -> Value {
 }
 
 fn point(point: &TrendPoint) -> Value {
-    let mut fields = named(&point.key);
-    let other = |(run, all): &(usize, Vec<_>)| {
-        let unlike: Vec<Value> = all.iter().map(unlike).collect();
-        object! { run, unlike }
-    };
-    fields.insert("apart".to_owned(), point.apart.iter().map(other).collect());
-    fields.insert("figures".to_owned(), point.series.iter().map(figure).collect());
-    Value::Object(fields)
+    let mut map = named(&point.key);
+    let other = |(run, all): &(usize, Vec<_>)| object! { run, unlike: each(all, unlike) };
+    fields!(map apart: each(&point.apart, other), figures: each(&point.series, figure));
+    Value::Object(map)
 }
 
 fn figure(followed: &Followed) -> Value {
