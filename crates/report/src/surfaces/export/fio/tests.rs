@@ -4,7 +4,7 @@ use super::*;
 use analysis::foreign::{DURABLE, VERDICT};
 use model::foreign::{GivenOption, Measured, Quantity, Span, Statistic};
 use model::{Histogram, Op};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 fn row(name: &str, op: Option<Op>, rate: f64) -> GivenRow {
     let mut row = GivenRow::new(name, op, "1".to_owned());
