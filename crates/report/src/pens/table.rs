@@ -166,7 +166,7 @@ impl<R: Copy> Table<R> {
     }
 
     /// A column of figures, for people in words, for machines under `key`.
-    pub fn known<T: Serialize + Clone, V: Into<Option<T>>>(
+    pub fn known<T: Serialize, V: Into<Option<T>>>(
         self,
         key: &'static str,
         head: impl Into<String>,

@@ -29,7 +29,7 @@ pub fn calibration(calibrated: &Calibrated<'_>) -> Value {
 pub fn forecasts(forecasts: &Forecasts<'_>) -> Value {
     object! {
         format: crate::pens::json::FORMAT,
-        results: each((0..).zip(forecasts.forecasts), |(index, one)| forecast(forecasts, index, one)),
+        results: each((0..).zip(forecasts.forecasts), |(at, one)| forecast(forecasts, at, one)),
         at_given_rates: each(forecasts.at_rates, at_rate), left_out: left_out(forecasts.left_out),
         ..forecasts { testbed, suite, fitted_rows, objective },
     }
@@ -66,7 +66,7 @@ fn forecast(all: &Forecasts<'_>, index: usize, one: &Forecast) -> Value {
         mean_latency_s: range(one.latency_s(), 1.0), extrapolated: one.is_extrapolated(),
         wide: one.is_wide(), far_off: one.far_off, binding: owners(&one.binding),
         unseen: owners(&one.unseen),
-        what_ifs: each(one.what_ifs.iter().zip(&all.what_ifs), |(other, name)| what_if(other, name)),
+        what_ifs: each(one.what_ifs.iter().zip(&all.what_ifs), |(one, name)| what_if(one, name)),
         load_line: all.lines.and_then(|lines| lines.get(index)).map(|line| match line {
             LoadLine::At { rate, outstanding } => object! { iops: range(*rate, 1.0), outstanding },
             LoadLine::Nowhere { alone_s } => object! { iops: (), one_request_s: alone_s },
