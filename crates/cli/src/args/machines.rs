@@ -38,7 +38,8 @@ pub struct MachineArgs {
     /// (docs/guide/virtual-machines.md). program: one of yours makes them (vms.connect). vsphere is
     /// untried on real hardware.
     #[arg(long, hide_short_help = true, hide_possible_values = true, value_name = "PROVIDER",
-        value_parser = provider(), conflicts_with_all = ["hosts", "slurm", "kubernetes", "simulate"])]
+        value_parser = provider(),
+        conflicts_with_all = ["hosts", "slurm", "kubernetes", "simulate"])]
     pub provider: Option<ProviderKind>,
 
     /// Kernel of the machines: /boot/vmlinuz-VERSION, or a package [default: the newest in /boot].
