@@ -53,11 +53,7 @@ fn hostile_run(folder: &Path, seed: u32, name: &str) {
         facts.cpu_model = format!("CPU {HOSTILE}");
     }
     let stage = record.stages.last().map(|stage| stage.stage);
-    record.notes.push(Note {
-        stage,
-        host: 0,
-        fact: Fact::HostLost { name: HOSTILE.into(), why: HOSTILE.into() },
-    });
+    record.notes.push(Note { stage, host: 0, fact: Fact::NoFallocate { path: HOSTILE.into() } });
     let mark = Occurrence {
         stage,
         at_ns: 10_000_000_000,

@@ -157,7 +157,7 @@ fn id(deployment: &Deployment, machine: &Machine) -> String {
 }
 
 /// Whether a text can be the path of a disk.
-fn is_device(path: &String) -> bool {
+fn is_device(path: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/-_.:".contains(c);
     path.starts_with("/dev/") && path.chars().all(is_plain) && !path.contains("..")
 }
@@ -299,6 +299,6 @@ impl Provider for UserProgram {
             true => Vec::new(),
             false => self.told(deployment, machine)?.disks,
         };
-        Ok(disks.into_iter().filter(is_device).collect())
+        Ok(disks.into_iter().filter(|path| is_device(path)).collect())
     }
 }

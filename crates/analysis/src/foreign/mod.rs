@@ -44,11 +44,6 @@ impl Figure {
             Figure::Latency(span, statistic) => latency_ns(row, span, statistic),
         }
     }
-
-    /// Whether more of it is better.
-    pub fn is_better_high(self) -> bool {
-        !matches!(self, Figure::Latency(..))
-    }
 }
 
 /// A statistic of latencies of one span, as it was given, or a quantile of the histogram that the

@@ -43,7 +43,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
     results_within(record, testbed, shown)
 }
 
-/// As [`results`], for a terminal: a column without room is left out, and named under the table.
+/// As [`results()`], for a terminal: a column without room is left out, and named under the table.
 pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableStyle) -> String {
     let TableStyle { notes, room, in_colour } = shown;
     let (rows, reached) = results::judged::judged(record, testbed);

@@ -257,7 +257,7 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
     assert!(table.contains("1 host lost") && table.contains("/?from=50"), "{table}");
     let name = board.name(777);
     let view = View { host: Some(777), from: 0, find: name.clone() };
-    assert!(part(&board, &view, "hosts").contains("lost: its connection ended"));
+    assert!(part(&board, &view, "hosts").contains("lost: node2: its connection ended"));
     assert!(part(&board, &view, "charts").contains(&format!("{name} alone")));
     let page = page(
         &board,
