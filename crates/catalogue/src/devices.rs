@@ -3,10 +3,10 @@
 
 use crate::cluster::bandwidth::Bandwidth;
 use crate::cluster::figures::{Figures, fixed};
-use form::{
-    Auto, Node, Problem, Reader, Sources, SpecErrors, Value, parse_tree, spec_table, words,
-};
+use crate::rows;
+use form::{Auto, Problem, Reader, SpecErrors, spec_table, words};
 use model::units::Bytes;
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 words! {
@@ -114,34 +114,18 @@ pub fn catalogue() -> &'static [Device] {
 /// # Errors
 /// Every mistake of the text.
 fn parse(name: &str, text: &str) -> Result<Vec<Device>, SpecErrors> {
-    let mut sources = Sources::default();
-    let base = sources.add(name, text);
-    let (root, syntax) = parse_tree(text, base);
-    let mut problems: Vec<Problem> = syntax
-        .into_iter()
-        .map(|error| Problem::new(error.span, error.message, "see https://toml.io"))
-        .collect();
-    let list: &[Node] = match root.get("device") {
-        Some(Node { value: Value::Array(list), .. }) => list,
-        _ => &[],
-    };
-    let mut devices: Vec<Device> = Vec::new();
-    for node in list {
-        let Value::Table(table) = &node.value else { continue };
-        let mut reader = Reader::new(table, node.span.clone(), &mut problems);
+    let mut ids = BTreeSet::new();
+    rows::read(name, text, "device", |table, span, problems| {
+        let mut reader = Reader::new(table, span.clone(), problems);
         let spec = DeviceSpec::read(&mut reader);
         reader.finish();
-        let device = Device { id: spec.id.value.clone(), spec };
-        if devices.iter().any(|other| other.id == device.id) {
-            problems.push(Problem::new(
-                node.span.clone(),
-                "a second drive has this id",
-                "give it one of its own",
-            ));
+        let id = spec.id.value.clone();
+        if !ids.insert(id.clone()) {
+            let message = "a second drive has this id";
+            problems.push(Problem::new(span, message, "give it one of its own"));
         }
-        devices.push(device);
-    }
-    if problems.is_empty() { Ok(devices) } else { Err(SpecErrors { sources, problems }) }
+        Device { id, spec }
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 pub mod cluster;
 pub mod devices;
 pub mod published;
+mod rows;
 pub mod targets;
 pub mod ways;
 

@@ -1,12 +1,15 @@
 //! Figures that others published, as they printed them: `reference/results/`.
 
+use crate::rows::{list, tables};
 use form::{
-    Auto, Count, Field, Node, Problem, Reader, Sources, SpecErrors, Table, Value, Whole,
-    parse_tree, spec_table, words,
+    Auto, Count, Field, Node, Problem, Reader, Sources, SpecErrors, Value, Whole, parse_tree,
+    spec_table, words,
 };
 use model::setting::Setting;
 use model::units::{Bytes, Percent, UnitError};
-use std::ops::Range;
+
+/// What to do about a row that is no table.
+const REMEDY: &str = "write `[[figure]]` or `[[counterpart]]` above its fields";
 
 /// A finite number in the unit that stands beside it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -211,7 +214,7 @@ impl Published {
             problems.push(Problem::new(0..0, "there are no figures", "add a `[[figure]]`"));
         }
         let mut figures: Vec<FigureSpec> = Vec::new();
-        for (table, span) in tables(list, &mut problems) {
+        for (table, span) in tables(list, REMEDY, &mut problems) {
             let mut reader = Reader::new(table, span.clone(), &mut problems);
             let figure = FigureSpec::read(&mut reader);
             reader.finish();
@@ -229,7 +232,7 @@ impl Published {
             figures.push(figure);
         }
         let mut counterparts = Vec::new();
-        for (table, span) in tables(self::list(&root, "counterpart"), &mut problems) {
+        for (table, span) in tables(self::list(&root, "counterpart"), REMEDY, &mut problems) {
             let mut reader = Reader::new(table, span, &mut problems);
             counterparts.push(CounterpartSpec::read(&mut reader));
             reader.finish();
@@ -272,33 +275,6 @@ impl Published {
         };
         self.figures.iter().find(is_it).map(|figure| figure.value.value.0)
     }
-}
-
-/// The nodes of the list called `key`.
-fn list<'a>(root: &'a Table, key: &str) -> &'a [Node] {
-    match root.get(key) {
-        Some(Node { value: Value::Array(list), .. }) => list,
-        _ => &[],
-    }
-}
-
-/// Those of `list` that are tables, with their places; what else is there is a problem.
-fn tables<'a>(list: &'a [Node], problems: &mut Vec<Problem>) -> Vec<(&'a Table, Range<usize>)> {
-    let mut tables = Vec::new();
-    for node in list {
-        match &node.value {
-            Value::Table(table) => tables.push((table, node.span.clone())),
-            _ => {
-                let message = format!("expected a table, found {}", node.kind());
-                problems.push(Problem::new(
-                    node.span.clone(),
-                    message,
-                    "write `[[figure]]` or `[[counterpart]]` above its fields",
-                ));
-            }
-        }
-    }
-    tables
 }
 
 #[cfg(test)]

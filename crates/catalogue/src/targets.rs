@@ -1,7 +1,8 @@
 //! What can be known of each layer below a target, and the best verdict that it allows:
 //! `reference/targets.toml`, embedded. `docs/method/targets.md` is made from this.
 
-use form::{Node, Problem, Reader, Sources, SpecErrors, Value, parse_tree, spec_table, words};
+use crate::rows;
+use form::{Reader, SpecErrors, spec_table, words};
 use model::Level;
 use model::inventory::{Link, LinkKind};
 use std::fmt::Write;
@@ -141,25 +142,12 @@ pub fn layers() -> &'static [Layer] {
 }
 
 fn parse(name: &str, text: &str) -> Result<Vec<Layer>, SpecErrors> {
-    let mut sources = Sources::default();
-    let base = sources.add(name, text);
-    let (root, syntax) = parse_tree(text, base);
-    let mut problems: Vec<Problem> = syntax
-        .into_iter()
-        .map(|error| Problem::new(error.span, error.message, "see https://toml.io"))
-        .collect();
-    let list: &[Node] = match root.get("layer") {
-        Some(Node { value: Value::Array(list), .. }) => list,
-        _ => &[],
-    };
-    let mut layers = Vec::new();
-    for node in list {
-        let Value::Table(table) = &node.value else { continue };
-        let mut reader = Reader::new(table, node.span.clone(), &mut problems);
-        layers.push(Layer::read(&mut reader));
+    rows::read(name, text, "layer", |table, span, problems| {
+        let mut reader = Reader::new(table, span, problems);
+        let layer = Layer::read(&mut reader);
         reader.finish();
-    }
-    if problems.is_empty() { Ok(layers) } else { Err(SpecErrors { sources, problems }) }
+        layer
+    })
 }
 
 /// The page of the method.

@@ -23,7 +23,7 @@ pub enum Kind {
     Unmarked,
 }
 
-/// What to do in place of a file of this ending, which people ask for and nothing here writes.
+/// What to do in place of a file of this ending, which people ask for and Plimsoll does not write.
 pub fn instead_of(ending: &str) -> Option<&'static str> {
     match ending {
         "parquet" => Some(
@@ -40,7 +40,7 @@ pub fn refuse_ending(out: Option<&Path>) -> Result<(), Failure> {
     let ending = out.and_then(Path::extension).and_then(|ending| ending.to_str());
     match ending.and_then(|ending| Some((ending, instead_of(ending)?))) {
         Some((ending, remedy)) => {
-            Err(Failure::Usage(format!("error: nothing here writes .{ending}; {remedy}")))
+            Err(Failure::Usage(format!("error: Plimsoll does not write .{ending}; {remedy}")))
         }
         None => Ok(()),
     }

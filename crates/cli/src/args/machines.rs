@@ -21,9 +21,8 @@ fn provider() -> impl TypedValueParser<Value = ProviderKind> {
     PossibleValuesParser::new(words.chain(gone)).try_map(|word| {
         let known = ProviderKind::ALL.iter().find(|kind| kind.word() == word);
         known.copied().ok_or(
-            "it is not built in any more; write a program that asks it, as \
-             docs/guide/virtual-machines.md shows, and name that: --provider=program --set \
-             vms.connect=./my-provider",
+            "it is not built in; write a program as docs/guide/virtual-machines.md shows, and name \
+             it: --provider=program --set vms.connect=./my-provider",
         )
     })
 }

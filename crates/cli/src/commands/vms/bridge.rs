@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::machines::{self, Nodes};
 use fleet::launch::{Binary, Program, Via, greeting};
+use model::printable;
 use provision::nodes::{self as asked, Answer, Request};
 use provision::provider::Line;
 use provision::{Ask, Deployment, Ground, Places, Problem, deployment, providers};
@@ -118,7 +119,10 @@ fn over_ssh(host: &str, socket: &Path, ask: &Ask) -> Result<ExitCode, Failure> {
 fn over_command(words: &[String], ask: &Ask) -> Result<ExitCode, Failure> {
     let failed = |why: &str| {
         let command = words.join(" ");
-        Failure::Target(format!("error: the command `{command}` of the provider {why}; mend it"))
+        Failure::Target(format!(
+            "error: the provider's command `{}` {why}; correct `command` in its answer",
+            printable::line(&command)
+        ))
     };
     let (first, rest) = words.split_first().ok_or_else(|| failed("is empty"))?;
     let mut command = Command::new(first);
