@@ -31,7 +31,12 @@ pub fn command(words: &[String], first: usize) -> Result<Import, ImportError> {
             continue;
         }
         let next = words.get(number).map(String::as_str);
-        let (options, took) = split(word, next, OPTIONS);
+        let (options, took) = split(word, next, |name| {
+            let takes = |option: &crate::table::Opt<Elbencho>| {
+                !matches!(option.takes, crate::table::Takes::Flag | crate::table::Takes::Nothing)
+            };
+            find(&[OPTIONS], name).map(takes)
+        });
         number += usize::from(took);
         for (name, value) in options {
             option(&name, &value, &place, &mut job, &mut losses);

@@ -1,16 +1,75 @@
 //! IOzone: command lines.
 
-mod options;
-
-pub use options::{Iozone, OPTIONS};
-
 use crate::draft::{Draft, Fields, Group, Work, size};
 use crate::import::{Import, ImportError, MOST_OPTIONS};
-use crate::loss::{Losses, Verdict};
-use crate::mpi::job::{Got, inside};
+use crate::loss::{Losses, OptionId, Verdict};
+use crate::mpi::job::inside;
 use crate::mpi::line::split;
-use crate::table::{Given, find, unknown};
+use crate::rows::{Given, Reads, Row, Table, Values, unknown};
+use crate::values::{self, Notation};
 use crate::write;
+use std::sync::LazyLock;
+
+/// IOzone's options.
+pub static OPTIONS: LazyLock<Table> =
+    LazyLock::new(|| Table::read(include_str!("iozone/options.txt")));
+
+/// A command line of IOzone.
+struct Iozone {
+    values: Values,
+    /// `-i`
+    tests: Vec<u64>,
+    /// `-f`, the first of `-F`
+    file: Option<(String, OptionId)>,
+    /// Whether the next words are names of files.
+    expects_files: bool,
+}
+
+impl Reads for Iozone {
+    fn values(&mut self) -> &mut Values {
+        &mut self.values
+    }
+
+    fn notation(&self) -> Notation {
+        Notation { bare: 1024, ..Notation::PLAIN }
+    }
+
+    fn decide(&mut self, row: &Row, given: &Given) -> Result<Verdict, String> {
+        match row.slot {
+            Some("test") => self.test(),
+            _ => {
+                let file = values::plain_text(&given.value)?;
+                self.file.get_or_insert((file, given.id));
+                self.expects_files = true;
+                Ok(row.verdict(&given.value))
+            }
+        }
+    }
+}
+
+impl Iozone {
+    fn test(&mut self) -> Result<Verdict, String> {
+        let test = self.values.number("test").unwrap_or(0);
+        let what = match test {
+            0..=2 => {
+                self.tests.push(test);
+                return Ok(Verdict::same("its workloads"));
+            }
+            8 => {
+                self.tests.push(test);
+                return Ok(Verdict::near("half of the requests read"));
+            }
+            3 => "requests from the end to the beginning",
+            4 => "one record that is written again and again",
+            5 => "strides of reads (`stride` of a workload is near)",
+            6 | 7 => "calls of the C library (`fwrite`, `fread`)",
+            9 | 10 => "`pwrite` and `pread`, which all workloads here use",
+            11 | 12 => "`pwritev` and `preadv`",
+            _ => "a test of this number",
+        };
+        Err(what.to_owned())
+    }
+}
 
 /// The words behind `iozone`, which begin at `first`.
 ///
@@ -22,7 +81,8 @@ pub fn command(words: &[String], first: usize) -> Result<Import, ImportError> {
         return Err(ImportError::new("command", what, "take some out"));
     }
     let mut losses = Losses::default();
-    let mut job = Iozone::default();
+    let values = Values::of(&OPTIONS);
+    let mut job = Iozone { values, tests: Vec::new(), file: None, expects_files: false };
     let mut number = first;
     while number < words.len() {
         let place = format!("word {}", number + 1);
@@ -35,15 +95,15 @@ pub fn command(words: &[String], first: usize) -> Result<Import, ImportError> {
             (false, Some(found)) => found,
             (false, None) => {
                 job.expects_files = false;
-                split(word, next, OPTIONS)
+                split(word, next, |name| OPTIONS.find(name).map(|row| row.takes.a_value()))
             }
         };
         number += usize::from(took);
         for (name, value) in options {
             let id = losses.tell(&name, &value, &place, Verdict::harmless(""));
-            let verdict = match find(&[OPTIONS], &name) {
-                Some(option) => option.apply(&mut job, &Given { id, value }),
-                None => unknown(&[OPTIONS], "IOzone", &name),
+            let verdict = match OPTIONS.find(&name) {
+                Some(row) => row.apply(&mut job, &Given { id, value }),
+                None => unknown(OPTIONS.rows(), "IOzone", &name),
             };
             losses.replace(id, verdict);
         }
@@ -56,44 +116,43 @@ fn plus(word: &str, next: Option<&str>) -> Option<(Vec<(String, String)>, bool)>
     if !word.starts_with("-+") {
         return None;
     }
-    let option = find(&[OPTIONS], word)?;
-    let takes = !matches!(option.takes, crate::table::Takes::Flag | crate::table::Takes::Nothing);
+    let takes = OPTIONS.find(word)?.takes.a_value();
     let value = next.filter(|_| takes).unwrap_or_default().to_owned();
     Some((vec![(word.to_owned(), value)], takes && next.is_some()))
 }
 
 fn suite(job: &Iozone, mut losses: Losses) -> Import {
+    let values = &job.values;
     let mut group = Group { name: "iozone".to_owned(), in_turn: true, ..Group::default() };
-    if let Some(got) = &job.file {
-        let directory = got.value.rsplit_once('/').map_or(".", |(directory, _)| directory);
+    if let Some((file, id)) = &job.file {
+        let directory = file.rsplit_once('/').map_or(".", |(directory, _)| directory);
         group.targets = vec![inside(directory)];
-        group.targets_from = losses.source(got.id);
+        group.targets_from = losses.source(*id);
     }
-    let workers = job.threads.as_ref().map_or(1, |got| got.value).clamp(1, 65_536);
     group.layout.set("files", "1", "");
     group.layout.text("per", "worker", "");
-    if job.automatic.is_some() {
-        automatic(job, &mut losses, &mut group);
+    if values.is("automatic") {
+        automatic(values, &mut losses, &mut group);
     } else {
-        let bytes = job.size.as_ref().map_or(512 << 10, |got| got.value).max(512);
-        group.layout.set("size", size(bytes), Got::source(&job.size, &losses));
+        let bytes = values.number("size").unwrap_or(512 << 10).max(512);
+        group.layout.set("size", size(bytes), values.source("size", &losses));
     }
     // The first test writes all of each file.
     let makes = tests(job).contains(&0);
     group.stages.set("prepare", (!makes).to_string(), "");
     group.stages.text("amount", "all", "");
-    let flush = job.flush.is_some();
-    group.stages.set("count_fsync", flush.to_string(), Got::source(&job.flush, &losses));
-    let close = job.close.is_some();
-    group.stages.set("count_close", close.to_string(), Got::source(&job.close, &losses));
+    let flag = |slot: &str| (values.is(slot).to_string(), values.source(slot, &losses));
+    for (key, (value, from)) in [("count_fsync", flag("flush")), ("count_close", flag("close"))] {
+        group.stages.set(key, value, from);
+    }
     group.engine.text("backend", "sync", "");
-    let direct = job.direct.is_some();
-    group.engine.set("direct", direct.to_string(), Got::source(&job.direct, &losses));
-    if let Some(got) = &job.verify {
-        group.contents.set("verify", "true", losses.source(got.id));
+    let (direct, from) = flag("direct");
+    group.engine.set("direct", direct, from);
+    if values.is("verify") {
+        group.contents.set("verify", "true", values.source("verify", &losses));
     }
     for test in tests(job) {
-        works(job, test, workers, &losses, &mut group);
+        works(values, test, &losses, &mut group);
     }
     let draft = Draft {
         name: "iozone".to_owned(),
@@ -115,7 +174,7 @@ fn tests(job: &Iozone) -> Vec<u64> {
     match job.tests.is_empty() {
         true => vec![0, 1, 2],
         false => {
-            let mut tests: Vec<u64> = job.tests.iter().map(|got| got.value).collect();
+            let mut tests = job.tests.clone();
             tests.sort_unstable();
             tests.dedup();
             tests
@@ -124,25 +183,21 @@ fn tests(job: &Iozone) -> Vec<u64> {
 }
 
 /// `-a`: sizes of records from 4 KiB to 16 MiB, and one size of files in place of many.
-fn automatic(job: &Iozone, losses: &mut Losses, group: &mut Group) {
-    let most = job.most.as_ref().map_or(512 << 20, |got| got.value);
-    let bytes = job.size.as_ref().map_or(most, |got| got.value).max(1 << 20);
-    group.layout.set("size", size(bytes), Got::source(&job.most, losses));
-    if job.record.is_none() {
-        let source = Got::source(&job.automatic, losses);
-        let last = bytes.min(16 << 20);
-        let mut all = Vec::new();
-        let mut record: u64 = 4 << 10;
-        while record <= last {
-            all.push(size(record));
-            record *= 2;
-        }
+fn automatic(values: &Values, losses: &mut Losses, group: &mut Group) {
+    let most = values.number("most").unwrap_or(512 << 20);
+    let bytes = values.number("size").unwrap_or(most).max(1 << 20);
+    group.layout.set("size", size(bytes), values.source("most", losses));
+    if values.number("record").is_none() {
+        let powers = (12..=24).map(|power| 1_u64 << power).take_while(|record| *record <= bytes);
+        let all: Vec<String> = powers.map(size).collect();
+        let source = values.source("automatic", losses);
         group.sweep.set("block_size", format!("[{}]", all.join(", ")), source);
     }
 }
 
-fn works(job: &Iozone, test: u64, workers: u64, losses: &Losses, group: &mut Group) {
-    let twice = job.once.is_none();
+fn works(values: &Values, test: u64, losses: &Losses, group: &mut Group) {
+    let twice = !values.is("once");
+    let workers = values.number("threads").unwrap_or(1).clamp(1, 65_536);
     let all: &[(&str, &str, &str)] = match test {
         0 if twice => &[("write", "sequential", "0%"), ("rewrite", "sequential", "0%")],
         0 => &[("write", "sequential", "0%")],
@@ -155,19 +210,18 @@ fn works(job: &Iozone, test: u64, workers: u64, losses: &Losses, group: &mut Gro
     for (name, access, read) in all {
         let mut fields = Fields::default();
         if group.sweep.get("block_size").is_none() {
-            let record = job.record.as_ref().map_or(4 << 10, |got| got.value).clamp(512, 1 << 30);
-            fields.set("block_size", size(record), Got::source(&job.record, losses));
+            let record = values.number("record").unwrap_or(4 << 10).clamp(512, 1 << 30);
+            fields.set("block_size", size(record), values.source("record", losses));
         }
         fields.text("access", access, "");
         fields.text("read", read, "");
-        let source = Got::source(&job.threads, losses);
-        fields.set("workers", workers.to_string(), source);
-        if job.cluster.is_some() {
-            fields.text("spread", "all-hosts", Got::source(&job.cluster, losses));
+        fields.set("workers", workers.to_string(), values.source("threads", losses));
+        if values.is("cluster") {
+            fields.text("spread", "all-hosts", values.source("cluster", losses));
         }
         fields.set("depth", "1", "");
-        if let Some(got) = &job.durable {
-            fields.set("dsync", "true", losses.source(got.id));
+        if values.is("durable") {
+            fields.set("dsync", "true", values.source("durable", losses));
         }
         group.works.push(Work { name: (*name).to_owned(), note: String::new(), fields });
     }

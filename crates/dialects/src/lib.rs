@@ -21,8 +21,10 @@ mod draft;
 mod import;
 mod loss;
 mod page;
+mod rows;
 mod shell;
 mod table;
+mod values;
 mod write;
 mod xml;
 

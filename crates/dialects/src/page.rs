@@ -1,5 +1,6 @@
 //! The pages of the dialects, made of their tables.
 
+use crate::rows::Table;
 use crate::table::Opt;
 use crate::{diskspd, elbencho, fio, io500, iometer, iozone, mpi, vdbench};
 use std::fmt::Write;
@@ -17,8 +18,6 @@ pub fn pages() -> Vec<(&'static str, String)> {
     chapter(&mut diskspd, "Profiles: in `<Target>`", diskspd::TARGET);
     let mut elbencho = head("elbencho", ELBENCHO);
     chapter(&mut elbencho, "Options", elbencho::OPTIONS);
-    let mut iozone = head("IOzone", IOZONE);
-    chapter(&mut iozone, "Options", iozone::OPTIONS);
     vec![
         ("docs/compat/diskspd.md", diskspd),
         ("docs/compat/elbencho.md", elbencho),
@@ -26,7 +25,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("docs/compat/io500.md", io500_page()),
         ("docs/compat/iometer.md", iometer_page()),
         ("docs/compat/ior.md", ior),
-        ("docs/compat/iozone.md", iozone),
+        ("docs/compat/iozone.md", page("IOzone", include_str!("iozone/page.md"), &iozone::OPTIONS)),
         ("docs/compat/mdtest.md", mdtest),
         ("docs/compat/vdbench.md", vdbench_page()),
     ]
@@ -85,24 +84,37 @@ fn head(tool: &str, differences: &str) -> String {
     )
 }
 
+/// The page of a dialect: what differs by intention, then the table of each chapter.
+fn page(tool: &str, differences: &str, table: &'static Table) -> String {
+    let mut text = head(tool, differences);
+    for chapter in &table.chapters {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n## {}\n{HEAD}", chapter.name);
+        for row in &chapter.rows {
+            let (class, what) = row.doc();
+            line(&mut text, row.name, &row.others, row.takes.word(), class, &what);
+        }
+    }
+    text
+}
+
+const HEAD: &str = "
+| option | also | takes | class | what becomes of it |
+|---|---|---|---|---|
+";
+
+fn line(text: &mut String, name: &str, also: &[&str], takes: &str, class: &str, what: &str) {
+    let also: Vec<String> = also.iter().map(|alias| format!("`{alias}`")).collect();
+    let (also, what) = (also.join(", "), what.replace('|', "\\|"));
+    let _ = writeln!(text, "| `{name}` | {also} | {takes} | {class} | {what} |");
+}
+
 fn chapter<J>(text: &mut String, name: &str, options: &[Opt<J>]) {
     // Writing to a String cannot fail.
-    let _ = write!(
-        text,
-        "\n## {name}\n\n| option | also | takes | class | what becomes of it \
-        |\n|---|---|---|---|---|\n"
-    );
+    let _ = write!(text, "\n## {name}\n{HEAD}");
     for option in options {
-        let also: Vec<String> = option.aliases.iter().map(|alias| format!("`{alias}`")).collect();
         let (class, what) = option.doc();
-        let _ = writeln!(
-            text,
-            "| `{}` | {} | {} | {class} | {} |",
-            option.name,
-            also.join(", "),
-            option.takes.word(),
-            what.replace('|', "\\|")
-        );
+        line(text, option.name, option.aliases, option.takes.word(), class, &what);
     }
 }
 
@@ -225,22 +237,6 @@ end, mean a directory; anything else is a file |
 | a phase ends with its amount, or is broken off by `--timelimit` | `stages.amount`; a time with \
 `--infloop` |
 | small files are written block by block | in one piece |
-";
-
-const IOZONE: &str = "\
-`plimsoll import --command \"iozone …\" -o suite.toml` writes a suite. This page is written from \
-IOzone's manual and was not tried against IOzone.
-
-## Intended differences
-
-| IOzone | Plimsoll |
-|---|---|
-| a file for each process | `layout.per = \"worker\"` |
-| each test twice (`write`, `rewrite`) | a workload for each; once with `-+n` |
-| random tests touch each record once | `access = \"permutation\"` |
-| the page cache holds what was written | `engine.evict` empties it before reads |
-| `-a` takes all sizes of files and records | all sizes of records, one size of files |
-| tests 3 to 7 and 9 to 12 | refused: reads from the end, strides, calls of the C library |
 ";
 
 const IOMETER: &str = "\

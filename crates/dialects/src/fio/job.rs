@@ -1,8 +1,8 @@
 //! A job of fio as its options say it, before anything is decided.
 
-use super::values::Extent;
 use crate::loss::{OptionId, Verdict};
 use crate::table::Given;
+use crate::values::Extent;
 
 /// A value and the option that gave it.
 #[derive(Clone, Debug)]

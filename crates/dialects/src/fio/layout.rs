@@ -5,11 +5,11 @@ use super::place::{Place, around, files, rounded};
 use super::regions::{Region, regions, several_blocks_short};
 use super::targets::are_apart;
 use super::unit::{Unit, name, note, workers_text};
-use super::values::Extent;
 use super::work::of;
 use crate::apart::selected;
 use crate::draft::{Fields, Group, Taken, Work, quoted, share, size};
 use crate::loss::{Losses, Verdict};
+use crate::values::Extent;
 
 /// The layout, and the workloads on it: of those that have targets of their own, each class by
 /// itself.

@@ -17,7 +17,6 @@ mod tables;
 mod targets;
 mod together;
 mod unit;
-mod values;
 mod work;
 mod zones;
 

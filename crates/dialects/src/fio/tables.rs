@@ -3,10 +3,10 @@
 
 use super::job::{Engine, Got, Job, Zones};
 use super::place::{Place, place};
-use super::values::Extent;
 use super::work::of;
 use crate::draft::{Group, quoted, share, size, time};
 use crate::loss::{Losses, OptionId, Verdict};
+use crate::values::Extent;
 
 /// Past this, loops are a time.
 const MOST_LOOPS: u64 = 100;

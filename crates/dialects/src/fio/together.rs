@@ -2,9 +2,9 @@
 //! requests (`flow`).
 
 use super::job::Job;
-use super::values::Extent;
 use crate::draft::{Fields, Group, time};
 use crate::loss::{Losses, Verdict};
+use crate::values::Extent;
 
 /// The shares of a group add up to no more.
 const MOST_SHARES: u64 = 10_000;

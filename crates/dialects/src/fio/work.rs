@@ -286,8 +286,8 @@ fn sequence(job: &Job, places: &[u32], losses: &mut Losses, fields: &mut Fields)
     let rounds = places.len() as u64;
     let number = job.number.as_ref().map(|got| got.value);
     let bytes = match job.io_size.as_ref().map(|got| got.value) {
-        Some(super::values::Extent::Bytes(bytes)) => Some(bytes / block),
-        Some(super::values::Extent::Share(_)) => Some(0),
+        Some(crate::values::Extent::Bytes(bytes)) => Some(bytes / block),
+        Some(crate::values::Extent::Share(_)) => Some(0),
         None => None,
     };
     // An amount leaves so many of the first blocks.

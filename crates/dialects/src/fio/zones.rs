@@ -3,9 +3,9 @@
 
 use super::job::{Engine, Got, Job, Zones};
 use super::place::{Place, place, workers};
-use super::values::Extent;
 use crate::draft::{Fields, quoted, share, size};
 use crate::loss::{Losses, OptionId, Verdict};
+use crate::values::Extent;
 
 impl Job {
     /// Whether it keeps to the zones of a device.

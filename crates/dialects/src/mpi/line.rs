@@ -60,7 +60,8 @@ pub fn read<J>(
         let place = format!("word {}", number + 1);
         number += 1;
         let next = words.get(number).map(String::as_str);
-        let (options, took) = split(word, next, table);
+        let takes = |option: &Opt<J>| !matches!(option.takes, Takes::Flag | Takes::Nothing);
+        let (options, took) = split(word, next, |name| find(&[table], name).map(takes));
         number += usize::from(took);
         for (name, value) in options {
             let id = losses.tell(&name, &value, &place, Verdict::harmless(""));
@@ -74,16 +75,14 @@ pub fn read<J>(
     Ok(())
 }
 
-/// A word as options with their values, and whether it took the next one.
-pub fn split<J>(
+/// A word as options with their values, and whether it took the next one. `takes` says of an option
+/// whether it takes a value; `None` of what is none.
+pub fn split(
     word: &str,
     next: Option<&str>,
-    table: &'static [Opt<J>],
+    takes: impl Fn(&str) -> Option<bool>,
 ) -> (Vec<(String, String)>, bool) {
     let (name, value) = word.split_once('=').unwrap_or((word, ""));
-    let takes = |name: &str| {
-        find(&[table], name).map(|option| !matches!(option.takes, Takes::Flag | Takes::Nothing))
-    };
     if let Some(takes) = takes(name) {
         return match (takes, word.contains('='), next) {
             (true, false, Some(next)) => (vec![(name.to_owned(), next.to_owned())], true),

@@ -1,9 +1,9 @@
 //! Requests: what they do, how large they are, in what order, how many at a time.
 
 use crate::fio::job::{Direction, Job, Split, Spread, later, near, same};
-use crate::fio::values::{flag, number, percent, three};
 use crate::loss::{Class, Verdict};
 use crate::table::{Given, Opt, Rule, Takes};
+use crate::values::{flag, number, percent, three};
 
 /// The options of this chapter.
 pub const OPTIONS: &[Opt<Job>] = &[

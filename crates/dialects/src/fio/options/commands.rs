@@ -1,9 +1,9 @@
 //! Commands beside reads and writes, and priorities of single requests.
 
 use crate::fio::job::{Commands, Job, Urgent, later, near, put, same};
-use crate::fio::values::{flag, number, three};
 use crate::loss::{Class, Verdict};
 use crate::table::{Given, Opt, Rule, Takes};
+use crate::values::{flag, number, three};
 
 /// The options of this chapter.
 pub const OPTIONS: &[Opt<Job>] = &[

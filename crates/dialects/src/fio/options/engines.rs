@@ -2,9 +2,9 @@
 
 use super::away;
 use crate::fio::job::{Away, Engine, Job, later, near, put, same};
-use crate::fio::values::flag;
 use crate::loss::{Class, Verdict};
 use crate::table::{Given, Opt, Rule, Takes};
+use crate::values::flag;
 
 /// The options of this chapter.
 pub const OPTIONS: &[Opt<Job>] = &[

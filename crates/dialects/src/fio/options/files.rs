@@ -1,9 +1,9 @@
 //! Files and sizes: where the load goes, and how much of it is loaded.
 
 use crate::fio::job::{Job, Zones, later, near, same};
-use crate::fio::values::{Extent, extent, flag, number};
 use crate::loss::{Class, Verdict};
 use crate::table::{Opt, Rule, Takes};
+use crate::values::{Extent, extent, flag, number};
 
 /// The options of this chapter.
 pub const OPTIONS: &[Opt<Job>] = &[

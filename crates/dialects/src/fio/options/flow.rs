@@ -1,9 +1,9 @@
 //! Time, rate and order: when requests are due, how long jobs run, and which after which.
 
 use crate::fio::job::{Job, later, near, same};
-use crate::fio::values::{flag, number, three, time};
 use crate::loss::{Class, Verdict};
 use crate::table::{Given, Opt, Rule, Takes};
+use crate::values::{flag, number, three, time};
 
 const SECOND: u64 = 1_000_000_000;
 const MICROSECOND: u64 = 1_000;

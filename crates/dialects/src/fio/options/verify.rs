@@ -2,9 +2,9 @@
 //! read again.
 
 use crate::fio::job::{Job, later, near, same};
-use crate::fio::values::{flag, number, percent};
 use crate::loss::{Class, Verdict};
 use crate::table::{Opt, Rule, Takes};
+use crate::values::{flag, number, percent};
 
 /// The options of this chapter.
 pub const OPTIONS: &[Opt<Job>] = &[

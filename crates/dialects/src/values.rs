@@ -1,4 +1,31 @@
-//! Values as fio reads them: units, expressions, percentages, lists.
+//! Values as the tools write them: units, expressions, percentages, lists. Each has a [`Notation`].
+
+/// What a bare number and a unit mean to a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notation {
+    /// What `k` counts: 1024, or 1000. With `ib` behind it, it counts the other one in fio's words.
+    pub kilo: u64,
+    /// What a size without a unit counts, in bytes.
+    pub bare: u64,
+    /// What a time without a unit counts, in ns.
+    pub second: u64,
+}
+
+impl Notation {
+    /// Bytes and seconds, `k` is 1024.
+    pub const PLAIN: Notation = Notation { kilo: 1024, bare: 1, second: 1_000_000_000 };
+
+    /// A size in bytes, at most 1 EiB.
+    ///
+    /// # Errors
+    /// The text is none.
+    pub fn size(&self, text: &str) -> Result<u64, String> {
+        let is_bare = text.trim().ends_with(|c: char| c.is_ascii_digit());
+        let factor = if is_bare { self.bare } else { 1 };
+        let size = number(text, self.kilo)?.checked_mul(factor);
+        size.filter(|size| *size <= 1 << 60).ok_or_else(|| format!("`{text}` is no size"))
+    }
+}
 
 /// A size, or a share of the file or device.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -142,6 +169,17 @@ pub fn three<T: Copy>(
         all[number] = all[given - 1];
     }
     Ok(all)
+}
+
+/// Words that a suite can hold.
+///
+/// # Errors
+/// It is empty, longer than 1,000 bytes, or has control characters.
+pub fn plain_text(text: &str) -> Result<String, String> {
+    match text.len() <= 1_000 && !text.is_empty() && !text.chars().any(char::is_control) {
+        true => Ok(text.to_owned()),
+        false => Err("a text of at most 1,000 plain bytes".to_owned()),
+    }
 }
 
 /// Yes or no; an option by itself means yes.
