@@ -1,7 +1,7 @@
 //! What a user can mend: one line or a few, the remedy, and an exit code of the documented table.
 
-use form::{Problem, SpecErrors};
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
+use crate::caret;
+use form::{Place, Problem, SpecErrors};
 use model::printable;
 use std::fmt::{self, Write};
 use std::io::IsTerminal;
@@ -105,22 +105,17 @@ pub fn file_failure(errors: &SpecErrors, what: &str) -> Failure {
 }
 
 fn render(errors: &SpecErrors, what: &str, fancy: bool) -> String {
-    let theme = if fancy { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
     let mut text = String::new();
     for (problem, others) in equal(&errors.problems) {
         let place = errors.sources.place(&problem.span);
-        let length = place.span.len().max(usize::from(!place.text.is_empty()));
-        let label = LabeledSpan::new_with_span(None, (place.span.start, length));
         let (help, message) = (harmless(&problem.remedy), harmless(&problem.message));
         let message = match others.len() {
             0 => message,
             others => format!("{message} ({} times)", others + 1),
         };
-        let report = miette::miette!(labels = vec![label], help = help, "{message}")
-            .with_source_code(NamedSource::new(harmless(place.name), harmless(place.text)));
-        // Rendering into a String cannot fail.
-        let _ = handler.render_report(&mut text, report.as_ref());
+        let (name, of) = (harmless(place.name), harmless(place.text));
+        let shown = Place { name: &name, text: &of, span: place.span };
+        text.push_str(&caret::drawn(&message, &help, &shown, fancy));
         if !others.is_empty() {
             let _ = writeln!(text, "  also at {}", places(errors, &others));
         }

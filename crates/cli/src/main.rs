@@ -7,6 +7,7 @@ mod standard_error;
 
 mod args;
 mod budget;
+mod caret;
 mod commands;
 mod failure;
 mod fio_job;
