@@ -1,94 +1,77 @@
 //! The ways in which a storage figure deceives: how each works, who described it, which doubt names
-//! it, from which evidence, and how sure that is. `docs/method/doubts.md` is made from this.
+//! it, from which evidence, and how sure that is. `reference/ways.toml`, embedded;
+//! `docs/method/doubts.md` is made from it.
 
-mod device;
-mod host;
-mod layers;
-
+use crate::rows;
+use form::{Reader, SpecErrors, spec_table, words};
 use std::fmt::Write;
+use std::sync::OnceLock;
 
-/// Whether a way is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// A doubt names it whenever the evidence is on the host that loads.
-    Yes,
-    /// It is found in some of its forms, or by its effect.
-    Partly,
-    /// Nothing on the host that loads tells of it; the verdict leaves it open.
-    No,
-}
-
-impl Found {
-    /// In words.
-    pub fn word(self) -> &'static str {
-        match self {
-            Found::Yes => "yes",
-            Found::Partly => "partly",
-            Found::No => "no",
-        }
+words! {
+    /// Whether a way is found.
+    pub enum Found {
+        /// A doubt names it whenever the evidence is on the host that loads.
+        Yes = "yes",
+        /// It is found in some of its forms, or by its effect.
+        Partly = "partly",
+        /// Nothing on the host that loads tells of it; the verdict leaves it open.
+        No = "no",
     }
 }
 
-/// One way in which a figure deceives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
-    /// A stable word.
-    pub id: &'static str,
-    /// What happens.
-    pub mechanism: &'static str,
-    /// Who described it.
-    pub source: &'static str,
-    /// The codes of the doubts that name it; empty where none does.
-    pub doubts: &'static [&'static str],
-    /// What they rest on.
-    pub evidence: &'static str,
-    /// Whether it is found.
-    pub found: Found,
-    /// What to do.
-    pub remedy: &'static str,
+spec_table! {
+    /// One way in which a figure deceives.
+    pub struct Way {
+        /// A stable word.
+        id: String,
+        /// What happens.
+        mechanism: String,
+        /// Who described it: short words of sources.
+        source: String,
+        /// The codes of the doubts that name it, with spaces between.
+        doubts: String = String::new(),
+        /// What they rest on.
+        evidence: String,
+        /// Whether it is found.
+        found: Found = Found::No,
+        /// What to do.
+        remedy: String,
+    }
 }
+
+spec_table! {
+    /// Who described ways.
+    pub struct Source {
+        /// A short word.
+        id: String,
+        /// The publication.
+        is: String,
+    }
+}
+
+const TEXT: &str = include_str!("../../../../reference/ways.toml");
 
 /// All ways: those of devices, of the layers above them, and of hosts, clocks and figures.
-pub fn ways() -> impl Iterator<Item = &'static Way> {
-    device::WAYS.iter().chain(layers::WAYS).chain(host::WAYS)
+pub fn ways() -> &'static [Way] {
+    static WAYS: OnceLock<Vec<Way>> = OnceLock::new();
+    // A test holds the embedded text to being free of mistakes.
+    WAYS.get_or_init(|| parse("way", Way::read).unwrap_or_default())
 }
 
-/// The sources that ways name, by their short words.
-const SOURCES: [(&str, &str); 12] = [
-    (
-        "Traeger",
-        "Traeger, Zadok, Joukov, Wright: A Nine Year Study of File System and Storage \
-                 Benchmarking. ACM Transactions on Storage 4(2), 2008",
-    ),
-    (
-        "Heiser",
-        "Heiser: Systems Benchmarking Crimes, <https://gernot-heiser.org/benchmarking-crimes.html>",
-    ),
-    ("SNIA", "SNIA: Solid State Storage Performance Test Specification 2.0.2, 2020"),
-    ("Tene", "Tene: How NOT to Measure Latency, 2013 (coordinated omission)"),
-    ("Gregg", "Gregg: Systems Performance, 2nd edition, 2020 (active benchmarking, USE method)"),
-    ("Rebello", "Rebello et al.: Can Applications Recover from fsync Failures? USENIX ATC 2020"),
-    ("Little", "Little: A Proof for the Queuing Formula L = λW. Operations Research 9(3), 1961"),
-    ("Schroeder", "Schroeder, Wierman, Harchol-Balter: Open Versus Closed. NSDI 2006"),
-    (
-        "Kernel",
-        "Linux kernel documentation: `Documentation/block`, `Documentation/ABI`, \
-                `Documentation/admin-guide/cgroup-v2.rst`",
-    ),
-    (
-        "Cloud",
-        "Documentation of Amazon EBS, Azure managed disks and Google Persistent Disk: \
-               credits and limits of volumes",
-    ),
-    ("Yan", "Yan et al.: Tiny-Tail Flash. FAST 2017 (garbage collection)"),
-    ("NFS", "RFC 8881 and nfs(5): delegations, attribute caches, async"),
-];
+fn parse<T>(key: &str, one: impl Fn(&mut Reader<'_>) -> T) -> Result<Vec<T>, SpecErrors> {
+    rows::read("ways.toml", TEXT, key, |table, span, problems| {
+        let mut reader = Reader::new(table, span, problems);
+        let row = one(&mut reader);
+        reader.finish();
+        row
+    })
+}
 
 /// The page of the method: what doubts are, and every way with what finds it.
 pub fn page() -> String {
     let mut text = include_str!("head.txt").trim_end().to_owned();
-    let all: Vec<&Way> = ways().collect();
-    let count = |found: Found| all.iter().filter(|way| way.found == found).count();
+    let all = ways();
+    let count = |found: Found| all.iter().filter(|way| way.found.value == found).count();
     // Writing to a String cannot fail.
     let _ = write!(
         text,
@@ -101,25 +84,26 @@ pub fn page() -> String {
         count(Found::Partly),
         count(Found::No),
     );
-    for way in &all {
-        let codes: Vec<String> = way.doubts.iter().map(|code| format!("`{code}`")).collect();
+    for way in all {
+        let codes: Vec<String> =
+            way.doubts.value.split_whitespace().map(|code| format!("`{code}`")).collect();
         let codes = if codes.is_empty() { "–".to_owned() } else { codes.join(", ") };
         let _ = writeln!(
             text,
             "| `{}` | {} | {codes} | {} | {} | {} | {} |",
-            way.id,
-            way.mechanism,
-            way.evidence,
-            way.found.word(),
-            way.remedy,
-            way.source
+            way.id.value,
+            way.mechanism.value,
+            way.evidence.value,
+            way.found.value,
+            way.remedy.value,
+            way.source.value
         );
     }
     text.push_str(include_str!("liar.txt"));
     text.push_str(include_str!("measured.txt"));
     text.push_str("\n| described by | |\n|---|---|\n");
-    for (name, source) in SOURCES {
-        let _ = writeln!(text, "| {name} | {source} |");
+    for source in parse("source", Source::read).unwrap_or_default() {
+        let _ = writeln!(text, "| {} | {} |", source.id.value, source.is.value);
     }
     text
 }
@@ -131,12 +115,16 @@ mod tests {
 
     #[test]
     fn every_way_has_a_name_of_its_own_a_known_source_and_a_doubt_where_it_is_found() {
-        let ids: BTreeSet<&str> = ways().map(|way| way.id).collect();
-        assert_eq!(ids.len(), ways().count());
-        for way in ways() {
-            assert_eq!(way.doubts.is_empty(), way.found == Found::No, "{}", way.id);
-            let known = |name: &str| SOURCES.iter().any(|(source, _)| *source == name);
-            assert!(way.source.split(", ").all(known), "{}: {}", way.id, way.source);
+        let ways = parse("way", Way::read).expect("a good table");
+        let sources = parse("source", Source::read).expect("a good table");
+        let ids: BTreeSet<&str> = ways.iter().map(|way| way.id.value.as_str()).collect();
+        assert_eq!(ids.len(), ways.len());
+        for way in &ways {
+            let is_found = way.found.value != Found::No;
+            assert_eq!(!way.doubts.value.is_empty(), is_found, "{}", way.id.value);
+            let known = |name: &str| sources.iter().any(|source| source.id.value == name);
+            let source = &way.source.value;
+            assert!(source.split(", ").all(known), "{}: {source}", way.id.value);
         }
         assert!(ids.len() >= 50, "{} ways", ids.len());
     }
