@@ -61,8 +61,8 @@ mod tests {
     fn tabs_and_places_over_several_lines_are_underlined_where_they_begin() {
         let text = "a = 1\n\tb = [\n1]\nc = 2";
         let place = Place { name: "s.toml", text, span: 11..16 };
-        let said = "  × no\n   ╭─[s.toml:2:6]\n 1 │ a = 1\n 2 │     b = [\n   ·         ─\n 3 │ 1]\n   \
-                    ╰────\n  help: yes\n";
+        let said = "  × no\n   ╭─[s.toml:2:6]\n 1 │ a = 1\n 2 │     b = [\n   ·         ─\n \
+                    3 │ 1]\n   ╰────\n  help: yes\n";
         assert_eq!(drawn("no", "yes", &place, false), said);
         let empty = Place { name: "e", text: "", span: 0..0 };
         assert_eq!(

@@ -2,17 +2,17 @@
 //! dialect come from it; what a row cannot say is a function of the dialect.
 //!
 //! ```text
-//! tried: 2026-11-27, fio 3.33              or  tried: never
+//! tried: 2026-11-27, fio 3.33              or `never`
 //! == Options                               a chapter
 //! -r, --record | size | same | record | `block_size`
 //! -i           | number | same! | - | workloads: 0 writes, 1 reads;
-//!              others are refused          a line that begins with a blank goes on
+//!    others are refused                    a line that begins with a blank goes on
 //! ```
 //!
 //! The columns: name and other names; what it takes; what becomes of it; the slot that keeps its
 //! value; the words. What becomes of it is `same`, `near`, `harmless`, `refused`, `later` (harmless
 //! until the whole job asks for it) or `unless 0 none` (refused but for these values). With `!`
-//! behind it, [`Reads::decide`] has the last word. What stands behind ` // ` in the words is for the
+//! until the whole job asks for it), or `unless 0 none` (refused but for these values). With `!`
 //! page alone.
 
 use crate::loss::{Class, Losses, OptionId, Verdict};
@@ -87,7 +87,9 @@ pub struct Row {
     /// Where its value is kept.
     pub slot: Option<&'static str>,
     /// Where it goes, what differs, why it is harmless, or what Plimsoll would need.
-    pub words: String,
+    pub told: String,
+    /// What the page says beside it.
+    pub more: String,
 }
 
 /// Options that stand together.
@@ -168,12 +170,17 @@ impl Table {
             } else if line.starts_with(' ') {
                 let row = last.and_then(|chapter| chapter.rows.last_mut());
                 let row = row.unwrap_or_else(|| panic!("`{line}` goes on from nothing"));
-                row.words.push(' ');
-                row.words.push_str(line.trim());
+                row.told.push(' ');
+                row.told.push_str(line.trim());
             } else {
                 let row = Row::read(line).unwrap_or_else(|why| panic!("`{line}`: {why}"));
                 last.unwrap_or_else(|| panic!("`{line}` has no chapter")).rows.push(row);
             }
+        }
+        for row in table.chapters.iter_mut().flat_map(|chapter| &mut chapter.rows) {
+            let all = std::mem::take(&mut row.told);
+            let (told, more) = all.split_once(" // ").unwrap_or((&all, ""));
+            (row.told, row.more) = (told.to_owned(), more.to_owned());
         }
         table
     }
@@ -229,7 +236,8 @@ impl Row {
             becomes: class(word).ok_or("an unknown class")?,
             is_decided: becomes.ends_with('!'),
             slot: Some(slot).filter(|slot| *slot != "-"),
-            words: words.to_owned(),
+            told: words.to_owned(),
+            more: String::new(),
         })
     }
 
@@ -262,12 +270,12 @@ impl Row {
     /// What the table alone says of it.
     pub fn verdict(&self, value: &str) -> Verdict {
         match &self.becomes {
-            Becomes::Class(class) => Verdict { class: *class, why: self.told().to_owned() },
+            Becomes::Class(class) => Verdict { class: *class, why: self.told.clone() },
             Becomes::Later => Verdict::harmless("nothing in this job asks for it"),
             Becomes::Unless(values) if values.contains(&value) => {
                 Verdict::harmless("this value asks for nothing")
             }
-            Becomes::Unless(_) => Verdict::refused(self.told()),
+            Becomes::Unless(_) => Verdict::refused(self.told.as_str()),
         }
     }
 
@@ -283,14 +291,12 @@ impl Row {
         })
     }
 
-    /// The words of a loss report.
-    pub fn told(&self) -> &str {
-        self.words.split(" // ").next().unwrap_or_default()
-    }
-
     /// Class and words for the page.
     pub fn doc(&self) -> (&'static str, String) {
-        let words = self.words.replace(" // ", ", ");
+        let words = match self.more.as_str() {
+            "" => self.told.clone(),
+            more => format!("{}, {more}", self.told),
+        };
         match &self.becomes {
             Becomes::Class(class) => (class.word(), words),
             Becomes::Later => ("same", words),

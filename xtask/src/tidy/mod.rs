@@ -13,6 +13,7 @@ mod orphans;
 mod pages;
 mod parameters;
 mod prose;
+mod rooms;
 mod sentences;
 mod source;
 mod suites;
@@ -81,6 +82,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("lengths", source::lengths),
     ("leftovers", |tree| source::leftovers(tree).into()),
     ("orphans", |tree| orphans::check(tree).into()),
+    ("rooms", |tree| rooms::check(tree).into()),
     ("generated-pages", |tree| pages::generated(tree, &crate::docs::pages()).into()),
     ("dependency-reasons", |tree| dependencies::reasons(tree).into()),
     ("suites", |tree| suites::check(tree).into()),
