@@ -4,9 +4,9 @@ mod afterwards;
 mod canary;
 mod command_line;
 mod daily;
-pub mod examples;
+pub(crate) mod examples;
 mod fio_words;
-pub mod gate;
+pub(crate) mod gate;
 mod hosts;
 mod import;
 mod machines;
@@ -16,19 +16,19 @@ mod tls;
 mod trace;
 mod work;
 
-pub use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
-pub use canary::{CanaryArgs, CanaryCommand, CanaryOutput, CanaryShare, OnHarm};
-pub use command_line::parse;
-pub use daily::daily;
-pub use gate::{GateArgs, GateOutput};
-pub use hosts::HostArgs;
-pub use import::ImportArgs;
-pub use machines::{MachineArgs, VmsActArgs, VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs};
-pub use places::{GivenUpArg, TargetArg};
-pub use prediction::{CalibrateArgs, PredictArgs};
-pub use tls::TlsArgs;
-pub use trace::{DistilArgs, Only, RecordArgs, ReplayArgs, ScaleSpace, Split, TraceArgs};
-pub use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
+pub(crate) use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
+pub(crate) use canary::{CanaryArgs, CanaryCommand, CanaryOutput, CanaryShare, OnHarm};
+pub(crate) use command_line::parse;
+pub(crate) use daily::daily;
+pub(crate) use gate::{GateArgs, GateOutput};
+pub(crate) use hosts::HostArgs;
+pub(crate) use import::ImportArgs;
+pub(crate) use machines::{MachineArgs, VmsActArgs, VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs};
+pub(crate) use places::{GivenUpArg, TargetArg};
+pub(crate) use prediction::{CalibrateArgs, PredictArgs};
+pub(crate) use tls::TlsArgs;
+pub(crate) use trace::{DistilArgs, Only, RecordArgs, ReplayArgs, ScaleSpace, Split, TraceArgs};
+pub(crate) use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
 
 use crate::web::{Destination, Token, listen_address};
 use analysis::verdict::Gate;
@@ -46,15 +46,15 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, about, max_term_width = 100,
     after_help = examples::EXIT_CODES, disable_help_subcommand = true)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Load a target and report what it carries.
     Run(Box<RunArgs>),
     /// Find the highest rate that meets an objective, such as p99 < 2 ms.
@@ -164,22 +164,22 @@ pub enum Command {
 /// `plimsoll run`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::RUN_SHORT, after_long_help = examples::RUN)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// What to load, with what, and how much.
     #[command(flatten)]
-    pub work: WorkArgs,
+    pub(crate) work: WorkArgs,
 
     /// Run file [default: plimsoll-SUITE-TIME.plimsoll].
     ///
     /// The report appears beside it, as .html.
     #[arg(short, long, value_name = "FILE.plimsoll", help_heading = "Output")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 
     /// Exit with code 6 if the verdict is below this level.
     ///
     /// Such as "verdict < quotable"; the levels are not-a-measurement, indicative and quotable.
     #[arg(long, value_name = "CONDITION", help_heading = "Output")]
-    pub fail_if: Vec<Gate>,
+    pub(crate) fail_if: Vec<Gate>,
 
     // A table of suites is named as it is written.
     #[allow(rustdoc::broken_intra_doc_links)]
@@ -187,26 +187,26 @@ pub struct RunArgs {
     ///
     /// The figures are made worse until it does. A condition that never fails is an error.
     #[arg(long, hide_short_help = true, help_heading = "Output")]
-    pub prove: bool,
+    pub(crate) prove: bool,
 
     /// Keep the machines of --provider after the run.
     ///
     /// `plimsoll vms down` removes them.
     #[arg(long, hide_short_help = true, requires = "provider", help_heading = "Output")]
-    pub keep_vms: bool,
+    pub(crate) keep_vms: bool,
 
     /// What the run is to leave, and to say.
     #[command(flatten)]
-    pub how: How,
+    pub(crate) how: How,
 
     /// Where else the run is shown.
     #[command(flatten)]
-    pub share: ShareArgs,
+    pub(crate) share: ShareArgs,
 }
 
 impl RunArgs {
     /// A run that shows and records itself as a replay is to.
-    pub fn of_replay(args: &ReplayArgs) -> RunArgs {
+    pub(crate) fn of_replay(args: &ReplayArgs) -> RunArgs {
         let work = WorkArgs {
             sets: args.sets.clone(),
             buffered: args.buffered,
@@ -222,35 +222,35 @@ impl RunArgs {
 /// What a run is to leave, and to say.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub struct How {
+pub(crate) struct How {
     /// Keep the run's files on the target.
     #[arg(long)]
-    pub keep_data: bool,
+    pub(crate) keep_data: bool,
 
     /// Print one JSON object (docs/reference/json.md).
     ///
     /// It ends standard output; everything else goes to standard error.
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 
     /// Show the run full screen; `?` lists the keys.
     ///
     /// Beside the load, it shows what every host's kernel counts.
     #[arg(long, conflicts_with = "quiet")]
-    pub watch: bool,
+    pub(crate) watch: bool,
 
     /// Print only the results.
     #[arg(short, long)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
 
     /// Print all notes and the legend.
     #[arg(long, conflicts_with = "json")]
-    pub explain: bool,
+    pub(crate) explain: bool,
 }
 
 impl How {
     /// What stands under the table of results.
-    pub fn notes(self) -> Notes {
+    pub(crate) fn notes(self) -> Notes {
         if self.explain || self.json { Notes::All } else { Notes::Few }
     }
 }
@@ -258,99 +258,99 @@ impl How {
 /// Where else a run is shown while it goes on: browsers, Prometheus, scripts.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Sharing")]
-pub struct ShareArgs {
+pub(crate) struct ShareArgs {
     /// Serve a live page, and /metrics for Prometheus.
     ///
     /// Without a value, at 127.0.0.1:9750. Port 0 is any free port.
     #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true,
         default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
-    pub serve: Option<SocketAddr>,
+    pub(crate) serve: Option<SocketAddr>,
 
     /// Token that readers of the page need.
     ///
     /// Required where other machines could see the page. $PLIMSOLL_TOKEN does the same, and the
     /// list of processes does not show it.
     #[arg(long, value_name = "TOKEN", requires = "serve")]
-    pub token: Option<Token>,
+    pub(crate) token: Option<Token>,
 
     /// The certificate of the page.
     #[command(flatten)]
-    pub tls: TlsArgs,
+    pub(crate) tls: TlsArgs,
 
     /// Serve the page until Ctrl-C, also after the run.
     #[arg(long, hide_short_help = true, requires = "serve")]
-    pub keep_serving: bool,
+    pub(crate) keep_serving: bool,
 
     /// Push metrics to URL, by the remote write of Prometheus.
     ///
     /// Of each interval, with its own time. $PLIMSOLL_PUSH_AUTHORIZATION is the header
     /// Authorization.
     #[arg(long, value_name = "URL", hide_short_help = true)]
-    pub push: Option<Destination>,
+    pub(crate) push: Option<Destination>,
 
     /// Write each event of the run as a line of JSON.
     ///
     /// "-" is standard output; the table goes to standard error then (docs/reference/json.md).
     #[arg(long, value_name = "FILE")]
-    pub events: Option<PathBuf>,
+    pub(crate) events: Option<PathBuf>,
 }
 
 /// Where pages are served by default.
-pub const DEFAULT_SERVE: &str = "127.0.0.1:9750";
+pub(crate) const DEFAULT_SERVE: &str = "127.0.0.1:9750";
 
 /// `plimsoll serve`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::SERVE)]
-pub struct ServeArgs {
+pub(crate) struct ServeArgs {
     /// The run files.
     #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<PathBuf>,
+    pub(crate) runs: Vec<PathBuf>,
 
     /// Where to serve. Port 0 is any free one.
     #[arg(long, value_name = "IP:PORT", default_value = DEFAULT_SERVE,
         value_parser = listen_address)]
-    pub address: SocketAddr,
+    pub(crate) address: SocketAddr,
 
     /// Show them only to those who have this token; required where other machines could see them.
     /// $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
     #[arg(long, value_name = "TOKEN")]
-    pub token: Option<Token>,
+    pub(crate) token: Option<Token>,
 
     /// Serve by TLS (https) with this certificate: a PEM file, the page's own first, then those
     /// that signed it. It is read again when it changes.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub tls_cert: Option<PathBuf>,
+    pub(crate) tls_cert: Option<PathBuf>,
 
     /// The private key of --tls-cert, as PEM without a passphrase.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub tls_key: Option<PathBuf>,
+    pub(crate) tls_key: Option<PathBuf>,
 }
 
 /// `plimsoll loadline`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::LOADLINE)]
-pub struct LoadlineArgs {
+pub(crate) struct LoadlineArgs {
     /// What has to hold, with commas between: [read|write|trim|all] FIGURE < LIMIT. Figures: mean,
     /// max, p50 to p99.99 (at most, with a unit), errors (a count or a share), iops and bandwidth
     /// (at least).
     #[arg(long, value_name = "OBJECTIVE")]
-    pub objective: Objective,
+    pub(crate) objective: Objective,
 
     /// Along what to search: rate (the load line), depth (of each worker, from 1 up to the
     /// suite's), size (bytes of the layout that are loaded, up to all of it: where a cache ends)
     /// or workers (of all hosts together, up to the suite's); or map: where on the grid of a
     /// sweep of two rates the objective holds, from a tenth of its points.
     #[arg(long, value_name = "AXIS", default_value = "rate", value_parser = along)]
-    pub along: SearchAxis,
+    pub(crate) along: SearchAxis,
 
     /// The workload of a suite that has several.
     #[arg(long, value_name = "NAME")]
-    pub workload: Option<String>,
+    pub(crate) workload: Option<String>,
 
     /// What to load, with what and where to record it. `measure` is the time of each point, of
     /// which there are 12 at most.
     #[command(flatten)]
-    pub run: RunArgs,
+    pub(crate) run: RunArgs,
 }
 
 fn along(text: &str) -> Result<SearchAxis, String> {
@@ -361,175 +361,175 @@ fn along(text: &str) -> Result<SearchAxis, String> {
 /// `plimsoll plan`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::PLAN)]
-pub struct PlanArgs {
+pub(crate) struct PlanArgs {
     /// What to load, with what, and how much.
     #[command(flatten)]
-    pub work: WorkArgs,
+    pub(crate) work: WorkArgs,
 
     /// Print the whole plan as JSON, down to each worker's byte ranges.
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// `plimsoll watch`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::WATCH)]
-pub struct WatchArgs {
+pub(crate) struct WatchArgs {
     /// A run file to play again, instead of hosts as they are now.
     #[arg(value_name = "RUN", conflicts_with_all = ["hosts", "slurm", "kubernetes", "interval"])]
-    pub run: Option<PathBuf>,
+    pub(crate) run: Option<PathBuf>,
 
     /// How often each host tells, 100ms to 1h.
     #[arg(long, value_name = "TIME", default_value = "1s")]
-    pub interval: Nanos,
+    pub(crate) interval: Nanos,
 
     /// How many times faster than it was to play a run, 0.1 to 10000.
     #[arg(long, value_name = "TIMES", default_value = "1", requires = "run")]
-    pub speed: Speed,
+    pub(crate) speed: Speed,
 
     /// Print so many intervals of each host as lines, and end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
 
     /// Print one JSON object a line for each host and interval (docs/reference/json.md) instead of
     /// a screen.
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 
     /// With --json: each logical CPU of each host, too.
     #[arg(long, requires = "json")]
-    pub cores: bool,
+    pub(crate) cores: bool,
 
     /// Who else may see them.
     #[command(flatten)]
-    pub share: WatchShareArgs,
+    pub(crate) share: WatchShareArgs,
 
     /// The hosts to watch.
     #[command(flatten)]
-    pub hosts: HostArgs,
+    pub(crate) hosts: HostArgs,
 }
 
 /// Who else may see hosts while they are watched: browsers, Prometheus.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Showing them to others")]
-pub struct WatchShareArgs {
+pub(crate) struct WatchShareArgs {
     /// Serve a live page, and /metrics for Prometheus [default with --serve alone:
     /// 127.0.0.1:9750]. Port 0 is any free one.
     #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true,
         default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
-    pub serve: Option<SocketAddr>,
+    pub(crate) serve: Option<SocketAddr>,
 
     /// Show them only to those who have this token; required where other machines could see them.
     /// $PLIMSOLL_TOKEN does the same and is not seen in the list of processes.
     #[arg(long, value_name = "TOKEN", requires = "serve")]
-    pub token: Option<Token>,
+    pub(crate) token: Option<Token>,
 
     /// The certificate of the page.
     #[command(flatten)]
-    pub tls: TlsArgs,
+    pub(crate) tls: TlsArgs,
 
     /// Push metrics to URL, by the remote write of Prometheus.
     ///
     /// $PLIMSOLL_PUSH_AUTHORIZATION is the header Authorization.
     #[arg(long, value_name = "URL", conflicts_with = "run")]
-    pub push: Option<Destination>,
+    pub(crate) push: Option<Destination>,
 }
 
 /// `plimsoll inventory`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::INVENTORY)]
-pub struct InventoryArgs {
+pub(crate) struct InventoryArgs {
     /// Paths whose layers are to be shown, down to the disks.
     #[arg(value_name = "TARGET")]
-    pub targets: Vec<String>,
+    pub(crate) targets: Vec<String>,
 
     /// Print everything that is known as JSON, one entry for each host (docs/reference/json.md).
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 
     /// Write a first draft of a testbed file for `plimsoll ceiling`: these hosts as its storage
     /// nodes, and what no kernel knows as questions in comments.
     #[arg(long, conflicts_with_all = ["json", "targets"])]
-    pub draft: bool,
+    pub(crate) draft: bool,
 
     /// Where to write the draft [default: standard output]. A file that exists is never
     /// overwritten.
     #[arg(short, long, value_name = "FILE.toml", requires = "draft")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 
     /// How long a target may leave a call unanswered before it is given up, 100ms to 1h.
     #[arg(long, value_name = "TIME", default_value = "30s")]
-    pub patience: Nanos,
+    pub(crate) patience: Nanos,
 
     /// The hosts to ask.
     #[command(flatten)]
-    pub hosts: HostArgs,
+    pub(crate) hosts: HostArgs,
 }
 
 /// `plimsoll network`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::NETWORK)]
-pub struct NetworkArgs {
+pub(crate) struct NetworkArgs {
     /// Use each host's address in this range, such as 10.1.0.0/16 [default: the only network that
     /// all hosts are in].
     #[arg(long, value_name = "RANGE")]
-    pub subnet: Option<Subnet>,
+    pub(crate) subnet: Option<Subnet>,
 
     /// How long each flow is measured, 100ms to 10m.
     #[arg(long, value_name = "TIME", default_value = "5s")]
-    pub time: Nanos,
+    pub(crate) time: Nanos,
 
     /// TCP connections of each direction.
     #[arg(long, value_name = "N", default_value_t = 4,
         value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_STREAMS)))]
-    pub streams: u32,
+    pub(crate) streams: u32,
 
     /// Bytes that a flow sends in each direction at most.
     #[arg(long, value_name = "SIZE", default_value = "1TiB")]
-    pub most: Bytes,
+    pub(crate) most: Bytes,
 
     /// Rounds, in each of which every host has another partner [default: all up to 8 hosts, else
     /// 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub rounds: Option<u32>,
+    pub(crate) rounds: Option<u32>,
 
     /// The TCP port to listen at, where a firewall is open for one; 0 is any free one.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
-    pub port: u16,
+    pub(crate) port: u16,
 
     /// Print everything as JSON (docs/reference/json.md).
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 
     /// Write the JSON to a file, for `plimsoll ceiling --network`. A file that exists is never
     /// overwritten.
     #[arg(short, long, value_name = "FILE.json")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 
     /// The hosts: two or more.
     #[command(flatten)]
-    pub hosts: HostArgs,
+    pub(crate) hosts: HostArgs,
 }
 
 /// `plimsoll suites`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::SUITES)]
-pub struct SuitesArgs {
+pub(crate) struct SuitesArgs {
     /// Print this suite's file.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
 
     /// Print it as a job of another tool, with what that cannot say; NAME may be a file.
     #[arg(long = "as", value_name = "TOOL", requires = "name")]
-    pub tool: Option<JobTool>,
+    pub(crate) tool: Option<JobTool>,
 
     /// Print every field that a suite can have.
     #[arg(long, conflicts_with = "name")]
-    pub reference: bool,
+    pub(crate) reference: bool,
 }
 
 /// A tool whose jobs are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum JobTool {
+pub(crate) enum JobTool {
     /// A job file of fio.
     Fio,
 }
@@ -537,84 +537,84 @@ pub enum JobTool {
 /// `plimsoll clean`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::CLEAN)]
-pub struct CleanArgs {
+pub(crate) struct CleanArgs {
     /// The directories that runs wrote to [default: ./plimsoll-data; with --hosts none, and only
     /// the copies of plimsoll are removed].
     #[arg(value_name = "TARGET")]
-    pub targets: Vec<String>,
+    pub(crate) targets: Vec<String>,
 
     /// How long a target may leave a call unanswered before it is given up, 100ms to 1h.
     #[arg(long, value_name = "TIME", default_value = "30s")]
-    pub patience: Nanos,
+    pub(crate) patience: Nanos,
 
     /// Where to: what runs left in these directories is removed on every host, then the copies of
     /// plimsoll that are there.
     #[command(flatten)]
-    pub hosts: HostArgs,
+    pub(crate) hosts: HostArgs,
 }
 
 /// `plimsoll resume`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::RESUME)]
-pub struct ResumeArgs {
+pub(crate) struct ResumeArgs {
     /// The run file of the run that was cut short. It stays as it is.
     #[arg(value_name = "RUN")]
-    pub run: PathBuf,
+    pub(crate) run: PathBuf,
 
     /// Where to record the whole run [default: beside it, as RUN-resumed.plimsoll].
     #[arg(short, long, value_name = "FILE.plimsoll")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 
     /// Write to this target again, where nothing of the run is left: a run file may come from
     /// anybody. Where its marker is, the run goes on unasked.
     #[arg(short, long = "target", value_name = "[HOSTS:]PATH")]
-    pub targets: Vec<TargetArg>,
+    pub(crate) targets: Vec<TargetArg>,
 
     /// Overwrite this block device again, which the run overwrote.
     #[arg(long, value_name = "[HOST:]DEVICE")]
-    pub destroy_data: Vec<GivenUpArg>,
+    pub(crate) destroy_data: Vec<GivenUpArg>,
 
     /// The hosts, if they are reached in another way than before.
     #[command(flatten)]
-    pub hosts: HostArgs,
+    pub(crate) hosts: HostArgs,
 
     /// What the run is to leave, and to say.
     #[command(flatten)]
-    pub how: How,
+    pub(crate) how: How,
 
     /// Who else is told of the run; the page and the lines begin with what was kept.
     #[command(flatten)]
-    pub share: ShareArgs,
+    pub(crate) share: ShareArgs,
 }
 
 /// `plimsoll agent`.
 #[derive(Debug, Args)]
-pub struct AgentArgs {
+pub(crate) struct AgentArgs {
     /// A path that may be loaded, with everything below it. What /etc/plimsoll/allow of this host
     /// does not list stays forbidden.
     #[arg(long, value_name = "PATH")]
-    pub allow: Vec<PathBuf>,
+    pub(crate) allow: Vec<PathBuf>,
 
     /// Start agents on other hosts, too, where the coordinator asks for it: with the command that
     /// it names.
     #[arg(long)]
-    pub relay: bool,
+    pub(crate) relay: bool,
 
     /// Go on for so long where the connection breaks, and keep what is to be told (fleet.hold).
     #[arg(long, value_name = "TIME", requires = "held_as")]
-    pub hold: Option<Nanos>,
+    pub(crate) hold: Option<Nanos>,
 
     /// The name under which it is found again.
     #[arg(long, value_name = "NAME", requires = "hold")]
-    pub held_as: Option<String>,
+    pub(crate) held_as: Option<String>,
 
     /// Find the agent that holds out under this name, and pass on what it says and hears.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["allow", "relay", "hold"])]
-    pub attach: Option<String>,
+    pub(crate) attach: Option<String>,
 }
 
 /// Where files go when no target is named.
-pub const DEFAULT_TARGET: &str = "./plimsoll-data";
+pub(crate) const DEFAULT_TARGET: &str = "./plimsoll-data";
 
 #[cfg(test)]
 mod tests {

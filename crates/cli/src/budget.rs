@@ -15,7 +15,7 @@ const LEAST_NS: u64 = 100_000;
 /// The largest round factor for the times of `plan`, made at their full length, at which no more
 /// than the budget of requests is simulated. `stack_ns` is what the storage software adds to each
 /// request.
-pub fn time_scale(plan: &Plan, cluster: &Cluster, stack_ns: u64) -> Fraction {
+pub(crate) fn time_scale(plan: &Plan, cluster: &Cluster, stack_ns: u64) -> Fraction {
     let requests: f64 =
         (0..plan.stages.len()).map(|stage| most_requests(plan, stage, cluster, stack_ns)).sum();
     Fraction::one_in(divisor(requests / REQUESTS))

@@ -13,7 +13,7 @@ const DIM: &str = "2";
 
 /// A mistake, what to do about it, and the place with a line before and behind it. What is shown
 /// goes to a terminal as it is: the caller has taken orders to it out.
-pub fn drawn(message: &str, help: &str, place: &Place<'_>, in_colour: bool) -> String {
+pub(crate) fn drawn(message: &str, help: &str, place: &Place<'_>, in_colour: bool) -> String {
     let paint = |words: &str, code: &str| match in_colour {
         true => format!("\x1b[{code}m{words}\x1b[0m"),
         false => words.to_owned(),

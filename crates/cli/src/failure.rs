@@ -10,7 +10,7 @@ use suite::planner::{Refusal, RefusalKind};
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The arguments or the suite are wrong.
     Usage(String),
     /// The same of a file that is shown with the places of its mistakes, in colours where these are
@@ -31,20 +31,20 @@ pub enum Failure {
 }
 
 /// Requests failed, but the run is complete.
-pub const REQUESTS_FAILED: u8 = 1;
+pub(crate) const REQUESTS_FAILED: u8 = 1;
 /// A condition of `compare --fail-if` was met, the objective of `loadline` was not, or `gate` found
 /// a regression.
-pub const CONDITION_MET: u8 = 6;
+pub(crate) const CONDITION_MET: u8 = 6;
 /// `gate` does not know.
-pub const CANNOT_TELL: u8 = 9;
+pub(crate) const CANNOT_TELL: u8 = 9;
 /// Data that a run left are missing or damaged.
-pub const DATA_DAMAGED: u8 = 7;
+pub(crate) const DATA_DAMAGED: u8 = 7;
 /// Something of another tool's job was refused.
-pub const LOST: u8 = 8;
+pub(crate) const LOST: u8 = 8;
 
 impl Failure {
     /// The exit code of the documented table.
-    pub fn exit_code(&self) -> ExitCode {
+    pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Failure::Usage(_) | Failure::Drawn(_) => 2,
             Failure::Target(_) => 3,
@@ -57,7 +57,7 @@ impl Failure {
     }
 
     /// Every reason why a plan was refused; the gravest decides the code.
-    pub fn refused(refusals: &[Refusal]) -> Failure {
+    pub(crate) fn refused(refusals: &[Refusal]) -> Failure {
         let mut lines: Vec<(String, usize)> = Vec::new();
         for refusal in refusals {
             let line = format!("error: {refusal}");
@@ -94,12 +94,12 @@ impl fmt::Display for Failure {
 }
 
 /// All mistakes of a suite, each with its line, the offending text and the remedy.
-pub fn suite_failure(errors: &SpecErrors) -> Failure {
+pub(crate) fn suite_failure(errors: &SpecErrors) -> Failure {
     file_failure(errors, "the suite")
 }
 
 /// The same of a file that is called `what`.
-pub fn file_failure(errors: &SpecErrors, what: &str) -> Failure {
+pub(crate) fn file_failure(errors: &SpecErrors, what: &str) -> Failure {
     let fancy = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     Failure::Drawn(render(errors, what, fancy))
 }

@@ -6,7 +6,7 @@ mod lost;
 #[cfg(test)]
 mod tests;
 
-pub use lost::{Lost, Severity};
+pub(crate) use lost::{Lost, Severity};
 
 use form::{Amount, Auto};
 use model::choices::Backend;
@@ -20,16 +20,16 @@ const WORKERS: u32 = 4;
 
 /// A job file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FioJob {
+pub(crate) struct FioJob {
     /// Its text.
-    pub text: String,
+    pub(crate) text: String,
     /// What it does not say as the suite does, each once.
-    pub lost: Vec<Lost>,
+    pub(crate) lost: Vec<Lost>,
 }
 
 impl FioJob {
     /// The job file of a suite: a section for each workload of each point, in their order.
-    pub fn of(spec: &Spec) -> FioJob {
+    pub(crate) fn of(spec: &Spec) -> FioJob {
         let mut job = FioJob::default();
         // Writing to a String cannot fail.
         let _ =

@@ -25,11 +25,11 @@ const MOST_FOLDER: u64 = 1 << 30;
 const MOST_LOG: u64 = 64 << 30;
 
 /// Results with the file that they are from.
-pub struct Found {
+pub(crate) struct Found {
     /// What the file holds.
-    pub results: Results,
+    pub(crate) results: Results,
     /// The file.
-    pub source: Source,
+    pub(crate) source: Source,
 }
 
 fn wrong(path: &Path, what: &str) -> Failure {
@@ -42,7 +42,7 @@ fn file_name(path: &Path) -> String {
 }
 
 /// The results in a file; `None` where it holds none.
-pub fn read(path: &Path) -> Result<Option<Found>, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Option<Found>, Failure> {
     if results::kind_of_log(&file_name(path)).is_some() {
         return read_log(path).map(Some);
     }
@@ -60,7 +60,7 @@ pub fn read(path: &Path) -> Result<Option<Found>, Failure> {
 
 /// The results in a folder, such as HCIBench makes for a test: those of each machine, and the
 /// summary that stands beside the folder (`NAME-res.txt`). What holds no results is left alone.
-pub fn read_folder(folder: &Path) -> Result<Vec<Found>, Failure> {
+pub(crate) fn read_folder(folder: &Path) -> Result<Vec<Found>, Failure> {
     let failed = |error: std::io::Error| wrong(folder, &format!("{error}; check the path"));
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -180,7 +180,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// The run that some files come to, called `name`.
-pub fn run(found: Vec<Found>, name: &str) -> ForeignRun {
+pub(crate) fn run(found: Vec<Found>, name: &str) -> ForeignRun {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut hash = Sha256::new();
     let (mut sources, mut doubts): (Vec<Source>, Vec<Doubt>) = (Vec::new(), Vec::new());
@@ -207,7 +207,7 @@ pub fn run(found: Vec<Found>, name: &str) -> ForeignRun {
 }
 
 /// The results of a file for programs.
-pub fn object(found: &Found) -> Value {
+pub(crate) fn object(found: &Found) -> Value {
     let results = json!({
         "tool": found.results.tool(),
         "source": foreign::json::source(&found.source),

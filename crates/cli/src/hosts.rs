@@ -2,7 +2,7 @@
 
 mod terms;
 
-pub use terms::{Absence, Least, Terms};
+pub(crate) use terms::{Absence, Least, Terms};
 
 use crate::args::HostArgs;
 use crate::failure::Failure;
@@ -31,20 +31,20 @@ const COPY_TAKES: Duration = Duration::from_secs(5);
 const CLOCKS_DIFFER_NS: i128 = 2_000_000_000;
 
 /// Agents, and what has to stay as long as they do.
-pub struct Hosts {
+pub(crate) struct Hosts {
     /// The agents.
-    pub fleet: Fleet,
+    pub(crate) fleet: Fleet,
     /// The targets of each, in the order of the fleet's hosts.
-    pub targets: Vec<Vec<String>>,
+    pub(crate) targets: Vec<Vec<String>>,
     /// What each host is, where it was asked; `None` of a host without an agent.
-    pub told: Vec<Option<HostReport>>,
+    pub(crate) told: Vec<Option<HostReport>>,
     /// Hosts that were asked for and have no agent, each with the reason.
-    pub absent: Vec<LaunchError>,
+    pub(crate) absent: Vec<LaunchError>,
     /// What is presumed of those of them that may join between points, by their numbers; else they
     /// are left out.
-    pub presumed: Vec<(usize, HostFacts)>,
+    pub(crate) presumed: Vec<(usize, HostFacts)>,
     /// How the start of each agent went, in the order in which they were asked for.
-    pub starts: Vec<HostStart>,
+    pub(crate) starts: Vec<HostStart>,
     /// How the agents hold out, if they do.
     hold: Option<Hold>,
     /// Ended with them, if it is ours.
@@ -53,7 +53,7 @@ pub struct Hosts {
 
 impl Hosts {
     /// What is to be said of the start: who is left out, and how each went.
-    pub fn notes(&self) -> impl Iterator<Item = AboutHosts> {
+    pub(crate) fn notes(&self) -> impl Iterator<Item = AboutHosts> {
         let why = |absent: &LaunchError| {
             let what = absent.what.clone();
             absent.hosts.iter().map(move |host| (host.clone(), what.clone())).collect::<Vec<_>>()
@@ -74,14 +74,14 @@ impl Hosts {
     }
 
     /// How many hosts were asked for.
-    pub fn asked(&self) -> usize {
+    pub(crate) fn asked(&self) -> usize {
         let left_out = self.absent.iter().map(|absent| absent.hosts.len()).sum::<usize>();
         self.fleet.names().len() + if self.presumed.is_empty() { left_out } else { 0 }
     }
 
     /// What the plan is made for: these hosts, and for those that are not there what is presumed
     /// of them.
-    pub fn to_plan_for(&self, facts: &[HostFacts]) -> Vec<HostFacts> {
+    pub(crate) fn to_plan_for(&self, facts: &[HostFacts]) -> Vec<HostFacts> {
         let mut facts = facts.to_vec();
         for (number, presumed) in &self.presumed {
             facts[*number].clone_from(presumed);
@@ -113,7 +113,7 @@ impl Hosts {
     ///
     /// # Errors
     /// Both times, and the remedy.
-    pub fn last_long_enough(&self, plan: &Plan) -> Result<(), Failure> {
+    pub(crate) fn last_long_enough(&self, plan: &Plan) -> Result<(), Failure> {
         let left_s = self.job.as_ref().and_then(|job| job.left_s);
         let is_virtual = plan.hosts.iter().any(|host| host.engine.virtual_time);
         let needs = if is_virtual { Nanos(0) } else { least_time(plan) };
@@ -149,11 +149,11 @@ struct Way {
 }
 
 /// Says which targets each of the hosts of these names has.
-pub type TargetsOf<'a> = dyn Fn(&[String]) -> Result<Vec<Vec<String>>, Failure> + 'a;
+pub(crate) type TargetsOf<'a> = dyn Fn(&[String]) -> Result<Vec<Vec<String>>, Failure> + 'a;
 
 /// Starts the agents, each allowed to touch its own targets, and asks each what it and these are; a
 /// target may take so long to answer. Ctrl-C reaches them from here on.
-pub fn start(
+pub(crate) fn start(
     work: Work,
     args: &HostArgs,
     targets_of: &TargetsOf<'_>,
@@ -164,7 +164,7 @@ pub fn start(
 }
 
 /// The same for one run of several: `signalled` knows of them all.
-pub fn start_next(
+pub(crate) fn start_next(
     signalled: &Signalled,
     args: &HostArgs,
     targets_of: &TargetsOf<'_>,
@@ -220,15 +220,15 @@ fn start_with(
 
 /// What hosts are asked for at the start.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// How they are started.
-    pub terms: Terms,
+    pub(crate) terms: Terms,
     /// How long a target may take to answer.
-    pub patience: Nanos,
+    pub(crate) patience: Nanos,
 }
 
 /// Starts the agents for work at `targets` of each host; nobody is asked anything.
-pub fn reach(args: &HostArgs, targets: &[String], terms: Terms) -> Result<Hosts, Failure> {
+pub(crate) fn reach(args: &HostArgs, targets: &[String], terms: Terms) -> Result<Hosts, Failure> {
     let signalled = signals::watch(Work::Look);
     let way = way_to(args, &signalled)?;
     let targets_of = |names: &[String]| Ok(vec![targets.to_vec(); names.len()]);
@@ -242,7 +242,7 @@ pub fn reach(args: &HostArgs, targets: &[String], terms: Terms) -> Result<Hosts,
 ///
 /// # Errors
 /// The way leads to no other process, or to other hosts.
-pub fn take_over(
+pub(crate) fn take_over(
     args: &HostArgs,
     names: &[String],
     hold: Hold,
@@ -407,7 +407,7 @@ fn keep<T>(list: &mut Vec<T>, is_kept: &[bool]) {
 }
 
 /// Removes the copies of the program from the hosts. False where no hosts were named.
-pub fn forget(args: &HostArgs) -> Result<bool, Failure> {
+pub(crate) fn forget(args: &HostArgs) -> Result<bool, Failure> {
     let signalled = signals::watch(Work::Look);
     let Some(way) = way(args, &signalled)? else { return Ok(false) };
     if let Via::Sockets(_) = way.via {
@@ -491,7 +491,7 @@ fn read(path: &Path) -> Result<String, String> {
 
 /// What the hosts are, once it is sure that they are different machines; of those without an agent,
 /// their names. Says which wall clocks are off.
-pub fn facts_of(started: &Hosts, may_be_one: bool) -> Result<Vec<HostFacts>, Failure> {
+pub(crate) fn facts_of(started: &Hosts, may_be_one: bool) -> Result<Vec<HostFacts>, Failure> {
     let told = started.told.iter().flatten();
     for told in told.filter(|told| told.wall_ahead_ns.abs() > CLOCKS_DIFFER_NS) {
         let seconds = told.wall_ahead_ns / 1_000_000_000;
@@ -524,7 +524,7 @@ pub fn facts_of(started: &Hosts, may_be_one: bool) -> Result<Vec<HostFacts>, Fai
 }
 
 /// Whether several agents on one machine are what was asked for.
-pub fn may_be_one(args: &HostArgs) -> bool {
+pub(crate) fn may_be_one(args: &HostArgs) -> bool {
     args.simulate.is_some() || args.hosts.as_ref().is_some_and(|list| list.starts_with("local:"))
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use suite::Spec;
 
 /// What a file that another tool reads or wrote becomes.
-pub enum Imported {
+pub(crate) enum Imported {
     /// Suites, with what was lost.
     Job(Import),
     /// Results, with what in them does not go together.
@@ -20,7 +20,7 @@ pub enum Imported {
 }
 
 /// The file at `path`: a job, or results where no dialect is forced.
-pub fn file(path: &Path, dialect: Option<Dialect>) -> Result<Imported, Failure> {
+pub(crate) fn file(path: &Path, dialect: Option<Dialect>) -> Result<Imported, Failure> {
     if dialect.is_none()
         && let Some(found) = foreign_results::read(path)?
     {
@@ -31,13 +31,13 @@ pub fn file(path: &Path, dialect: Option<Dialect>) -> Result<Imported, Failure> 
 }
 
 /// The job file of this name and text.
-pub fn text_of(name: &str, text: &str, dialect: Option<Dialect>) -> Result<Import, Failure> {
+pub(crate) fn text_of(name: &str, text: &str, dialect: Option<Dialect>) -> Result<Import, Failure> {
     let folder = Path::new(name).parent().unwrap_or(Path::new(""));
     with_world(folder, &[], |world| dialects::import(name, text, dialect, world))
 }
 
 /// A command line. The files that it names were named by whoever typed it.
-pub fn command(line: &str, dialect: Option<Dialect>) -> Result<Import, Failure> {
+pub(crate) fn command(line: &str, dialect: Option<Dialect>) -> Result<Import, Failure> {
     let words: Vec<&str> =
         line.split_whitespace().map(|word| word.trim_matches(['"', '\''])).collect();
     with_world(Path::new(""), &words, |world| dialects::import_command(line, dialect, world))
@@ -100,7 +100,11 @@ fn commands(import: &Import) -> Vec<String> {
 
 /// Refuses the commands of a job, which may be anybody's, unless `--set` has the same ones or all
 /// are allowed.
-pub fn refuse_commands(spec: &Spec, sets: &[Override], allowed: bool) -> Result<(), Failure> {
+pub(crate) fn refuse_commands(
+    spec: &Spec,
+    sets: &[Override],
+    allowed: bool,
+) -> Result<(), Failure> {
     let is_named = |command: &str| {
         let of_command = |key: &str| key.trim().ends_with("stages.prerun");
         let is_it = |value: &str| {
@@ -124,15 +128,15 @@ fn refuse_all(count: usize, allowed: bool, otherwise: &str) -> Result<(), Failur
 }
 
 /// A job that is to be run or planned at once.
-pub struct Job {
+pub(crate) struct Job {
     /// Its suite.
-    pub text: String,
+    pub(crate) text: String,
     /// What became of its options, for the record.
-    pub imported: note::Imported,
+    pub(crate) imported: note::Imported,
 }
 
 /// The suite of a job file that is to be run or planned at once.
-pub fn to_run(name: &str, text: &str, allow_loss: bool) -> Result<Job, Failure> {
+pub(crate) fn to_run(name: &str, text: &str, allow_loss: bool) -> Result<Job, Failure> {
     let import = text_of(name, text, None)?;
     eprintln!("{}", report(&import));
     refuse(&import, allow_loss)?;
@@ -168,12 +172,12 @@ fn on_record(import: &Import) -> note::Imported {
 }
 
 /// The same of an import that is to be written.
-pub fn refuse_commands_of(import: &Import, allowed: bool) -> Result<(), Failure> {
+pub(crate) fn refuse_commands_of(import: &Import, allowed: bool) -> Result<(), Failure> {
     refuse_all(commands(import).len(), allowed, "")
 }
 
 /// Nothing is written or loaded where something was refused, unless that was allowed.
-pub fn refuse(import: &Import, allow_loss: bool) -> Result<(), Failure> {
+pub(crate) fn refuse(import: &Import, allow_loss: bool) -> Result<(), Failure> {
     let count = import.refused().count();
     if count == 0 || allow_loss {
         return Ok(());
@@ -185,7 +189,7 @@ pub fn refuse(import: &Import, allow_loss: bool) -> Result<(), Failure> {
 }
 
 /// The report of losses as a table: what means the same is only counted.
-pub fn report(import: &Import) -> String {
+pub(crate) fn report(import: &Import) -> String {
     let same = import.options.iter().filter(|told| told.class == Class::Same).count();
     let mut lines = vec![format!(
         "{} job: {} options, {same} mean the same",

@@ -19,7 +19,7 @@ const ADDRESS_SPACE: u64 = 512 << 20;
 ///
 /// # Errors
 /// The system allows too few threads, or too little address space.
-pub fn check() -> Result<(), Failure> {
+pub(crate) fn check() -> Result<(), Failure> {
     // A write beyond the limit of file sizes is then an error of that write (EFBIG), and not the
     // end of the process. A handler and not "ignore", which commands of events would inherit.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));

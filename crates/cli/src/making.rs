@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Signals while machines are being made: the first asks for a stop, the second ends the process,
 /// and `plimsoll vms down` finds what is left then.
-pub struct Making {
+pub(crate) struct Making {
     /// Set by the first signal.
-    pub stop: Arc<AtomicBool>,
+    pub(crate) stop: Arc<AtomicBool>,
     handle: Option<Handle>,
 }
 
@@ -21,7 +21,7 @@ impl Drop for Making {
 
 /// Watches signals until what it gives is dropped. Where signals cannot be had, one just ends the
 /// process.
-pub fn while_making() -> Making {
+pub(crate) fn while_making() -> Making {
     let stop = Arc::new(AtomicBool::new(false));
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
         return Making { stop, handle: None };

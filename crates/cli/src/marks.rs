@@ -50,17 +50,17 @@ struct Answer {
 /// A mark as it stands in the record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Mark {
+pub(crate) struct Mark {
     /// What was written: one line, without what no terminal should be sent.
-    pub label: String,
+    pub(crate) label: String,
     /// The number of the stage that ran then, from 0; `None` between stages.
-    pub stage: Option<u32>,
+    pub(crate) stage: Option<u32>,
     /// What that stage is called; empty between stages, and for a point that a search found.
-    pub stage_name: String,
+    pub(crate) stage_name: String,
     /// When, in ns after the stage was started: the axis of the samples. 0 between stages.
-    pub at_ns: u64,
+    pub(crate) at_ns: u64,
     /// Wall-clock time, in ns since 1970.
-    pub unix_ns: u64,
+    pub(crate) unix_ns: u64,
 }
 
 impl Mark {
@@ -77,7 +77,7 @@ impl Mark {
 
 /// Takes marks until it is dropped.
 #[derive(Debug)]
-pub struct Listener {
+pub(crate) struct Listener {
     place: PathBuf,
     /// Device and inode of the socket.
     identity: (u64, u64),
@@ -86,7 +86,7 @@ pub struct Listener {
 impl Listener {
     /// Listens beside the run file at `run`. Where that is not possible, the run goes on without,
     /// and it is said. `stages` are the names of its stages.
-    pub fn start(run: &Path, marker: Marker, stages: Vec<String>) -> Option<Listener> {
+    pub(crate) fn start(run: &Path, marker: Marker, stages: Vec<String>) -> Option<Listener> {
         let place = place(run);
         match listen(&place) {
             Ok(listener) => {
@@ -138,7 +138,7 @@ fn is_socket(place: &Path) -> bool {
 }
 
 /// What the stages of a plan are called.
-pub fn stage_names(plan: &Plan) -> Vec<String> {
+pub(crate) fn stage_names(plan: &Plan) -> Vec<String> {
     plan.stages.iter().map(|stage| ground::stage::name(plan, stage)).collect()
 }
 
@@ -245,7 +245,7 @@ fn asked(line: &str) -> Result<(String, Duration), String> {
 }
 
 /// Whether a label says something, and not too much.
-pub fn check(label: &str) -> Result<(), String> {
+pub(crate) fn check(label: &str) -> Result<(), String> {
     match label.trim().len() {
         0 => Err("a mark needs a text; say what happened".to_owned()),
         length if length > MOST_LABEL_BYTES => {
@@ -256,7 +256,7 @@ pub fn check(label: &str) -> Result<(), String> {
 }
 
 /// Removes the socket that a killed run left beside its file: one that nobody answers to any more.
-pub fn clear(run: &Path) {
+pub(crate) fn clear(run: &Path) {
     let place = place(run);
     if is_socket(&place)
         && connect(&place).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
@@ -274,7 +274,7 @@ fn connect(place: &Path) -> std::io::Result<UnixStream> {
 
 /// The names under which a run that was cut short is recorded when it goes on, unless told
 /// otherwise: the first that nothing has.
-pub fn resumed_names(run: &Path) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn resumed_names(run: &Path) -> impl Iterator<Item = PathBuf> {
     let stem = run.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     (1..=10_000).map(move |number| {
         let number = if number == 1 { String::new() } else { format!("-{number}") };
@@ -292,7 +292,7 @@ fn resumed(run: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// What is in the way, and what to do about it, in words.
-pub fn send(run: &Path, label: &str, called: Instant) -> Result<Option<Mark>, String> {
+pub(crate) fn send(run: &Path, label: &str, called: Instant) -> Result<Option<Mark>, String> {
     let place = place(run);
     let nobody = |why: &str| {
         format!("{why}; a mark can be set while a run goes on, on the machine that started it")

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// What is to be written; by what it begins with, an older one is known and may be written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A page of ours.
     Page,
     /// A report in Markdown.
@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 /// What to do in place of a file of this ending, which people ask for and Plimsoll does not write.
-pub fn instead_of(ending: &str) -> Option<&'static str> {
+pub(crate) fn instead_of(ending: &str) -> Option<&'static str> {
     match ending {
         "parquet" => Some(
             "write CSV with --format csv; DuckDB makes Parquet of it: COPY (FROM 'results.csv') TO \
@@ -36,7 +36,7 @@ pub fn instead_of(ending: &str) -> Option<&'static str> {
 }
 
 /// Refuses a file with such an ending.
-pub fn refuse_ending(out: Option<&Path>) -> Result<(), Failure> {
+pub(crate) fn refuse_ending(out: Option<&Path>) -> Result<(), Failure> {
     let ending = out.and_then(Path::extension).and_then(|ending| ending.to_str());
     match ending.and_then(|ending| Some((ending, instead_of(ending)?))) {
         Some((ending, remedy)) => {
@@ -71,7 +71,7 @@ fn may_replace(kind: Kind, head: &[u8]) -> bool {
 
 /// Why a file was not written.
 #[derive(Debug)]
-pub enum NotWritten {
+pub(crate) enum NotWritten {
     /// Something that is not ours stands there.
     NotOurs(PathBuf),
     /// The system refused it.
@@ -80,7 +80,7 @@ pub enum NotWritten {
 
 impl NotWritten {
     /// What is wrong, without a remedy.
-    pub fn what(&self) -> String {
+    pub(crate) fn what(&self) -> String {
         match self {
             NotWritten::NotOurs(path) => {
                 format!("{} exists and is not known to be ours", path.display())
@@ -110,7 +110,7 @@ impl From<NotWritten> for Failure {
 ///
 /// # Errors
 /// Something that is not ours stands there and `force` is not given, or it cannot be written.
-pub fn create(path: &Path, kind: Kind, force: bool) -> Result<File, NotWritten> {
+pub(crate) fn create(path: &Path, kind: Kind, force: bool) -> Result<File, NotWritten> {
     let failed = |error: std::io::Error| NotWritten::System(path.to_owned(), error);
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -128,7 +128,12 @@ pub fn create(path: &Path, kind: Kind, force: bool) -> Result<File, NotWritten> 
 ///
 /// # Errors
 /// As those of [`create`].
-pub fn write(path: &Path, kind: Kind, force: bool, content: &[u8]) -> Result<(), NotWritten> {
+pub(crate) fn write(
+    path: &Path,
+    kind: Kind,
+    force: bool,
+    content: &[u8],
+) -> Result<(), NotWritten> {
     let written = create(path, kind, force)?.write_all(content);
     written.map_err(|error| NotWritten::System(path.to_owned(), error))
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// It cannot be opened, or is no regular file.
-pub fn open(path: &Path) -> Result<File> {
+pub(crate) fn open(path: &Path) -> Result<File> {
     open_with(OpenOptions::new().read(true), OFlags::empty(), path)
 }
 
@@ -19,7 +19,7 @@ pub fn open(path: &Path) -> Result<File> {
 ///
 /// # Errors
 /// As those of [`open`], or it is a link.
-pub fn open_own(options: &mut OpenOptions, path: &Path) -> Result<File> {
+pub(crate) fn open_own(options: &mut OpenOptions, path: &Path) -> Result<File> {
     open_with(options, OFlags::NOFOLLOW, path)
 }
 
@@ -44,7 +44,7 @@ fn no_file() -> Error {
 ///
 /// # Errors
 /// As those of [`open`], or it has more than `most` bytes.
-pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
+pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 <= most {
@@ -57,7 +57,7 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// It cannot be opened, or is a pipe that nobody reads.
-pub fn open_output(options: &mut OpenOptions, path: &Path) -> Result<File> {
+pub(crate) fn open_output(options: &mut OpenOptions, path: &Path) -> Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = options.custom_flags(flags.bits() as i32).open(path).map_err(|error| {
         match error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) {

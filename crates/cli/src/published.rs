@@ -18,7 +18,7 @@ const BUILT_IN: [(&str, &str); 5] = [
 ];
 
 /// The figures called `wanted`, and the reference testbed of the same name, if there is one.
-pub fn read(wanted: &str) -> Result<(Published, Option<Cluster>), Failure> {
+pub(crate) fn read(wanted: &str) -> Result<(Published, Option<Cluster>), Failure> {
     let text = match BUILT_IN.iter().find(|(name, _)| *name == wanted) {
         Some((_, text)) => (*text).to_owned(),
         None if wanted.ends_with(".toml")

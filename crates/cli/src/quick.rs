@@ -5,7 +5,7 @@ use model::{Bytes, Nanos, Percent};
 use std::fmt::Write;
 
 /// The suite that the quick form stands for.
-pub fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
+pub(crate) fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
     let mixed = quick.rwmixread.unwrap_or(Percent::of(50));
     let (access, read) = match pattern {
         Pattern::Read => ("sequential", Percent::ALL),

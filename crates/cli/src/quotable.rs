@@ -16,7 +16,7 @@ const KEPT_FREE: u64 = 20;
 const TENTHS_OF_FREE: u64 = 8;
 
 /// The fields that do not depend on the hosts.
-pub fn sets(spec: &Spec) -> Vec<Override> {
+pub(crate) fn sets(spec: &Spec) -> Vec<Override> {
     let mut texts = vec!["stages.flush=end".to_owned(), "stages.prepare=true".to_owned()];
     if spec.first_scenario().stages.amount.value == Amount::None {
         texts.push("stages.until=steady".to_owned());
@@ -29,7 +29,7 @@ pub fn sets(spec: &Spec) -> Vec<Override> {
 
 /// A larger `layout.size` for a plan whose files could be in a memory; `None` where they are large
 /// enough, the suite or an option says their size, or there is no room.
-pub fn larger(spec: &Spec, plan: &Plan, hosts: &[HostFacts]) -> Option<Override> {
+pub(crate) fn larger(spec: &Spec, plan: &Plan, hosts: &[HostFacts]) -> Option<Override> {
     if is_size_chosen(spec) || plan.has_parts() {
         return None;
     }

@@ -14,12 +14,12 @@ use model::{Fact, Plan};
 use std::path::Path;
 
 /// The folder that a run file goes to.
-pub fn folder_of(out: &Path) -> &Path {
+pub(crate) fn folder_of(out: &Path) -> &Path {
     out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// An empty directory of this machine is not empty any more once the run file is in it.
-pub fn lay_beside(hosts: &mut [HostFacts], run_file_in: &Path) {
+pub(crate) fn lay_beside(hosts: &mut [HostFacts], run_file_in: &Path) {
     let Ok(kept) = run_file_in.canonicalize() else { return };
     for target in hosts.iter_mut().flat_map(|host| &mut host.targets) {
         if let TargetKind::Directory { root, state: state @ DirectoryState::Empty } =
@@ -33,7 +33,7 @@ pub fn lay_beside(hosts: &mut [HostFacts], run_file_in: &Path) {
 }
 
 /// What to say of the run file at `out`, if anything.
-pub fn note(plan: &Plan, hosts: &[HostFacts], out: &Path) -> Option<PlanNote> {
+pub(crate) fn note(plan: &Plan, hosts: &[HostFacts], out: &Path) -> Option<PlanNote> {
     let writes = plan.stages.iter().flat_map(|stage| &stage.works).any(Work::writes);
     if plan.direct || !writes {
         return None;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// What runs are called: by the names of their files, and where these are the same by their paths.
-pub fn names_of(runs: &[PathBuf]) -> Vec<String> {
+pub(crate) fn names_of(runs: &[PathBuf]) -> Vec<String> {
     let stem = |run: &PathBuf| {
         run.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
     };

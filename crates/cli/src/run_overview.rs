@@ -5,15 +5,15 @@ use model::testbed::HostFacts;
 
 /// The run that is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct RunOverview<'a> {
+pub(crate) struct RunOverview<'a> {
     /// What is to be done.
-    pub plan: &'a Plan,
+    pub(crate) plan: &'a Plan,
     /// The hosts as they were before.
-    pub hosts: &'a [HostFacts],
+    pub(crate) hosts: &'a [HostFacts],
     /// The version of Plimsoll.
-    pub version: &'a str,
+    pub(crate) version: &'a str,
     /// When it began, in ns since 1970.
-    pub began_ns: u64,
+    pub(crate) began_ns: u64,
     /// Takes the marks that its page is told.
-    pub marker: &'a fleet::Marker,
+    pub(crate) marker: &'a fleet::Marker,
 }

@@ -22,7 +22,7 @@ static ON_STDERR: AtomicBool = AtomicBool::new(false);
 
 /// The stream that is a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub(crate) enum Stream {
     /// Standard output.
     Out,
     /// Standard error.
@@ -31,20 +31,20 @@ pub enum Stream {
 
 /// The columns that standard output has for text; `None` where it is no terminal, or the terminal
 /// does not say.
-pub fn room() -> Option<usize> {
+pub(crate) fn room() -> Option<usize> {
     room_of(Stream::Out)
 }
 
 /// Whether words on standard output may have colours: it is a terminal, and nobody forbids them
 /// (<https://no-color.org>).
-pub fn in_colour() -> bool {
+pub(crate) fn in_colour() -> bool {
     let is_forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     io::stdout().is_terminal() && !is_forbidden && !is_dumb
 }
 
 /// The columns of either stream, as [`room`].
-pub fn room_of(stream: Stream) -> Option<usize> {
+pub(crate) fn room_of(stream: Stream) -> Option<usize> {
     let is_terminal = match stream {
         Stream::Out => io::stdout().is_terminal(),
         Stream::Error => io::stderr().is_terminal(),
@@ -58,7 +58,7 @@ pub fn room_of(stream: Stream) -> Option<usize> {
 
 /// Something that a terminal told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TerminalEvent {
+pub(crate) enum TerminalEvent {
     /// A key was pressed.
     Key(Key),
     /// It has another size.
@@ -66,7 +66,7 @@ pub enum TerminalEvent {
 }
 
 /// A screen; the terminal is given back when it is dropped.
-pub struct Screen {
+pub(crate) struct Screen {
     terminal: Terminal<CrosstermBackend<Box<dyn Write + Send>>>,
 }
 
@@ -75,7 +75,7 @@ impl Screen {
     ///
     /// # Errors
     /// When the terminal refuses it; then it is as it was.
-    pub fn open(stream: Stream) -> io::Result<Screen> {
+    pub(crate) fn open(stream: Stream) -> io::Result<Screen> {
         restore_on_panic();
         ON_STDERR.store(stream == Stream::Error, Ordering::SeqCst);
         enable_raw_mode()?;
@@ -91,7 +91,7 @@ impl Screen {
     ///
     /// # Errors
     /// When the terminal is gone, or was given back already.
-    pub fn draw(&mut self, state: &mut State, title: &str, status: &str) -> io::Result<()> {
+    pub(crate) fn draw(&mut self, state: &mut State, title: &str, status: &str) -> io::Result<()> {
         if !is_taken() {
             return Err(io::ErrorKind::NotConnected.into());
         }
@@ -102,7 +102,7 @@ impl Screen {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn next_event(&self, patience: Duration) -> io::Result<Option<TerminalEvent>> {
+    pub(crate) fn next_event(&self, patience: Duration) -> io::Result<Option<TerminalEvent>> {
         if !event::poll(patience)? {
             return Ok(None);
         }
@@ -124,13 +124,13 @@ impl Drop for Screen {
 
 /// Whether the terminal is ours just now: what is printed then would stand in the middle of a
 /// picture.
-pub fn is_taken() -> bool {
+pub(crate) fn is_taken() -> bool {
     TAKEN.load(Ordering::SeqCst)
 }
 
 /// Gives the terminal back, if it is ours. Before the process ends in any other way than by
 /// dropping the screen, somebody has to call this.
-pub fn restore() {
+pub(crate) fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         // A terminal that is gone needs nothing back.
         let _ = execute!(out(), LeaveAlternateScreen, Show);

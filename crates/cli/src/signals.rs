@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// What a signal cuts short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub(crate) enum Work {
     /// A run, of which something is kept.
     Run,
     /// A look at hosts, of which nothing is left.
@@ -48,30 +48,30 @@ impl Work {
 /// Where the signals of a process go: to a fleet once there is one, and until then to the end of
 /// the process.
 #[derive(Default)]
-pub struct Signalled {
+pub(crate) struct Signalled {
     interrupter: Arc<Mutex<Option<Interrupter>>>,
     slurm: SlurmRequest,
 }
 
 impl Signalled {
     /// From here on, signals interrupt this fleet.
-    pub fn reach(&self, interrupter: Interrupter) {
+    pub(crate) fn reach(&self, interrupter: Interrupter) {
         *held(&self.interrupter) = Some(interrupter);
     }
 
     /// The fleet is over: from here on until the next one, a signal ends the process.
-    pub fn leave(&self) {
+    pub(crate) fn leave(&self) {
         *held(&self.interrupter) = None;
     }
 
     /// What is asked of Slurm with this is given back, whichever signal ends the process.
-    pub fn slurm(&self) -> &SlurmRequest {
+    pub(crate) fn slurm(&self) -> &SlurmRequest {
         &self.slurm
     }
 
     /// Comes back unless a signal is about to end the process: what failed because of that is
     /// nobody's failure.
-    pub fn or_end(&self) {
+    pub(crate) fn or_end(&self) {
         drop(held(&self.interrupter));
     }
 }
@@ -89,7 +89,7 @@ fn held(interrupter: &Mutex<Option<Interrupter>>) -> MutexGuard<'_, Option<Inter
 /// in words and with the code of an interrupt; agents end with the streams that it held.
 /// Where signals cannot be had, a signal just ends the process: nothing that was recorded is lost,
 /// but nothing is reported either.
-pub fn watch(work: Work) -> Signalled {
+pub(crate) fn watch(work: Work) -> Signalled {
     let (stopping, stopped) = work.words();
     let signalled = Signalled::default();
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return signalled };
@@ -123,11 +123,11 @@ pub fn watch(work: Work) -> Signalled {
 
 /// How long a view may take to end by itself after a signal. One whose terminal is gone may never
 /// come back from asking it for keys.
-pub const LAST_LOOK: Duration = Duration::from_secs(1);
+pub(crate) const LAST_LOOK: Duration = Duration::from_secs(1);
 
 /// A flag that every signal sets which would end the process: for what has no run to interrupt. A
 /// moment later the process ends in any case; where signals cannot be had, it just ends.
-pub fn flag() -> Arc<AtomicBool> {
+pub(crate) fn flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let theirs = flag.clone();
     if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
@@ -145,7 +145,7 @@ pub fn flag() -> Arc<AtomicBool> {
 
 /// A flag that the first signal sets which would end the process; the second one ends it. For what
 /// ends by itself soon after the first.
-pub fn asked_to_stop() -> Arc<AtomicBool> {
+pub(crate) fn asked_to_stop() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // In this order: the first signal finds the flag not set yet. Where signals cannot be had,
@@ -157,7 +157,7 @@ pub fn asked_to_stop() -> Arc<AtomicBool> {
 }
 
 /// Waits for the first signal that ends this process.
-pub fn wait() {
+pub(crate) fn wait() {
     // Where signals cannot be had, they end the process as they always do.
     if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
         signals.forever().next();

@@ -17,7 +17,7 @@ const THREADS: u64 = 2;
 
 /// The target that takes the place of all others; `None` where nothing is to be simulated. What is
 /// no cluster is refused here, once for all hosts.
-pub fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Failure> {
+pub(crate) fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Failure> {
     let target = match hosts.simulate.as_deref() {
         None => return Ok(None),
         Some("") if testbed::built_in(suite).is_some() => format!("{CLUSTER}{suite}"),
@@ -59,7 +59,11 @@ fn parameters(scenario: &Scenario) -> Vec<&str> {
 }
 
 /// The cluster as a scenario has it, with what distinguishes that one.
-pub fn of_scenario(cluster: &str, spec: &Spec, scenario: &Scenario) -> Result<String, Failure> {
+pub(crate) fn of_scenario(
+    cluster: &str,
+    spec: &Spec,
+    scenario: &Scenario,
+) -> Result<String, Failure> {
     let of_cluster: Vec<String> = parameters(scenario)
         .into_iter()
         .filter(|parameter| Lesser::of(parameter).is_none())
@@ -73,7 +77,7 @@ pub fn of_scenario(cluster: &str, spec: &Spec, scenario: &Scenario) -> Result<St
 }
 
 /// What a reader has to know of a cluster whose volumes migrate.
-pub fn assumed(cluster: &str) -> Option<Adjusted> {
+pub(crate) fn assumed(cluster: &str) -> Option<Adjusted> {
     cluster.contains(",migrate=").then_some(Adjusted::MigrationAssumed)
 }
 
@@ -149,7 +153,7 @@ const MOST_AMOUNT: u64 = 1 << 50;
 
 /// Overrides that give each scenario of a suite the amount that it has in a simulation, where
 /// `scale` leaves so much of its sizes.
-pub fn amounts(spec: &Spec, scale: Option<ScaleArg>) -> Vec<Override> {
+pub(crate) fn amounts(spec: &Spec, scale: Option<ScaleArg>) -> Vec<Override> {
     let size = scale.and_then(|scale| scale.size).unwrap_or(Fraction::ONE);
     let of = |scenario: &Scenario| {
         let lesser = parameters(scenario).into_iter().find_map(|parameter| {
@@ -163,7 +167,7 @@ pub fn amounts(spec: &Spec, scale: Option<ScaleArg>) -> Vec<Override> {
 
 /// Takes the scenarios out of a suite that are not simulated, unless there are no others; what to
 /// say of each.
-pub fn leave_out(spec: &mut Spec) -> Vec<Adjusted> {
+pub(crate) fn leave_out(spec: &mut Spec) -> Vec<Adjusted> {
     let left_out = spec.scenarios().iter().filter(|scenario| scenario.too_long_to_simulate);
     let names: Vec<String> = left_out.filter_map(|scenario| scenario.name.clone()).collect();
     let any_stays = spec.retain_scenarios(|scenario| !scenario.too_long_to_simulate);
@@ -172,7 +176,7 @@ pub fn leave_out(spec: &mut Spec) -> Vec<Adjusted> {
 }
 
 /// Has every workload load all targets, as a simulated cluster is one; what to say of it.
-pub fn join_targets(spec: &mut Spec) -> Option<Adjusted> {
+pub(crate) fn join_targets(spec: &mut Spec) -> Option<Adjusted> {
     let scenarios = spec.scenarios_mut().iter_mut();
     let workloads = scenarios.flat_map(|one| &mut one.points).flat_map(|one| &mut one.workloads);
     let mut is_joined = false;
@@ -184,14 +188,17 @@ pub fn join_targets(spec: &mut Spec) -> Option<Adjusted> {
 }
 
 /// A cluster that is loaded by simulated hosts.
-pub struct Simulation {
+pub(crate) struct Simulation {
     cluster: Cluster,
     spec: twin::ClusterSpec,
 }
 
 impl Simulation {
     /// What is simulated, where the hosts are simulated too; `None` where they are real.
-    pub fn of(hosts: &HostArgs, targets: &[Vec<String>]) -> Result<Option<Simulation>, Failure> {
+    pub(crate) fn of(
+        hosts: &HostArgs,
+        targets: &[Vec<String>],
+    ) -> Result<Option<Simulation>, Failure> {
         let named = targets.iter().flatten().find_map(|target| target.strip_prefix("sim:"));
         let (Some(_), Some(text)) = (&hosts.simulate, named) else { return Ok(None) };
         let spec = twin::ClusterSpec::parse(text)
@@ -202,7 +209,7 @@ impl Simulation {
 
     /// Puts the testbed's facts in the place of this machine's, which stands behind all of the
     /// simulated hosts and has no part in what they measure.
-    pub fn describe(&self, hosts: &mut [HostFacts]) {
+    pub(crate) fn describe(&self, hosts: &mut [HostFacts]) {
         let count = hosts.len().max(1) as u64;
         for host in hosts {
             let (what, cores, memory) = self.host(count);
@@ -242,7 +249,7 @@ impl Simulation {
 
     /// The scale of a run, where its times may shrink to what can be simulated soon; `full` is its
     /// plan at the full length of times.
-    pub fn scale(&self, work: &WorkArgs, full: &Plan) -> Scale {
+    pub(crate) fn scale(&self, work: &WorkArgs, full: &Plan) -> Scale {
         let said = work.scale.unwrap_or_default();
         match said.time {
             Some(time) => said.or(time),
@@ -251,7 +258,13 @@ impl Simulation {
     }
 
     /// What a reader has to know of a plan whose times may have shrunk because of it.
-    pub fn notes(&self, work: &WorkArgs, left_out: &[Adjusted], full: &Plan, plan: &mut Plan) {
+    pub(crate) fn notes(
+        &self,
+        work: &WorkArgs,
+        left_out: &[Adjusted],
+        full: &Plan,
+        plan: &mut Plan,
+    ) {
         let note = |what| PlanNote { fact: Fact::Adjusted(what) };
         plan.notes.splice(0..0, left_out.iter().cloned().map(note));
         let time = plan.scale.time();
@@ -265,7 +278,7 @@ impl Simulation {
 
 /// How many hosts are simulated: what was asked for, or the testbed's clients, or the machines on
 /// its nodes, or its nodes.
-pub fn hosts(hosts: &HostArgs, targets: &[String]) -> Result<u32, Failure> {
+pub(crate) fn hosts(hosts: &HostArgs, targets: &[String]) -> Result<u32, Failure> {
     if let Some(count) = hosts.sim_hosts {
         return Ok(count);
     }

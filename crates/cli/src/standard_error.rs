@@ -15,17 +15,17 @@ macro_rules! eprintln {
 }
 
 /// Says lines.
-pub fn words(text: &str) {
+pub(crate) fn words(text: &str) {
     exactly(&format!("{}\n", printable::lines(text)));
 }
 
 /// Says a line in place of the last one, on a terminal.
-pub fn over(text: &str) {
+pub(crate) fn over(text: &str) {
     exactly(&format!("\r\x1b[K{}", printable::line(text)));
 }
 
 /// Says a text whose colours are ours, and whose words were made harmless before they were
 /// coloured.
-pub fn exactly(text: &str) {
+pub(crate) fn exactly(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

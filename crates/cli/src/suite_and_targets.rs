@@ -13,7 +13,7 @@ use suite::planner::GivenUp;
 use suite::{ALL_HOSTS, HostTargets, Scenario, Spec, planner};
 
 /// The built-in suites: name and text.
-pub const BUILT_IN: [(&str, &str); 26] = [
+pub(crate) const BUILT_IN: [(&str, &str); 26] = [
     ("azure-stack-hci", include_str!("../../../suites/azure-stack-hci.toml")),
     ("calibration", include_str!("../../../suites/calibration.toml")),
     ("disk-mark", include_str!("../../../suites/disk-mark.toml")),
@@ -43,33 +43,33 @@ pub const BUILT_IN: [(&str, &str); 26] = [
 ];
 
 /// What was asked for: a checked suite and the targets it goes to.
-pub struct Asked {
+pub(crate) struct Asked {
     /// The suite, with every override put in.
-    pub spec: Spec,
+    pub(crate) spec: Spec,
     /// The targets as the user named them, those to be destroyed included.
     targets: Vec<HostTargets>,
     /// What is said of the scenarios that are not simulated.
-    pub left_out: Vec<Adjusted>,
+    pub(crate) left_out: Vec<Adjusted>,
     /// The suite's text, before any option changed it.
-    pub text: String,
+    pub(crate) text: String,
     /// Whether it was read from a file.
-    pub is_file: bool,
+    pub(crate) is_file: bool,
     /// What became of the options of the job that it was made of.
-    pub imported: Option<Imported>,
+    pub(crate) imported: Option<Imported>,
     /// The disks of machines that we made, which may be overwritten.
     disks: Vec<GivenUp>,
     /// The folder that the run file goes to.
-    pub run_file_in: PathBuf,
+    pub(crate) run_file_in: PathBuf,
 }
 
 impl Asked {
     /// The disks of machines that we made, on each of them.
-    pub fn own_disks(&self) -> Vec<GivenUp> {
+    pub(crate) fn own_disks(&self) -> Vec<GivenUp> {
         self.disks.clone()
     }
 
     /// The targets of each of the hosts of these names.
-    pub fn targets_of(&self, hosts: &[String]) -> Result<Vec<Vec<String>>, Failure> {
+    pub(crate) fn targets_of(&self, hosts: &[String]) -> Result<Vec<Vec<String>>, Failure> {
         let of = |scenario: &Scenario| {
             let targets = scenario.own_targets.as_ref().unwrap_or(&self.targets);
             let found = planner::targets_of(&self.spec.labels, targets, hosts);
@@ -88,12 +88,12 @@ impl Asked {
 }
 
 /// Reads the arguments.
-pub fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
+pub(crate) fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
     asked_with(work, &[])
 }
 
 /// Reads the arguments, with these fields changed before any `--set` of theirs.
-pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failure> {
+pub(crate) fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failure> {
     let mut imported = None;
     let (name, text, paths) = match work.quick.rw {
         Some(pattern) => {
@@ -119,7 +119,7 @@ pub fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked, Failur
 }
 
 /// The same of a suite that was made for these arguments.
-pub fn asked_of(work: &WorkArgs, name: &str, text: String) -> Result<Asked, Failure> {
+pub(crate) fn asked_of(work: &WorkArgs, name: &str, text: String) -> Result<Asked, Failure> {
     put_together(work, Read { name: name.to_owned(), text, paths: Vec::new(), imported: None }, &[])
 }
 
@@ -308,7 +308,7 @@ fn check_targets(targets: &[HostTargets]) -> Result<(), Failure> {
 }
 
 /// The suite's name and text.
-pub fn find(what: &[String]) -> Result<(String, String), Failure> {
+pub(crate) fn find(what: &[String]) -> Result<(String, String), Failure> {
     // Whoever leaves the `=` out would be told of a suite of that name.
     if let Some(address) = what.iter().find_map(|word| word.parse::<SocketAddr>().ok()) {
         let text = format!(

@@ -11,20 +11,20 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The reference testbeds, those of the five field reports: name and text.
-pub const BUILT_IN: [(&str, &str); 5] = catalogue::cluster::REFERENCE;
+pub(crate) const BUILT_IN: [(&str, &str); 5] = catalogue::cluster::REFERENCE;
 
 /// The testbed called `wanted`, with `changes` put in.
-pub fn read(wanted: &str, changes: &[Change]) -> Result<Cluster, Failure> {
+pub(crate) fn read(wanted: &str, changes: &[Change]) -> Result<Cluster, Failure> {
     parsed(wanted, &text(wanted)?, changes)
 }
 
 /// The testbed called `wanted` that has this text.
-pub fn parsed(wanted: &str, text: &str, changes: &[Change]) -> Result<Cluster, Failure> {
+pub(crate) fn parsed(wanted: &str, text: &str, changes: &[Change]) -> Result<Cluster, Failure> {
     Cluster::parse(wanted, text, changes).map_err(|errors| file_failure(&errors, "the testbed"))
 }
 
 /// The testbed called `wanted`, with the files that these runs may have simulated it by.
-pub fn read_for(wanted: &str, runs: &[Record]) -> Result<Cluster, Failure> {
+pub(crate) fn read_for(wanted: &str, runs: &[Record]) -> Result<Cluster, Failure> {
     let mut cluster = read(wanted, &[])?;
     find_files(&mut cluster, wanted, runs);
     Ok(cluster)
@@ -32,7 +32,7 @@ pub fn read_for(wanted: &str, runs: &[Record]) -> Result<Cluster, Failure> {
 
 /// Notes the files that these runs may have simulated the testbed by: `wanted` itself, and others
 /// that are there and have its name.
-pub fn find_files(cluster: &mut Cluster, wanted: &str, runs: &[Record]) {
+pub(crate) fn find_files(cluster: &mut Cluster, wanted: &str, runs: &[Record]) {
     let name = &cluster.top.name.value;
     let mut others: BTreeSet<&str> = runs.iter().flat_map(simulated).collect();
     // A run file may name anything: a pipe would never end.
@@ -42,7 +42,7 @@ pub fn find_files(cluster: &mut Cluster, wanted: &str, runs: &[Record]) {
 }
 
 /// The text of the testbed called `wanted`: a file's, or a reference testbed's.
-pub fn text(wanted: &str) -> Result<String, Failure> {
+pub(crate) fn text(wanted: &str) -> Result<String, Failure> {
     match built_in(wanted) {
         Some(text) => Ok(text.to_owned()),
         None if wanted.ends_with(".toml")
@@ -56,12 +56,12 @@ pub fn text(wanted: &str) -> Result<String, Failure> {
 }
 
 /// The text of a reference testbed.
-pub fn built_in(wanted: &str) -> Option<&'static str> {
+pub(crate) fn built_in(wanted: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|(name, _)| *name == wanted).map(|(_, text)| *text)
 }
 
 /// No testbed has this name.
-pub fn unknown(wanted: &str) -> Failure {
+pub(crate) fn unknown(wanted: &str) -> Failure {
     let names = BUILT_IN.iter().map(|(name, _)| *name);
     let remedy = match nearest(wanted, names.clone()) {
         Some(near) => format!("did you mean `{near}`?"),

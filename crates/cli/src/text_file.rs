@@ -9,7 +9,7 @@ use std::path::Path;
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The text of the file at `path`, which is to be a `kind` of file.
-pub fn read(path: &Path, kind: &str) -> Result<String, Failure> {
+pub(crate) fn read(path: &Path, kind: &str) -> Result<String, Failure> {
     let wrong = |what: String| Failure::Usage(format!("error: {kind} {}: {what}", path.display()));
     let bytes = bytes(path, kind, MOST_BYTES)?;
     String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text; name a {kind} file")))
@@ -17,7 +17,7 @@ pub fn read(path: &Path, kind: &str) -> Result<String, Failure> {
 
 /// The same of a file that another tool wrote, perhaps under Windows: UTF-16 is read as well, and
 /// what is no letter in UTF-8 becomes a replacement character.
-pub fn read_foreign(path: &Path, kind: &str, most_bytes: u64) -> Result<String, Failure> {
+pub(crate) fn read_foreign(path: &Path, kind: &str, most_bytes: u64) -> Result<String, Failure> {
     Ok(decoded(&bytes(path, kind, most_bytes)?))
 }
 
@@ -25,7 +25,7 @@ pub fn read_foreign(path: &Path, kind: &str, most_bytes: u64) -> Result<String, 
 ///
 /// # Errors
 /// Why not, in words.
-pub fn of_suite(folder: &Path, name: &str) -> Result<String, String> {
+pub(crate) fn of_suite(folder: &Path, name: &str) -> Result<String, String> {
     let path = folder.join(name);
     let bytes = plain_file::read(&path, MOST_BYTES).map_err(|error| error.to_string())?;
     match dialects::packing::packed(&bytes) {

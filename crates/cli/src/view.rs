@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const MOST_WAITING: usize = 4096;
 
 /// What is shown as it happens.
-pub enum News {
+pub(crate) enum News {
     /// Of a run.
     Event(Box<Event>),
     /// Of hosts without a run.
@@ -30,7 +30,7 @@ pub enum News {
 }
 
 /// A view in a thread of its own.
-pub struct View {
+pub(crate) struct View {
     news: Option<SyncSender<News>>,
     thread: Option<JoinHandle<()>>,
     left: Arc<AtomicBool>,
@@ -41,7 +41,7 @@ impl View {
     ///
     /// # Errors
     /// When the terminal cannot be taken over.
-    pub fn open(
+    pub(crate) fn open(
         stream: Stream,
         state: State,
         labels: Labels,
@@ -65,18 +65,18 @@ impl View {
     }
 
     /// Shows what happened. False once the view was left.
-    pub fn show(&self, news: News) -> bool {
+    pub(crate) fn show(&self, news: News) -> bool {
         let sent = self.news.as_ref().map(|sender| sender.try_send(news));
         matches!(sent, Some(Ok(()) | Err(TrySendError::Full(_))))
     }
 
     /// Whether the user left it.
-    pub fn was_left(&self) -> bool {
+    pub(crate) fn was_left(&self) -> bool {
         self.left.load(Ordering::SeqCst)
     }
 
     /// Closes the view; the terminal is as it was when this returns.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.news = None;
         if let Some(thread) = self.thread.take() {
             let began = Instant::now();
@@ -101,11 +101,11 @@ impl Drop for View {
 }
 
 /// What stands in the first line.
-pub struct Labels {
+pub(crate) struct Labels {
     /// What is watched.
-    pub title: String,
+    pub(crate) title: String,
     /// How.
-    pub status: String,
+    pub(crate) status: String,
 }
 
 /// Where a view's news come from.
@@ -209,7 +209,7 @@ impl Source for Live {
 }
 
 /// Why a run is not played to its end.
-pub enum Unplayed {
+pub(crate) enum Unplayed {
     /// The terminal cannot be taken over.
     Screen(io::Error),
     /// The file cannot be read.
@@ -221,7 +221,7 @@ pub enum Unplayed {
 ///
 /// # Errors
 /// When the terminal cannot be taken over, or the file cannot be read on.
-pub fn play(
+pub(crate) fn play(
     state: State,
     title: &str,
     replay: Replay<Film>,
@@ -235,7 +235,7 @@ pub fn play(
 }
 
 /// The film of a run file.
-pub struct Film(pub InTime);
+pub(crate) struct Film(pub InTime);
 
 impl live::watch::Film for Film {
     type Error = StoreError;

@@ -12,8 +12,7 @@
 //! The columns: name and other names; what it takes; what becomes of it; the slot that keeps its
 //! value; the words. What becomes of it is `same`, `near`, `harmless`, `refused`, `later` (harmless
 //! until the whole job asks for it) or `unless 0 none` (refused but for these values). With `!`
-//! until the whole job asks for it), or `unless 0 none` (refused but for these values). With `!`
-//! page alone.
+//! behind it, [`Reads::decide`] has the last word. What stands behind ` // ` is for the page alone.
 
 use crate::loss::{Class, Losses, OptionId, Verdict};
 use crate::values::{self, Notation};

@@ -10,73 +10,73 @@ use std::path::PathBuf;
 /// `plimsoll canary`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::CANARY, args_conflicts_with_subcommands = true)]
-pub struct CanaryArgs {
+pub(crate) struct CanaryArgs {
     /// What to do instead of loading.
     #[command(subcommand)]
-    pub command: Option<CanaryCommand>,
+    pub(crate) command: Option<CanaryCommand>,
 
     /// Where it keeps its ledger and the run files of its segments.
     #[arg(long, value_name = "DIR")]
-    pub dir: Option<PathBuf>,
+    pub(crate) dir: Option<PathBuf>,
 
     /// The load.
     #[command(flatten)]
-    pub load: CanaryLoad,
+    pub(crate) load: CanaryLoad,
 
     /// What requests have to keep to.
     #[command(flatten)]
-    pub slo: CanarySlo,
+    pub(crate) slo: CanarySlo,
 
     /// When it takes its load away.
     #[command(flatten)]
-    pub guard: CanaryGuard,
+    pub(crate) guard: CanaryGuard,
 
     /// What it leaves, and whom it tells.
     #[command(flatten)]
-    pub output: CanaryOutput,
+    pub(crate) output: CanaryOutput,
 
     /// Who else may see it.
     #[command(flatten)]
-    pub share: CanaryShare,
+    pub(crate) share: CanaryShare,
 
     /// What to load, with what and on which hosts.
     #[command(flatten)]
-    pub work: WorkArgs,
+    pub(crate) work: WorkArgs,
 }
 
 /// Who else may see a canary: browsers, Prometheus.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Showing it to others")]
-pub struct CanaryShare {
+pub(crate) struct CanaryShare {
     /// Serve a page with budget, alerts and load, and /metrics for Prometheus.
     ///
     /// Without a value, at 127.0.0.1:9750. Port 0 is any free port.
     #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true,
         default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
-    pub serve: Option<SocketAddr>,
+    pub(crate) serve: Option<SocketAddr>,
 
     /// Token that readers of the page need.
     ///
     /// Required where other machines could see the page. $PLIMSOLL_TOKEN does the same, and the
     /// list of processes does not show it.
     #[arg(long, value_name = "TOKEN", requires = "serve")]
-    pub token: Option<Token>,
+    pub(crate) token: Option<Token>,
 
     /// The certificate of the page.
     #[command(flatten)]
-    pub tls: TlsArgs,
+    pub(crate) tls: TlsArgs,
 
     /// Push metrics to URL, by the remote write of Prometheus.
     ///
     /// Of each minute, with its own time. $PLIMSOLL_PUSH_AUTHORIZATION is the header
     /// Authorization.
     #[arg(long, value_name = "URL")]
-    pub push: Option<Destination>,
+    pub(crate) push: Option<Destination>,
 }
 
 /// What to do instead of loading.
 #[derive(Debug, Subcommand)]
-pub enum CanaryCommand {
+pub(crate) enum CanaryCommand {
     /// Show the budget, the burn rates, the alerts and the segments of a canary.
     Status {
         /// Its folder.
@@ -92,65 +92,65 @@ pub enum CanaryCommand {
 /// The load of a canary.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load")]
-pub struct CanaryLoad {
+pub(crate) struct CanaryLoad {
     /// Load with this share of a load line, such as 1%; --of names its run file.
     #[arg(long, value_name = "PERCENT", requires = "of")]
-    pub share: Option<Percent>,
+    pub(crate) share: Option<Percent>,
 
     /// The run file of a `plimsoll loadline` along the rate.
     #[arg(long, value_name = "RUN", requires = "share")]
-    pub of: Option<PathBuf>,
+    pub(crate) of: Option<PathBuf>,
 
     /// How long each segment is, 1s to 24h; each has a run file.
     #[arg(long, value_name = "TIME", default_value = "1h")]
-    pub segment: Nanos,
+    pub(crate) segment: Nanos,
 
     /// End after so many segments [default: never].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub segments: Option<u32>,
+    pub(crate) segments: Option<u32>,
 }
 
 /// The objective of a canary.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Objective")]
-pub struct CanarySlo {
+pub(crate) struct CanarySlo {
     /// What requests have to keep to, such as "p99.9 < 5ms".
     ///
     /// A failed request never keeps it.
     #[arg(long, value_name = "OBJECTIVE")]
-    pub objective: Option<Objective>,
+    pub(crate) objective: Option<Objective>,
 
     /// The share of requests that have to, 95% to 99.999% [default: that of the quantile].
     #[arg(long, value_name = "PERCENT")]
-    pub slo: Option<Percent>,
+    pub(crate) slo: Option<Percent>,
 
     /// For how long the error budget is, 1h to 90d.
     #[arg(long, value_name = "TIME", default_value = "30d")]
-    pub window: Nanos,
+    pub(crate) window: Nanos,
 }
 
 /// When a canary takes its load away.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "No harm")]
-pub struct CanaryGuard {
+pub(crate) struct CanaryGuard {
     /// Take the load away where p99 is so many times its usual level, 1.5 to 100.
     ///
     /// It does so as well where more than 5 % of requests fail, or none comes back.
     #[arg(long, value_name = "TIMES", default_value = "5", value_parser = times)]
-    pub slower: f64,
+    pub(crate) slower: f64,
 
     /// Over how long, 1m to 1h.
     #[arg(long, value_name = "TIME", default_value = "5m")]
-    pub over: Nanos,
+    pub(crate) over: Nanos,
 
     /// What follows: pause (10 minutes first, then longer, up to 4 hours), or stop.
     #[arg(long, value_name = "WHAT", default_value = "pause")]
-    pub on_harm: OnHarm,
+    pub(crate) on_harm: OnHarm,
 }
 
 /// What follows when others may suffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OnHarm {
+pub(crate) enum OnHarm {
     /// The load stays away for a while.
     Pause,
     /// The canary ends.
@@ -160,35 +160,35 @@ pub enum OnHarm {
 /// What a canary leaves, and whom it tells.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub struct CanaryOutput {
+pub(crate) struct CanaryOutput {
     /// Remove run files that are older, 0s to 3650d; their totals stay.
     #[arg(long, value_name = "TIME", default_value = "30d")]
-    pub keep: Nanos,
+    pub(crate) keep: Nanos,
 
     /// Remove the oldest run files where all together are larger [default: no limit].
     #[arg(long, value_name = "SIZE")]
-    pub keep_bytes: Option<Bytes>,
+    pub(crate) keep_bytes: Option<Bytes>,
 
     /// Run CMD with `sh -c` when an alert begins or ends, a level changes, or the load goes away.
     ///
     /// $PLIMSOLL_ALERT is fast, medium, slow, level, harm or test; $PLIMSOLL_STATE is on or off;
     /// $PLIMSOLL_TEXT says it in words.
     #[arg(long, value_name = "CMD")]
-    pub on_alert: Option<String>,
+    pub(crate) on_alert: Option<String>,
 
     /// Send one alert called test to everybody who gets alerts, and end. Nothing is loaded.
     ///
     /// The exit code is 4 where one of them does not take it.
     #[arg(long)]
-    pub test_alert: bool,
+    pub(crate) test_alert: bool,
 
     /// Write metrics for Prometheus to this file every minute (node_exporter's textfile collector).
     #[arg(long, value_name = "FILE.prom")]
-    pub textfile: Option<PathBuf>,
+    pub(crate) textfile: Option<PathBuf>,
 
     /// Print lines of JSON instead of words.
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 fn times(text: &str) -> Result<f64, String> {

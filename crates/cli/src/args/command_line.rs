@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use suite::flag;
 
 /// The arguments of this process; ends it where they ask for help or are wrong.
-pub fn parse() -> Arguments {
+pub(crate) fn parse() -> Arguments {
     parse_from(std::env::args_os()).unwrap_or_else(|error| error.exit())
 }
 

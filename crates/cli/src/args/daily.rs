@@ -9,7 +9,7 @@ const DAILY: [&str; 10] =
 
 /// The arguments with a help that lists the commands of daily use. The others are hidden there
 /// alone: completions and man pages are made of [`Arguments::command`].
-pub fn daily() -> Command {
+pub(crate) fn daily() -> Command {
     let command = Arguments::command();
     let heading = *command.get_styles().get_header();
     let others = command.get_subcommands().count() - DAILY.len();

@@ -3,7 +3,7 @@
 //! that, and to what the parser takes.
 
 /// The table of exit codes, as the help and the man page print it.
-pub const EXIT_CODES: &str = "\
+pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0    done
   1    done, but the target failed some requests; the report counts them
@@ -25,7 +25,7 @@ Exit codes:
 `plimsoll COMMAND --help` has examples of each.";
 
 /// Below `plimsoll run --help`.
-pub const RUN_SHORT: &str = "\
+pub(crate) const RUN_SHORT: &str = "\
 Examples:
   plimsoll run --target /mnt/x                           # suite four-corners
   plimsoll run --rw randread --bs 4k --iodepth 32 /mnt/x # fio's words
@@ -33,7 +33,7 @@ Examples:
 --help has more on each option, and more examples.";
 
 /// Below `plimsoll run --help`.
-pub const RUN: &str = "\
+pub(crate) const RUN: &str = "\
 Examples:
   # the built-in suite four-corners on the disk below /mnt/x, two minutes
   plimsoll run --target /mnt/x
@@ -49,7 +49,7 @@ Examples:
   plimsoll run quick -t sim:ssd";
 
 /// Below `plimsoll loadline --help`.
-pub const LOADLINE: &str = "\
+pub(crate) const LOADLINE: &str = "\
 Examples:
   plimsoll loadline --rw randread --bs 8k --numjobs 4 --runtime 30 -t /mnt/x \\
     --objective \"read p99 < 5ms, errors = 0\"
@@ -59,7 +59,7 @@ Exit code 6: the objective held at no rate, or the search did not come to its
 end.";
 
 /// Below `plimsoll plan --help`.
-pub const PLAN: &str = "\
+pub(crate) const PLAN: &str = "\
 Examples:
   plimsoll plan quick -t /mnt/x
   # for hosts that are not at hand
@@ -67,7 +67,7 @@ Examples:
     --set clients.memory=128GiB";
 
 /// Below `plimsoll watch --help`.
-pub const WATCH: &str = "\
+pub(crate) const WATCH: &str = "\
 Examples:
   plimsoll watch
   plimsoll watch --hosts node[01-16]
@@ -76,14 +76,14 @@ Examples:
   plimsoll watch run.plimsoll --speed 10";
 
 /// Below `plimsoll inventory --help`.
-pub const INVENTORY: &str = "\
+pub(crate) const INVENTORY: &str = "\
 Examples:
   plimsoll inventory /mnt/x
   plimsoll inventory --hosts node[01-16] --json
   plimsoll inventory --draft --hosts node[01-16] -o my-cluster.toml";
 
 /// Below `plimsoll network --help`.
-pub const NETWORK: &str = "\
+pub(crate) const NETWORK: &str = "\
 Examples:
   plimsoll network --hosts node[01-04]
   # over the storage network, to a file that a ceiling takes
@@ -92,7 +92,7 @@ Examples:
 Exit code 4: a flow failed.";
 
 /// Below `plimsoll suites --help`.
-pub const SUITES: &str = "\
+pub(crate) const SUITES: &str = "\
 Examples:
   plimsoll suites
   plimsoll suites quick > my.toml
@@ -101,7 +101,7 @@ Examples:
 Exit code 8: fio's job does without a part of the suite.";
 
 /// Below `plimsoll import --help`.
-pub const IMPORT: &str = "\
+pub(crate) const IMPORT: &str = "\
 Examples:
   plimsoll import job.fio -o suite.toml
   plimsoll import --command \"fio --name=a --rw=randread --bs=4k\" -o a.toml
@@ -117,14 +117,14 @@ Examples:
 Exit code 8: an option was refused or is unknown.";
 
 /// Below `plimsoll record --help`.
-pub const RECORD: &str = "\
+pub(crate) const RECORD: &str = "\
 Examples:
   plimsoll record /dev/nvme1n1 --for 10m -o x.trace
   # the device below a file system, until Ctrl-C
   plimsoll record /var/lib/mysql -o x.trace";
 
 /// Below `plimsoll replay --help`.
-pub const REPLAY: &str = "\
+pub(crate) const REPLAY: &str = "\
 Examples:
   # into a file of ours in a directory
   plimsoll replay x.trace -t /mnt/x
@@ -137,18 +137,18 @@ Examples:
   plimsoll replay a.trace b.trace --hosts node[01-02] -t /mnt/x";
 
 /// Below `plimsoll distil --help`.
-pub const DISTIL: &str = "\
+pub(crate) const DISTIL: &str = "\
 Examples:
   plimsoll distil x.trace -o suite.toml
   plimsoll run suite.toml -t /mnt/x";
 
 /// Below `plimsoll mark --help`.
-pub const MARK: &str = "\
+pub(crate) const MARK: &str = "\
 Examples:
   plimsoll mark run.plimsoll \"migration started\"";
 
 /// Below `plimsoll report --help`.
-pub const REPORT: &str = "\
+pub(crate) const REPORT: &str = "\
 Examples:
   # the page, beside the run
   plimsoll report run.plimsoll
@@ -159,7 +159,7 @@ A report of ours is written again; any other file is overwritten with --force
 alone.";
 
 /// Below `plimsoll export --help`.
-pub const EXPORT: &str = "\
+pub(crate) const EXPORT: &str = "\
 Examples:
   # results.csv, quantiles.csv, series.csv, counters.csv, events.csv
   plimsoll export run.plimsoll --format csv -o tables/
@@ -173,20 +173,20 @@ Examples:
 docs/reference/exports.md lists the columns.";
 
 /// Below `plimsoll serve --help`.
-pub const SERVE: &str = "\
+pub(crate) const SERVE: &str = "\
 Examples:
   plimsoll serve before.plimsoll after.plimsoll
   plimsoll serve run.plimsoll --address 127.0.0.1:0";
 
 /// Below `plimsoll compare --help`.
-pub const COMPARE: &str = "\
+pub(crate) const COMPARE: &str = "\
 Examples:
   plimsoll compare before.plimsoll after.plimsoll
   plimsoll compare before.plimsoll after.plimsoll --fail-if \"iops < -5%\"
   plimsoll compare before.plimsoll after.plimsoll -o both.html";
 
 /// Below `plimsoll gate --help`.
-pub const GATE: &str = "\
+pub(crate) const GATE: &str = "\
 Examples:
   # two builds of a program, by the time that they take
   plimsoll gate --base ./old --head ./new --detect 3% --budget 10m
@@ -200,7 +200,7 @@ Exit codes: 0 no change so large, or an improvement; 6 a regression; 9 cannot
 tell.";
 
 /// Below `plimsoll canary --help`.
-pub const CANARY: &str = "\
+pub(crate) const CANARY: &str = "\
 Examples:
   # 50 requests per second of 4 KiB for weeks, 99.9 % of them within 5 ms
   plimsoll canary --dir /var/lib/plimsoll/canary --objective \"p99.9 < 5ms\" \\
@@ -214,7 +214,7 @@ Exit codes: 0 all --segments ended; 6 --on-harm stop, and others may suffer;
 130 stopped. The next start goes on where this one ended.";
 
 /// Below `plimsoll trend --help`.
-pub const TREND: &str = "\
+pub(crate) const TREND: &str = "\
 Examples:
   # all *.plimsoll of a folder, in the order of time
   plimsoll trend nightly/ -o trend.html
@@ -222,7 +222,7 @@ Examples:
   plimsoll trend nightly/*.plimsoll --fail-if \"read p99 > 10%\"";
 
 /// Below `plimsoll show --help`.
-pub const SHOW: &str = "\
+pub(crate) const SHOW: &str = "\
 Examples:
   plimsoll show run.plimsoll
   plimsoll show run.plimsoll --by host
@@ -232,7 +232,7 @@ Examples:
   plimsoll show run.plimsoll --json | jq .results";
 
 /// Below `plimsoll ceiling --help`.
-pub const CEILING: &str = "\
+pub(crate) const CEILING: &str = "\
 Examples:
   # the testbeds that are built in
   plimsoll ceiling
@@ -248,7 +248,7 @@ Examples:
   plimsoll ceiling --devices";
 
 /// Below `plimsoll calibrate --help`.
-pub const CALIBRATE: &str = "\
+pub(crate) const CALIBRATE: &str = "\
 Examples:
   # seven rows of a report are fitted, the other eight are predicted
   plimsoll calibrate vsan-four-corners --against vsan-four-corners
@@ -260,7 +260,7 @@ Examples:
   plimsoll calibrate lab.toml a.plimsoll b.plimsoll --hold 8k --hold 3";
 
 /// Below `plimsoll predict --help`.
-pub const PREDICT: &str = "\
+pub(crate) const PREDICT: &str = "\
 Examples:
   plimsoll predict fitted.toml four-corners
   plimsoll predict fitted.toml four-corners --what-if nodes+2 --what-if drives+4
@@ -269,7 +269,7 @@ Examples:
   plimsoll predict fitted.toml my-suite.toml --hosts 8 --json | jq .results";
 
 /// Below `plimsoll verify --help`.
-pub const VERIFY: &str = "\
+pub(crate) const VERIFY: &str = "\
 Examples:
   plimsoll run quick -t /mnt/x --set contents.verify=after --keep-data \\
     --out run.plimsoll
@@ -279,7 +279,7 @@ Examples:
 Exit code 7: data are missing or damaged.";
 
 /// Below `plimsoll resume --help`.
-pub const RESUME: &str = "\
+pub(crate) const RESUME: &str = "\
 Examples:
   plimsoll resume run.plimsoll
   plimsoll resume run.plimsoll --out whole.plimsoll
@@ -287,19 +287,19 @@ Examples:
   plimsoll resume run.plimsoll --target /mnt/x";
 
 /// Below `plimsoll take --help`.
-pub const TAKE: &str = "\
+pub(crate) const TAKE: &str = "\
 Examples:
   # on another machine that sees the run file, within fleet.hold
   plimsoll take day.plimsoll --hosts node[01-16]";
 
 /// Below `plimsoll clean --help`.
-pub const CLEAN: &str = "\
+pub(crate) const CLEAN: &str = "\
 Examples:
   plimsoll clean /mnt/x
   plimsoll clean --hosts node[01-16] /mnt/x";
 
 /// Below `plimsoll vms --help`.
-pub const VMS: &str = "\
+pub(crate) const VMS: &str = "\
 Examples:
   plimsoll vms up --set vms.count=2 --set vms.disk_size=1GiB
   plimsoll run quick --hosts vms:plimsoll
@@ -308,21 +308,21 @@ Examples:
   plimsoll vms down plimsoll";
 
 /// Below `plimsoll completions --help`.
-pub const COMPLETIONS: &str = "\
+pub(crate) const COMPLETIONS: &str = "\
 Examples:
   source <(plimsoll completions bash)
   plimsoll completions zsh > ~/.zfunc/_plimsoll
   plimsoll completions fish > ~/.config/fish/completions/plimsoll.fish";
 
 /// Below `plimsoll help --help`.
-pub const HELP: &str = "\
+pub(crate) const HELP: &str = "\
 Examples:
   plimsoll help all
   plimsoll help run
   plimsoll help comparing";
 
 /// Below `plimsoll man --help`.
-pub const MAN: &str = "\
+pub(crate) const MAN: &str = "\
 Examples:
   plimsoll man | man -l -
   plimsoll man --directory ~/.local/share/man/man1";

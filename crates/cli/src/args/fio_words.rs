@@ -13,22 +13,22 @@ const OWN_WORDS: [&str; 8] =
     ["direct", "ioengine", "filename", "directory", "ramp_time", "verify", "rate", "thinktime"];
 
 /// A line with fio's options as our own, and what was said of them.
-pub struct Expanded {
+pub(crate) struct Expanded {
     /// The line.
-    pub line: Vec<OsString>,
+    pub(crate) line: Vec<OsString>,
     /// The options that were understood, or refused for their values.
-    pub told: Vec<ReportedOption>,
+    pub(crate) told: Vec<ReportedOption>,
 }
 
 /// Whether a line uses the quick form.
-pub fn is_quick(line: &[OsString]) -> bool {
+pub(crate) fn is_quick(line: &[OsString]) -> bool {
     let mut words = line.iter().filter_map(|word| word.to_str());
     words.any(|word| word == "--rw" || word.starts_with("--rw="))
 }
 
 /// Puts `--set` in the place of fio's options, where the quick form is used. `known` says whether
 /// the command has an option of this name; such words, and those that the command answers, stay.
-pub fn expanded(line: &[OsString], known: &dyn Fn(&str) -> bool) -> Expanded {
+pub(crate) fn expanded(line: &[OsString], known: &dyn Fn(&str) -> bool) -> Expanded {
     let none = || Expanded { line: line.to_vec(), told: Vec::new() };
     let Some(words) = line.iter().map(|word| word.to_str()).collect::<Option<Vec<_>>>() else {
         return none();
@@ -93,7 +93,7 @@ fn defaults() -> Vec<(String, String)> {
 }
 
 /// Why a line cannot be taken: an option was refused for its value.
-pub fn refused(told: &[ReportedOption]) -> Option<String> {
+pub(crate) fn refused(told: &[ReportedOption]) -> Option<String> {
     let refused = told.iter().find(|told| told.class == Class::Refused)?;
     let sign = if refused.value.is_empty() { "" } else { "=" };
     Some(format!(
@@ -103,7 +103,7 @@ pub fn refused(told: &[ReportedOption]) -> Option<String> {
 }
 
 /// What is said of options that do not mean quite the same.
-pub fn notes(told: &[ReportedOption]) -> impl Iterator<Item = String> + '_ {
+pub(crate) fn notes(told: &[ReportedOption]) -> impl Iterator<Item = String> + '_ {
     let others = told.iter().filter(|told| told.class == Class::Approximated);
     others.map(|told| {
         let sign = if told.value.is_empty() { "" } else { "=" };

@@ -7,25 +7,25 @@ use std::path::PathBuf;
 /// The hosts that load, and the way to them.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Hosts: this machine alone, unless given")]
-pub struct HostArgs {
+pub(crate) struct HostArgs {
     /// Hosts over ssh: node[01-16],10.0.0.5 or @FILE.
     ///
     /// local:N starts N agents here; slurm takes the nodes of the Slurm job around it; vms:NAME
     /// takes the machines of `plimsoll vms up`.
     #[arg(long, value_name = "LIST", conflicts_with_all = ["slurm", "kubernetes"])]
-    pub hosts: Option<String>,
+    pub(crate) hosts: Option<String>,
 
     /// Get a Slurm job, such as "-N16 -p nvme", and load from it.
     ///
     /// The options are those of salloc.
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, conflicts_with = "kubernetes")]
-    pub slurm: Option<String>,
+    pub(crate) slurm: Option<String>,
 
     /// Load from the running pods with these labels.
     ///
     /// For example app=plimsoll, as in deploy/kubernetes.yaml.
     #[arg(long, value_name = "SELECTOR")]
-    pub kubernetes: Option<String>,
+    pub(crate) kubernetes: Option<String>,
 
     /// Options for kubectl, such as "--namespace storage -c agent".
     #[arg(
@@ -35,13 +35,13 @@ pub struct HostArgs {
         allow_hyphen_values = true,
         requires = "kubernetes"
     )]
-    pub kubectl: Option<String>,
+    pub(crate) kubectl: Option<String>,
 
     /// Reach hosts with this command instead of ssh.
     ///
     /// For example "docker exec -i {host}".
     #[arg(long, value_name = "COMMAND", requires = "hosts")]
-    pub launcher: Option<String>,
+    pub(crate) launcher: Option<String>,
 
     /// Load a simulated cluster in virtual time.
     ///
@@ -49,18 +49,18 @@ pub struct HostArgs {
     /// (docs/method). Alone, the testbed with the suite's name.
     #[arg(long, value_name = "TESTBED", num_args = 0..=1, default_missing_value = "",
         conflicts_with_all = ["hosts", "slurm", "kubernetes"])]
-    pub simulate: Option<String>,
+    pub(crate) simulate: Option<String>,
 
     /// Number of simulated hosts [default: the testbed's].
     ///
     /// A testbed without clients loads from its nodes.
     #[arg(long, hide_short_help = true, value_name = "N", requires = "simulate",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub sim_hosts: Option<u32>,
+    pub(crate) sim_hosts: Option<u32>,
 
     /// Path of plimsoll on the hosts [default: copied there].
     #[arg(long, hide_short_help = true, value_name = "PATH")]
-    pub agent: Option<PathBuf>,
+    pub(crate) agent: Option<PathBuf>,
 
     /// Agents started from here, and by each of them in turn.
     ///
@@ -68,7 +68,7 @@ pub struct HostArgs {
     /// here, and all where hosts cannot reach one another.
     #[arg(long, hide_short_help = true, value_name = "N", conflicts_with = "simulate",
         value_parser = clap::value_parser!(u32).range(2..))]
-    pub fanout: Option<u32>,
+    pub(crate) fanout: Option<u32>,
 
     /// Hosts reached at the same time [default: 64].
     ///
@@ -76,23 +76,23 @@ pub struct HostArgs {
     /// start others reach as many, each.
     #[arg(long, hide_short_help = true, value_name = "N", conflicts_with = "simulate",
         value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub connections: Option<u32>,
+    pub(crate) connections: Option<u32>,
 }
 
 impl HostArgs {
     /// Whether any hosts are asked for, rather than this machine alone.
-    pub fn are_named(&self) -> bool {
+    pub(crate) fn are_named(&self) -> bool {
         self.hosts.is_some() || self.slurm.is_some() || self.kubernetes.is_some()
     }
 
     /// Whether all hosts are this machine.
-    pub fn are_here(&self) -> bool {
+    pub(crate) fn are_here(&self) -> bool {
         let is_here = |list: &String| list.split(',').all(|one| one.starts_with("local:"));
         self.slurm.is_none() && self.kubernetes.is_none() && self.hosts.iter().all(is_here)
     }
 
     /// The options that say the same, for a run file.
-    pub fn options(&self) -> Vec<String> {
+    pub(crate) fn options(&self) -> Vec<String> {
         let agent = self.agent.as_ref().map(|path| path.to_string_lossy().into_owned());
         let sim_hosts = self.sim_hosts.map(|count| count.to_string());
         let fanout = self.fanout.map(|count| count.to_string());
@@ -115,7 +115,7 @@ impl HostArgs {
     }
 
     /// What these options say.
-    pub fn of(options: &[String]) -> Result<HostArgs, Failure> {
+    pub(crate) fn of(options: &[String]) -> Result<HostArgs, Failure> {
         #[derive(Parser)]
         struct OnlyHosts {
             #[command(flatten)]

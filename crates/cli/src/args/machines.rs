@@ -30,7 +30,7 @@ fn provider() -> impl TypedValueParser<Value = ProviderKind> {
 /// Virtual machines that carry the load.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Hosts: this machine alone, unless given")]
-pub struct MachineArgs {
+pub(crate) struct MachineArgs {
     /// Make the machines of [vms], and load from them: qemu, libvirt, vsphere or program.
     ///
     /// They are made before the run and removed after it. Each disk of theirs is a target
@@ -39,11 +39,11 @@ pub struct MachineArgs {
     #[arg(long, hide_short_help = true, hide_possible_values = true, value_name = "PROVIDER",
         value_parser = provider(),
         conflicts_with_all = ["hosts", "slurm", "kubernetes", "simulate"])]
-    pub provider: Option<ProviderKind>,
+    pub(crate) provider: Option<ProviderKind>,
 
     /// Kernel of the machines: /boot/vmlinuz-VERSION, or a package [default: the newest in /boot].
     #[arg(long, hide_short_help = true, value_name = "FILE", requires = "provider")]
-    pub guest_kernel: Option<PathBuf>,
+    pub(crate) guest_kernel: Option<PathBuf>,
 
     /// Boot them from this cloud image with cloud-init: qcow2 or raw, plain qemu alone.
     ///
@@ -56,21 +56,21 @@ pub struct MachineArgs {
         requires = "provider",
         conflicts_with = "guest_kernel"
     )]
-    pub guest: Option<PathBuf>,
+    pub(crate) guest: Option<PathBuf>,
 }
 
 /// `plimsoll vms`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::VMS)]
-pub struct VmsArgs {
+pub(crate) struct VmsArgs {
     /// What to do with them.
     #[command(subcommand)]
-    pub what: VmsCommand,
+    pub(crate) what: VmsCommand,
 }
 
 /// What to do with virtual machines.
 #[derive(Debug, Subcommand)]
-pub enum VmsCommand {
+pub(crate) enum VmsCommand {
     /// Make the machines of a suite's [vms], and leave them there for runs.
     #[command(after_help = examples::VMS)]
     Up(VmsUpArgs),
@@ -163,66 +163,66 @@ pub enum VmsCommand {
 
 /// `plimsoll vms up`.
 #[derive(Debug, Args)]
-pub struct VmsUpArgs {
+pub(crate) struct VmsUpArgs {
     /// A built-in suite or a suite file, for its [vms]; without it, one machine.
     #[arg(value_name = "SUITE|FILE.toml")]
-    pub suite: Option<String>,
+    pub(crate) suite: Option<String>,
 
     /// Change a field of the suite, such as vms.count=4.
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub sets: Vec<Override>,
+    pub(crate) sets: Vec<Override>,
 
     /// Shrink their disks and memory, as the runs that load them are scaled.
     #[arg(long, value_name = "FRACTION", default_value = "1/1", hide_default_value = true)]
-    pub scale: Fraction,
+    pub(crate) scale: Fraction,
 
     /// Who makes them: qemu, libvirt, a program of yours; vsphere, untried on real hardware.
     #[arg(long, hide_possible_values = true, value_name = "PROVIDER", default_value = "qemu",
         value_parser = provider())]
-    pub provider: ProviderKind,
+    pub(crate) provider: ProviderKind,
 
     /// Print JSON.
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 
     /// Kernel of the machines: /boot/vmlinuz-VERSION, or a package [default: the newest in /boot].
     #[arg(long, value_name = "FILE")]
-    pub guest_kernel: Option<PathBuf>,
+    pub(crate) guest_kernel: Option<PathBuf>,
 
     /// Boot them from this cloud image with cloud-init: qcow2 or raw, plain qemu alone.
     #[arg(long, value_name = "IMAGE", conflicts_with = "guest_kernel")]
-    pub guest: Option<PathBuf>,
+    pub(crate) guest: Option<PathBuf>,
 }
 
 /// What is done to machines while they run.
 #[derive(Debug, Args)]
-pub struct VmsActArgs {
+pub(crate) struct VmsActArgs {
     /// Their name (vms.name).
     #[arg(value_name = "NAME")]
-    pub name: String,
+    pub(crate) name: String,
 
     /// Some of them, such as plimsoll-2 [default: all].
     #[arg(value_name = "MACHINE")]
-    pub machines: Vec<String>,
+    pub(crate) machines: Vec<String>,
 
     /// The pool to which disks move, as vms.pool takes it; or the libvirt to which machines
     /// migrate, such as qemu+ssh://host/system.
     #[arg(long, value_name = "POOL|URI")]
-    pub to: Option<String>,
+    pub(crate) to: Option<String>,
 
     /// Print JSON.
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// `plimsoll vms image`.
 #[derive(Debug, Args)]
-pub struct VmsImageArgs {
+pub(crate) struct VmsImageArgs {
     /// The file to write.
     #[arg(value_name = "FILE")]
-    pub to: PathBuf,
+    pub(crate) to: PathBuf,
 
     /// Its kernel: /boot/vmlinuz-VERSION, or a package [default: the newest in /boot].
     #[arg(long, value_name = "FILE")]
-    pub guest_kernel: Option<PathBuf>,
+    pub(crate) guest_kernel: Option<PathBuf>,
 }

@@ -5,11 +5,11 @@ use suite::planner::GivenUp;
 
 /// `--target`: a path, with the hosts that load it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetArg {
+pub(crate) struct TargetArg {
     /// Their names or labels; `None` for all of them.
-    pub hosts: Option<String>,
+    pub(crate) hosts: Option<String>,
     /// The path, or a simulated device.
-    pub path: String,
+    pub(crate) path: String,
 }
 
 impl FromStr for TargetArg {
@@ -36,7 +36,7 @@ fn expand(hosts: &str) -> Result<Vec<String>, String> {
 
 /// `--destroy-data`: a device, with the hosts on which it may be overwritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GivenUpArg(pub Vec<GivenUp>);
+pub(crate) struct GivenUpArg(pub Vec<GivenUp>);
 
 impl FromStr for GivenUpArg {
     type Err = String;

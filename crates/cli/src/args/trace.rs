@@ -11,49 +11,49 @@ use std::path::PathBuf;
 /// `plimsoll record`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::RECORD)]
-pub struct RecordArgs {
+pub(crate) struct RecordArgs {
     /// The block device whose requests are recorded, or a file or directory on it; it is only
     /// watched.
     #[arg(value_name = "DEVICE|PATH")]
-    pub device: PathBuf,
+    pub(crate) device: PathBuf,
 
     /// How long; without it, until Ctrl-C.
     #[arg(long = "for", value_name = "TIME")]
-    pub length: Option<Nanos>,
+    pub(crate) length: Option<Nanos>,
 
     /// Where to write the trace. A file that exists is never overwritten.
     #[arg(short, long, value_name = "FILE.trace")]
-    pub out: PathBuf,
+    pub(crate) out: PathBuf,
 
     /// Print what was recorded as JSON (docs/reference/trace.md).
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// Which file, and what of it.
 #[derive(Clone, Debug, Args)]
-pub struct TraceArgs {
+pub(crate) struct TraceArgs {
     /// A trace of `plimsoll record`, or of another tool (docs/guide/traces.md).
     #[arg(value_name = "TRACE")]
-    pub trace: PathBuf,
+    pub(crate) trace: PathBuf,
 
     /// The trace's form: plimsoll, iolog, blktrace, blkparse, msr, spc, alibaba or tencent
     /// [default: by content].
     #[arg(long, value_name = "FORM")]
-    pub from: Option<TraceDialect>,
+    pub(crate) from: Option<TraceDialect>,
 
     /// Take the requests of this source alone: a device, a disk, a volume, as the trace names it.
     #[arg(long, value_name = "NAME")]
-    pub source: Option<String>,
+    pub(crate) source: Option<String>,
 
     /// Take reads alone, or writes alone.
     #[arg(long, value_name = "reads|writes", hide_possible_values = true)]
-    pub only: Option<Only>,
+    pub(crate) only: Option<Only>,
 }
 
 /// What is taken of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Only {
+pub(crate) enum Only {
     /// Reads.
     Reads,
     /// Writes, flushes and trims.
@@ -62,7 +62,7 @@ pub enum Only {
 
 /// How the offsets of a trace become those of a target of another size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ScaleSpace {
+pub(crate) enum ScaleSpace {
     /// Modulo the target's size.
     Fold,
     /// In proportion.
@@ -72,91 +72,91 @@ pub enum ScaleSpace {
 /// `plimsoll replay`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::REPLAY)]
-pub struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// What is replayed.
     #[command(flatten)]
-    pub trace: TraceArgs,
+    pub(crate) trace: TraceArgs,
 
     /// Further traces: with --hosts, one for each host, in the hosts' order.
     #[arg(value_name = "TRACE")]
-    pub more: Vec<PathBuf>,
+    pub(crate) more: Vec<PathBuf>,
 
     /// Deal one trace out to the hosts: by its sources, or its requests in turn.
     #[arg(long, value_name = "source|turn", hide_possible_values = true)]
-    pub split: Option<Split>,
+    pub(crate) split: Option<Split>,
 
     /// Directory for a file of ours, or with --existing a file or device to read.
     #[arg(short, long = "target", value_name = "PATH")]
-    pub target: Option<TargetArg>,
+    pub(crate) target: Option<TargetArg>,
 
     /// Read a file or device as it is; write nothing.
     #[arg(long, conflicts_with = "destroy_data")]
-    pub existing: bool,
+    pub(crate) existing: bool,
 
     /// Overwrite this block device: its data is lost.
     #[arg(long, value_name = "DEVICE", conflicts_with = "target")]
-    pub destroy_data: Option<GivenUpArg>,
+    pub(crate) destroy_data: Option<GivenUpArg>,
 
     /// Replay faster or slower, such as 2x or 0.5x.
     #[arg(long, value_name = "TIMES", default_value = "1x")]
-    pub speed: Speed,
+    pub(crate) speed: Speed,
 
     /// Lay the trace onto a target of another size: fold or stretch.
     ///
     /// Without it, a request past the end of the target is refused.
     #[arg(long, value_name = "HOW", hide_possible_values = true)]
-    pub scale_space: Option<ScaleSpace>,
+    pub(crate) scale_space: Option<ScaleSpace>,
 
     /// Size of the file in the directory, or the part of the device that is loaded.
     ///
     /// By default it reaches to the end of the trace's last byte.
     #[arg(long, value_name = "SIZE")]
-    pub size: Option<Bytes>,
+    pub(crate) size: Option<Bytes>,
 
     /// Most requests outstanding per worker [default: 256, less where requests are large].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub depth: Option<u32>,
+    pub(crate) depth: Option<u32>,
 
     /// Workers that send the trace's requests in turn.
     #[arg(long, value_name = "N", default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub workers: u32,
+    pub(crate) workers: u32,
 
     /// Change a field of the suite that the replay is made of, such as stages.prepare=false.
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub sets: Vec<Override>,
+    pub(crate) sets: Vec<Override>,
 
     /// Use the page cache; direct I/O is the default.
     #[arg(long)]
-    pub buffered: bool,
+    pub(crate) buffered: bool,
 
     /// Run file [default: plimsoll-replay-TIME.plimsoll].
     #[arg(short, long, value_name = "FILE.plimsoll", help_heading = "Output")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 
     /// What the run is to leave, and to say.
     #[command(flatten)]
-    pub how: How,
+    pub(crate) how: How,
 
     /// Who else is told of the run.
     #[command(flatten)]
-    pub share: ShareArgs,
+    pub(crate) share: ShareArgs,
 
     /// The hosts that replay.
     #[command(flatten)]
-    pub hosts: HostArgs,
+    pub(crate) hosts: HostArgs,
 }
 
 impl ReplayArgs {
     /// All traces.
-    pub fn traces(&self) -> impl Iterator<Item = &PathBuf> {
+    pub(crate) fn traces(&self) -> impl Iterator<Item = &PathBuf> {
         std::iter::once(&self.trace.trace).chain(&self.more)
     }
 }
 
 /// How one trace is dealt out to several hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Split {
+pub(crate) enum Split {
     /// Each source goes to one host.
     Source,
     /// Its requests go to the hosts in turn.
@@ -166,17 +166,17 @@ pub enum Split {
 /// `plimsoll distil`.
 #[derive(Debug, Args)]
 #[command(after_help = examples::DISTIL)]
-pub struct DistilArgs {
+pub(crate) struct DistilArgs {
     /// What is distilled.
     #[command(flatten)]
-    pub trace: TraceArgs,
+    pub(crate) trace: TraceArgs,
 
     /// Where to write the suite [default: standard output]. A file that exists is never
     /// overwritten.
     #[arg(short, long, value_name = "SUITE.toml")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 
     /// Print the suite with its distances from the trace as JSON (docs/reference/trace.md).
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }

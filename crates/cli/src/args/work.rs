@@ -9,47 +9,47 @@ use model::{Bytes, Nanos, Percent, ScaleArg};
 
 /// What to load, with what, and how much.
 #[derive(Debug, Default, Args)]
-pub struct WorkArgs {
+pub(crate) struct WorkArgs {
     /// A built-in suite, a suite file, a job of another tool, or with --rw the paths to load.
     ///
     /// The default suite is four-corners. `plimsoll suites` lists all.
     #[arg(value_name = "SUITE|FILE.toml|PATH")]
-    pub what: Vec<String>,
+    pub(crate) what: Vec<String>,
 
     /// Directory to create files in [default: ./plimsoll-data].
     ///
     /// With --existing, a file or device to read. Hosts may have targets of their own:
     /// node[01-04]:/mnt/a, or a label in place of the names.
     #[arg(short, long = "target", value_name = "[HOSTS:]PATH")]
-    pub targets: Vec<TargetArg>,
+    pub(crate) targets: Vec<TargetArg>,
 
     /// Change a field of the suite, such as measure=30s.
     ///
     /// Other examples: layout.size=10GiB, workload.NAME.depth=8. docs/reference/suite.md has all
     /// fields.
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub sets: Vec<Override>,
+    pub(crate) sets: Vec<Override>,
 
     /// Run only this scenario of the suite; repeat it for several.
     #[arg(long = "scenario", value_name = "NAME")]
-    pub scenarios: Vec<String>,
+    pub(crate) scenarios: Vec<String>,
 
     /// Shrink sizes and times, such as 1/100.
     ///
     /// Each can have its own: size=1/10,time=1/100. The report says so. Without this option, only
     /// long times of --simulate shrink.
     #[arg(long, value_name = "FRACTION")]
-    pub scale: Option<ScaleArg>,
+    pub(crate) scale: Option<ScaleArg>,
 
     /// Run a job of another tool without its refused options.
     #[arg(long)]
-    pub allow_loss: bool,
+    pub(crate) allow_loss: bool,
 
     /// Let a job of another tool run its commands.
     ///
     /// Standard error names each of them. They run with the rights of whoever runs the job.
     #[arg(long, hide_short_help = true)]
-    pub allow_commands: bool,
+    pub(crate) allow_commands: bool,
 
     /// Do what a quotable figure needs, until it is steady.
     ///
@@ -57,7 +57,7 @@ pub struct WorkArgs {
     /// layout.size of twice the memory where there is room. An explicit --set has the last word. It
     /// takes as long as the target needs to become steady.
     #[arg(long, conflicts_with_all = ["scale", "existing"])]
-    pub quotable: bool,
+    pub(crate) quotable: bool,
 
     /// The kernels' counters that are recorded: `all`, those of disks, or none.
     ///
@@ -65,85 +65,85 @@ pub struct WorkArgs {
     /// limit.
     #[arg(long, hide_short_help = true, hide_possible_values = true, value_name = "WHICH",
         value_parser = ["all", "disk", "none"])]
-    pub counters: Option<String>,
+    pub(crate) counters: Option<String>,
 
     /// Use the page cache; direct I/O is the default.
     #[arg(long)]
-    pub buffered: bool,
+    pub(crate) buffered: bool,
 
     /// Read a file or device as it is; write nothing.
     ///
     /// Workloads that write are left out.
     #[arg(long, conflicts_with = "destroy_data")]
-    pub existing: bool,
+    pub(crate) existing: bool,
 
     /// Overwrite this block device: its data is lost.
     ///
     /// No other option writes to a device. With several hosts, name it on each:
     /// node[01-04]:/dev/sdb.
     #[arg(long, value_name = "[HOST:]DEVICE")]
-    pub destroy_data: Vec<GivenUpArg>,
+    pub(crate) destroy_data: Vec<GivenUpArg>,
 
     /// One workload without a suite file, in fio's words.
     #[command(flatten)]
-    pub quick: QuickArgs,
+    pub(crate) quick: QuickArgs,
 
     /// The hosts that load.
     #[command(flatten)]
-    pub hosts: HostArgs,
+    pub(crate) hosts: HostArgs,
 
     /// The machines that load, where they are to be made.
     #[command(flatten)]
-    pub machines: MachineArgs,
+    pub(crate) machines: MachineArgs,
 
     /// All of these as they were typed, for the run file ([`model::plan::Origin`]); none where
     /// nobody typed them.
     #[arg(skip)]
-    pub words: Vec<String>,
+    pub(crate) words: Vec<String>,
 }
 
 /// The heading of the flags that need no suite.
-pub const QUICK_FORM: &str = "Quick form: one workload, in fio's words";
+pub(crate) const QUICK_FORM: &str = "Quick form: one workload, in fio's words";
 
 /// One workload in fio's words.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = QUICK_FORM)]
-pub struct QuickArgs {
+pub(crate) struct QuickArgs {
     /// read, write, randread, randwrite, rw or randrw.
     ///
     /// Options of fio behind it become `--set`, or are refused by name (docs/compat/fio.md).
     #[arg(long, value_name = "PATTERN", hide_possible_values = true)]
-    pub rw: Option<Pattern>,
+    pub(crate) rw: Option<Pattern>,
 
     /// Block size of each request [default: 4k].
     #[arg(long, value_name = "SIZE", requires = "rw", value_parser = fio_size)]
-    pub bs: Option<Bytes>,
+    pub(crate) bs: Option<Bytes>,
 
     /// Outstanding requests per worker [default: 1].
     #[arg(long, value_name = "N", requires = "rw")]
-    pub iodepth: Option<u32>,
+    pub(crate) iodepth: Option<u32>,
 
     /// Workers, each with its own file [default: 1].
     #[arg(long, value_name = "N", requires = "rw")]
-    pub numjobs: Option<u32>,
+    pub(crate) numjobs: Option<u32>,
 
     /// Size of each worker's file [default: by the machine].
     ///
     /// Of a device, the part that is loaded.
     #[arg(long, value_name = "SIZE", requires = "rw", value_parser = fio_size)]
-    pub size: Option<Bytes>,
+    pub(crate) size: Option<Bytes>,
 
     /// Time to measure; a bare number is seconds [default: 60s].
     #[arg(long, value_name = "TIME", requires = "rw")]
-    pub runtime: Option<Nanos>,
+    pub(crate) runtime: Option<Nanos>,
 
     /// Share of reads in rw and randrw [default: 50].
     #[arg(long, value_name = "PERCENT", requires = "rw")]
-    pub rwmixread: Option<Percent>,
+    pub(crate) rwmixread: Option<Percent>,
 
     /// Time to load before the measurement [default: none].
     #[arg(long, value_name = "TIME", requires = "rw", aliases = ["ramp_time", "ramp-time"])]
-    pub ramp: Option<Nanos>,
+    pub(crate) ramp: Option<Nanos>,
 
     /// Fixed rate of all workers together: 20k, or 100MiB/s.
     ///
@@ -154,11 +154,11 @@ pub struct QuickArgs {
         requires = "rw",
         value_parser = rate
     )]
-    pub rate: Option<Rate>,
+    pub(crate) rate: Option<Rate>,
 
     /// Make each write durable before it completes (O_DSYNC).
     #[arg(long, requires = "rw")]
-    pub dsync: bool,
+    pub(crate) dsync: bool,
 
     /// Check that reads return what was written, by CRC-32C.
     #[arg(
@@ -171,16 +171,16 @@ pub struct QuickArgs {
         value_parser = ["crc32c"],
         hide_possible_values = true
     )]
-    pub verify: Option<String>,
+    pub(crate) verify: Option<String>,
 
     /// Name of the run [default: what it does, such as "randread 4k QD32×1"].
     #[arg(long, value_name = "NAME", requires = "rw")]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
 }
 
 /// A size in fio's words: `64k`, `64kb` and `64KB` are all 65,536 bytes there. `64KiB` are so, too,
 /// as everywhere here.
-pub fn fio_size(text: &str) -> Result<Bytes, UnitError> {
+pub(crate) fn fio_size(text: &str) -> Result<Bytes, UnitError> {
     let short = text.strip_suffix(['b', 'B']).unwrap_or(text);
     let has_prefix = short.ends_with(|unit: char| "kmgtp".contains(unit.to_ascii_lowercase()));
     if has_prefix { short.parse() } else { text.parse() }
@@ -197,7 +197,7 @@ fn rate(text: &str) -> Result<Rate, String> {
 
 /// fio's names of patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Pattern {
+pub(crate) enum Pattern {
     /// Sequential reads.
     Read,
     /// Sequential writes.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Serves the coordinator that started this, until it is gone.
-pub fn agent(args: &AgentArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn agent(args: &AgentArgs) -> Result<ExitCode, Failure> {
     let failed = |what: String| Failure::Run(format!("error: {what}"));
     if let Some(name) = &args.attach {
         return attach(name);

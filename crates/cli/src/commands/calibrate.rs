@@ -31,7 +31,7 @@ struct Source {
 }
 
 /// Fits a testbed to measured rows, and shows what came of it.
-pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
     let text = testbed::text(&args.testbed)?;
     let mut cluster = testbed::parsed(&args.testbed, &text, &[])?;
     if !cluster.fitted_rows.is_empty() {

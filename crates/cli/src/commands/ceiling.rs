@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use suite::{Spec, WorkloadSpec};
 
 /// Computes and shows what a testbed can carry.
-pub fn ceiling(args: &CeilingArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn ceiling(args: &CeilingArgs) -> Result<ExitCode, Failure> {
     if args.devices {
         print(&ceiling::catalogue(catalogue()))?;
         return Ok(ExitCode::SUCCESS);

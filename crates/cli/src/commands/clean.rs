@@ -12,7 +12,7 @@ use std::process::ExitCode;
 const LOST_AFTER: Nanos = Nanos::seconds(30);
 
 /// Removes what is ours from each directory of each host, and then our copies from the hosts.
-pub fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
     let patience = super::patience(args.patience)?;
     probe::block_trace::remove_left();
     let is_remote = args.hosts.are_named();

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Compares runs with the first of them.
-pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     if let Some(mixed) = Mixed::read(&args.runs)? {
         return super::foreign::compare(&mixed, args);
     }

@@ -10,7 +10,7 @@ use model::{HostPlan, hostlist};
 ///
 /// # Errors
 /// Which target may not, and what to do about it, in words.
-pub fn check(plan: &HostPlan, facts: &HostFacts, named: &[TargetArg]) -> Result<(), String> {
+pub(crate) fn check(plan: &HostPlan, facts: &HostFacts, named: &[TargetArg]) -> Result<(), String> {
     let needed = plan.most_buffers();
     // Under simulated time nothing is allocated for them.
     if !plan.engine.virtual_time && needed.0 > facts.memory.0 / 2 {

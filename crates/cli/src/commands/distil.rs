@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Reads the trace, and writes the suite.
-pub fn distil(args: &DistilArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn distil(args: &DistilArgs) -> Result<ExitCode, Failure> {
     let path = &args.trace.trace;
     let (distiller, end) = read(args)?;
     trace::tell(path, end, "distilled");

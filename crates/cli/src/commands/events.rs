@@ -10,7 +10,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// Writes lines until nobody takes them any more; a reader that is gone is no reason to end a run.
-pub struct EventLines {
+pub(crate) struct EventLines {
     out: Option<Box<dyn Write>>,
     place: String,
 }
@@ -20,7 +20,7 @@ impl EventLines {
     ///
     /// # Errors
     /// When the file cannot be made.
-    pub fn open(path: &Path, whole: &RunOverview<'_>) -> Result<EventLines, Failure> {
+    pub(crate) fn open(path: &Path, whole: &RunOverview<'_>) -> Result<EventLines, Failure> {
         let place = path.display().to_string();
         let out: Box<dyn Write> = if is_stdout(path) {
             Box::new(std::io::stdout())
@@ -41,7 +41,7 @@ impl EventLines {
     }
 
     /// Writes the line of an event.
-    pub fn event(&mut self, plan: &Plan, event: &Event) {
+    pub(crate) fn event(&mut self, plan: &Plan, event: &Event) {
         if self.out.is_some() {
             self.put(&topics::events::line(event, plan));
         }
@@ -65,6 +65,6 @@ impl EventLines {
 }
 
 /// Whether the lines go to standard output.
-pub fn is_stdout(path: &Path) -> bool {
+pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }

@@ -7,7 +7,7 @@ use model::{Event, NoteKind};
 
 /// Whether the run file is kept for it: a stage began. A target that hangs before the load begins
 /// is worth a record, too.
-pub fn is_worth_a_record(event: &Event) -> bool {
+pub(crate) fn is_worth_a_record(event: &Event) -> bool {
     match event {
         Event::StageStarted { .. } => true,
         Event::Note(note) => note.kind() == NoteKind::Stuck,
@@ -16,7 +16,7 @@ pub fn is_worth_a_record(event: &Event) -> bool {
 }
 
 /// Shows an event in the view, if there is one, or else in lines.
-pub fn show_live(view: &mut Option<View>, live: &mut Live, event: &Event) {
+pub(crate) fn show_live(view: &mut Option<View>, live: &mut Live, event: &Event) {
     if view.as_ref().is_some_and(|view| !view.show(News::Event(Box::new(event.clone())))) {
         // It was left; the run goes on and says so in lines.
         *view = None;
@@ -27,6 +27,6 @@ pub fn show_live(view: &mut Option<View>, live: &mut Live, event: &Event) {
 
 /// A run file that cannot be written, or read back.
 #[allow(clippy::needless_pass_by_value)]
-pub fn unrecordable(error: store::StoreError) -> Failure {
+pub(crate) fn unrecordable(error: store::StoreError) -> Failure {
     Failure::Run(format!("error: {error}"))
 }

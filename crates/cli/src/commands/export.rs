@@ -21,7 +21,7 @@ struct Part {
 }
 
 /// Writes tables of a run.
-pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     outputs::refuse_ending(args.out.as_deref())?;
     let format = Format::of(args.format, args.out.as_deref());
     if let Some(run) = foreign::read(&args.run)? {

@@ -8,32 +8,32 @@ use std::path::{Path, PathBuf};
 /// `plimsoll export`.
 #[derive(Debug, Args)]
 #[command(after_help = crate::args::examples::EXPORT)]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     /// The run file.
     #[arg(value_name = "RUN")]
-    pub run: PathBuf,
+    pub(crate) run: PathBuf,
 
     /// What to write [default: by the ending of FILE, else csv].
     #[arg(long)]
-    pub format: Option<Format>,
+    pub(crate) format: Option<Format>,
 
     /// Where to write: a folder for CSV, which has a file for each table, a file for JSON or one
     /// table; "-" is standard output [default: beside the run].
     #[arg(short, long, value_name = "DIR|FILE")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 
     /// This table alone, into one file.
     #[arg(long, value_name = "TABLE")]
-    pub table: Option<TableArg>,
+    pub(crate) table: Option<TableArg>,
 
     /// Overwrite files that are there already.
     #[arg(long)]
-    pub force: bool,
+    pub(crate) force: bool,
 }
 
 /// What tables are written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// Comma-separated values (RFC 4180), with the names of columns in the first line.
     Csv,
     /// One object with a list of rows for each table.
@@ -44,7 +44,7 @@ pub enum Format {
 
 impl Format {
     /// The ending of its files.
-    pub fn ending(self) -> &'static str {
+    pub(crate) fn ending(self) -> &'static str {
         match self {
             Format::Csv => "csv",
             Format::Json => "json",
@@ -53,7 +53,7 @@ impl Format {
     }
 
     /// The one that was asked for, else that of the file's ending.
-    pub fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
+    pub(crate) fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
         let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
         asked.unwrap_or(match ending {
             "json" => Format::Json,
@@ -64,7 +64,7 @@ impl Format {
 
 /// `--table`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TableArg {
+pub(crate) enum TableArg {
     /// The figures of each workload of each point, by operation.
     Results,
     /// Their latencies at many shares of the requests.
@@ -79,7 +79,7 @@ pub enum TableArg {
 
 impl TableArg {
     /// The table.
-    pub fn table(self) -> Table {
+    pub(crate) fn table(self) -> Table {
         match self {
             TableArg::Results => Table::Results,
             TableArg::Quantiles => Table::Quantiles,

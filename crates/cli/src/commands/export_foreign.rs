@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// A run of our own as fio's JSON.
-pub fn of_own(record: &Record, args: &ExportArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn of_own(record: &Record, args: &ExportArgs) -> Result<ExitCode, Failure> {
     let rows = analysis::foreign::own_rows(record, &analysis::results(record));
     let exported = Exported {
         rows: &rows,
@@ -25,7 +25,7 @@ pub fn of_own(record: &Record, args: &ExportArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Results of another tool: as a table, as JSON, or as fio's JSON.
-pub fn of_foreign(
+pub(crate) fn of_foreign(
     run: &ForeignRun,
     args: &ExportArgs,
     format: Format,

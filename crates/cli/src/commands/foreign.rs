@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The results of another tool in a file; `None` where it is no such file.
-pub fn read(path: &Path) -> Result<Option<ForeignRun>, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Option<ForeignRun>, Failure> {
     store::read_foreign(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
 }
 
 /// Why an option does not fit them.
-pub fn refused(what: &str, why: &str) -> Failure {
+pub(crate) fn refused(what: &str, why: &str) -> Failure {
     Failure::Usage(format!("error: {what} is not for results of other tools: {why}"))
 }
 
@@ -28,7 +28,7 @@ const NO_GATE: &str = "they hold no samples, so that any difference may be chanc
                        `plimsoll run`";
 
 /// `plimsoll show`.
-pub fn show(run: &ForeignRun, args: &ShowArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn show(run: &ForeignRun, args: &ShowArgs) -> Result<ExitCode, Failure> {
     let none = [
         (args.suite, "--suite", "no suite was run; `plimsoll import JOB` makes one of the job"),
         (args.against.is_some(), "--against", "no plan says which figure is which"),
@@ -58,7 +58,7 @@ enum Named {
 }
 
 /// Runs of which at least one is foreign, with their names.
-pub struct Mixed {
+pub(crate) struct Mixed {
     runs: Vec<Named>,
     names: Vec<String>,
     sides: Vec<beside::Side>,
@@ -66,7 +66,7 @@ pub struct Mixed {
 
 impl Mixed {
     /// All of them; `None` where all are our own.
-    pub fn read(paths: &[PathBuf]) -> Result<Option<Mixed>, Failure> {
+    pub(crate) fn read(paths: &[PathBuf]) -> Result<Option<Mixed>, Failure> {
         if !paths.iter().any(|path| store::is_foreign(path)) {
             return Ok(None);
         }
@@ -103,14 +103,14 @@ impl Mixed {
     }
 
     /// Writes their page, and says where it is.
-    pub fn written(&self, out: &Path, force: bool) -> Result<(), Failure> {
+    pub(crate) fn written(&self, out: &Path, force: bool) -> Result<(), Failure> {
         outputs::write(out, Kind::Page, force, self.told(html).as_bytes())?;
         eprintln!("report    {}", out.display());
         Ok(())
     }
 
     /// What a surface makes of them.
-    pub fn told<T>(&self, surface: impl Fn(Told<'_>) -> T) -> T {
+    pub(crate) fn told<T>(&self, surface: impl Fn(Told<'_>) -> T) -> T {
         let foreign: Vec<&ForeignRun> = self
             .runs
             .iter()
@@ -148,7 +148,7 @@ fn side(run: &Named, name: &str) -> beside::Side {
 }
 
 /// `plimsoll compare`.
-pub fn compare(mixed: &Mixed, args: &CompareArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn compare(mixed: &Mixed, args: &CompareArgs) -> Result<ExitCode, Failure> {
     if !args.fail_if.is_empty() {
         return Err(refused("--fail-if", NO_GATE));
     }
@@ -174,7 +174,7 @@ pub fn compare(mixed: &Mixed, args: &CompareArgs) -> Result<ExitCode, Failure> {
 }
 
 /// `plimsoll trend`.
-pub fn trend(mixed: Mixed, args: &TrendArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn trend(mixed: Mixed, args: &TrendArgs) -> Result<ExitCode, Failure> {
     if !args.fail_if.is_empty() {
         return Err(refused("--fail-if", NO_GATE));
     }

@@ -43,7 +43,7 @@ const TOPICS: [(&str, &str); 30] = [
 
 /// Prints the help of a command, a page of the guide, or what there is: the commands of daily use,
 /// or with `all` every command and topic.
-pub fn help(words: &[String]) -> Result<ExitCode, Failure> {
+pub(crate) fn help(words: &[String]) -> Result<ExitCode, Failure> {
     let (words, is_all) = if words == ["all"] { (&[][..], true) } else { (words, false) };
     let topic = words.first().and_then(|word| page(word)).filter(|_| words.len() == 1);
     if let Some(page) = topic {

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 /// Reads the jobs, reports what was lost, and writes the suites. Results are shown with their
 /// doubts, and go into a run file.
-pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     let (mut imports, mut results) = (Vec::new(), Vec::new());
     match &args.command {
         Some(line) => imports.push(imported::command(line, args.from)?),

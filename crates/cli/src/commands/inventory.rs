@@ -17,7 +17,7 @@ use std::process::ExitCode;
 const LOST_AFTER: Nanos = Nanos::seconds(30);
 
 /// Shows what the hosts are made of, and what lies below the targets.
-pub fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
     let patience = super::patience(args.patience)?;
     let terms = Terms::look(LOST_AFTER, Absence::Refused);
     let targets_of = |names: &[String]| Ok(vec![args.targets.clone(); names.len()]);

@@ -14,22 +14,22 @@ use std::time::Instant;
 /// `plimsoll mark`.
 #[derive(Debug, Args)]
 #[command(after_help = crate::args::examples::MARK)]
-pub struct MarkArgs {
+pub(crate) struct MarkArgs {
     /// The file of the run, which goes on and was started on this machine.
     #[arg(value_name = "RUN")]
-    pub run: PathBuf,
+    pub(crate) run: PathBuf,
 
     /// What happened, in at most 200 bytes, such as "migration started".
     #[arg(value_name = "TEXT")]
-    pub text: String,
+    pub(crate) text: String,
 
     /// Print what was written as a JSON object.
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// Sets the mark at the instant at which this is called, and says where it stands.
-pub fn mark(args: &MarkArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn mark(args: &MarkArgs) -> Result<ExitCode, Failure> {
     let called = Instant::now();
     marks::check(&args.text).map_err(|why| Failure::Usage(format!("error: {why}")))?;
     let mark = marks::send(&args.run, &args.text, called)

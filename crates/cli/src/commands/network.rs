@@ -33,7 +33,7 @@ const ALL_MEET: usize = 8;
 const USUAL_ROUNDS: usize = 4;
 
 /// Measures what TCP carries between the hosts.
-pub fn network(args: &NetworkArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn network(args: &NetworkArgs) -> Result<ExitCode, Failure> {
     if args.hosts.simulate.is_some() || !args.hosts.are_named() {
         return Err(Failure::Usage(
             "error: a network is between real hosts; name two or more with --hosts".to_owned(),
@@ -191,7 +191,7 @@ fn result(round: u32, pair: Meeting, way: Way, at_first: End, at_second: End) ->
 }
 
 /// What a file of `plimsoll network --out` changes in a testbed.
-pub fn changes_of(path: &Path) -> Result<Vec<Change>, Failure> {
+pub(crate) fn changes_of(path: &Path) -> Result<Vec<Change>, Failure> {
     let wrong = |what: &str| {
         Failure::Usage(format!(
             "error: --network {}: {what}; name a file that `plimsoll network --out` wrote",

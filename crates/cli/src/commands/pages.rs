@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Prints the completion script of a shell.
-pub fn completions(shell: Shell) -> Result<ExitCode, Failure> {
+pub(crate) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut script);
     print_exactly(&String::from_utf8_lossy(&script))?;
@@ -17,7 +17,7 @@ pub fn completions(shell: Shell) -> Result<ExitCode, Failure> {
 }
 
 /// Prints the main man page, or writes all of them into a directory.
-pub fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
+pub(crate) fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
     let failed = |error: std::io::Error| {
         Failure::Run(format!("error: the man page cannot be written: {error}; check the directory"))
     };

@@ -22,7 +22,7 @@ use suite::planner::{self, GivenUp, Refusal, Request};
 use suite::{Spec, VmsSpec};
 
 /// Shows what a run would do.
-pub fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let asked = suite_and_targets::asked(&args.work)?;
     if let Some(of) = args.work.machines.provider {
         reached_by_name(&asked.spec.vms, of, &args.work.sets)?;
@@ -65,12 +65,12 @@ fn reached_by_name(vms: &VmsSpec, of: ProviderKind, sets: &[Override]) -> Result
 }
 
 /// Starts the agents of the hosts, and asks them what they are.
-pub fn start(work: &WorkArgs, asked: &Asked) -> Result<Hosts, Failure> {
+pub(crate) fn start(work: &WorkArgs, asked: &Asked) -> Result<Hosts, Failure> {
     hosts::start(Work::Run, &work.hosts, &|names| asked.targets_of(names), asks(asked))
 }
 
 /// The same; where the suite has points between which absent hosts may join, they keep their share.
-pub fn start_with_late(work: &WorkArgs, asked: &Asked) -> Result<Hosts, Failure> {
+pub(crate) fn start_with_late(work: &WorkArgs, asked: &Asked) -> Result<Hosts, Failure> {
     let mut asks = asks(asked);
     if planner::may_join(&asked.spec) {
         asks.terms = asks.terms.with_late_joiners();
@@ -79,13 +79,13 @@ pub fn start_with_late(work: &WorkArgs, asked: &Asked) -> Result<Hosts, Failure>
 }
 
 /// What hosts are asked for at the start.
-pub fn asks(asked: &Asked) -> hosts::Asked {
+pub(crate) fn asks(asked: &Asked) -> hosts::Asked {
     let patience = asked.spec.first_scenario().engine.patience.value;
     hosts::Asked { terms: Terms::of(&asked.spec.fleet), patience }
 }
 
 /// The plan of a run as it is shown and carried out: with `--quotable`, its layout may be larger.
-pub fn decide_to_run(
+pub(crate) fn decide_to_run(
     work: &WorkArgs,
     asked: &Asked,
     started: &Hosts,
@@ -100,7 +100,7 @@ pub fn decide_to_run(
 
 /// Decides everything; touches nothing. Hosts that could not be reached are left out, of the suite
 /// too.
-pub fn decide(
+pub(crate) fn decide(
     work: &WorkArgs,
     asked: &Asked,
     started: &Hosts,
@@ -109,7 +109,7 @@ pub fn decide(
 }
 
 /// The same for a run of this name: its layout may stand since an earlier part of it.
-pub fn decide_as(
+pub(crate) fn decide_as(
     run_id: &str,
     work: &WorkArgs,
     asked: &Asked,
@@ -146,22 +146,26 @@ pub fn decide_as(
 }
 
 /// What is to be planned for hosts whose facts are known.
-pub struct Planning<'a> {
+pub(crate) struct Planning<'a> {
     /// The run's name.
-    pub run_id: &'a str,
+    pub(crate) run_id: &'a str,
     /// What was asked for.
-    pub work: &'a WorkArgs,
+    pub(crate) work: &'a WorkArgs,
     /// What that came to.
-    pub asked: &'a Asked,
+    pub(crate) asked: &'a Asked,
     /// The suite for these hosts.
-    pub spec: &'a Spec,
+    pub(crate) spec: &'a Spec,
     /// Says why there is no plan.
-    pub refused: &'a dyn Fn(&[Refusal]) -> Failure,
+    pub(crate) refused: &'a dyn Fn(&[Refusal]) -> Failure,
 }
 
 impl Planning<'_> {
     /// The plan for `hosts` and their targets. Simulated hosts become what they are simulated as.
-    pub fn plan(&self, hosts: &mut [HostFacts], targets: &[Vec<String>]) -> Result<Plan, Failure> {
+    pub(crate) fn plan(
+        &self,
+        hosts: &mut [HostFacts],
+        targets: &[Vec<String>],
+    ) -> Result<Plan, Failure> {
         let Planning { work, asked, .. } = *self;
         let given_up: Vec<GivenUp> = work
             .destroy_data
@@ -195,7 +199,7 @@ impl Planning<'_> {
 }
 
 /// A name that no other run has: the suite, the time, and a few random digits.
-pub fn run_id(suite: &str) -> String {
+pub(crate) fn run_id(suite: &str) -> String {
     let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     // The standard library seeds this from the system's random numbers; a run's name needs no
     // better ones.
@@ -204,7 +208,7 @@ pub fn run_id(suite: &str) -> String {
 }
 
 /// The suite's name as a part of a file's name.
-pub fn file_name(suite: &str) -> String {
+pub(crate) fn file_name(suite: &str) -> String {
     let plain = |c: char| match c {
         '-' | '_' => c,
         '×' => 'x',

@@ -25,7 +25,7 @@ const REQUESTS: u64 = 10_000;
 const ONE_MORE: [&str; 4] = ["nodes+1", "drives+1", "ports+1", "cores+4"];
 
 /// Predicts what a testbed carries of a suite.
-pub fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
     let cluster = testbed::read(&args.testbed, &[])?;
     check_fitted(&cluster).map_err(|why| contradicts(&args.testbed, &why))?;
     let latencies = args.objective.as_ref().map(objective).transpose()?;

@@ -15,7 +15,7 @@ use suite::planner::{Refusal, TooSmall};
 
 /// The plan that a simulation of the testbed would have: its hosts, footprints and what is
 /// outstanding.
-pub fn planned_on(args: &PredictArgs) -> Result<Plan, Failure> {
+pub(crate) fn planned_on(args: &PredictArgs) -> Result<Plan, Failure> {
     let work = work(args)?;
     let target = format!("{SIMULATED_CLUSTER}{}", args.testbed);
     if let TargetKind::Unreadable(why) = engine::simulated(&target).kind {

@@ -47,7 +47,7 @@ impl Counts {
 }
 
 /// Records until the time is over, or until Ctrl-C.
-pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
     if args.length.is_some_and(|length| length == Nanos(0)) {
         return Err(Failure::Usage("error: --for 0s records nothing; give it a time".to_owned()));
     }

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Reads the traces through, and sends them.
-pub fn replay(args: &ReplayArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn replay(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     check(args)?;
     let target = target(args)?;
     let mut as_run = RunArgs::of_replay(args);

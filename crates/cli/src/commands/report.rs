@@ -19,42 +19,42 @@ use std::process::ExitCode;
 /// `plimsoll report`.
 #[derive(Debug, Args)]
 #[command(after_help = crate::args::examples::REPORT)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// The run files.
     #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<PathBuf>,
+    pub(crate) runs: Vec<PathBuf>,
 
     /// Where to write it [default: beside the first run, as .html or .md]. The charts of FILE.md
     /// stand in FILE-charts beside it.
     #[arg(short, long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 
     /// What to write [default: markdown if FILE ends in .md or .markdown, else html].
     #[arg(long)]
-    pub format: Option<Format>,
+    pub(crate) format: Option<Format>,
 
     /// Overwrite a file that is not known to be a report of ours.
     #[arg(long)]
-    pub force: bool,
+    pub(crate) force: bool,
 
     /// Put each result beside the ceiling of this testbed (see `plimsoll ceiling`): its share, and
     /// what binds. [default: what the run simulates, if that is a reference testbed]
     #[arg(long, value_name = "FILE.toml|NAME")]
-    pub testbed: Option<String>,
+    pub(crate) testbed: Option<String>,
 
     /// Put the run beside published figures, by the name of a field report such as
     /// vsan-four-corners or a file of figures.
     #[arg(long, value_name = "NAME|FILE.toml")]
-    pub against: Option<String>,
+    pub(crate) against: Option<String>,
 
     /// Put what this fitted testbed predicts beside what was measured (see `plimsoll calibrate`).
     #[arg(long, value_name = "FITTED.toml")]
-    pub predicted: Option<String>,
+    pub(crate) predicted: Option<String>,
 }
 
 /// What a report is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// One page that needs nothing else.
     Html,
     /// Text for a wiki, with its charts in a folder beside it.
@@ -80,7 +80,7 @@ impl Format {
 }
 
 /// Writes the report of one or more runs.
-pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     outputs::refuse_ending(args.out.as_deref())?;
     let format = Format::of(args.format, args.out.as_deref());
     if let (Some(mixed), Some(first)) = (Mixed::read(&args.runs)?, args.runs.first()) {
@@ -166,7 +166,7 @@ fn of_foreign(mixed: &Mixed, args: &ReportArgs, out: &Path) -> Result<ExitCode, 
 }
 
 /// Writes the page of these runs, beside what they are held against, and says where it is.
-pub fn write_page(
+pub(crate) fn write_page(
     records: &[&Record],
     against: Against<'_>,
     out: &Path,

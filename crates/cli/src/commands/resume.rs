@@ -30,7 +30,7 @@ const PATIENCE: model::Nanos = model::Nanos::seconds(30);
 
 /// Runs what is left of a run, on the same hosts and layout, into a file of its own that has
 /// everything.
-pub fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     Tls::check(&args.share.tls)?;
     let mut record = saved::read_to_resume(&args.run)?;
     without_commands(&mut record);

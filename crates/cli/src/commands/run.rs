@@ -36,7 +36,7 @@ use std::process::ExitCode;
 const UNTOLD: Bytes = Bytes::gib(4);
 
 /// Loads the targets and reports.
-pub fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
     let (asked, _machines) = asked_and_made(args)?;
     let args: &RunArgs = args;
     let objective = asked.spec.objective.objective();
@@ -114,27 +114,27 @@ pub(super) fn asked_and_made(args: &mut RunArgs) -> Result<(Asked, Option<Guard>
 }
 
 /// What is to run, and where it is recorded.
-pub struct ToRun<'a> {
+pub(crate) struct ToRun<'a> {
     /// The plan.
-    pub plan: &'a Plan,
+    pub(crate) plan: &'a Plan,
     /// Its hosts.
-    pub hosts: &'a [HostFacts],
+    pub(crate) hosts: &'a [HostFacts],
     /// Those of its stages that run, in order.
-    pub stages: &'a [u32],
+    pub(crate) stages: &'a [u32],
     /// The run file.
-    pub out: &'a Path,
+    pub(crate) out: &'a Path,
 }
 
 /// How a run is shown, and all that shows it.
-pub struct Display {
+pub(crate) struct Display {
     /// What was asked for.
-    pub how: How,
+    pub(crate) how: How,
     /// The live page and the events.
-    pub views: Views,
+    pub(crate) views: Views,
 }
 
 /// Runs these stages of the plan into the run file, and reports.
-pub fn perform(
+pub(crate) fn perform(
     started: Hosts,
     to_run: &ToRun<'_>,
     writer: store::Writer,

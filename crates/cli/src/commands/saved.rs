@@ -51,7 +51,7 @@ pub(super) fn hold_predicted(
 }
 
 /// Prints the results of a run.
-pub fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if let Some(run) = super::foreign::read(&args.run)? {
         return super::foreign::show(&run, args);
     }
@@ -117,18 +117,18 @@ fn suite<'a>(origin: &'a Origin, version: &str, run: &Path) -> Result<&'a str, F
 
 /// The run in a file, with what its samples come to and without the samples: all that figures and
 /// pages rest on.
-pub fn read_digests(path: &Path) -> Result<Record, Failure> {
+pub(crate) fn read_digests(path: &Path) -> Result<Record, Failure> {
     seen(path, store::read_digests(path))
 }
 
 /// The run in a file as [`read_digests`] has it, with what the kernels' counters come to: what was
 /// at its limit.
-pub fn read_judged(path: &Path) -> Result<Record, Failure> {
+pub(crate) fn read_judged(path: &Path) -> Result<Record, Failure> {
     seen(path, store::read_judged(path))
 }
 
 /// The run in a file, without what is begun anew when it is gone on with.
-pub fn read_to_resume(path: &Path) -> Result<Record, Failure> {
+pub(crate) fn read_to_resume(path: &Path) -> Result<Record, Failure> {
     seen(path, store::read_to_resume(path))
 }
 

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 /// Serves the reports of run files until somebody stops it.
-pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let tls = TlsArgs { tls_cert: args.tls_cert.clone(), tls_key: args.tls_key.clone() };
     Tls::check(&tls)?;
     let name = |run: &std::path::Path| {

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use suite::{Spec, reference};
 
 /// Lists the suites, or prints one, or the reference of all fields.
-pub fn suites(args: &SuitesArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn suites(args: &SuitesArgs) -> Result<ExitCode, Failure> {
     if args.reference {
         print(&reference())?;
         return Ok(ExitCode::SUCCESS);

@@ -22,7 +22,7 @@ const MARGIN: Nanos = Nanos::seconds(30);
 
 /// Takes a run over: what its agents kept is joined to its record, and what is left of it is run.
 /// The run file stays as it is: the other coordinator may still have it open.
-pub fn take(args: &ResumeArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn take(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let mut record = saved::read_to_resume(&args.run)?;
     without_commands(&mut record);
     if record.end.is_some() {

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 const MOST_RUNS: usize = 2_000;
 
 /// Follows the figures of runs over time.
-pub fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
     let mut files = files(&args.runs)?;
     if files.len() > MOST_RUNS {
         return Err(Failure::Usage(format!(

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Warns of a file that may have been changed without anybody seeing it: a table of few notes does
 /// not say so.
-pub fn warn(path: &Path, record: &Record) {
+pub(crate) fn warn(path: &Path, record: &Record) {
     if record.notes.iter().any(|note| note.fact == Fact::NoChecksums) {
         eprintln!("warning: {}: {}", path.display(), topics::note::sentence(&Fact::NoChecksums));
     }

@@ -9,7 +9,7 @@ use report::topics;
 use std::process::ExitCode;
 
 /// The exit code of a condition that the verdict of a run meets; `None` where none is met.
-pub fn gate(gates: &[Gate], record: &Record) -> Option<ExitCode> {
+pub(crate) fn gate(gates: &[Gate], record: &Record) -> Option<ExitCode> {
     let rows = topics::results::judged::judged(record, None).0;
     let verdict = Verdict::of_run(record, &rows);
     let met: Vec<&Gate> = gates.iter().filter(|gate| gate.is_met(verdict.level)).collect();
@@ -19,18 +19,18 @@ pub fn gate(gates: &[Gate], record: &Record) -> Option<ExitCode> {
 
 /// What a suite asks of its runs.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     /// What every measured point has to keep to.
-    pub objective: &'a Objective,
+    pub(crate) objective: &'a Objective,
     /// Whether each condition is to fail once.
-    pub proves: bool,
+    pub(crate) proves: bool,
 }
 
 /// Tells how each condition went, and the exit code where one is broken.
 ///
 /// # Errors
 /// A condition was to be proven and cannot fail.
-pub fn objective(asked: Asked<'_>, record: &Record) -> Result<Option<ExitCode>, Failure> {
+pub(crate) fn objective(asked: Asked<'_>, record: &Record) -> Result<Option<ExitCode>, Failure> {
     let rows = topics::results::judged::judged(record, None).0;
     let told = kept::kept(record, asked.objective, &rows);
     let behind = kept::behind(record, &rows);

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const MOST_LISTED: usize = 1 << 20;
 
 /// Checks the data of a run; only reads.
-pub fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     let patience = super::patience(args.patience)?;
     let unreadable = |error: store::StoreError| Failure::RunFile(format!("error: {error}"));
     let options = AuditOptions {

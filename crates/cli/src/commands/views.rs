@@ -9,7 +9,7 @@ use crate::web::LivePage;
 use model::{Event, Plan, Record};
 
 /// Everything that was asked for.
-pub struct Views {
+pub(crate) struct Views {
     page: Option<LivePage>,
     lines: Option<EventLines>,
     keep_serving: bool,
@@ -21,7 +21,7 @@ impl Views {
     ///
     /// # Errors
     /// When the page cannot be served, or the lines cannot be written.
-    pub fn start(args: &ShareArgs, whole: &RunOverview<'_>) -> Result<Views, Failure> {
+    pub(crate) fn start(args: &ShareArgs, whole: &RunOverview<'_>) -> Result<Views, Failure> {
         Ok(Views {
             page: LivePage::start(args, whole)?,
             lines: args.events.as_deref().map(|path| EventLines::open(path, whole)).transpose()?,
@@ -31,18 +31,18 @@ impl Views {
     }
 
     /// Shows what happened.
-    pub fn event(&mut self, plan: &Plan, event: &Event) {
+    pub(crate) fn event(&mut self, plan: &Plan, event: &Event) {
         self.page.iter_mut().for_each(|page| page.event(event));
         self.lines.iter_mut().for_each(|lines| lines.event(plan, event));
     }
 
     /// Whether standard output is for lines alone.
-    pub fn takes_stdout(&self) -> bool {
+    pub(crate) fn takes_stdout(&self) -> bool {
         self.takes_stdout
     }
 
     /// Shows what the run file says of the whole run, and ends.
-    pub fn finish(self, record: &Record) {
+    pub(crate) fn finish(self, record: &Record) {
         if let Some(page) = self.page {
             page.finish(record, self.keep_serving);
         }

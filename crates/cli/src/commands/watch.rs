@@ -26,7 +26,7 @@ const LEAST: Nanos = Nanos::millis(100);
 const MOST: Nanos = Nanos::seconds(3600);
 
 /// Shows what the kernels count.
-pub fn watch(args: &WatchArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn watch(args: &WatchArgs) -> Result<ExitCode, Failure> {
     match &args.run {
         Some(run) if args.share.serve.is_some() => Err(Failure::Usage(both(run))),
         Some(run) => replay(args, run),

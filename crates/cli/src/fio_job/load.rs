@@ -10,7 +10,7 @@ use model::priority::Priority;
 use suite::{Arrivals, RateOf, WorkloadSpec, Zones};
 
 /// Directions, sizes, places, rates and pauses.
-pub fn load(job: &mut FioJob, work: &WorkloadSpec, workers: u32) {
+pub(crate) fn load(job: &mut FioJob, work: &WorkloadSpec, workers: u32) {
     direction(job, work);
     sizes(job, work);
     places(job, work);

@@ -7,7 +7,7 @@ use suite::{LayoutKind, Scenario, Sharing, Spec, Spread, Until, Verify};
 
 /// How much it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
+pub(crate) enum Severity {
     /// It changes nothing that is measured.
     Harmless,
     /// The job comes near to it.
@@ -18,7 +18,7 @@ pub enum Severity {
 
 impl Severity {
     /// The word in the report.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Severity::Harmless => "harmless",
             Severity::Approximated => "approximated",
@@ -29,17 +29,17 @@ impl Severity {
 
 /// A field that means something else in fio.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub(crate) struct Lost {
     /// How much it matters.
-    pub severity: Severity,
+    pub(crate) severity: Severity,
     /// The field of the suite.
-    pub field: &'static str,
+    pub(crate) field: &'static str,
     /// What differs.
-    pub why: &'static str,
+    pub(crate) why: &'static str,
 }
 
 /// What belongs to no scenario.
-pub fn of_suite(spec: &Spec, job: &mut FioJob) {
+pub(crate) fn of_suite(spec: &Spec, job: &mut FioJob) {
     let mut lose = |is_there: bool, severity, field, why| {
         if is_there {
             job.lose(severity, field, why);
@@ -54,7 +54,7 @@ pub fn of_suite(spec: &Spec, job: &mut FioJob) {
 }
 
 /// What belongs to a scenario and all its workloads.
-pub fn of_scenario(scenario: &Scenario, job: &mut FioJob) {
+pub(crate) fn of_scenario(scenario: &Scenario, job: &mut FioJob) {
     let (stages, engine, contents) = (&scenario.stages, &scenario.engine, &scenario.contents);
     let works = || scenario.points.iter().flat_map(|point| &point.workloads);
     let mut lose = |is_there: bool, severity, field, why| {

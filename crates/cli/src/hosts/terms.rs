@@ -9,7 +9,7 @@ use suite::FleetSpec;
 
 /// What is done about hosts that cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Absence {
+pub(crate) enum Absence {
     /// Nothing is done without all.
     Refused,
     /// The others do without, if so many are there.
@@ -22,7 +22,7 @@ pub enum Absence {
 
 /// How many have to be there at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Least {
+pub(crate) enum Least {
     /// So large a share of those that were asked for, and one.
     Share(Percent),
     /// So many, and one.
@@ -31,7 +31,7 @@ pub enum Least {
 
 impl Least {
     /// One is enough.
-    pub const ONE: Least = Least::Count(1);
+    pub(crate) const ONE: Least = Least::Count(1);
 
     /// Of so many that were asked for.
     pub(super) fn of(self, asked: usize) -> u128 {
@@ -45,20 +45,20 @@ impl Least {
 
 /// How hosts are started, and kept in touch with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub(crate) struct Terms {
     /// After so long a silence, coordinator and host give each other up.
-    pub lost_after: Nanos,
+    pub(crate) lost_after: Nanos,
     /// Agents hold out for so long without a connection; 0 is not at all.
-    pub hold: Nanos,
+    pub(crate) hold: Nanos,
     /// Hosts that are not there are tried again for so long.
-    pub start_within: Nanos,
+    pub(crate) start_within: Nanos,
     /// What becomes of the others where some are not there.
-    pub absence: Absence,
+    pub(crate) absence: Absence,
 }
 
 impl Terms {
     /// Those of a suite.
-    pub fn of(fleet: &FleetSpec) -> Terms {
+    pub(crate) fn of(fleet: &FleetSpec) -> Terms {
         let absence = match fleet.on_lost_host.value {
             OnLostHost::Abort => Absence::Refused,
             OnLostHost::Continue => Absence::LeftOut(Least::Share(fleet.quorum.value)),
@@ -68,7 +68,7 @@ impl Terms {
     }
 
     /// Those of a run that is resumed.
-    pub fn of_plan(fleet: &FleetPolicy) -> Terms {
+    pub(crate) fn of_plan(fleet: &FleetPolicy) -> Terms {
         let absence = match fleet.on_lost_host {
             OnLostHost::Abort => Absence::Refused,
             OnLostHost::Continue => Absence::Kept(Least::Count(fleet.quorum)),
@@ -78,7 +78,7 @@ impl Terms {
     }
 
     /// Of a look at hosts.
-    pub fn look(lost_after: Nanos, absence: Absence) -> Terms {
+    pub(crate) fn look(lost_after: Nanos, absence: Absence) -> Terms {
         Terms { lost_after, hold: Nanos(0), start_within: Nanos(0), absence }
     }
 
@@ -93,7 +93,7 @@ impl Terms {
     }
 
     /// The same where whoever is absent may join between points.
-    pub fn with_late_joiners(self) -> Terms {
+    pub(crate) fn with_late_joiners(self) -> Terms {
         match self.absence {
             Absence::LeftOut(least) => Terms { absence: Absence::Awaited(least), ..self },
             _ => self,

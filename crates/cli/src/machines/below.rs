@@ -21,7 +21,7 @@ const MOST_STAGES: usize = 1_000;
 const MOST_EVENTS: usize = 64;
 
 /// A look at the nodes, and what guests did since.
-pub struct Below {
+pub(crate) struct Below {
     found: Deployment,
     parts: Vec<OnNode>,
     before: Vec<Option<OfNode>>,
@@ -87,7 +87,7 @@ struct EventMeasured {
 
 impl Below {
     /// Looks at the nodes below the machines of this plan, if machines of ours carry it.
-    pub fn begin(plan: &Plan) -> Option<Below> {
+    pub(crate) fn begin(plan: &Plan) -> Option<Below> {
         let made = plan.notes.iter().find_map(|note| match &note.fact {
             Fact::Machines(made) => Some(made),
             _ => None,
@@ -114,7 +114,7 @@ impl Below {
     }
 
     /// Takes in what is to be recorded. Before the run's end, what nodes did is put there.
-    pub fn with_note(&mut self, events: &[Event]) -> Option<Vec<Event>> {
+    pub(crate) fn with_note(&mut self, events: &[Event]) -> Option<Vec<Event>> {
         events.iter().for_each(|event| self.count(event));
         let end = events.iter().position(|event| matches!(event, Event::RunEnded { .. }))?;
         let of_events = std::mem::take(&mut self.events_ended);

@@ -11,7 +11,7 @@ use suite::planner::{self, GivenUp, RefusalKind, Request};
 
 impl Wanted {
     /// Refuses a suite whose layouts these machines cannot hold.
-    pub fn hold(&self, spec: &Spec, scale: Scale) -> Result<(), Failure> {
+    pub(crate) fn hold(&self, spec: &Spec, scale: Scale) -> Result<(), Failure> {
         let hosts = imagined(&self.machines);
         let disks = self.machines.bus.devices(self.machines.disks);
         let given_up: Vec<GivenUp> = self

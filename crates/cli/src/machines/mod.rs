@@ -4,8 +4,8 @@ mod below;
 mod imagined;
 mod reach;
 
-pub use below::Below;
-pub use reach::Nodes;
+pub(crate) use below::Below;
+pub(crate) use reach::Nodes;
 
 use crate::args::{HostArgs, MachineArgs, VmsUpArgs, WorkArgs};
 use crate::failure::Failure;
@@ -26,13 +26,13 @@ use std::sync::{Mutex, PoisonError};
 use suite::Spec;
 
 /// What `--hosts` begins with where it names machines of ours.
-pub const HOSTS: &str = "vms:";
+pub(crate) const HOSTS: &str = "vms:";
 
 /// The machines that are removed when this process ends.
 static MADE: Mutex<Option<Held>> = Mutex::new(None);
 
 /// Removes the machines of a run when it is dropped.
-pub struct Guard(());
+pub(crate) struct Guard(());
 
 impl Drop for Guard {
     fn drop(&mut self) {
@@ -42,7 +42,7 @@ impl Drop for Guard {
 
 /// Removes the machines that are to go with this process. Nobody else's removal is overtaken: who
 /// comes second waits.
-pub fn call_off() {
+pub(crate) fn call_off() {
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(held) = made.take() {
         let name = held.deployment.name.clone();
@@ -56,7 +56,7 @@ pub fn call_off() {
 }
 
 /// Removes machines, wherever they are.
-pub fn remove(held: Held) -> Result<(), Problem> {
+pub(crate) fn remove(held: Held) -> Result<(), Problem> {
     match (providers::of(&held.deployment), &held.deployment.ground) {
         (Some(provider), _) => held.remove(&*provider),
         (None, Ground::Nodes(on)) => nodes::down(&Nodes::of(on), held),
@@ -65,7 +65,7 @@ pub fn remove(held: Held) -> Result<(), Problem> {
 }
 
 /// Removes the machines of a name, wherever they are.
-pub fn down(places: &Places, name: &str) -> Result<(), Problem> {
+pub(crate) fn down(places: &Places, name: &str) -> Result<(), Problem> {
     match deployment::hold(places, name)? {
         Some(held) => remove(held),
         None => deployment::down(places, name),
@@ -73,7 +73,7 @@ pub fn down(places: &Places, name: &str) -> Result<(), Problem> {
 }
 
 /// A failure in words.
-pub fn failure(problem: &Problem) -> Failure {
+pub(crate) fn failure(problem: &Problem) -> Failure {
     let text = format!("error: {problem}");
     match problem {
         Problem::Stopped => Failure::Interrupted(problem.to_string()),
@@ -86,15 +86,15 @@ pub fn failure(problem: &Problem) -> Failure {
 
 /// What machines boot: the guest of our own with a kernel that is found, unless something is named.
 #[derive(Clone, Copy)]
-pub struct BootArgs<'a> {
+pub(crate) struct BootArgs<'a> {
     /// The kernel for that guest, or the package of one.
-    pub kernel: Option<&'a Path>,
+    pub(crate) kernel: Option<&'a Path>,
     /// A cloud image instead.
-    pub image: Option<&'a Path>,
+    pub(crate) image: Option<&'a Path>,
 }
 
 /// The machines of a suite, and what they are made with.
-pub struct Wanted {
+pub(crate) struct Wanted {
     machines: MachinesWanted,
     /// What runs the guests is what all nodes have: nobody said it.
     is_auto: bool,
@@ -114,7 +114,7 @@ pub struct Wanted {
 }
 
 /// What making machines takes, here or of each node.
-pub enum Taken {
+pub(crate) enum Taken {
     /// Of this machine.
     Here(Box<Needs>),
     /// Of each node, in the order of the nodes.
@@ -123,7 +123,7 @@ pub enum Taken {
 
 impl Wanted {
     /// What a suite asks for, with smaller disks and memory.
-    pub fn of(
+    pub(crate) fn of(
         spec: &Spec,
         provider: ProviderKind,
         boots: BootArgs<'_>,
@@ -228,7 +228,7 @@ impl Wanted {
 
     /// What they would take; nothing is made. Where nobody said what runs the guests, they have the
     /// processor's own virtualisation if all nodes do.
-    pub fn needs(&mut self) -> Result<Taken, Failure> {
+    pub(crate) fn needs(&mut self) -> Result<Taken, Failure> {
         let taken = self.taken().map_err(|problem| failure(&problem))?;
         if self.is_auto {
             let has_kvm = match &taken {
@@ -253,38 +253,38 @@ impl Wanted {
     }
 
     /// The machines themselves.
-    pub fn machines(&self) -> &MachinesWanted {
+    pub(crate) fn machines(&self) -> &MachinesWanted {
         &self.machines
     }
 
     /// Whether they boot a cloud image.
-    pub fn has_image(&self) -> bool {
+    pub(crate) fn has_image(&self) -> bool {
         self.image.is_some()
     }
 
     /// By how much their disks and memory are smaller than the suite's.
-    pub fn scale(&self) -> Fraction {
+    pub(crate) fn scale(&self) -> Fraction {
         self.scale
     }
 
     /// Who makes them.
-    pub fn provider(&self) -> ProviderKind {
+    pub(crate) fn provider(&self) -> ProviderKind {
         self.provider
     }
 
     /// What they are copies of, where they do not boot our guest.
-    pub fn template(&self) -> Option<&str> {
+    pub(crate) fn template(&self) -> Option<&str> {
         self.provider.copies(&self.template).then_some(&self.template)
     }
 
     /// The machines of each node; none is this machine.
-    pub fn nodes(&self) -> Vec<OnNode> {
+    pub(crate) fn nodes(&self) -> Vec<OnNode> {
         self.on_nodes().map(|on| on.parts).unwrap_or_default()
     }
 
     /// Makes them, and says so on standard error unless `quiet`. A signal stops that, and nothing
     /// is left.
-    pub fn make(&mut self, quiet: bool) -> Result<Held, Failure> {
+    pub(crate) fn make(&mut self, quiet: bool) -> Result<Held, Failure> {
         // What is refused was not begun.
         self.needs()?;
         let making = while_making();
@@ -316,36 +316,36 @@ impl Wanted {
 
 impl MachineArgs {
     /// What they name for machines to boot.
-    pub fn boots(&self) -> BootArgs<'_> {
+    pub(crate) fn boots(&self) -> BootArgs<'_> {
         BootArgs { kernel: self.guest_kernel.as_deref(), image: self.guest.as_deref() }
     }
 }
 
 impl VmsUpArgs {
     /// What they name for machines to boot.
-    pub fn boots(&self) -> BootArgs<'_> {
+    pub(crate) fn boots(&self) -> BootArgs<'_> {
         BootArgs { kernel: self.guest_kernel.as_deref(), image: self.guest.as_deref() }
     }
 }
 
 /// Whether machines go when this process ends.
-pub fn are_to_go() -> bool {
+pub(crate) fn are_to_go() -> bool {
     MADE.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }
 
 /// A scale as planners take it.
-pub fn scale_of(scale: Option<ScaleArg>) -> Scale {
+pub(crate) fn scale_of(scale: Option<ScaleArg>) -> Scale {
     scale.unwrap_or_default().or(Fraction::ONE)
 }
 
 /// The part of a scale that is for sizes.
-pub fn size_of(scale: Option<ScaleArg>) -> Fraction {
+pub(crate) fn size_of(scale: Option<ScaleArg>) -> Fraction {
     scale.and_then(|scale| scale.size).unwrap_or(Fraction::ONE)
 }
 
 /// Makes the machines of a run where they were asked for, and has its hosts be these. They are
 /// removed with the guard, unless they are to be kept.
-pub fn for_run(
+pub(crate) fn for_run(
     work: &mut WorkArgs,
     spec: &Spec,
     quiet: bool,
@@ -366,7 +366,7 @@ pub fn for_run(
 }
 
 /// The machines that `--hosts` names, if it names such.
-pub fn named(hosts: &HostArgs) -> Result<Option<Deployment>, Failure> {
+pub(crate) fn named(hosts: &HostArgs) -> Result<Option<Deployment>, Failure> {
     let Some(name) = hosts.hosts.as_deref().and_then(|list| list.strip_prefix(HOSTS)) else {
         return Ok(None);
     };
@@ -377,7 +377,7 @@ pub fn named(hosts: &HostArgs) -> Result<Option<Deployment>, Failure> {
 }
 
 /// What the record of a run says of the machines that carry it, if machines of ours do.
-pub fn note(hosts: &HostArgs) -> Option<PlanNote> {
+pub(crate) fn note(hosts: &HostArgs) -> Option<PlanNote> {
     let found = named(hosts).ok().flatten()?;
     let (provider, nodes) = match &found.ground {
         Ground::Folders(_) => (ProviderKind::Qemu, None),
@@ -409,7 +409,7 @@ pub fn note(hosts: &HostArgs) -> Option<PlanNote> {
 }
 
 /// The way to machines, and their names.
-pub fn way(machines: &Deployment) -> Result<Via, Failure> {
+pub(crate) fn way(machines: &Deployment) -> Result<Via, Failure> {
     let is_ours = Binary::own().is_ok_and(|own| own.hash == machines.program);
     if !is_ours {
         return Err(Failure::Target(format!(

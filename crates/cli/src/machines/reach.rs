@@ -19,13 +19,13 @@ const LONG: Duration = Duration::from_secs(24 * 3600);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Nodes behind one launcher.
-pub struct Nodes {
+pub(crate) struct Nodes {
     via: Via,
 }
 
 impl Nodes {
     /// Those of a record, or of an order.
-    pub fn of(nodes: &OnNodes) -> Nodes {
+    pub(crate) fn of(nodes: &OnNodes) -> Nodes {
         let via = match nodes.launcher.as_slice() {
             [] => Via::Ssh,
             words => Via::Template(words.to_vec()),
@@ -34,7 +34,7 @@ impl Nodes {
     }
 
     /// This program on a node.
-    pub fn program(&self, node: &str, words: &[&str]) -> Result<Program, Problem> {
+    pub(crate) fn program(&self, node: &str, words: &[&str]) -> Result<Program, Problem> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let started = Program::start(&self.via, node, &words);
         started.map_err(|said| Problem::AtNode { node: node.to_owned(), said })

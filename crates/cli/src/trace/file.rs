@@ -19,13 +19,13 @@ const BUFFER: usize = 256 << 10;
 const TOLD_EVERY: Duration = Duration::from_secs(1);
 
 /// The bytes of a trace.
-pub struct Source {
+pub(crate) struct Source {
     from: BufReader<Told>,
 }
 
 impl Source {
     /// A file that is read from its first byte on; `path` is what it is called.
-    pub fn new(file: File, path: &Path) -> Source {
+    pub(crate) fn new(file: File, path: &Path) -> Source {
         let of = file.metadata().map_or(0, |metadata| metadata.len());
         let path = path.display().to_string();
         let is_terminal = io::stderr().is_terminal();
@@ -85,7 +85,7 @@ impl Drop for Told {
 }
 
 /// The requests of a trace.
-pub fn open(args: &TraceArgs) -> Result<Requests<Source>, Failure> {
+pub(crate) fn open(args: &TraceArgs) -> Result<Requests<Source>, Failure> {
     let path = &args.trace;
     let wrong = |what: &str| Failure::Usage(format!("error: trace {}: {what}", path.display()));
     let metadata = std::fs::metadata(path)
@@ -104,6 +104,6 @@ pub fn open(args: &TraceArgs) -> Result<Requests<Source>, Failure> {
 }
 
 /// What is wrong with a trace.
-pub fn problem(path: &Path, what: &TraceProblem) -> Failure {
+pub(crate) fn problem(path: &Path, what: &TraceProblem) -> Failure {
     Failure::Usage(format!("error: trace {}: {what}", path.display()))
 }

@@ -8,7 +8,7 @@ mod shares;
 mod sorting;
 mod spool;
 
-pub use opened::{Opened, Stopped};
-pub use replay_suite::{ReplaySuite, carry_into};
-pub use scan::{Scanned, first_past, is_taken, scan, tell};
-pub use shares::shares;
+pub(crate) use opened::{Opened, Stopped};
+pub(crate) use replay_suite::{ReplaySuite, carry_into};
+pub(crate) use scan::{Scanned, first_past, is_taken, scan, tell};
+pub(crate) use shares::shares;

@@ -10,15 +10,15 @@ use model::trace::Request;
 use std::path::Path;
 
 /// A trace that is read from its first request to its last.
-pub struct Opened {
+pub(crate) struct Opened {
     /// Its requests.
-    pub requests: Requests<Source>,
+    pub(crate) requests: Requests<Source>,
     /// Where it was sorted: the file that it is read from, and how the original ended.
     sorted: Option<(Spooled, TraceEnd)>,
 }
 
 /// Why a trace was not read to its end.
-pub enum Stopped {
+pub(crate) enum Stopped {
     /// Its order is one that a window in memory does not mend: take it [`Opened::sorted`].
     Order,
     /// All else.
@@ -33,12 +33,12 @@ impl From<Failure> for Stopped {
 
 impl Opened {
     /// As it is.
-    pub fn new(args: &TraceArgs) -> Result<Opened, Failure> {
+    pub(crate) fn new(args: &TraceArgs) -> Result<Opened, Failure> {
         Ok(Opened { requests: open(args)?, sorted: None })
     }
 
     /// The same trace from its first request on, sorted into a nameless file in `folder`.
-    pub fn sorted(self, args: &TraceArgs, folder: &Path) -> Result<Opened, Failure> {
+    pub(crate) fn sorted(self, args: &TraceArgs, folder: &Path) -> Result<Opened, Failure> {
         drop(self);
         eprintln!(
             "note: trace {}: its requests are far out of order; sorting it into {} first",
@@ -53,7 +53,7 @@ impl Opened {
     }
 
     /// The next request; `None` at the end.
-    pub fn next(&mut self, args: &TraceArgs) -> Result<Option<Request>, Stopped> {
+    pub(crate) fn next(&mut self, args: &TraceArgs) -> Result<Option<Request>, Stopped> {
         match self.requests.next_request() {
             Ok(next) => Ok(next.map(|(request, _)| request)),
             Err(what) if what.is_order => Err(Stopped::Order),
@@ -62,17 +62,17 @@ impl Opened {
     }
 
     /// How the trace ended, once all of it was read.
-    pub fn end(&self) -> TraceEnd {
+    pub(crate) fn end(&self) -> TraceEnd {
         self.sorted.as_ref().map_or_else(|| self.requests.end(), |(_, ending)| *ending)
     }
 
     /// Whether it was sorted.
-    pub fn is_sorted(&self) -> bool {
+    pub(crate) fn is_sorted(&self) -> bool {
         self.sorted.is_some()
     }
 
     /// The sorted file, for whoever reads it again.
-    pub fn take_sorted(&mut self) -> Option<Spooled> {
+    pub(crate) fn take_sorted(&mut self) -> Option<Spooled> {
         self.sorted.take().map(|(spooled, _)| spooled)
     }
 }

@@ -17,18 +17,18 @@ const MOST_DEPTH: u64 = 256;
 const MOST_PARTS: usize = 32;
 
 /// What the suite of a replay is made of.
-pub struct ReplaySuite<'a> {
+pub(crate) struct ReplaySuite<'a> {
     /// What was asked for.
-    pub args: &'a ReplayArgs,
+    pub(crate) args: &'a ReplayArgs,
     /// The trace.
-    pub scanned: &'a Scanned,
+    pub(crate) scanned: &'a Scanned,
     /// The size of the file or of the loaded part of the device; `None` for all of what is there.
-    pub size: Option<Bytes>,
+    pub(crate) size: Option<Bytes>,
 }
 
 impl ReplaySuite<'_> {
     /// The name of the run.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let traces = self.args.traces().map(|path| path.file_name().unwrap_or_default());
         let traces: Vec<_> = traces.map(|name| name.to_string_lossy()).collect();
         match traces.as_slice() {
@@ -39,7 +39,7 @@ impl ReplaySuite<'_> {
 
     /// The suite. Its workload stands for the trace until [`carry_into`]: kinds, sizes and
     /// alignment are the trace's, so that what a target cannot take is refused as it always is.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let ReplaySuite { args, scanned, size } = self;
         let name = serde_json::Value::from(self.name()).to_string();
         let mut text = format!("name = {name}\n\n[layout]\nfiles = 1\n");
@@ -83,7 +83,7 @@ impl ReplaySuite<'_> {
     }
 
     /// The share of a host as a plan holds it, on a target of this size.
-    pub fn work(&self, share: &Share, size: Bytes) -> TraceWork {
+    pub(crate) fn work(&self, share: &Share, size: Bytes) -> TraceWork {
         let scanned = self.scanned;
         let space = match self.args.scale_space {
             None => Space::Same,
@@ -124,7 +124,7 @@ fn mix(sizes: &Sizes, others: &Sizes) -> String {
 
 /// Puts traces in place of what the workload would draw: one for each host, in their order, with
 /// the turn that the host has in it.
-pub fn carry_into(plan: &mut Plan, traces: &[(TraceWork, (u32, u32))]) {
+pub(crate) fn carry_into(plan: &mut Plan, traces: &[(TraceWork, (u32, u32))]) {
     // What all hosts send together; the share of a host is in its own plan.
     if let Some(all) = together(traces) {
         let stages = plan.stages.iter_mut().filter(|stage| stage.kind == StageKind::Measure);

@@ -18,13 +18,13 @@ const MOST_ALIGN: u64 = 1 << 20;
 
 /// How often each size of a kind of request occurs.
 #[derive(Clone, Debug, Default)]
-pub struct Sizes {
+pub(crate) struct Sizes {
     /// As many as fit.
-    pub counts: BTreeMap<u32, u64>,
+    pub(crate) counts: BTreeMap<u32, u64>,
     /// All requests.
-    pub requests: u64,
+    pub(crate) requests: u64,
     /// The largest of all.
-    pub largest: u32,
+    pub(crate) largest: u32,
 }
 
 impl Sizes {
@@ -48,33 +48,33 @@ impl Sizes {
 }
 
 /// What a trace comes to.
-pub struct Scanned {
+pub(crate) struct Scanned {
     /// Where the engine can read it, in our own form.
-    pub path: String,
+    pub(crate) path: String,
     /// The sequence of its requests.
-    pub digest: SequenceDigest,
+    pub(crate) digest: SequenceDigest,
     /// Its requests.
-    pub requests: u64,
+    pub(crate) requests: u64,
     /// Their bytes.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// Sizes of reads.
-    pub reads: Sizes,
+    pub(crate) reads: Sizes,
     /// Sizes of writes.
-    pub writes: Sizes,
+    pub(crate) writes: Sizes,
     /// Trims.
-    pub trims: u64,
+    pub(crate) trims: u64,
     /// Flushes.
-    pub flushes: u64,
+    pub(crate) flushes: u64,
     /// The byte behind the last that it touches.
-    pub end: u64,
+    pub(crate) end: u64,
     /// What all offsets and lengths are multiples of: a power of two.
-    pub align: u64,
+    pub(crate) align: u64,
     /// The instant of the last request, in ns.
-    pub last_ns: u64,
+    pub(crate) last_ns: u64,
     /// How many requests the recorded device had at once; `None` where that is not known of these.
-    pub in_flight: Option<InFlight>,
+    pub(crate) in_flight: Option<InFlight>,
     /// How the file ended.
-    pub ending: TraceEnd,
+    pub(crate) ending: TraceEnd,
     /// Holds the copy, if there is one.
     _spooled: Option<Spooled>,
 }
@@ -82,7 +82,7 @@ pub struct Scanned {
 impl Scanned {
     /// What several traces come to together, for a suite that stands for each of them; it cannot be
     /// replayed itself.
-    pub fn together(all: &[Scanned]) -> Scanned {
+    pub(crate) fn together(all: &[Scanned]) -> Scanned {
         let mut sum = Scanned::none();
         for one in all {
             sum.requests = sum.requests.saturating_add(one.requests);
@@ -99,7 +99,7 @@ impl Scanned {
     }
 
     /// Whether it is read from the trace itself, which other hosts may have at the same path.
-    pub fn is_as_it_is(&self) -> bool {
+    pub(crate) fn is_as_it_is(&self) -> bool {
         self._spooled.is_none()
     }
 
@@ -123,17 +123,17 @@ impl Scanned {
     }
 
     /// The share of reads in reads and writes; never all or none where there are both.
-    pub fn read_share(&self) -> Percent {
+    pub(crate) fn read_share(&self) -> Percent {
         share(self.reads.requests, self.reads.requests + self.writes.requests)
     }
 
     /// The share of trims in reads, writes and trims.
-    pub fn trim_share(&self) -> Percent {
+    pub(crate) fn trim_share(&self) -> Percent {
         share(self.trims, self.reads.requests + self.writes.requests + self.trims)
     }
 
     /// Requests that change what stands at the target.
-    pub fn changes(&self) -> u64 {
+    pub(crate) fn changes(&self) -> u64 {
         self.writes.requests + self.trims
     }
 }
@@ -150,7 +150,7 @@ fn share(some: u64, of: u64) -> Percent {
 }
 
 /// Whether a request is of those that are taken.
-pub fn is_taken(only: Option<Only>, op: Op) -> bool {
+pub(crate) fn is_taken(only: Option<Only>, op: Op) -> bool {
     match only {
         None => true,
         Some(Only::Reads) => op == Op::Read,
@@ -160,7 +160,7 @@ pub fn is_taken(only: Option<Only>, op: Op) -> bool {
 
 /// Reads the trace. What is not in our own form, or not taken whole, is copied into a nameless
 /// file in `folder`.
-pub fn scan(args: &TraceArgs, folder: &Path) -> Result<Scanned, Failure> {
+pub(crate) fn scan(args: &TraceArgs, folder: &Path) -> Result<Scanned, Failure> {
     let mut opened = Opened::new(args)?;
     loop {
         match scan_once(args, folder, &mut opened) {
@@ -241,7 +241,7 @@ impl Scanned {
 }
 
 /// What there is to know of a trace before it is used, which is then `used`.
-pub fn tell(path: &Path, ending: TraceEnd, used: &str) {
+pub(crate) fn tell(path: &Path, ending: TraceEnd, used: &str) {
     let path = path.display();
     if ending.is_cut_off {
         eprintln!("warning: trace {path} is cut off in the middle; what is whole of it is {used}");
@@ -277,7 +277,7 @@ fn nothing(args: &TraceArgs, all: &Scanned, sources: &[String]) -> Failure {
 }
 
 /// The place of the first request of the file that ends behind `size`, and where it ends.
-pub fn first_past(args: &TraceArgs, size: u64) -> Result<Option<(Place, u64)>, Failure> {
+pub(crate) fn first_past(args: &TraceArgs, size: u64) -> Result<Option<(Place, u64)>, Failure> {
     let mut requests = open(args)?;
     while let Some(InFile { request, place, .. }) =
         requests.next_in_file().map_err(|what| problem(&args.trace, &what))?

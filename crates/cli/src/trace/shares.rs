@@ -15,30 +15,30 @@ const MOST_SOURCES: usize = 1 << 20;
 
 /// What one host replays.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
+pub(crate) struct Share {
     /// Where the host can read it, in our own form.
-    pub path: String,
+    pub(crate) path: String,
     /// The sequence of its requests.
-    pub digest: SequenceDigest,
+    pub(crate) digest: SequenceDigest,
     /// Its requests.
-    pub requests: u64,
+    pub(crate) requests: u64,
     /// Their bytes.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// Whether any of them is a flush.
-    pub flushes: bool,
+    pub(crate) flushes: bool,
     /// The byte behind the last that it touches.
-    pub end: u64,
+    pub(crate) end: u64,
     /// The instant of the last request, in ns.
-    pub last_ns: u64,
+    pub(crate) last_ns: u64,
     /// How many requests the recorded device had at once; `None` where the share is a part of them.
-    pub in_flight: Option<InFlight>,
+    pub(crate) in_flight: Option<InFlight>,
     /// Whose requests of the file it sends, in turn with others: which, and of how many.
-    pub turn: (u32, u32),
+    pub(crate) turn: (u32, u32),
 }
 
 impl Share {
     /// All of a trace.
-    pub fn whole(scanned: &Scanned) -> Share {
+    pub(crate) fn whole(scanned: &Scanned) -> Share {
         Share {
             path: scanned.path.clone(),
             digest: scanned.digest,
@@ -79,15 +79,15 @@ impl Share {
 }
 
 /// The shares of so many hosts, and the copies that hold them: gone when these are dropped.
-pub struct Shares {
+pub(crate) struct Shares {
     /// One for each host, in their order.
-    pub all: Vec<Share>,
+    pub(crate) all: Vec<Share>,
     _held: Vec<Spooled>,
 }
 
 /// What each of `hosts` hosts replays of `traces`: one each, or all the same, or as `split` says.
 /// Copies go into `folder`.
-pub fn shares(
+pub(crate) fn shares(
     traces: &[Scanned],
     split: Option<Split>,
     hosts: usize,

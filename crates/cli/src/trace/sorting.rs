@@ -21,7 +21,7 @@ const MERGED: usize = 64;
 const ORIGIN: u64 = MOST / 2;
 
 /// Sorts a trace into a nameless file in `folder`, in our own form; says how the trace ended.
-pub fn sort(args: &TraceArgs, folder: &Path) -> Result<(Spooled, TraceEnd), Failure> {
+pub(crate) fn sort(args: &TraceArgs, folder: &Path) -> Result<(Spooled, TraceEnd), Failure> {
     let mut requests = open(args)?;
     let mut pieces = Pieces::new(folder, PIECE, MERGED);
     let mut first_ns = None;

@@ -11,18 +11,18 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The file while it is written.
-pub struct Spool {
+pub(crate) struct Spool {
     writer: Writer<BufWriter<File>>,
 }
 
 /// The file once it is whole; gone when this is dropped.
-pub struct Spooled {
+pub(crate) struct Spooled {
     file: File,
 }
 
 impl Spool {
     /// A file in `folder`.
-    pub fn create(folder: &Path, header: &Header) -> Result<Spool, Failure> {
+    pub(crate) fn create(folder: &Path, header: &Header) -> Result<Spool, Failure> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let path = folder.join(format!(".plimsoll-replay-{process}-{number}.trace"));
@@ -35,12 +35,12 @@ impl Spool {
     }
 
     /// Adds a request.
-    pub fn add(&mut self, request: &Request) -> Result<(), Failure> {
+    pub(crate) fn add(&mut self, request: &Request) -> Result<(), Failure> {
         self.writer.add(request).map_err(|error| failed(Path::new("."), &error))
     }
 
     /// All were added.
-    pub fn finish(self) -> Result<Spooled, Failure> {
+    pub(crate) fn finish(self) -> Result<Spooled, Failure> {
         let (file, _) = self.writer.finish(0, 0).map_err(|error| failed(Path::new("."), &error))?;
         let file = file.into_inner().map_err(|error| failed(Path::new("."), error.error()))?;
         Ok(Spooled { file })
@@ -49,12 +49,12 @@ impl Spool {
 
 impl Spooled {
     /// A path at which this process, and those that it starts here, can open it again.
-    pub fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
     /// It, from its first byte on, for a reader of its own.
-    pub fn open(&self) -> Result<File, Failure> {
+    pub(crate) fn open(&self) -> Result<File, Failure> {
         File::open(self.path()).map_err(|error| failed(Path::new("."), &error))
     }
 }

@@ -5,14 +5,14 @@ use hyper::{HeaderMap, Uri};
 use std::net::{IpAddr, SocketAddr};
 
 /// The cookie that carries the token, so that it does not stand in addresses for long.
-pub const COOKIE_NAME: &str = "plimsoll_token";
+pub(crate) const COOKIE_NAME: &str = "plimsoll_token";
 /// A token that is shorter can be guessed.
 const LEAST_TOKEN: usize = 16;
 const MOST_TOKEN: usize = 256;
 
 /// The secret that opens the pages.
 #[derive(Clone)]
-pub struct Token(String);
+pub(crate) struct Token(String);
 
 impl std::fmt::Debug for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -22,7 +22,7 @@ impl std::fmt::Debug for Token {
 
 impl Token {
     /// The token as it stands in a cookie or in an address.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
@@ -57,7 +57,7 @@ impl std::str::FromStr for Token {
 ///
 /// # Errors
 /// What is meant instead, in words.
-pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse() {
         return Ok(address);
     }
@@ -81,7 +81,7 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
 ///
 /// # Errors
 /// The reason and the remedy, in words.
-pub fn may_serve(address: SocketAddr, token: Option<&Token>) -> Result<(), String> {
+pub(crate) fn may_serve(address: SocketAddr, token: Option<&Token>) -> Result<(), String> {
     match token {
         None if !address.ip().is_loopback() => Err(format!(
             "--serve {address}: other machines could see the run there; protect it with --token, \
@@ -93,7 +93,7 @@ pub fn may_serve(address: SocketAddr, token: Option<&Token>) -> Result<(), Strin
 
 /// What is to be done with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// It may see everything.
     Welcome,
     /// It brought the token in its address: it gets the cookie and comes again without.
@@ -105,7 +105,7 @@ pub enum Verdict {
 }
 
 /// Judges a request.
-pub fn judge(token: Option<&Token>, uri: &Uri, headers: &HeaderMap) -> Verdict {
+pub(crate) fn judge(token: Option<&Token>, uri: &Uri, headers: &HeaderMap) -> Verdict {
     let Some(token) = token else {
         return if is_by_own_name(headers) { Verdict::Welcome } else { Verdict::Misled };
     };
@@ -127,7 +127,7 @@ pub fn judge(token: Option<&Token>, uri: &Uri, headers: &HeaderMap) -> Verdict {
 /// The same place of this server without the token in its address. Never another server's: browsers
 /// read a backslash as a slash, and two of them at the front as the name of a server (WHATWG, URL
 /// Standard, "path state" and "special authority ignore slashes state").
-pub fn without_token(path: &str, query: &str) -> String {
+pub(crate) fn without_token(path: &str, query: &str) -> String {
     let rest: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("token=")).collect();
     let rest = rest.join("&");
     let path = path.replace('\\', "/");
@@ -140,7 +140,7 @@ pub fn without_token(path: &str, query: &str) -> String {
 ///
 /// `Sec-Fetch-Site` (W3C, Fetch Metadata) says so; where a browser leaves it out, `Origin` does, or
 /// the cookie, which is not sent along from elsewhere.
-pub fn is_own_page(is_guarded: bool, headers: &HeaderMap) -> bool {
+pub(crate) fn is_own_page(is_guarded: bool, headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if let Some(site) = text("sec-fetch-site") {
         return matches!(site, "same-origin" | "none");

@@ -14,7 +14,7 @@ use report::topics::canary::Metric;
 use std::sync::{Arc, Mutex};
 
 /// A canary that is shown.
-pub struct CanaryPage {
+pub(crate) struct CanaryPage {
     board: Arc<Mutex<CanaryBoard>>,
     server: Option<Server>,
     push: Option<Push>,
@@ -34,7 +34,7 @@ impl CanaryPage {
     ///
     /// # Errors
     /// As [`Server::start`] and [`Pusher::start`].
-    pub fn start(
+    pub(crate) fn start(
         options: &CanaryShare,
         board: impl FnOnce() -> Board,
     ) -> Result<Option<CanaryPage>, Failure> {
@@ -57,17 +57,17 @@ impl CanaryPage {
     }
 
     /// Another segment is about to begin.
-    pub fn segment(&self, board: Board) {
+    pub(crate) fn segment(&self, board: Board) {
         lock(&self.board).segment(board);
     }
 
     /// Takes in what happened in it.
-    pub fn event(&self, event: &Event) {
+    pub(crate) fn event(&self, event: &Event) {
         lock(&self.board).event(event);
     }
 
     /// Shows and pushes what the canary says at an instant, in ns since 1970.
-    pub fn tell(&mut self, unix_ns: u64, status: String, metrics: Vec<Metric>) {
+    pub(crate) fn tell(&mut self, unix_ns: u64, status: String, metrics: Vec<Metric>) {
         let scrape = {
             let mut board = lock(&self.board);
             board.tell(status, metrics);
@@ -80,7 +80,7 @@ impl CanaryPage {
     }
 
     /// Nothing more comes: tells every reader, pushes what waits, and ends.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         if let Some(push) = self.push {
             push.pusher.finish();
         }

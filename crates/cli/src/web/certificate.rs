@@ -18,22 +18,22 @@ const MOST_BYTES: u64 = 1 << 20;
 const MOST_CERTIFICATES: usize = 16;
 
 /// What two files say, and what they are called to people.
-pub struct Pair<'a> {
+pub(crate) struct Pair<'a> {
     /// The certificates, as PEM.
-    pub cert: &'a [u8],
+    pub(crate) cert: &'a [u8],
     /// Where they are from.
-    pub cert_name: String,
+    pub(crate) cert_name: String,
     /// The private key, as PEM.
-    pub key: &'a [u8],
+    pub(crate) key: &'a [u8],
     /// Where it is from.
-    pub key_name: String,
+    pub(crate) key_name: String,
 }
 
 /// Reads a file that `option` names.
 ///
 /// # Errors
 /// It cannot be read, or is too large for what it is said to be.
-pub fn read(option: &str, path: &Path) -> Result<Vec<u8>, String> {
+pub(crate) fn read(option: &str, path: &Path) -> Result<Vec<u8>, String> {
     let refused = |why: &dyn std::fmt::Display| {
         format!("{option} {}: {why}; name a PEM file that this user can read", path.display())
     };
@@ -50,7 +50,7 @@ pub fn read(option: &str, path: &Path) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 /// What is wrong, where, and what to do.
-pub fn config(pair: &Pair<'_>, now: UnixTime) -> Result<Arc<ServerConfig>, String> {
+pub(crate) fn config(pair: &Pair<'_>, now: UnixTime) -> Result<Arc<ServerConfig>, String> {
     let (chain, key) = (chain(pair)?, key(pair)?);
     let provider = Arc::new(ring::default_provider());
     // Its own dates are nothing that a server looks at; browsers do.
@@ -153,14 +153,14 @@ fn moment(time: UnixTime) -> String {
 
 /// Certificates and keys of tests; `fixtures/tls/README.md` says how they were made.
 #[cfg(test)]
-pub mod testing {
+pub(crate) mod testing {
     /// A certificate of localhost from 2020 to 2120, and its key.
-    pub const GOOD: [&str; 2] = [
+    pub(crate) const GOOD: [&str; 2] = [
         include_str!("../../../../fixtures/tls/cert.pem"),
         include_str!("../../../../fixtures/tls/key.pem"),
     ];
     /// Another key.
-    pub const OTHER_KEY: &str = include_str!("../../../../fixtures/tls/other-key.pem");
+    pub(crate) const OTHER_KEY: &str = include_str!("../../../../fixtures/tls/other-key.pem");
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use model::{Event, Record};
 use std::sync::{Arc, Mutex};
 
 /// A run for others: its live page, and what is pushed of it.
-pub struct LivePage {
+pub(crate) struct LivePage {
     board: Arc<Mutex<Board>>,
     server: Option<Server>,
     push: Option<Push>,
@@ -29,7 +29,7 @@ impl LivePage {
     ///
     /// # Errors
     /// As [`Server::start`] and [`Pusher::start`].
-    pub fn start(
+    pub(crate) fn start(
         options: &ShareArgs,
         whole: &RunOverview<'_>,
     ) -> Result<Option<LivePage>, Failure> {
@@ -61,7 +61,7 @@ impl LivePage {
     }
 
     /// Takes in what happened.
-    pub fn event(&mut self, event: &Event) {
+    pub(crate) fn event(&mut self, event: &Event) {
         let part = {
             let mut board = lock(&self.board);
             if let Some(push) = &mut self.push {
@@ -83,7 +83,7 @@ impl LivePage {
     }
 
     /// Shows what the run file says of the whole run; then ends, or stays until somebody stops it.
-    pub fn finish(self, record: &Record, stays: bool) {
+    pub(crate) fn finish(self, record: &Record, stays: bool) {
         if let Some(push) = self.push {
             push.pusher.finish();
         }

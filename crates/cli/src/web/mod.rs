@@ -16,31 +16,31 @@ mod thousand_tests;
 mod tls;
 mod watched;
 
-pub use access::{Token, listen_address};
-pub use canary::CanaryPage;
-pub use live::LivePage;
-pub use push::{Destination, Pusher};
-pub use server::Server;
-pub use site::{Site, lock};
-pub use tls::Tls;
-pub use watched::WatchedPage;
+pub(crate) use access::{Token, listen_address};
+pub(crate) use canary::CanaryPage;
+pub(crate) use live::LivePage;
+pub(crate) use push::{Destination, Pusher};
+pub(crate) use server::Server;
+pub(crate) use site::{Site, lock};
+pub(crate) use tls::Tls;
+pub(crate) use watched::WatchedPage;
 
 use crate::args::TlsArgs;
 use crate::failure::Failure;
 
 /// Who may see pages, and what protects them on their way.
-pub struct Protection {
+pub(crate) struct Protection {
     /// What lets somebody in.
-    pub token: Option<Token>,
+    pub(crate) token: Option<Token>,
     /// What they are served with, where that is TLS.
-    pub tls: Option<Tls>,
+    pub(crate) tls: Option<Tls>,
 }
 
 /// The protection that the arguments ask for.
 ///
 /// # Errors
 /// As [`token`] and [`Tls::new`].
-pub fn protection(token: Option<&Token>, tls: &TlsArgs) -> Result<Protection, Failure> {
+pub(crate) fn protection(token: Option<&Token>, tls: &TlsArgs) -> Result<Protection, Failure> {
     Ok(Protection { token: self::token(token)?, tls: Tls::new(tls)? })
 }
 

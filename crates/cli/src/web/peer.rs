@@ -10,7 +10,7 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Whether `peer`, who is connected to `own`, is this process's user, or root. False where the
 /// kernel does not say whose the connection is: from another machine, or from another network
 /// namespace.
-pub fn is_own_user(peer: SocketAddr, own: SocketAddr) -> bool {
+pub(crate) fn is_own_user(peer: SocketAddr, own: SocketAddr) -> bool {
     let uid = rustix::process::getuid().as_raw();
     let owner = ["/proc/net/tcp", "/proc/net/tcp6"]
         .iter()

@@ -52,7 +52,7 @@ type Body = BoxBody<Bytes, Infallible>;
 
 /// A server that runs.
 #[derive(Debug)]
-pub struct Server {
+pub(crate) struct Server {
     address: SocketAddr,
     is_guarded: bool,
     is_secure: bool,
@@ -82,7 +82,7 @@ impl Server {
     ///
     /// # Errors
     /// When the address is not for all to see and there is no token, or it cannot be had.
-    pub fn start(
+    pub(crate) fn start(
         address: SocketAddr,
         protection: Protection,
         site: Site,
@@ -133,14 +133,14 @@ impl Server {
     }
 
     /// Where a browser finds it, and what it takes to be let in.
-    pub fn line(&self, what: &str) -> String {
+    pub(crate) fn line(&self, what: &str) -> String {
         let guard = if self.is_guarded { " (add ?token=TOKEN)" } else { "" };
         let scheme = if self.is_secure { "https" } else { "http" };
         format!("{what} {scheme}://{}/{guard}", self.address)
     }
 
     /// Tells every reader that nothing more comes, and ends.
-    pub fn finish(mut self) {
+    pub(crate) fn finish(mut self) {
         let _ = self.over.send(true);
         if let Some(thread) = self.thread.take() {
             // A view that panicked was reported when it did.

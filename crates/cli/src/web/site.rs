@@ -7,11 +7,11 @@ use model::Record;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What goes on, shared between who feeds it and who shows it.
-pub type SharedBoard = Arc<Mutex<dyn Dashboard>>;
+pub(crate) type SharedBoard = Arc<Mutex<dyn Dashboard>>;
 
 /// What is served.
 #[derive(Clone, Debug)]
-pub enum Site {
+pub(crate) enum Site {
     /// A run, or hosts that are watched, while that goes on.
     Live(SharedBoard),
     /// Runs that were recorded, with the names of their files.
@@ -20,7 +20,7 @@ pub enum Site {
 
 /// What a path asks for.
 #[derive(Debug)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// A text of a type.
     Text(StatusCode, &'static str, String),
     /// The metrics of what goes on, to be written in a form.
@@ -35,13 +35,13 @@ const PLAIN: &str = "text/plain; charset=utf-8";
 const MOST_SIDE: usize = 16;
 
 /// The board, whoever had it last.
-pub fn lock<T: ?Sized>(board: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T: ?Sized>(board: &Mutex<T>) -> MutexGuard<'_, T> {
     // A view that panicked has changed nothing of the board.
     board.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Answers a request for `path` with `query`, of somebody who can read what `accept` names.
-pub fn answer(
+pub(crate) fn answer(
     site: &Site,
     path: &str,
     query: &str,
@@ -106,7 +106,7 @@ fn nothing() -> Answer {
 }
 
 /// The values of a key in a query, decoded.
-pub fn values<'a>(query: &'a str, key: &'a str) -> impl Iterator<Item = String> + 'a {
+pub(crate) fn values<'a>(query: &'a str, key: &'a str) -> impl Iterator<Item = String> + 'a {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.filter(move |(name, _)| *name == key).map(|(_, value)| decoded(value))
 }

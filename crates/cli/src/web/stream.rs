@@ -21,7 +21,7 @@ fn event(name: &str, data: &serde_json::Value) -> Bytes {
 
 /// Tells one reader of everything that is new, until it leaves or the server ends. A reader that is
 /// slow hears less often.
-pub async fn tell(
+pub(crate) async fn tell(
     board: SharedBoard,
     view: View,
     boot: String,

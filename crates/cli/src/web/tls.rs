@@ -20,7 +20,7 @@ const LOOKS_EVERY: Duration = Duration::from_secs(60);
 const HANDSHAKE: u8 = 22;
 
 /// What pages are served with.
-pub struct Tls {
+pub(crate) struct Tls {
     cert: PathBuf,
     key: PathBuf,
     shown: Mutex<Shown>,
@@ -38,7 +38,7 @@ struct Shown {
 type Stamp = (u64, u64, i64, i64);
 
 /// Who began to speak.
-pub enum Caller {
+pub(crate) enum Caller {
     /// Somebody who speaks TLS.
     Secure(Box<TlsStream<TcpStream>>),
     /// Somebody who does not know that he should.
@@ -50,7 +50,7 @@ impl Tls {
     ///
     /// # Errors
     /// A file cannot be read, holds something else, or they do not fit or hold now.
-    pub fn new(args: &TlsArgs) -> Result<Option<Tls>, Failure> {
+    pub(crate) fn new(args: &TlsArgs) -> Result<Option<Tls>, Failure> {
         let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
         let stamps = [stamp(cert), stamp(key)];
         let config = load(cert, key).map_err(|why| Failure::Usage(format!("error: {why}")))?;
@@ -62,12 +62,12 @@ impl Tls {
     ///
     /// # Errors
     /// As [`Tls::new`].
-    pub fn check(args: &TlsArgs) -> Result<(), Failure> {
+    pub(crate) fn check(args: &TlsArgs) -> Result<(), Failure> {
         Tls::new(args).map(drop)
     }
 
     /// Hears how somebody begins; nothing where he ends, or speaks neither.
-    pub async fn greet(&self, stream: TcpStream) -> Option<Caller> {
+    pub(crate) async fn greet(&self, stream: TcpStream) -> Option<Caller> {
         let mut first = [0];
         if stream.peek(&mut first).await.ok()? == 0 {
             return None;

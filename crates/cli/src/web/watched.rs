@@ -14,7 +14,7 @@ use model::testbed::HostFacts;
 use std::sync::{Arc, Mutex};
 
 /// Hosts for others: their live page, and what is pushed of them.
-pub struct WatchedPage {
+pub(crate) struct WatchedPage {
     watching: Arc<Mutex<Watching>>,
     server: Option<Server>,
     push: Option<Push>,
@@ -34,7 +34,7 @@ impl WatchedPage {
     ///
     /// # Errors
     /// As [`Server::start`] and [`Pusher::start`].
-    pub fn start(
+    pub(crate) fn start(
         options: &WatchShareArgs,
         facts: &[HostFacts],
         interval: Nanos,
@@ -59,7 +59,7 @@ impl WatchedPage {
     }
 
     /// Takes in what a host told.
-    pub fn watched(&mut self, watched: &Watched) {
+    pub(crate) fn watched(&mut self, watched: &Watched) {
         if let (Some(push), Watched::Counters(sample)) = (&mut self.push, watched)
             && push.newest.is_none_or(|newest| sample.number > newest)
         {
@@ -78,7 +78,7 @@ impl WatchedPage {
     }
 
     /// Nothing more comes: tells every reader, and ends.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         lock(&self.watching).end();
         if let Some(push) = self.push {
             push.put(&lock(&self.watching));

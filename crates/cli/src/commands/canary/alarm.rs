@@ -22,7 +22,7 @@ const MOST_COMMANDS: u32 = 4;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Whom it tells.
-pub struct Alarm<'a> {
+pub(crate) struct Alarm<'a> {
     output: &'a CanaryOutput,
     running: Arc<AtomicU32>,
     /// Commands that did not end well, or did not begin.
@@ -30,30 +30,30 @@ pub struct Alarm<'a> {
 }
 
 /// Something that people have to know.
-pub struct News<'a> {
+pub(crate) struct News<'a> {
     /// `fast`, `medium`, `slow`, `level` or `harm`.
-    pub alert: &'a str,
+    pub(crate) alert: &'a str,
     /// Whether it begins.
-    pub is_on: bool,
+    pub(crate) is_on: bool,
     /// In words.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
     /// As a line of JSON.
-    pub line: &'a serde_json::Value,
+    pub(crate) line: &'a serde_json::Value,
 }
 
 impl<'a> Alarm<'a> {
     /// An alarm that was never heard yet.
-    pub fn new(output: &'a CanaryOutput) -> Alarm<'a> {
+    pub(crate) fn new(output: &'a CanaryOutput) -> Alarm<'a> {
         Alarm { output, running: Arc::default(), failed: Arc::default() }
     }
 
     /// A line on standard output, in words or as JSON.
-    pub fn line(&self, text: &str, line: &serde_json::Value) -> Result<(), Failure> {
+    pub(crate) fn line(&self, text: &str, line: &serde_json::Value) -> Result<(), Failure> {
         if self.output.json { print_json_line(line) } else { print(&format!("{text}\n")) }
     }
 
     /// A line on standard error, one of JSON where these are wanted, and the command.
-    pub fn tell(&self, news: &News<'_>) -> Result<(), Failure> {
+    pub(crate) fn tell(&self, news: &News<'_>) -> Result<(), Failure> {
         eprintln!("{}", news.text);
         if self.output.json {
             print_json_line(news.line)?;
@@ -84,7 +84,7 @@ impl<'a> Alarm<'a> {
     }
 
     /// Sends one alert to everybody who gets them, and says who they are.
-    pub fn test(&self) -> Result<(), Failure> {
+    pub(crate) fn test(&self) -> Result<(), Failure> {
         let unix_ns = fleet::unix_ns();
         let (text, line) = (words::test_alert(unix_ns), words::test_line(unix_ns));
         self.tell(&News { alert: "test", is_on: true, text: &text, line: &line })?;
@@ -114,7 +114,7 @@ impl<'a> Alarm<'a> {
     }
 
     /// Writes the metrics, if they are wanted: a reader sees the old file or the new one.
-    pub fn metrics(&self, text: &str) {
+    pub(crate) fn metrics(&self, text: &str) {
         let Some(path) = &self.output.textfile else { return };
         if let Err(error) = replace(path, text) {
             eprintln!("warning: --textfile {}: {error}; the load goes on", path.display());
@@ -122,7 +122,7 @@ impl<'a> Alarm<'a> {
     }
 
     /// Waits for commands that still run, for as long as they may.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         let began = Instant::now();
         while self.running.load(Ordering::SeqCst) > 0 && began.elapsed() < LONGEST {
             std::thread::sleep(LOOK);
@@ -164,7 +164,7 @@ fn wait(mut child: std::process::Child, running: Arc<AtomicU32>, failed: Arc<Ato
 const MARK: &str = "# HELP plimsoll_canary_";
 
 /// Refuses a file for metrics that is not ours, before anything is touched.
-pub fn check_textfile(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_textfile(path: &Path) -> Result<(), Failure> {
     use std::io::Read;
     let wrong = |what: String| {
         Failure::Usage(format!("error: --textfile {}: {what}; name another file", path.display()))

@@ -24,7 +24,7 @@ const LARGEST: u64 = 64 << 20;
 const MOST_ENTRIES: usize = 256;
 
 /// The ledger of the canary that runs here.
-pub struct Ledger {
+pub(crate) struct Ledger {
     dir: PathBuf,
     file: File,
     entries: usize,
@@ -127,7 +127,7 @@ fn text(dir: &Path) -> Result<Option<String>, Failure> {
 }
 
 /// What the ledger in `dir` says, for somebody who only looks.
-pub fn look(dir: &Path) -> Result<State, Failure> {
+pub(crate) fn look(dir: &Path) -> Result<State, Failure> {
     match text(dir)? {
         Some(text) => parse(&text).map(|parsed| parsed.state).map_err(|what| failed(dir, what)),
         None => Err(Failure::Usage(format!(
@@ -138,19 +138,19 @@ pub fn look(dir: &Path) -> Result<State, Failure> {
 }
 
 /// What stands in `dir`, which may not be there; touches nothing.
-pub fn peek(dir: &Path) -> Result<Option<State>, Failure> {
+pub(crate) fn peek(dir: &Path) -> Result<Option<State>, Failure> {
     let found = text(dir)?.map(|text| parse(&text)).transpose();
     found.map(|found| found.map(|parsed| parsed.state)).map_err(|what| failed(dir, what))
 }
 
 /// A folder that is ours alone from here on.
-pub struct Claimed {
+pub(crate) struct Claimed {
     dir: PathBuf,
     lock: File,
 }
 
 /// Takes the folder: a new or empty one, or that of a canary that does not run.
-pub fn claim(dir: &Path) -> Result<Claimed, Failure> {
+pub(crate) fn claim(dir: &Path) -> Result<Claimed, Failure> {
     let usage = |what: &str| Failure::Usage(format!("error: --dir {}: {what}", dir.display()));
     if !dir.exists() {
         std::fs::DirBuilder::new()
@@ -183,7 +183,7 @@ pub fn claim(dir: &Path) -> Result<Claimed, Failure> {
 
 impl Claimed {
     /// The ledger, begun with `state` where there is none.
-    pub fn open(self, state: State) -> Result<Ledger, Failure> {
+    pub(crate) fn open(self, state: State) -> Result<Ledger, Failure> {
         let dir = self.dir;
         let parsed = match text(&dir)? {
             Some(text) => parse(&text).map_err(|what| failed(&dir, what))?,
@@ -220,17 +220,17 @@ fn rewrite(dir: &Path, state: &State) -> Result<(), Failure> {
 
 impl Ledger {
     /// What all entries come to.
-    pub fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &State {
         &self.state
     }
 
     /// Where the run file of a segment is: the name follows from the number alone.
-    pub fn run_file(&self, number: u32) -> PathBuf {
+    pub(crate) fn run_file(&self, number: u32) -> PathBuf {
         self.dir.join(format!("segment-{number:07}.plimsoll"))
     }
 
     /// Writes an entry; when it comes back, the entry is on disk.
-    pub fn append(&mut self, entry: &Entry) -> Result<(), Failure> {
+    pub(crate) fn append(&mut self, entry: &Entry) -> Result<(), Failure> {
         let write = |file: &mut File| -> std::io::Result<()> {
             let text = line(entry).map_err(std::io::Error::other)?;
             file.write_all(text.as_bytes())?;

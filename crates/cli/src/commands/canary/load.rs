@@ -18,17 +18,17 @@ const DAY: u64 = 24 * 3600;
 const MINUTE: u64 = 60_000_000_000;
 
 /// What is wanted of a canary.
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// Its folder.
-    pub dir: PathBuf,
+    pub(crate) dir: PathBuf,
     /// The suite with the canary's times and rate.
-    pub asked: Asked,
+    pub(crate) asked: Asked,
     /// What requests have to keep to.
-    pub objective: Objective,
+    pub(crate) objective: Objective,
     /// Which requests do.
-    pub judge: Judge,
+    pub(crate) judge: Judge,
     /// When the load is taken away.
-    pub guard: GuardTerms,
+    pub(crate) guard: GuardTerms,
 }
 
 fn usage(what: impl std::fmt::Display) -> Failure {
@@ -44,7 +44,7 @@ fn within(name: &str, value: Nanos, range: [Nanos; 2]) -> Result<(), Failure> {
 }
 
 /// Reads the arguments.
-pub fn wanted(args: &CanaryArgs) -> Result<Wanted, Failure> {
+pub(crate) fn wanted(args: &CanaryArgs) -> Result<Wanted, Failure> {
     let Some(dir) = args.dir.clone() else {
         return Err(usage(
             "there is no --dir; name the folder where the canary keeps what it sees",
@@ -151,7 +151,7 @@ fn at(asked: &mut Asked, rate: Rate) -> Result<(), Failure> {
 }
 
 /// The number of the stage that loads, and what the canary does by this plan.
-pub fn terms(wanted: &Wanted, plan: &Plan, window: Nanos) -> Result<Terms, Failure> {
+pub(crate) fn terms(wanted: &Wanted, plan: &Plan, window: Nanos) -> Result<Terms, Failure> {
     let (_, stage) = measured(plan)?;
     let mut rate_milli = 0u64;
     for work in &stage.works {
@@ -205,7 +205,7 @@ pub fn terms(wanted: &Wanted, plan: &Plan, window: Nanos) -> Result<Terms, Failu
 }
 
 /// The one stage that measures, with its number.
-pub fn measured(plan: &Plan) -> Result<(u32, &Stage), Failure> {
+pub(crate) fn measured(plan: &Plan) -> Result<(u32, &Stage), Failure> {
     let mut all = (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
     match (all.next(), all.count()) {
         (Some(one), 0) => Ok(one),
@@ -218,7 +218,7 @@ pub fn measured(plan: &Plan) -> Result<(u32, &Stage), Failure> {
 }
 
 /// In what two canaries differ, as words; `None` where they do the same.
-pub fn difference(kept: &Terms, asked: &Terms) -> Option<String> {
+pub(crate) fn difference(kept: &Terms, asked: &Terms) -> Option<String> {
     let targets = |terms: &Terms| {
         let all = terms.targets.iter().map(|(host, path)| format!("{host}:{path}"));
         all.collect::<Vec<_>>().join(", ")

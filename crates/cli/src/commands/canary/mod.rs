@@ -23,7 +23,7 @@ enum Outcome {
 }
 
 /// Loads, or shows what was seen.
-pub fn canary(args: &CanaryArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn canary(args: &CanaryArgs) -> Result<ExitCode, Failure> {
     if let Some(CanaryCommand::Status { dir, json }) = &args.command {
         return status::status(dir, *json);
     }

@@ -33,7 +33,11 @@ fn too_many(
 }
 
 /// Removes what is old or one too many. What cannot be removed is said and stays in the ledger.
-pub fn tidy(ledger: &mut Ledger, output: &CanaryOutput, unix_ns: u64) -> Result<(), Failure> {
+pub(crate) fn tidy(
+    ledger: &mut Ledger,
+    output: &CanaryOutput,
+    unix_ns: u64,
+) -> Result<(), Failure> {
     let keep_bytes = output.keep_bytes.map_or(u64::MAX, |bytes| bytes.0);
     let gone = too_many(&ledger.state().files, unix_ns, output.keep.0, keep_bytes);
     for number in gone {
@@ -47,7 +51,7 @@ pub fn tidy(ledger: &mut Ledger, output: &CanaryOutput, unix_ns: u64) -> Result<
 }
 
 /// Removes a run file of the canary `run_id`, and nothing else of that name.
-pub fn remove(path: &Path, run_id: &str) -> Result<(), String> {
+pub(crate) fn remove(path: &Path, run_id: &str) -> Result<(), String> {
     let Ok(meta) = path.symlink_metadata() else { return Ok(()) };
     if !meta.is_file() {
         return Err("it is no file of ours".to_owned());

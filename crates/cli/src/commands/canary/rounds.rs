@@ -40,7 +40,7 @@ fn prepare(
 }
 
 /// Runs the canary.
-pub fn run(args: &CanaryArgs, wanted: &Wanted) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: &CanaryArgs, wanted: &Wanted) -> Result<Outcome, Failure> {
     // First of all: who sees an agent may already send a signal.
     let signalled = signals::watch(Work::Canary);
     let known = ledger::peek(&wanted.dir)?;

@@ -18,17 +18,17 @@ use std::path::Path;
 use store::Halted;
 
 /// Hosts that are ready, and what they are to do.
-pub struct Prepared {
+pub(crate) struct Prepared {
     /// The hosts.
-    pub started: Hosts,
+    pub(crate) started: Hosts,
     /// The plan of a segment.
-    pub plan: Plan,
+    pub(crate) plan: Plan,
     /// What the hosts are.
-    pub facts: Vec<HostFacts>,
+    pub(crate) facts: Vec<HostFacts>,
 }
 
 /// How a segment ended.
-pub enum How {
+pub(crate) enum How {
     /// At its time.
     Complete,
     /// The load was taken away.
@@ -40,7 +40,7 @@ pub enum How {
 }
 
 /// A segment that runs.
-pub struct Live {
+pub(crate) struct Live {
     /// The stage that measures.
     stage: u32,
     is_poisson: bool,
@@ -73,13 +73,13 @@ fn stages(plan: &Plan, facts: &[HostFacts]) -> Vec<u32> {
 }
 
 /// What is shown of a segment that began at this instant.
-pub fn board(prepared: &Prepared, began_unix_ns: u64) -> Board {
+pub(crate) fn board(prepared: &Prepared, began_unix_ns: u64) -> Board {
     let Prepared { plan, facts, .. } = prepared;
     Board::new(plan.clone(), facts.clone(), env!("CARGO_PKG_VERSION"), began_unix_ns)
 }
 
 /// Runs a segment, keeps what it came to, and says how it ended.
-pub fn run(session: &mut Session<'_>, prepared: Prepared) -> Result<How, Failure> {
+pub(crate) fn run(session: &mut Session<'_>, prepared: Prepared) -> Result<How, Failure> {
     let began = Began { number: session.ledger.state().next, unix_ns: session.now() };
     if let Some(page) = &session.page {
         page.segment(board(&prepared, began.unix_ns));
@@ -196,15 +196,19 @@ impl Live {
 
 /// What was seen of a segment while it ran, and is in no run file.
 #[derive(Debug, Default)]
-pub struct Watched {
+pub(crate) struct Watched {
     /// The p99 of each quiet window, in ns.
-    pub levels_ns: Vec<u64>,
+    pub(crate) levels_ns: Vec<u64>,
     /// Why the load was taken away.
-    pub harm: Option<Harm>,
+    pub(crate) harm: Option<Harm>,
 }
 
 /// Enters what a segment that is over came to, as its run file has it.
-pub fn settle(session: &mut Session<'_>, began: Began, watched: Watched) -> Result<(), Failure> {
+pub(crate) fn settle(
+    session: &mut Session<'_>,
+    began: Began,
+    watched: Watched,
+) -> Result<(), Failure> {
     let number = began.number;
     let out = session.ledger.run_file(number);
     let seen = if out.exists() { read(session, began, &out)? } else { None };

@@ -15,36 +15,36 @@ use std::collections::BTreeMap;
 
 /// What the running segment came to until now.
 #[derive(Debug, Default)]
-pub struct Running {
+pub(crate) struct Running {
     /// By the minute since 1970.
-    pub slots: BTreeMap<u64, Counts>,
+    pub(crate) slots: BTreeMap<u64, Counts>,
     /// What has no answer.
-    pub unanswered: Option<Unanswered>,
+    pub(crate) unanswered: Option<Unanswered>,
 }
 
 /// A canary at work.
-pub struct Session<'a> {
+pub(crate) struct Session<'a> {
     /// What is wanted of it.
-    pub wanted: &'a Wanted,
+    pub(crate) wanted: &'a Wanted,
     /// What it has seen.
-    pub ledger: Ledger,
+    pub(crate) ledger: Ledger,
     /// Whether others may suffer.
-    pub guard: Guard,
+    pub(crate) guard: Guard,
     /// Where signals go.
-    pub signalled: Signalled,
+    pub(crate) signalled: Signalled,
     /// What was typed.
-    pub args: &'a CanaryArgs,
+    pub(crate) args: &'a CanaryArgs,
     /// Whom it reports to.
-    pub alarm: Alarm<'a>,
+    pub(crate) alarm: Alarm<'a>,
     /// Who else sees it.
-    pub page: Option<CanaryPage>,
+    pub(crate) page: Option<CanaryPage>,
     /// Whether time is simulated, so that nobody waits for it.
-    pub is_virtual: bool,
+    pub(crate) is_virtual: bool,
 }
 
 impl Session<'_> {
     /// The instant in the canary's time, which never goes back: in ns since 1970.
-    pub fn now(&self) -> u64 {
+    pub(crate) fn now(&self) -> u64 {
         let state = self.ledger.state();
         // Nobody waited for a pause in simulated time.
         let paused = if self.is_virtual { state.paused_until_unix_ns } else { 0 };
@@ -52,7 +52,7 @@ impl Session<'_> {
     }
 
     /// The load was taken away. False where the canary ends with that.
-    pub fn harmed(&mut self, harm: Harm) -> Result<bool, Failure> {
+    pub(crate) fn harmed(&mut self, harm: Harm) -> Result<bool, Failure> {
         let now = self.now();
         let stays = self.args.guard.on_harm == OnHarm::Pause;
         let until = now.saturating_add(pause(self.ledger.state().pauses).0);
@@ -73,7 +73,7 @@ impl Session<'_> {
     }
 
     /// A minute is over, and this is what the running segment counted.
-    pub fn minute(&mut self, last: u64, running: &Running) -> Result<(), Failure> {
+    pub(crate) fn minute(&mut self, last: u64, running: &Running) -> Result<(), Failure> {
         let known = &self.ledger.state().running_slots;
         let slots = running.slots.iter().filter(|(slot, counts)| known.get(slot) != Some(counts));
         let slots: BTreeMap<u64, Counts> = slots.map(|(slot, counts)| (*slot, *counts)).collect();
@@ -107,7 +107,7 @@ impl Session<'_> {
     }
 
     /// A segment came to its end, or was cut short.
-    pub fn ended(&mut self, ended: Ended) -> Result<(), Failure> {
+    pub(crate) fn ended(&mut self, ended: Ended) -> Result<(), Failure> {
         let unix_ns = ended.ended_unix_ns;
         let last = unix_ns.saturating_sub(1) / SLOT_NS;
         self.ledger.append(&Entry::Ended(Box::new(ended)))?;
@@ -130,7 +130,7 @@ impl Session<'_> {
     }
 
     /// Tells the metrics as of now to whoever wants them; no segment runs.
-    pub fn metrics(&mut self) {
+    pub(crate) fn metrics(&mut self) {
         self.metrics_at(self.now(), &BTreeMap::new(), None);
     }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Shows it as of now; a running segment counts up to its last whole minute.
-pub fn status(dir: &Path, json: bool) -> Result<ExitCode, Failure> {
+pub(crate) fn status(dir: &Path, json: bool) -> Result<ExitCode, Failure> {
     let state = ledger::look(dir)?;
     // A simulated canary is ahead of the clock.
     let last = state.running_slots.last_key_value();

@@ -28,7 +28,7 @@ struct Outcome {
 }
 
 /// Judges the head.
-pub fn gate(args: &GateArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn gate(args: &GateArgs) -> Result<ExitCode, Failure> {
     let sought = sought::sought(args)?;
     let base = Side::of(&args.base, "base")?;
     let head = Side::of(&args.head, "head")?;

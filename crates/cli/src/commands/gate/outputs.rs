@@ -10,7 +10,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 
 /// Refuses places that cannot be written, before hours are spent.
-pub fn check(output: &GateOutput) -> Result<(), Failure> {
+pub(crate) fn check(output: &GateOutput) -> Result<(), Failure> {
     let Some(path) = &output.junit else { return Ok(()) };
     match outputs::create(path, Kind::JUnit, output.force) {
         Ok(_) => {
@@ -28,7 +28,7 @@ pub fn check(output: &GateOutput) -> Result<(), Failure> {
 }
 
 /// Says the answer everywhere.
-pub fn tell(told: &Told<'_>, output: &GateOutput) -> Result<(), Failure> {
+pub(crate) fn tell(told: &Told<'_>, output: &GateOutput) -> Result<(), Failure> {
     match output.json {
         true => print_json(&json(told))?,
         false => print(&text(told))?,

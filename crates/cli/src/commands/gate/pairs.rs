@@ -37,7 +37,7 @@ enum Cut {
 
 /// Runs pairs until the answer is known or the time is over. A pair that does not fit the rest of
 /// the time is left out: whether it does is no matter of which side is which.
-pub fn run(sought: &Sought<'_>, base: &str, head: &str) -> Result<Outcome, Failure> {
+pub(crate) fn run(sought: &Sought<'_>, base: &str, head: &str) -> Result<Outcome, Failure> {
     let args = sought.args;
     if writes_run(base) != writes_run(head) {
         return Err(Failure::Usage(

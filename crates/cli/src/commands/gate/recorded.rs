@@ -19,7 +19,11 @@ use report::topics::gate::Runs;
 use std::time::{Duration, Instant};
 
 /// Judges recorded runs by recorded runs.
-pub fn both(sought: &Sought<'_>, base: &RunFiles, head: &RunFiles) -> Result<Outcome, Failure> {
+pub(crate) fn both(
+    sought: &Sought<'_>,
+    base: &RunFiles,
+    head: &RunFiles,
+) -> Result<Outcome, Failure> {
     let args = sought.args;
     let heads = complete(head)?;
     let first = heads.first().ok_or_else(|| none_left(&args.head))?;
@@ -32,7 +36,11 @@ pub fn both(sought: &Sought<'_>, base: &RunFiles, head: &RunFiles) -> Result<Out
 }
 
 /// Judges a command by recorded runs: how often it runs is decided by how far these stray.
-pub fn with_head(sought: &Sought<'_>, base: &RunFiles, head: &str) -> Result<Outcome, Failure> {
+pub(crate) fn with_head(
+    sought: &Sought<'_>,
+    base: &RunFiles,
+    head: &str,
+) -> Result<Outcome, Failure> {
     let args = sought.args;
     if !writes_run(head) {
         return Err(Failure::Usage(
@@ -148,14 +156,14 @@ fn measured(subject: &Subject, rows: &[Vec<ResultRow>], choices: &[Choice]) -> O
 }
 
 /// A subject with the logarithm of its figure.
-pub fn value(subject: Subject, rows: &[&ResultRow]) -> Option<(Subject, f64)> {
+pub(crate) fn value(subject: Subject, rows: &[&ResultRow]) -> Option<(Subject, f64)> {
     let Subject::Figure { metric, .. } = &subject else { return None };
     let value = Measured::of(*metric, rows)?.value();
     Some((subject, value))
 }
 
 /// What all these runs have in common to be watched.
-pub fn shared_subjects(
+pub(crate) fn shared_subjects(
     bases: &[&Record],
     heads: &[&Record],
     choices: &[Choice],
@@ -180,7 +188,7 @@ pub fn shared_subjects(
 }
 
 /// Refuses runs of different work.
-pub fn comparable(base: &Record, head: &Record) -> Result<(), Failure> {
+pub(crate) fn comparable(base: &Record, head: &Record) -> Result<(), Failure> {
     let comparison = compare(&[base, head]);
     let all = comparison.others.iter().flat_map(|other| {
         other.unlike.iter().chain(other.points.iter().flat_map(|point| &point.unlike))

@@ -14,7 +14,7 @@ const MOST_RUNS: usize = 2_000;
 const RUN_FILE: &[u8] = b"SQLite format 3\0";
 
 /// One side of a gate.
-pub enum Side {
+pub(crate) enum Side {
     /// A command for the shell.
     Command(String),
     /// Run files.
@@ -22,16 +22,16 @@ pub enum Side {
 }
 
 /// Run files of one side.
-pub struct RunFiles {
+pub(crate) struct RunFiles {
     /// Where they are.
-    pub paths: Vec<PathBuf>,
+    pub(crate) paths: Vec<PathBuf>,
     /// Whether a folder was named, of which what does not fit is left out.
-    pub is_folder: bool,
+    pub(crate) is_folder: bool,
 }
 
 impl Side {
     /// The side that `text` names, which was given as `--NAME`.
-    pub fn of(text: &str, name: &str) -> Result<Side, Failure> {
+    pub(crate) fn of(text: &str, name: &str) -> Result<Side, Failure> {
         let path = Path::new(text);
         if text.trim().is_empty() {
             return Err(wrong(name, "is empty; name a command or a run file"));
@@ -98,11 +98,11 @@ fn begins_as_run_file(path: &Path) -> bool {
 }
 
 /// Whether a command writes a run file.
-pub fn writes_run(command: &str) -> bool {
+pub(crate) fn writes_run(command: &str) -> bool {
     command.contains(OUT)
 }
 
 /// The command with the place of its run file put in.
-pub fn with_out(command: &str, out: &Path) -> String {
+pub(crate) fn with_out(command: &str, out: &Path) -> String {
     command.replace(OUT, &out.to_string_lossy())
 }

@@ -10,13 +10,13 @@ use model::{Nanos, Percent};
 use suite::{ObjectiveSpec, Spec};
 
 /// The arguments of a gate, with what it is to find.
-pub struct Sought<'a> {
+pub(crate) struct Sought<'a> {
     /// What was typed.
-    pub args: &'a GateArgs,
+    pub(crate) args: &'a GateArgs,
     /// The change, and how often to err.
-    pub terms: Terms,
+    pub(crate) terms: Terms,
     /// How long it may take.
-    pub budget: Nanos,
+    pub(crate) budget: Nanos,
 }
 
 const POWER: f64 = 0.9;
@@ -29,7 +29,7 @@ const BUDGETS: [Nanos; 2] = [Nanos::seconds(1), Nanos::seconds(7 * 24 * 3600)];
 ///
 /// # Errors
 /// The suite is none, a number is out of range, or nobody says what to find.
-pub fn sought(args: &GateArgs) -> Result<Sought<'_>, Failure> {
+pub(crate) fn sought(args: &GateArgs) -> Result<Sought<'_>, Failure> {
     let suite = args.suite.as_deref().map(objective).transpose()?;
     let usage = |what: String| Failure::Usage(format!("error: {what}"));
     let share = |key: &str, pick: fn(&ObjectiveSpec) -> Auto<Percent>, read: Reading| {

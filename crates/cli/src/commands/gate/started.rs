@@ -22,11 +22,11 @@ const TAIL_BYTES: u64 = 2_000;
 
 /// Whether somebody stopped the gate.
 #[derive(Clone)]
-pub struct Stop(Arc<AtomicBool>);
+pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
     /// From here on, signals stop the gate.
-    pub fn watch() -> Stop {
+    pub(crate) fn watch() -> Stop {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             // A second one changes nothing: the command has ten seconds to end, and then it does.
@@ -36,13 +36,13 @@ impl Stop {
     }
 
     /// Whether it is to stop.
-    pub fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
 
 /// How a command ended.
-pub enum Ended {
+pub(crate) enum Ended {
     /// Well, after this time.
     After(Duration),
     /// It was ended, because somebody stopped the gate.
@@ -55,7 +55,12 @@ pub enum Ended {
 ///
 /// # Errors
 /// It cannot be started, or fails.
-pub fn run(command: &str, log: &Path, limit: Duration, stop: &Stop) -> Result<Ended, Failure> {
+pub(crate) fn run(
+    command: &str,
+    log: &Path,
+    limit: Duration,
+    stop: &Stop,
+) -> Result<Ended, Failure> {
     let failed = |what: String| Failure::Run(format!("error: `{command}` {what}"));
     let said = File::create(log).map_err(|error| failed(format!("cannot be logged: {error}")))?;
     let both = said.try_clone().map_err(|error| failed(format!("cannot be logged: {error}")))?;

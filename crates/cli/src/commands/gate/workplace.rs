@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// The folder; removed at the end with its files, unless they are to be kept.
-pub struct Workplace {
+pub(crate) struct Workplace {
     folder: PathBuf,
     is_kept: bool,
     /// What was put there: nothing else is removed.
@@ -14,7 +14,7 @@ pub struct Workplace {
 
 impl Workplace {
     /// A new folder: `keep`, or one among the files that nobody keeps.
-    pub fn new(keep: Option<&Path>) -> Result<Workplace, Failure> {
+    pub(crate) fn new(keep: Option<&Path>) -> Result<Workplace, Failure> {
         let folder = match keep {
             Some(folder) => std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()),
             None => std::env::temp_dir().join(format!("plimsoll-gate-{}", std::process::id())),
@@ -37,12 +37,12 @@ impl Workplace {
     }
 
     /// Where a run file goes.
-    pub fn run_file(&mut self, side: &str, number: usize) -> PathBuf {
+    pub(crate) fn run_file(&mut self, side: &str, number: usize) -> PathBuf {
         self.file(format!("{side}-{number:04}.plimsoll"))
     }
 
     /// Where what a command says goes.
-    pub fn log(&mut self) -> PathBuf {
+    pub(crate) fn log(&mut self) -> PathBuf {
         self.file("said.log".to_owned())
     }
 
@@ -55,7 +55,7 @@ impl Workplace {
     }
 
     /// Takes a run file away that was read, with what stands beside it, unless it is to be kept.
-    pub fn done_with(&self, run: &Path) {
+    pub(crate) fn done_with(&self, run: &Path) {
         if !self.is_kept {
             remove(run);
         }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 /// Does it, waits for its end, and says what it came to.
-pub fn act(args: &VmsActArgs, act: MachineAct) -> Result<ExitCode, Failure> {
+pub(crate) fn act(args: &VmsActArgs, act: MachineAct) -> Result<ExitCode, Failure> {
     let usage = |text: &str| Failure::Usage(format!("error: {text}"));
     match (act, &args.to) {
         (MachineAct::Move, None) => {

@@ -19,7 +19,11 @@ use std::thread;
 
 /// Carries bytes between our streams and a machine's agent until one side ends. What is at the
 /// machine's end starts that agent, or finds it again.
-pub fn bridge(socket: &Path, is_to_greet: bool, agent: &[String]) -> Result<ExitCode, Failure> {
+pub(crate) fn bridge(
+    socket: &Path,
+    is_to_greet: bool,
+    agent: &[String],
+) -> Result<ExitCode, Failure> {
     let ask = Ask::of_arguments(agent).ok_or_else(|| {
         Failure::Usage("error: no such agent can be asked for; a run does it".to_owned())
     })?;
@@ -199,7 +203,7 @@ const LONGEST_REQUEST: u64 = 1 << 20;
 
 /// Answers one request of a coordinator. Where it goes away meanwhile, what was being made is taken
 /// down.
-pub fn node() -> Result<ExitCode, Failure> {
+pub(crate) fn node() -> Result<ExitCode, Failure> {
     let places = Places::of_user().map_err(|problem| machines::failure(&problem))?;
     let mut out = io::stdout();
     greet(&mut out)?;

@@ -4,7 +4,7 @@ mod acts;
 mod bridge;
 mod planned;
 
-pub use planned::planned;
+pub(crate) use planned::planned;
 
 use super::{print, print_json};
 use crate::args::{VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs};
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use suite::Spec;
 
 /// Does what was asked.
-pub fn vms(args: &VmsArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn vms(args: &VmsArgs) -> Result<ExitCode, Failure> {
     match &args.what {
         VmsCommand::Up(args) => up(args),
         VmsCommand::List { provider: Some(of), connect, json } => marked(*of, connect, *json),

@@ -11,7 +11,7 @@ use std::path::Path;
 use suite::Spec;
 
 /// What `--provider` would make, for `plimsoll plan`.
-pub fn planned(
+pub(crate) fn planned(
     spec: &Spec,
     of: ProviderKind,
     boots: BootArgs<'_>,
@@ -45,7 +45,7 @@ pub fn planned(
 }
 
 /// Machines that could be made.
-pub struct Planned {
+pub(crate) struct Planned {
     wanted: Wanted,
     nodes: Vec<OnOne>,
 }
@@ -80,7 +80,7 @@ impl Planned {
     }
 
     /// For people.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let wanted = self.wanted.machines();
         let mut text = String::new();
         // Writing into a String cannot fail.
@@ -140,7 +140,7 @@ impl Planned {
     }
 
     /// For programs.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let wanted = self.wanted.machines();
         let nodes = self.nodes.iter().map(|on| {
             json!({

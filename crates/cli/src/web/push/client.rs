@@ -20,7 +20,7 @@ const MOST_TOLD: usize = 200;
 
 /// Why a push did not arrive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub(crate) enum Trouble {
     /// The receiver will not take it, however often it comes.
     Refused(String),
     /// It may be taken later.
@@ -28,17 +28,17 @@ pub enum Trouble {
 }
 
 /// What is sent, ready for the wire.
-pub struct Sent<'a> {
+pub(crate) struct Sent<'a> {
     /// Its bytes.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// What proves who sends it.
-    pub authorization: Option<&'a HeaderValue>,
+    pub(crate) authorization: Option<&'a HeaderValue>,
     /// Whom the receiver has to be known by, where it is spoken to by TLS.
-    pub trust: Option<&'a Trust>,
+    pub(crate) trust: Option<&'a Trust>,
 }
 
 /// Sends it, and hears the answer.
-pub async fn send(to: &Destination, sent: Sent<'_>) -> Result<(), Trouble> {
+pub(crate) async fn send(to: &Destination, sent: Sent<'_>) -> Result<(), Trouble> {
     match tokio::time::timeout(PATIENCE, exchange(to, sent)).await {
         Ok(answer) => answer,
         Err(_) => Err(Trouble::Failed(format!("no answer within {} s", PATIENCE.as_secs()))),

@@ -5,13 +5,13 @@ use std::str::FromStr;
 
 /// A receiver of metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Destination {
+pub(crate) struct Destination {
     /// Its name or address and port, as the header `Host` has them.
-    pub authority: String,
+    pub(crate) authority: String,
     /// Whether it is spoken to by TLS.
-    pub is_secure: bool,
+    pub(crate) is_secure: bool,
     /// What it is asked for: path and query.
-    pub path: String,
+    pub(crate) path: String,
 }
 
 /// A longer one is none.
@@ -75,7 +75,7 @@ fn with_port(authority: &str, port: u16) -> String {
 
 impl Destination {
     /// Its name or address alone, without the brackets of IPv6.
-    pub fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         let host =
             self.authority.rsplit_once(':').map_or(self.authority.as_str(), |(host, _)| host);
         host.trim_start_matches('[').trim_end_matches(']')

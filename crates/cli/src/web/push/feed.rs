@@ -12,7 +12,7 @@ const EVERY: Nanos = Nanos::seconds(1);
 
 /// Takes the events of a run, beside its board.
 #[derive(Debug)]
-pub struct Feed {
+pub(crate) struct Feed {
     queue: Arc<Queue>,
     pace: Pace,
     began_unix_ns: u64,
@@ -20,19 +20,19 @@ pub struct Feed {
 
 impl Feed {
     /// One for a run that began at this instant.
-    pub fn new(queue: Arc<Queue>, began_unix_ns: u64) -> Feed {
+    pub(crate) fn new(queue: Arc<Queue>, began_unix_ns: u64) -> Feed {
         Feed { queue, pace: Pace::new(EVERY), began_unix_ns }
     }
 
     /// The board is about to hear of an event.
-    pub fn before(&mut self, board: &Board, event: &Event) {
+    pub(crate) fn before(&mut self, board: &Board, event: &Event) {
         if self.pace.is_due(event, board.now_unix_ns()) {
             self.push(board);
         }
     }
 
     /// The board has heard of it.
-    pub fn after(&mut self, board: &Board, event: &Event) {
+    pub(crate) fn after(&mut self, board: &Board, event: &Event) {
         if Pace::is_last(event) {
             self.push(board);
         }

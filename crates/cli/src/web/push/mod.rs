@@ -7,9 +7,9 @@ mod feed;
 mod queue;
 mod trust;
 
-pub use destination::Destination;
-pub use feed::Feed;
-pub use queue::Queue;
+pub(crate) use destination::Destination;
+pub(crate) use feed::Feed;
+pub(crate) use queue::Queue;
 
 use crate::failure::Failure;
 use client::{Sent, Trouble};
@@ -34,7 +34,7 @@ const PAUSES: [Duration; 4] = [
 
 /// A thread that pushes.
 #[derive(Debug)]
-pub struct Pusher {
+pub(crate) struct Pusher {
     to: Destination,
     queue: Arc<Queue>,
     thread: JoinHandle<Told>,
@@ -56,7 +56,7 @@ impl Pusher {
     /// # Errors
     /// The value of $PLIMSOLL_PUSH_AUTHORIZATION is none, a receiver by TLS could not be known, or
     /// no thread can be had.
-    pub fn start(to: Option<&Destination>) -> Result<Option<Pusher>, Failure> {
+    pub(crate) fn start(to: Option<&Destination>) -> Result<Option<Pusher>, Failure> {
         let Some(to) = to.cloned() else { return Ok(None) };
         let authorization = authorization()?;
         let trust = to.is_secure.then(Trust::of_machine).transpose();
@@ -87,12 +87,12 @@ impl Pusher {
     }
 
     /// Where to leave what is to be pushed.
-    pub fn queue(&self) -> Arc<Queue> {
+    pub(crate) fn queue(&self) -> Arc<Queue> {
         self.queue.clone()
     }
 
     /// Pushes what waits, for as long as it may take, and tells what was lost.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         self.queue.close(Instant::now() + GRACE);
         let taken = self.queue.taken();
         // A bug in it is reported where it panicked.

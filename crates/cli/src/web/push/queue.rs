@@ -7,11 +7,11 @@ use std::time::Instant;
 
 /// So many wait at most; of more, the oldest are left out. Totals are cumulative: the next push has
 /// what a lost one would have said.
-pub const MOST_WAITING: usize = 64;
+pub(crate) const MOST_WAITING: usize = 64;
 
 /// The queue.
 #[derive(Debug, Default)]
-pub struct Queue {
+pub(crate) struct Queue {
     waiting: Mutex<Waiting>,
     changed: Condvar,
 }
@@ -32,7 +32,7 @@ impl Queue {
     }
 
     /// Puts one at the end; never waits.
-    pub fn put(&self, snapshot: Snapshot) {
+    pub(crate) fn put(&self, snapshot: Snapshot) {
         let mut waiting = self.lock();
         waiting.snapshots.push_back(snapshot);
         waiting.taken += 1;
@@ -44,7 +44,7 @@ impl Queue {
     }
 
     /// The next one, when there is one; `None` when none comes any more.
-    pub fn next(&self) -> Option<Snapshot> {
+    pub(crate) fn next(&self) -> Option<Snapshot> {
         let mut waiting = self.lock();
         loop {
             if let Some(snapshot) = waiting.snapshots.pop_front() {
@@ -58,7 +58,7 @@ impl Queue {
     }
 
     /// Leaves out all but the newest, which has the totals of all.
-    pub fn skip_to_newest(&self) {
+    pub(crate) fn skip_to_newest(&self) {
         let mut waiting = self.lock();
         let skipped = waiting.snapshots.len().saturating_sub(1);
         waiting.snapshots.drain(..skipped);
@@ -66,23 +66,23 @@ impl Queue {
     }
 
     /// Whether any waits.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lock().snapshots.is_empty()
     }
 
     /// Nothing more comes; what waits may be sent until `ends_at`.
-    pub fn close(&self, ends_at: Instant) {
+    pub(crate) fn close(&self, ends_at: Instant) {
         self.lock().ends_at = Some(ends_at);
         self.changed.notify_all();
     }
 
     /// Until when what waits may be sent; `None` while more comes.
-    pub fn ends_at(&self) -> Option<Instant> {
+    pub(crate) fn ends_at(&self) -> Option<Instant> {
         self.lock().ends_at
     }
 
     /// Waits until `until`, or until the queue is closed.
-    pub fn rest(&self, until: Instant) {
+    pub(crate) fn rest(&self, until: Instant) {
         let mut waiting = self.lock();
         while waiting.ends_at.is_none() {
             let left = until.saturating_duration_since(Instant::now());
@@ -95,12 +95,12 @@ impl Queue {
     }
 
     /// How many were left out.
-    pub fn left_out(&self) -> u64 {
+    pub(crate) fn left_out(&self) -> u64 {
         self.lock().left_out
     }
 
     /// How many were ever put in.
-    pub fn taken(&self) -> u64 {
+    pub(crate) fn taken(&self) -> u64 {
         self.lock().taken
     }
 }

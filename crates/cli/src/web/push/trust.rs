@@ -24,14 +24,14 @@ const PLACES: [&str; 4] = [
 ];
 
 /// The authorities.
-pub struct Trust(TlsConnector);
+pub(crate) struct Trust(TlsConnector);
 
 impl Trust {
     /// Those of `$SSL_CERT_FILE`, or of this machine.
     ///
     /// # Errors
     /// There are none, in words.
-    pub fn of_machine() -> Result<Trust, String> {
+    pub(crate) fn of_machine() -> Result<Trust, String> {
         Trust::of(std::env::var_os(VARIABLE).as_deref())
     }
 
@@ -70,7 +70,7 @@ impl Trust {
     ///
     /// # Errors
     /// It is not who it says, or speaks no TLS, in words.
-    pub async fn greet(
+    pub(crate) async fn greet(
         &self,
         host: &str,
         stream: TcpStream,
