@@ -42,9 +42,12 @@ use report::surfaces::table::Notes;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+/// The version, with the commit and the machine that it was built for.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PLIMSOLL_BUILD"), ")");
+
 /// Finds the load line of a storage cluster, and says whether the figure can be trusted.
 #[derive(Debug, Parser)]
-#[command(name = "plimsoll", version, about, max_term_width = 100,
+#[command(name = "plimsoll", version = VERSION, about, max_term_width = 100,
     after_help = examples::EXIT_CODES, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
     /// What to do.

@@ -1,8 +1,10 @@
 //! fio's words for one workload, turned into a suite: there is one path for all runs.
 
 use crate::args::{Pattern, QuickArgs};
+use form::Override;
 use model::{Bytes, Nanos, Percent};
 use std::fmt::Write;
+use suite::Spec;
 
 /// The suite that the quick form stands for.
 pub(crate) fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
@@ -36,8 +38,7 @@ pub(crate) fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
     }
     let measure = quick.runtime.unwrap_or(Nanos::seconds(60));
     let _ = writeln!(text, "\n[stages]\nmeasure = \"{}\"", milliseconds(measure));
-    let interval = Nanos((measure.0 / INTERVALS).clamp(LEAST_INTERVAL.0, Nanos::seconds(1).0));
-    let _ = writeln!(text, "interval = \"{}\"", milliseconds(interval));
+    let _ = writeln!(text, "interval = \"{}\"", milliseconds(interval(measure)));
     if let Some(ramp) = quick.ramp {
         let _ = writeln!(text, "precondition = \"{}\"", milliseconds(ramp));
     }
@@ -60,10 +61,42 @@ pub(crate) fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
     text
 }
 
+/// What words beside a suite or a job change in it, before any `--set`. `spec` is the suite without
+/// them.
+pub(crate) fn sets(quick: &QuickArgs, spec: &Spec) -> Vec<Override> {
+    let mut all = Vec::new();
+    let mut set = |field: &str, value: Option<String>| {
+        all.extend(value.and_then(|value| format!("{field}={value}").parse::<Override>().ok()));
+    };
+    set("block_size", quick.bs.map(|size| size.0.to_string()));
+    set("depth", quick.iodepth.map(|depth| depth.to_string()));
+    set("workers", quick.numjobs.map(|workers| workers.to_string()));
+    set("layout.size", quick.size.map(|size| size.0.to_string()));
+    set("stages.measure", quick.runtime.map(milliseconds));
+    set("stages.precondition", quick.ramp.map(milliseconds));
+    set("read", quick.rwmixread.map(|share| share.to_string()));
+    set("rate", quick.rate.map(|rate| quoted(&rate.to_string())));
+    set("rate_of", quick.rate.map(|_| "all".to_owned()));
+    set("dsync", quick.dsync.then(|| "true".to_owned()));
+    set("contents.verify", quick.verify.as_ref().map(|_| "true".to_owned()));
+    set("name", quick.name.as_deref().map(quoted));
+    // A short measurement has as many intervals as a long one.
+    let shorter = quick.runtime.map(interval).filter(|interval| {
+        spec.scenarios().iter().any(|scenario| scenario.stages.interval.value > *interval)
+    });
+    set("stages.interval", shorter.map(milliseconds));
+    all
+}
+
 /// So many intervals of a short measurement say how far chance moves its figures.
 const INTERVALS: u64 = 40;
 /// No interval is shorter.
 const LEAST_INTERVAL: Nanos = Nanos(10_000_000);
+
+/// How long an interval of a measurement is.
+fn interval(measure: Nanos) -> Nanos {
+    Nanos((measure.0 / INTERVALS).clamp(LEAST_INTERVAL.0, Nanos::seconds(1).0))
+}
 
 /// A time as suites have it.
 fn milliseconds(time: Nanos) -> String {
@@ -105,7 +138,7 @@ mod tests {
     use model::choices::Access;
     use model::load::{Rate, SizeMix};
     use model::offered::Offered;
-    use suite::{Spec, Verify};
+    use suite::Verify;
 
     #[test]
     fn what_a_fio_users_hands_type_is_a_good_suite() {
@@ -154,6 +187,27 @@ mod tests {
         ] {
             assert_eq!(spec_of(line).suite.name.value, name, "{line}");
         }
+    }
+
+    #[test]
+    fn words_beside_a_suite_change_it() {
+        let line = "run|smoke|--runtime|2|--bs|8k|--iodepth|16|--size|1m|--rate|2k|--name|a b";
+        let words = std::iter::once("plimsoll").chain(line.split('|'));
+        let Command::Run(run) = Arguments::parse_from(words).command else { panic!("a run") };
+        let text = "name = \"s\"\n[stages]\nmeasure = \"60s\"\n[[workload]]\nname = \"w\"\n\
+                    [[workload]]\nname = \"v\"\nblock_size = \"1MiB\"\n";
+        let spec = Spec::parse("s", text, &[]).expect("a good suite");
+        let spec = Spec::parse("s", text, &sets(&run.work.quick, &spec)).expect("a good suite");
+        let stages = &spec.first_scenario().stages;
+        let interval = Nanos(50_000_000);
+        assert_eq!((stages.measure.value, stages.interval.value), (Nanos::seconds(2), interval));
+        assert_eq!(spec.suite.name.value, "a b");
+        for point in &spec.first_scenario().points {
+            let workload = &point.workloads[0];
+            assert_eq!(workload.block_size.value, SizeMix::single(Bytes(8192)));
+            assert_eq!(workload.depth.value, Depth(16));
+        }
+        assert!(sets(&QuickArgs::default(), &spec).is_empty());
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Finds the suite that was asked for, and puts targets and options together.
 
-use crate::args::{DEFAULT_TARGET, WorkArgs};
+use crate::args::{DEFAULT_TARGET, Pattern, WorkArgs};
 use crate::failure::{Failure, suite_failure};
 use crate::{imported, machines, quick, quotable, simulate, text_file};
+use clap::ValueEnum;
 use form::{Override, nearest};
 use model::note::{Adjusted, Imported};
 use provision::Deployment;
@@ -153,6 +154,13 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
         Spec::parse_with(&name, &text, sets, &files).map_err(|errors| suite_failure(&errors))
     };
     let mut spec = parse(&[sets.as_slice(), work.sets.as_slice()].concat())?;
+    if work.quick.rw.is_none() {
+        let words = quick::sets(&work.quick, &spec);
+        if !words.is_empty() {
+            sets.extend(words);
+            spec = parse(&[sets.as_slice(), work.sets.as_slice()].concat())?;
+        }
+    }
     if imported.is_some() {
         imported::refuse_commands(&spec, &work.sets, work.allow_commands)?;
     }
@@ -332,11 +340,28 @@ pub(crate) fn find(what: &[String]) -> Result<(String, String), Failure> {
         return Ok(((*name).to_owned(), (*text).to_owned()));
     }
     let path = Path::new(wanted);
+    if let Some(meant) = meant(wanted, path.is_dir()) {
+        return Err(Failure::Usage(format!("error: `{wanted}` is no suite; {meant}")));
+    }
     let looks_like_a_file = wanted.ends_with(".toml") || wanted.contains('/');
     if looks_like_a_file || path.is_file() {
         return text_file::read(path, "suite").map(|text| (wanted.to_owned(), text));
     }
     Err(Failure::Usage(unknown(wanted)))
+}
+
+/// What somebody means who names no suite where one stands.
+fn meant(wanted: &str, is_folder: bool) -> Option<String> {
+    let is_pattern = Pattern::from_str(wanted, true).is_ok();
+    match wanted {
+        _ if is_pattern => Some(format!("a pattern stands behind `--rw`: --rw {wanted} PATH")),
+        _ if is_folder || wanted.starts_with("/dev/") => Some(format!(
+            "a path to load stands behind a suite (quick --target {wanted}) or a pattern (--rw \
+             randread {wanted})"
+        )),
+        _ if wanted.ends_with(".plimsoll") => Some(format!("it is a run: plimsoll show {wanted}")),
+        _ => None,
+    }
 }
 
 fn unknown(wanted: &str) -> String {
@@ -378,6 +403,16 @@ mod tests {
                 assert!(intervals >= 40, "{name}: {intervals} intervals");
             }
         }
+    }
+
+    #[test]
+    fn who_names_a_pattern_a_path_or_a_run_is_told_where_it_stands() {
+        let said = |wanted: &str| meant(wanted, wanted == "/mnt/x").unwrap_or_default();
+        assert!(said("randread").contains("--rw randread PATH"));
+        assert!(said("/mnt/x").contains("quick --target /mnt/x"));
+        assert!(said("/dev/vda").contains("--rw randread /dev/vda"));
+        assert!(said("x.plimsoll").contains("plimsoll show x.plimsoll"));
+        assert_eq!(said("mine.toml"), "");
     }
 
     #[test]

@@ -73,11 +73,6 @@ fn with_words_of_fio(
 /// field of suites, what says the same here; of a slip, the flag that is really near. No guess
 /// where neither is known.
 fn led(mut error: clap::Error, command: Option<&clap::Command>, line: &[OsString]) -> clap::Error {
-    if error.kind() == ErrorKind::MissingRequiredArgument
-        && let Some(remedy) = line.iter().find_map(|word| of_suites(word, command?))
-    {
-        insert(&mut error, remedy);
-    }
     if error.kind() == ErrorKind::InvalidUtf8
         && let Some(word) = line.iter().find(|word| word.to_str().is_none())
     {
@@ -119,18 +114,6 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>, line: &[OsString
 
 fn insert(error: &mut clap::Error, remedy: String) {
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![remedy.into()]));
-}
-
-/// What sets the same in a suite as this word does in the quick form, if it is a flag of that.
-fn of_suites(word: &OsString, command: &clap::Command) -> Option<String> {
-    let word = word.to_str()?.strip_prefix("--")?;
-    let name = word.split('=').next().unwrap_or(word);
-    let is_name = |own: &str| own == name;
-    let known = command.get_arguments().find(|arg| {
-        arg.get_long().is_some_and(is_name)
-            || arg.get_all_aliases().is_some_and(|all| all.into_iter().any(is_name))
-    })?;
-    (known.get_help_heading() == Some(super::QUICK_FORM)).then(|| flag(name)).flatten()
 }
 
 /// What to do with an option that a job of fio has, and the quick form has not.
@@ -246,15 +229,11 @@ mod tests {
             parse_from(words).expect_err(line).to_string()
         };
         for (line, remedy) in [
-            ("run|quick|--rate|1000", "--set rate=VALUE"),
-            ("run|four-corners|--bs=8k", "--set block_size=VALUE"),
             ("run|--rw|randread|--thinktime|1000|/x", "--set think=VALUE"),
             ("run|--rw=randread|--direct=1|/x", "`--buffered`"),
             ("run|--ioengine=libaio", "--set engine.backend=VALUE"),
-            ("run|--ramp_time=5", "--set stages.precondition=VALUE"),
             ("run|--filename|/x", "--target PATH"),
             ("run|--iodept=4|--rw|read", "did you mean `--iodepth`?"),
-            ("run|--verify=crc32c", "--set contents.verify=VALUE"),
         ] {
             let told = told(line);
             assert!(told.contains(remedy) && !told.contains("similar argument"), "{line}: {told}");

@@ -84,7 +84,7 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "[HOST:]DEVICE")]
     pub(crate) destroy_data: Vec<GivenUpArg>,
 
-    /// One workload without a suite file, in fio's words.
+    /// One workload without a suite file, in fio's words; without a pattern, they change the suite.
     #[command(flatten)]
     pub(crate) quick: QuickArgs,
 
@@ -103,7 +103,8 @@ pub(crate) struct WorkArgs {
 }
 
 /// The heading of the flags that need no suite.
-pub(crate) const QUICK_FORM: &str = "Quick form: one workload, in fio's words";
+pub(crate) const QUICK_FORM: &str =
+    "Quick form: one workload, in fio's words; without --rw, they change the suite's workloads";
 
 /// One workload in fio's words.
 #[derive(Debug, Default, Args)]
@@ -116,33 +117,33 @@ pub(crate) struct QuickArgs {
     pub(crate) rw: Option<Pattern>,
 
     /// Block size of each request [default: 4k].
-    #[arg(long, value_name = "SIZE", requires = "rw", value_parser = fio_size)]
+    #[arg(long, value_name = "SIZE", value_parser = fio_size)]
     pub(crate) bs: Option<Bytes>,
 
     /// Outstanding requests per worker [default: 1].
-    #[arg(long, value_name = "N", requires = "rw")]
+    #[arg(long, value_name = "N")]
     pub(crate) iodepth: Option<u32>,
 
     /// Workers, each with its own file [default: 1].
-    #[arg(long, value_name = "N", requires = "rw")]
+    #[arg(long, value_name = "N")]
     pub(crate) numjobs: Option<u32>,
 
     /// Size of each worker's file [default: by the machine].
     ///
     /// Of a device, the part that is loaded.
-    #[arg(long, value_name = "SIZE", requires = "rw", value_parser = fio_size)]
+    #[arg(long, value_name = "SIZE", value_parser = fio_size)]
     pub(crate) size: Option<Bytes>,
 
     /// Time to measure; a bare number is seconds [default: 60s].
-    #[arg(long, value_name = "TIME", requires = "rw")]
+    #[arg(long, value_name = "TIME")]
     pub(crate) runtime: Option<Nanos>,
 
     /// Share of reads in rw and randrw [default: 50].
-    #[arg(long, value_name = "PERCENT", requires = "rw")]
+    #[arg(long, value_name = "PERCENT")]
     pub(crate) rwmixread: Option<Percent>,
 
     /// Time to load before the measurement [default: none].
-    #[arg(long, value_name = "TIME", requires = "rw", aliases = ["ramp_time", "ramp-time"])]
+    #[arg(long, value_name = "TIME", aliases = ["ramp_time", "ramp-time"])]
     pub(crate) ramp: Option<Nanos>,
 
     /// Fixed rate of all workers together: 20k, or 100MiB/s.
@@ -151,20 +152,18 @@ pub(crate) struct QuickArgs {
     #[arg(
         long,
         value_name = "RATE",
-        requires = "rw",
         value_parser = rate
     )]
     pub(crate) rate: Option<Rate>,
 
     /// Make each write durable before it completes (O_DSYNC).
-    #[arg(long, requires = "rw")]
+    #[arg(long)]
     pub(crate) dsync: bool,
 
     /// Check that reads return what was written, by CRC-32C.
     #[arg(
         long,
         value_name = "CHECKSUM",
-        requires = "rw",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "crc32c",
@@ -174,7 +173,7 @@ pub(crate) struct QuickArgs {
     pub(crate) verify: Option<String>,
 
     /// Name of the run [default: what it does, such as "randread 4k QD32×1"].
-    #[arg(long, value_name = "NAME", requires = "rw")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
 

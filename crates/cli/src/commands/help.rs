@@ -3,7 +3,11 @@
 use super::print;
 use crate::args::{Arguments, daily};
 use crate::failure::Failure;
+use analysis::doubts::CODES;
+use catalogue::ways::ways;
 use clap::CommandFactory;
+use form::nearest;
+use model::Level;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -50,13 +54,20 @@ pub(crate) fn help(words: &[String]) -> Result<ExitCode, Failure> {
         print(&plain(page))?;
         return Ok(ExitCode::SUCCESS);
     }
+    if let [word] = words
+        && let Some(text) = explained(word)
+    {
+        print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut command = if is_all { Arguments::command() } else { daily() };
     if words.first().is_some_and(|word| command.find_subcommand(word).is_none()) {
-        let problem = format!(
-            "error: `{}` is no command and no topic; topics: {}",
-            words[0],
-            TOPICS.map(|(name, _)| name).join(", ")
-        );
+        let known = TOPICS.iter().map(|(name, _)| *name).chain(CODES.iter().copied());
+        let remedy = match nearest(&words[0], known) {
+            Some(near) => format!("did you mean `plimsoll help {near}`?"),
+            None => format!("topics: {}", TOPICS.map(|(name, _)| name).join(", ")),
+        };
+        let problem = format!("error: `{}` is no command, topic or doubt; {remedy}", words[0]);
         return Err(Failure::Usage(problem));
     }
     let line = std::iter::once("plimsoll").chain(words.iter().map(String::as_str));
@@ -68,6 +79,30 @@ pub(crate) fn help(words: &[String]) -> Result<ExitCode, Failure> {
         print(&topics())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a doubt or the level of a verdict means, from the page of the method.
+fn explained(word: &str) -> Option<String> {
+    let page = include_str!("../../../../docs/method/doubts.md");
+    if Level::ALL.iter().any(|level| level.word() == word) {
+        let (_, behind) = page.split_once("\n## The verdict\n")?;
+        let verdict = behind.split("\n## ").next().unwrap_or_default();
+        return Some(plain(&format!("# Verdicts\n{verdict}")));
+    }
+    // Rows of one doubt, which may have several forms.
+    let head = format!("| `{word}` | ");
+    let mut text = format!("The doubt {word}\n");
+    for row in page.lines().filter_map(|line| line.strip_prefix(&head)) {
+        let mut cells = row.trim_end_matches('|').split(" | ").map(str::trim);
+        let (Some(when), Some(why), None) = (cells.next(), cells.next(), cells.next()) else {
+            continue;
+        };
+        let _ = write!(text, "\nWhen: {}\nWhy: {}\n", without_targets(when), without_targets(why));
+    }
+    for way in ways().iter().filter(|way| way.doubts.value.split(' ').any(|code| code == word)) {
+        let _ = write!(text, "\n{}.\nRemedy: {}.\n", way.mechanism.value, way.remedy.value);
+    }
+    CODES.contains(&word).then_some(text)
 }
 
 fn page(topic: &str) -> Option<&'static str> {
@@ -130,6 +165,19 @@ fn without_targets(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_doubt_and_every_verdict_is_explained() {
+        for code in CODES {
+            let said = explained(code).expect(code);
+            assert!(said.contains("\nWhen: ") && said.contains("\nWhy: "), "{said}");
+        }
+        for level in Level::ALL {
+            let said = explained(level.word()).expect("a level");
+            assert!(said.contains(&format!("`{}`", level.word())), "{said}");
+        }
+        assert_eq!(explained("hello"), None);
+    }
 
     #[test]
     fn every_page_of_the_guide_is_a_topic_and_no_topic_hides_a_command() {

@@ -6,7 +6,10 @@ use crate::ground::words;
 use crate::pens::terminal as columns;
 use crate::topics::doubts::Marks;
 use crate::topics::results::superscript;
-use crate::topics::{amounts, findings, grade, io_path, loadline, repetitions, results};
+use crate::topics::{
+    amounts, attribution, findings, grade, io_path, loadline, repetitions, results,
+};
+use analysis::ceiling::Reached;
 use analysis::doubts::Sort;
 use analysis::verdict::Verdict;
 use analysis::{ResultRow, RunState};
@@ -45,7 +48,7 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> String {
 
 /// As [`results()`], for a terminal: a column without room is left out, and named under the table.
 pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableStyle) -> String {
-    let TableStyle { notes, room, in_colour } = shown;
+    let TableStyle { notes, .. } = shown;
     let (rows, reached) = results::judged::judged(record, testbed);
     if rows.is_empty() {
         return format!(
@@ -53,42 +56,73 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
             words::run_state(&analysis::run_state(record))
         );
     }
-    let marks = Marks::of(&rows, if notes == Notes::All { usize::MAX } else { MOST_NOTES });
-    let mut all = results::table(record, &rows, &marks).columns();
+    if notes == Notes::All {
+        return shown_with(record, testbed, &rows, &reached, (shown, usize::MAX));
+    }
+    let text = shown_with(record, testbed, &rows, &reached, (shown, MOST_NOTES));
+    match rows.len() == 1 && text.split_whitespace().count() > MOST_WORDS {
+        // One row is told in few words: of its doubts, the gravest; the others are counted.
+        true => shown_with(record, testbed, &rows, &reached, (shown, 1)),
+        false => text,
+    }
+}
+
+/// So many words tell a result of one row, its table included.
+const MOST_WORDS: usize = 112;
+
+/// The same with at most so many doubts.
+fn shown_with(
+    record: &Record,
+    testbed: Option<&Cluster>,
+    rows: &[ResultRow],
+    reached: &[Reached],
+    (shown, most): (TableStyle, usize),
+) -> String {
+    let TableStyle { notes, room, in_colour } = shown;
+    let marks = Marks::of(rows, most);
+    let mut all = results::table(record, rows, &marks).columns();
     let left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
-    let mut text = answers(record, &rows);
+    let mut text = answers(record, rows);
     text.push_str(&headed(&columns::render(&all)));
     text.push('\n');
-    text.push_str(&amounts::text(&rows, label, room.unwrap_or(usize::MAX)));
-    text.push_str(&repetitions::text(&rows, room.unwrap_or(usize::MAX)));
-    for line in under(record, &rows, &marks, &left_out, notes) {
+    text.push_str(&amounts::text(rows, label, room.unwrap_or(usize::MAX)));
+    text.push_str(&repetitions::text(rows, room.unwrap_or(usize::MAX)));
+    for line in under(record, rows, &marks, &left_out, notes) {
         text.push_str(&format!("{line}\n"));
     }
     text.push_str(&crate::topics::fidelity::text(record));
     text.push_str(&crate::topics::population::text(record));
-    text.push_str(&crate::topics::due::text(&rows));
-    text.push_str(&crate::topics::bursts::text(record, &rows));
-    text.push_str(&format!("\n{}\n", grade::line(&Verdict::of_run(record, &rows))));
+    text.push_str(&crate::topics::due::text(rows));
+    text.push_str(&crate::topics::bursts::text(record, rows));
+    let verdict = Verdict::of_run(record, rows);
+    let graded = match notes {
+        Notes::All => grade::line(&verdict),
+        Notes::Few => grade::brief(&verdict),
+    };
+    text.push_str(&format!("\n{graded}\n"));
     let of_target = marks.phrases(Sort::Target);
     if !of_target.is_empty() {
         text.push_str(&format!("Target: {}.\n", of_target.join("; ")));
     }
-    text.push_str(&crate::topics::attribution::text(record, &rows));
-    text.push_str(&crate::topics::simulated_layers::text(record, &rows));
-    text.push_str(&crate::topics::host_cpu::text(record, &rows));
-    text.push_str(&crate::topics::hit_share::text(record, &rows));
+    text.push_str(&match notes {
+        Notes::All => attribution::text(record, rows),
+        Notes::Few => attribution::brief(record, rows),
+    });
+    text.push_str(&crate::topics::simulated_layers::text(record, rows));
+    text.push_str(&crate::topics::host_cpu::text(record, rows));
+    text.push_str(&crate::topics::hit_share::text(record, rows));
     if let Some(cluster) = testbed.filter(|_| !reached.is_empty()) {
         text.push_str(&format!("\nShare of the ceiling of {}\n", cluster.top.name.value));
-        crate::topics::ceiling::reached_lines(&reached)
+        crate::topics::ceiling::reached_lines(reached)
             .iter()
             .for_each(|line| text.push_str(&format!("- {line}\n")));
     }
-    let findings = analysis::findings(&rows);
+    let findings = analysis::findings(rows);
     if !findings.is_empty() {
         text.push_str("\nSweeps\n");
     }
     for finding in &findings {
-        text.push_str(&format!("- {}\n", findings::sentence(finding, &rows)));
+        text.push_str(&format!("- {}\n", findings::sentence(finding, rows)));
     }
     text.push_str(&crate::topics::occurrences::table(record));
     text.push_str(&crate::topics::left_behind::text(record));

@@ -33,6 +33,42 @@ pub fn text(record: &Record, rows: &[ResultRow]) -> String {
     format!("\nWhat was at its limit, by the kernels' counters\n{lines}")
 }
 
+/// The limit of a run of one point, as few words as it takes; of more, as [`text`].
+pub fn brief(record: &Record, rows: &[ResultRow]) -> String {
+    let all = attribution(record, rows);
+    let [one] = all.as_slice() else { return text(record, rows) };
+    let waited = |limit: &Watched| match (limit.part, limit.used.waiting()) {
+        (Part::Disk, Some(queue)) => format!(", queue {queue:.1}"),
+        (Part::Cpu | Part::Memory, Some(waited)) => {
+            format!(", tasks waited {} of the time", words::share(waited))
+        }
+        _ => String::new(),
+    };
+    let used = |one: &Watched| words::share(one.used.share().unwrap_or(0.0));
+    let limits = one.limits();
+    let named: Vec<String> = limits
+        .iter()
+        .take(MOST_NAMED)
+        .map(|limit| format!("{} ({}{})", name(limit), used(limit), waited(limit)))
+        .collect();
+    let highest = one.highest();
+    let said = match (named.is_empty(), highest.first(), one.is_paced) {
+        (false, ..) => named.join(", "),
+        (true, None, _) => return String::new(),
+        (true, Some(highest), true) => {
+            format!("the rate that was given. Busiest: {}, {}", name(highest), used(highest))
+        }
+        (true, Some(highest), false) => {
+            format!(
+                "none that was watched, or the depth. Busiest: {}, {}",
+                name(highest),
+                used(highest)
+            )
+        }
+    };
+    format!("Limit: {said}.\n")
+}
+
 fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
     let all = attribution(record, rows);
     let mut told: Vec<String> =

@@ -152,6 +152,61 @@ pub fn line(verdict: &Verdict) -> String {
     sentences(verdict).join(" ")
 }
 
+/// The verdict as few words as it takes: what failed, what is not proven, what raises it.
+pub fn brief(verdict: &Verdict) -> String {
+    let named = |found: Found, words: fn(Check) -> &'static str| {
+        verdict.checks_that(found).map(words).collect::<Vec<_>>().join(", ")
+    };
+    let mut said = format!("Verdict: {}.", level(verdict.level));
+    for (head, list) in
+        [("Failed", named(Found::Refuted, failed)), ("Not proven", named(Found::Missing, unproven))]
+    {
+        if !list.is_empty() {
+            said.push_str(&format!(" {head}: {list}."));
+        }
+    }
+    if !verdict.caches.is_empty() {
+        let caches = caches(&verdict.caches).join(", ");
+        said.push_str(&format!(" Caches in the figures: {caches}."));
+    }
+    if verdict.level == Level::Quotable {
+        return said;
+    }
+    let is_done_by_option = |raise: &Raise| {
+        use Step::{
+            FlushEnd, LargerFootprint, LongerUntilSteady, Precondition, Prepare, UntilSteady,
+        };
+        let steps =
+            [FlushEnd, LargerFootprint, LongerUntilSteady, Precondition, Prepare, UntilSteady];
+        steps.contains(&raise.step)
+    };
+    let step = match verdict.steps.iter().any(is_done_by_option) {
+        true => Some("--quotable raises it"),
+        false => verdict.steps.first().map(|raise| step(raise.step)),
+    };
+    let step = step.map(|step| format!("{step}; ")).unwrap_or_default();
+    let word = verdict.level.word();
+    format!("{said}\n{step}`plimsoll help {word}` explains.")
+}
+
+fn failed(check: Check) -> &'static str {
+    match check {
+        Check::Intervals => "not exact",
+        Check::Steady => "not steady",
+        Check::Durability => "not durable",
+        Check::Caches => "a cache answered",
+    }
+}
+
+fn unproven(check: Check) -> &'static str {
+    match check {
+        Check::Intervals => "how exact",
+        Check::Steady => "whether steady",
+        Check::Durability => "whether durable",
+        Check::Caches => "whether a cache answered",
+    }
+}
+
 /// What a verdict rests on, for machines.
 pub fn object(verdict: &Verdict) -> Value {
     let words =
@@ -261,6 +316,11 @@ mod tests {
             "Verdict: indicative. Checked: intervals of confidence. Not shown: steady state. \
              Caches in the figures: write cache of vda (write back). To raise it: add --set \
              until=steady (20 s or more); add --set flush=end."
+        );
+        assert_eq!(
+            brief(&verdict),
+            "Verdict: indicative. Not proven: whether steady. Caches in the figures: write cache \
+             of vda (write back).\n--quotable raises it; `plimsoll help indicative` explains."
         );
         let of = |name: &str| Cache { of: name.to_owned(), kind: CacheKind::Hypervisor };
         let disks = ["vda", "vdb", "vdc", "vdd"].map(of);
