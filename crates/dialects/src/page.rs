@@ -27,7 +27,10 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("docs/compat/ior.md", ior),
         ("docs/compat/iozone.md", page("IOzone", include_str!("iozone/page.md"), &iozone::OPTIONS)),
         ("docs/compat/mdtest.md", mdtest),
-        ("docs/compat/vdbench.md", vdbench_page()),
+        (
+            "docs/compat/vdbench.md",
+            page("vdbench", include_str!("vdbench/page.md"), &vdbench::OPTIONS),
+        ),
     ]
 }
 
@@ -62,18 +65,6 @@ fn iometer_page() -> String {
     chapter(&mut text, "`ACCESS SPECIFICATIONS`, by column", iometer::SPECIFICATION);
     chapter(&mut text, "`MANAGER LIST`: managers", iometer::MANAGER);
     chapter(&mut text, "`MANAGER LIST`: workers", iometer::WORKER);
-    text
-}
-
-fn vdbench_page() -> String {
-    let mut text = head("vdbench", VDBENCH);
-    chapter(&mut text, "Before all definitions", vdbench::GENERAL);
-    chapter(&mut text, "`hd=`", vdbench::HOST);
-    chapter(&mut text, "`sd=`", vdbench::STORAGE);
-    chapter(&mut text, "`wd=`", vdbench::WORKLOAD);
-    chapter(&mut text, "`fsd=`", vdbench::FILE_SYSTEM);
-    chapter(&mut text, "`fwd=`", vdbench::FILE_WORKLOAD);
-    chapter(&mut text, "`rd=`", vdbench::RUN);
     text
 }
 
@@ -258,32 +249,6 @@ written as often |
 | managers on several machines | `--hosts`; managers that differ are refused |
 | workers of networks | refused |
 | `RESULTS DISPLAY` | `--watch`, `--serve` |
-";
-
-const VDBENCH: &str = "\
-`plimsoll import FILE -o suite.toml` writes a suite of a parameter file. Every beginning of a word \
-is understood as vdbench does (`el=10`). `$name` is a variable of the environment. This page is \
-written from vdbench's parser and manual; vdbench itself was not run.
-
-## Intended differences
-
-| vdbench | Plimsoll |
-|---|---|
-| `threads` for each storage, each with one request | a worker for each target, with that `depth` |
-| `threads` of files | as many `workers`, each with one request |
-| a run for each `rd=` | a point; a scenario where layout, times or engine differ |
-| lists of rates, sizes, threads, reads | axes of a sweep; `seekpct` and rates of several \
-workloads make points of their own |
-| `iorate=curve` | the maximum alone; `plimsoll loadline` measures the curve |
-| arrivals at a fixed rate are exponential | `arrivals = \"poisson\"`; an open loop |
-| `skew` in percent of the rate | a `rate` for each workload; at full speed a `share` |
-| workloads on storage of their own | `targets` of a workload, by number; where one leaves a file \
-out, each file has a folder of its own |
-| `size` of a device is a part of it | `layout.size`; of several sizes the smallest, and all of \
-the smallest device where one has none |
-| files in directories, opened one by one | files of a layout; up to 65,536 of them |
-| operations on files run for `elapsed` | each operation goes to all files once |
-| direct I/O where `openflags` says so | the same; devices are always loaded with direct I/O |
 ";
 
 const IO500: &str = "\

@@ -1,9 +1,7 @@
-//! How the requests and the rate of a run on storage are split among its workloads.
+//! How the requests and the rate of a run are split among its workloads.
 
-use super::loops::Point;
-use super::run::Rate;
 use crate::loss::{Losses, Verdict};
-use crate::mpi::job::Got;
+use crate::rows::Values;
 
 /// A share of the requests of a group, and where it came from.
 pub struct Part {
@@ -15,38 +13,45 @@ pub struct Part {
 
 /// The shares of workloads that run at full speed; none where nobody asks for one.
 pub fn at_full_speed(
-    point: &Point,
-    skews: &[Option<&Got<f64>>],
+    point: &Values,
+    workloads: &[&Values],
     has_own: bool,
     losses: &mut Losses,
 ) -> Vec<Part> {
-    let is_max = point.rate.as_ref().is_none_or(|got| got.value == Rate::Max);
-    if skews.len() < 2 || !is_max || skews.iter().all(Option::is_none) {
+    let asks = |values: &&Values| values.id("skew").is_some();
+    if workloads.len() < 2 || point.number("rate").is_some() || !workloads.iter().any(asks) {
         return Vec::new();
     }
     if has_own {
         let needs = "shares of workloads of which one has a rate of its own; leave one out";
-        for got in skews.iter().flatten() {
-            losses.worsen(got.id, Verdict::refused(needs));
-        }
+        refuse(workloads, needs, losses);
         return Vec::new();
     }
-    let values: Vec<Option<f64>> = skews.iter().map(|got| got.map(|got| got.value)).collect();
-    let part = |(value, got): (u64, &Option<&Got<f64>>)| Part {
+    let part = |(value, values): (u64, &&Values)| Part {
         value: value.to_string(),
-        from: got.map(|got| losses.source(got.id)).unwrap_or_default(),
+        from: values.source("skew", losses),
     };
-    shares(SHARES, &values).into_iter().zip(skews).map(part).collect()
+    shares(SHARES, workloads).into_iter().zip(workloads).map(part).collect()
 }
 
-/// All shares of workloads together.
-const SHARES: f64 = 100.0;
+/// Shares that no workload can have.
+pub fn refuse(workloads: &[&Values], needs: &str, losses: &mut Losses) {
+    for id in workloads.iter().filter_map(|values| values.id("skew")) {
+        losses.worsen(id, Verdict::refused(needs));
+    }
+}
 
-/// The rate of each of several workloads: its share, or an equal part of what is left.
-pub fn shares(rate: f64, skews: &[Option<f64>]) -> Vec<u64> {
+/// All shares of workloads together, in millionths.
+const SHARES: u64 = 100_000_000;
+
+/// The rate of each of several workloads, whole: its share of a rate in millionths, or an equal
+/// part of what is left.
+pub fn shares(rate: u64, workloads: &[&Values]) -> Vec<u64> {
+    let skew = |values: &&Values| values.number("skew").map(|skew| skew as f64 / 1e6);
+    let skews: Vec<Option<f64>> = workloads.iter().map(skew).collect();
     let given: f64 = skews.iter().flatten().sum();
     let without = skews.iter().filter(|skew| skew.is_none()).count().max(1) as f64;
     let rest = (100.0 - given).max(0.0) / without;
-    let part = |skew: &Option<f64>| rate * skew.unwrap_or(rest) / 100.0;
+    let part = |skew: &Option<f64>| rate as f64 / 1e6 * skew.unwrap_or(rest) / 100.0;
     skews.iter().map(|skew| (part(skew).round() as u64).max(1)).collect()
 }
