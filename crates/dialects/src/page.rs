@@ -22,7 +22,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("docs/compat/diskspd.md", diskspd),
         ("docs/compat/elbencho.md", elbencho),
         ("docs/compat/fio.md", fio_page()),
-        ("docs/compat/io500.md", io500_page()),
+        ("docs/compat/io500.md", page("IO500", include_str!("io500/page.md"), &io500::OPTIONS)),
         ("docs/compat/iometer.md", iometer_page()),
         ("docs/compat/ior.md", ior),
         ("docs/compat/iozone.md", page("IOzone", include_str!("iozone/page.md"), &iozone::OPTIONS)),
@@ -45,17 +45,6 @@ fn fio_page() -> String {
         chapter(&mut text, name, options);
     }
     chapter(&mut text, "Options of the command", fio::TOOL);
-    text
-}
-
-fn io500_page() -> String {
-    let mut text = head("IO500", IO500);
-    chapter(&mut text, "`[global]`", io500::GLOBAL);
-    chapter(&mut text, "`[debug]`", io500::DEBUG);
-    chapter(&mut text, "`[ior-easy]`, `[ior-hard]`, their `-write` and `-read`", io500::IOR);
-    chapter(&mut text, "`[mdtest-easy]`, `[mdtest-hard]` and their phases", io500::MDTEST);
-    chapter(&mut text, "`[find]`", io500::FIND);
-    chapter(&mut text, "Sections of phases without a score", io500::EXTENDED);
     text
 }
 
@@ -249,36 +238,6 @@ written as often |
 | managers on several machines | `--hosts`; managers that differ are refused |
 | workers of networks | refused |
 | `RESULTS DISPLAY` | `--watch`, `--serve` |
-";
-
-const IO500: &str = "\
-`plimsoll import io500.ini -o suite.toml` writes a suite of IO500's phases. It makes no official \
-score: IO500's own programs do that. `plimsoll import result_summary.txt` shows the results of a \
-run of IO500, computes its score again, and says where the two differ.
-
-A key without a value is not set: the default of IO500 holds.
-
-## Intended differences
-
-| IO500 | Plimsoll |
-|---|---|
-| ranks of MPI | `--set workers=N` on each host; without it, one for each CPU, at most 4 |
-| all writes first, then all reads | four scenarios: easy and hard, data and metadata; each reads \
-what it wrote at once, after `engine.evict` |
-| a phase writes for `stonewall-time`, then all ranks do as much as the first | an amount where \
-the sizes are within reach; otherwise `stages.measure` |
-| ranks read what their neighbours wrote (`-C -Q 1`, `-N 1`) | each worker reads its own; \
-`--set workload.ior-easy-read.rotate=1` on several hosts |
-| `mdtest` stops creating after `stonewall-time` | all files of `n` are made |
-| `find` walks through all directories | `stat` and `readdir` over the files of `mdtest-hard` |
-| reads of IOR are checked | not checked; `--set contents.verify=true` where transfers are \
-multiples of 512 |
-
-## The score
-
-The score of `result_summary.txt` is the root of two geometric means: GiB/s of four phases, and \
-thousands of operations a second of eight. Plimsoll compares it with what is printed, within the \
-digits that are printed.
 ";
 
 const DISKSPD: &str = "\
