@@ -4,7 +4,7 @@ use super::definition::{Definition, Part};
 use super::loops::points;
 use super::raw_stages::stages;
 use super::raw_targets::{apart_targets, files, is_device, targets};
-use super::raw_unit::{Unit, fields, joined, opens};
+use super::raw_unit::{Loaded, Unit, fields, joined, opens};
 use super::shares::{at_full_speed, shares};
 use crate::apart::selected;
 use crate::draft::{Fields, Group, Taken, Work, plain_name, unique};
@@ -33,16 +33,19 @@ pub fn groups(
         return Vec::new();
     }
     let (sweep, points) = points(&run.values, "depth", used.len() == 1, losses);
+    let loaded = used.iter().map(|workload| {
+        let by = if has(run, "storages") { run } else { workload };
+        let is_one = |number: &usize| by.asks("storages", &storages[*number].name);
+        let numbers = (0..storages.len()).filter(is_one).collect();
+        Loaded::new(workload, numbers, storages)
+    });
+    let loaded: Vec<Loaded<'_>> = loaded.collect();
     let mut groups = Vec::new();
     for point in &points {
         let mut all = Vec::new();
-        for workload in &used {
-            let by = if has(run, "storages") { run } else { workload };
-            let is_one = |number: &usize| by.asks("storages", &storages[*number].name);
-            let numbers: Vec<usize> = (0..storages.len()).filter(is_one).collect();
-            let of: Vec<&Definition> = numbers.iter().map(|number| &storages[*number]).collect();
-            let fields = fields(workload, run, point, &sweep, &of, losses);
-            all.push(Unit { workload, storages: numbers, fields });
+        for one in &loaded {
+            let fields = fields(one, run, point, &sweep, losses);
+            all.push(Unit { workload: one.workload, storages: one.storages.clone(), fields });
         }
         let mut units = joined(all, point.number("rate").is_some());
         rates(&mut units, point, losses);

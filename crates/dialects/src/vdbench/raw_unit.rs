@@ -17,13 +17,14 @@ pub(super) struct Unit<'a> {
 /// to each: then all of them are alike, or each stays as it is.
 pub(super) fn joined<'a>(all: Vec<Unit<'a>>, is_fixed: bool) -> Vec<Unit<'a>> {
     let mut of: Vec<Vec<usize>> = Vec::new();
+    let has = |unit: &Unit<'_>, slot| unit.workload.values.id(slot).is_some();
+    let is_alone = |unit: &Unit<'_>| has(unit, "skew") || has(unit, "own_rate");
+    let alone: Vec<bool> = all.iter().map(is_alone).collect();
     for (number, unit) in all.iter().enumerate() {
-        let has = |unit: &Unit<'_>, slot| unit.workload.values.id(slot).is_some();
-        let alike = |other: &usize| {
-            let other = &all[*other];
-            !has(other, "skew")
-                && !has(unit, "skew")
-                && !has(other, "own_rate")
+        let alike = |twin: &usize| {
+            let other = &all[*twin];
+            !alone[*twin]
+                && !alone[number]
                 && !other.storages.iter().any(|number| unit.storages.contains(number))
                 && other.fields.agrees(&unit.fields)
         };
@@ -44,22 +45,41 @@ pub(super) fn joined<'a>(all: Vec<Unit<'a>>, is_fixed: bool) -> Vec<Unit<'a>> {
     firsts.zip(storages).map(|((_, unit), storages)| Unit { storages, ..unit }).collect()
 }
 
-/// The fields of a workload at a point of a run, on this storage.
+/// A workload of a run, with the values that the storage gives to it.
+pub(super) struct Loaded<'a> {
+    pub(super) workload: &'a Definition,
+    pub(super) storages: Vec<usize>,
+    of: Vec<&'a Definition>,
+    values: Values,
+}
+
+impl<'a> Loaded<'a> {
+    pub(super) fn new(
+        workload: &'a Definition,
+        numbers: Vec<usize>,
+        storages: &'a [Definition],
+    ) -> Loaded<'a> {
+        let of: Vec<&Definition> = numbers.iter().map(|number| &storages[*number]).collect();
+        let mut values = workload.values.clone();
+        for storage in &of {
+            ["threads", "range"].iter().for_each(|slot| values.take(slot, &storage.values));
+        }
+        Loaded { workload, storages: numbers, of, values }
+    }
+}
+
+/// The fields of a workload at a point of a run.
 pub(super) fn fields(
-    workload: &Definition,
+    loaded: &Loaded<'_>,
     run: &Definition,
     point: &Values,
     sweep: &Fields,
-    of: &[&Definition],
     losses: &mut Losses,
 ) -> Fields {
     let mut values = point.clone();
-    values.complete(&workload.values);
-    for storage in of {
-        ["threads", "range"].iter().for_each(|slot| values.take(slot, &storage.values));
-    }
+    values.complete(&loaded.values);
     let mut fields = Fields::default();
-    seeks(&values, workload, losses, &mut fields);
+    seeks(&values, loaded.workload, losses, &mut fields);
     let source = |slot| values.source(slot, losses);
     if sweep.get("block_size").is_none() {
         let sizes = requests(&values).map_or_else(|| "4KiB".to_owned(), |sizes| sizes.text);
@@ -84,7 +104,7 @@ pub(super) fn fields(
     {
         fields.text("arrivals", "poisson", run.values.source("arrivals", losses));
     }
-    if let Some(id) = opens(run, workload, of).find_map(|one| one.durable) {
+    if let Some(id) = opens(run, loaded.workload, &loaded.of).find_map(|one| one.durable) {
         fields.set("dsync", "true", losses.source(id));
     }
     if let Some(rate) = own_rate {
