@@ -22,12 +22,15 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("docs/compat/diskspd.md", diskspd),
         ("docs/compat/elbencho.md", elbencho),
         ("docs/compat/fio.md", fio_page()),
-        ("docs/compat/io500.md", io500_page()),
+        ("docs/compat/io500.md", page("IO500", include_str!("io500/page.md"), &io500::OPTIONS)),
         ("docs/compat/iometer.md", iometer_page()),
         ("docs/compat/ior.md", ior),
         ("docs/compat/iozone.md", page("IOzone", include_str!("iozone/page.md"), &iozone::OPTIONS)),
         ("docs/compat/mdtest.md", mdtest),
-        ("docs/compat/vdbench.md", vdbench_page()),
+        (
+            "docs/compat/vdbench.md",
+            page("vdbench", include_str!("vdbench/page.md"), &vdbench::OPTIONS),
+        ),
     ]
 }
 
@@ -45,35 +48,12 @@ fn fio_page() -> String {
     text
 }
 
-fn io500_page() -> String {
-    let mut text = head("IO500", IO500);
-    chapter(&mut text, "`[global]`", io500::GLOBAL);
-    chapter(&mut text, "`[debug]`", io500::DEBUG);
-    chapter(&mut text, "`[ior-easy]`, `[ior-hard]`, their `-write` and `-read`", io500::IOR);
-    chapter(&mut text, "`[mdtest-easy]`, `[mdtest-hard]` and their phases", io500::MDTEST);
-    chapter(&mut text, "`[find]`", io500::FIND);
-    chapter(&mut text, "Sections of phases without a score", io500::EXTENDED);
-    text
-}
-
 fn iometer_page() -> String {
     let mut text = head("Iometer", IOMETER);
     chapter(&mut text, "`TEST SETUP`", iometer::SETUP);
     chapter(&mut text, "`ACCESS SPECIFICATIONS`, by column", iometer::SPECIFICATION);
     chapter(&mut text, "`MANAGER LIST`: managers", iometer::MANAGER);
     chapter(&mut text, "`MANAGER LIST`: workers", iometer::WORKER);
-    text
-}
-
-fn vdbench_page() -> String {
-    let mut text = head("vdbench", VDBENCH);
-    chapter(&mut text, "Before all definitions", vdbench::GENERAL);
-    chapter(&mut text, "`hd=`", vdbench::HOST);
-    chapter(&mut text, "`sd=`", vdbench::STORAGE);
-    chapter(&mut text, "`wd=`", vdbench::WORKLOAD);
-    chapter(&mut text, "`fsd=`", vdbench::FILE_SYSTEM);
-    chapter(&mut text, "`fwd=`", vdbench::FILE_WORKLOAD);
-    chapter(&mut text, "`rd=`", vdbench::RUN);
     text
 }
 
@@ -258,62 +238,6 @@ written as often |
 | managers on several machines | `--hosts`; managers that differ are refused |
 | workers of networks | refused |
 | `RESULTS DISPLAY` | `--watch`, `--serve` |
-";
-
-const VDBENCH: &str = "\
-`plimsoll import FILE -o suite.toml` writes a suite of a parameter file. Every beginning of a word \
-is understood as vdbench does (`el=10`). `$name` is a variable of the environment. This page is \
-written from vdbench's parser and manual; vdbench itself was not run.
-
-## Intended differences
-
-| vdbench | Plimsoll |
-|---|---|
-| `threads` for each storage, each with one request | a worker for each target, with that `depth` |
-| `threads` of files | as many `workers`, each with one request |
-| a run for each `rd=` | a point; a scenario where layout, times or engine differ |
-| lists of rates, sizes, threads, reads | axes of a sweep; `seekpct` and rates of several \
-workloads make points of their own |
-| `iorate=curve` | the maximum alone; `plimsoll loadline` measures the curve |
-| arrivals at a fixed rate are exponential | `arrivals = \"poisson\"`; an open loop |
-| `skew` in percent of the rate | a `rate` for each workload; at full speed a `share` |
-| workloads on storage of their own | `targets` of a workload, by number; where one leaves a file \
-out, each file has a folder of its own |
-| `size` of a device is a part of it | `layout.size`; of several sizes the smallest, and all of \
-the smallest device where one has none |
-| files in directories, opened one by one | files of a layout; up to 65,536 of them |
-| operations on files run for `elapsed` | each operation goes to all files once |
-| direct I/O where `openflags` says so | the same; devices are always loaded with direct I/O |
-";
-
-const IO500: &str = "\
-`plimsoll import io500.ini -o suite.toml` writes a suite of IO500's phases. It makes no official \
-score: IO500's own programs do that. `plimsoll import result_summary.txt` shows the results of a \
-run of IO500, computes its score again, and says where the two differ.
-
-A key without a value is not set: the default of IO500 holds.
-
-## Intended differences
-
-| IO500 | Plimsoll |
-|---|---|
-| ranks of MPI | `--set workers=N` on each host; without it, one for each CPU, at most 4 |
-| all writes first, then all reads | four scenarios: easy and hard, data and metadata; each reads \
-what it wrote at once, after `engine.evict` |
-| a phase writes for `stonewall-time`, then all ranks do as much as the first | an amount where \
-the sizes are within reach; otherwise `stages.measure` |
-| ranks read what their neighbours wrote (`-C -Q 1`, `-N 1`) | each worker reads its own; \
-`--set workload.ior-easy-read.rotate=1` on several hosts |
-| `mdtest` stops creating after `stonewall-time` | all files of `n` are made |
-| `find` walks through all directories | `stat` and `readdir` over the files of `mdtest-hard` |
-| reads of IOR are checked | not checked; `--set contents.verify=true` where transfers are \
-multiples of 512 |
-
-## The score
-
-The score of `result_summary.txt` is the root of two geometric means: GiB/s of four phases, and \
-thousands of operations a second of eight. Plimsoll compares it with what is printed, within the \
-digits that are printed.
 ";
 
 const DISKSPD: &str = "\

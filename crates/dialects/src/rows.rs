@@ -118,6 +118,8 @@ pub enum Value {
     Number(u64),
     /// Words.
     Text(String),
+    /// Several, one after the other.
+    List(Vec<Value>),
 }
 
 /// An option with its value where it was given.
@@ -144,6 +146,14 @@ pub trait Reads {
     /// How the tool writes numbers.
     fn notation(&self) -> Notation {
         Notation::PLAIN
+    }
+
+    /// The value that a text says; here reads a tool what it writes in a way of its own.
+    ///
+    /// # Errors
+    /// It is none, and why.
+    fn value(&self, row: &Row, text: &str) -> Result<Value, String> {
+        row.value(text, self.notation())
     }
 
     /// What becomes of an option whose row has a `!`; its value is in its slot already.
@@ -257,7 +267,7 @@ impl Row {
 
     fn read_into(&self, job: &mut impl Reads, given: &Given) -> Result<Verdict, String> {
         if let Some(slot) = self.slot {
-            let value = self.value(&given.value, job.notation())?;
+            let value = job.value(self, &given.value)?;
             job.values().put(slot, value, given.id);
         }
         match self.is_decided {
@@ -278,7 +288,11 @@ impl Row {
         }
     }
 
-    fn value(&self, text: &str, notation: Notation) -> Result<Value, String> {
+    /// The value that a text says, by what the option takes.
+    ///
+    /// # Errors
+    /// It is none, and why.
+    pub fn value(&self, text: &str, notation: Notation) -> Result<Value, String> {
         Ok(match self.takes {
             Takes::Nothing => Value::Is(true),
             Takes::Flag => Value::Is(values::flag(text)?),
@@ -324,6 +338,18 @@ impl Values {
         self.all.retain(|(known, ..)| *known != slot);
     }
 
+    /// Takes a value that it has not itself.
+    pub fn take(&mut self, slot: &str, from: &Values) {
+        if let (None, Some(entry)) = (self.get(slot), from.get(slot)) {
+            self.all.push(entry.clone());
+        }
+    }
+
+    /// Takes all values that it has not itself.
+    pub fn complete(&mut self, from: &Values) {
+        from.all.iter().for_each(|(slot, ..)| self.take(slot, from));
+    }
+
     fn get(&self, slot: &str) -> Option<&(&'static str, Value, OptionId)> {
         let is_known = |row: &Row| row.slot == Some(slot);
         debug_assert!(self.table.rows().any(is_known), "no row has the slot `{slot}`");
@@ -347,6 +373,19 @@ impl Values {
     pub fn text(&self, slot: &str) -> Option<&str> {
         match self.get(slot) {
             Some((_, Value::Text(text), _)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Yes or no, where it was said.
+    pub fn flag(&self, slot: &str) -> Option<bool> {
+        self.id(slot).map(|_| self.is(slot))
+    }
+
+    /// Several values.
+    pub fn list(&self, slot: &str) -> Option<&[Value]> {
+        match self.get(slot) {
+            Some((_, Value::List(all), _)) => Some(all),
             _ => None,
         }
     }

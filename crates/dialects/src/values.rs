@@ -42,6 +42,11 @@ const LARGEST: f64 = 1e18;
 /// A whole number with fio's units: with `kb_base` 1024, `4k` and `4kb` are 4096, and `4kib` is
 /// 4000, for compatibility with its first versions; with 1000 it is the other way round.
 pub fn number(text: &str, kb_base: u64) -> Result<u64, String> {
+    real(text, kb_base).map(|value| value as u64)
+}
+
+/// The same with what stands behind its point.
+pub fn real(text: &str, kb_base: u64) -> Result<f64, String> {
     let wrong = || format!("`{text}` is no number that fio reads");
     let text = text.trim();
     let value = match text.strip_prefix('(') {
@@ -49,7 +54,7 @@ pub fn number(text: &str, kb_base: u64) -> Result<u64, String> {
         None => plain(text, kb_base).ok_or_else(wrong)?,
     };
     match value.is_finite() && (0.0..=LARGEST).contains(&value) {
-        true => Ok(value as u64),
+        true => Ok(value),
         false => Err(wrong()),
     }
 }

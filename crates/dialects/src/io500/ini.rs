@@ -1,14 +1,14 @@
 //! The text of an io500.ini: sections, keys and values.
 
-use super::options::{Config, DEBUG, EXTENDED, FIND, GLOBAL, IOR, MDTEST, Phase, Top};
+use super::section::{Config, Section};
 use super::suite;
 use crate::import::{Import, ImportError, MOST_OPTIONS};
 use crate::loss::{Losses, Verdict};
-use crate::table::{Given, Opt, unknown};
+use crate::rows::{Given, unknown};
 
 /// Whether a section of this name is IO500's alone.
 fn is_phase(section: &str) -> bool {
-    table_of(section).is_some_and(|table| !matches!(table, Table::Top(_)))
+    !["global", "debug"].contains(&section) && Section::of(section).is_some()
 }
 
 /// Whether a text is an io500.ini.
@@ -24,36 +24,13 @@ fn section(line: &str) -> Option<&str> {
     rest.split_once(']').map(|(name, _)| name.trim())
 }
 
-enum Table {
-    Top(&'static [Opt<Top>]),
-    Phase(&'static [Opt<Phase>]),
-}
-
-fn table_of(section: &str) -> Option<Table> {
-    Some(match section {
-        "global" => Table::Top(GLOBAL),
-        "debug" => Table::Top(DEBUG),
-        "ior-easy" | "ior-easy-write" | "ior-easy-read" | "ior-hard" | "ior-hard-write"
-        | "ior-hard-read" => Table::Phase(IOR),
-        "find" => Table::Phase(FIND),
-        "timestamp" | "find-easy" | "find-hard" => Table::Phase(EXTENDED),
-        name if name.starts_with("mdtest-easy") || name.starts_with("mdtest-hard") => {
-            Table::Phase(MDTEST)
-        }
-        name if name.starts_with("mdworkbench") || name.starts_with("ior-rnd") => {
-            Table::Phase(EXTENDED)
-        }
-        _ => return None,
-    })
-}
-
 /// A configuration of IO500 as a suite.
 ///
 /// # Errors
 /// It is no configuration of IO500.
 pub fn file(name: &str, text: &str) -> Result<Import, ImportError> {
     let mut losses = Losses::default();
-    let mut config = Config::default();
+    let mut config = Config::new();
     let mut now = String::new();
     for (number, line) in text.lines().enumerate() {
         let place = format!("{name}:{}", number + 1);
@@ -94,39 +71,23 @@ fn option(
     losses: &mut Losses,
 ) {
     let id = losses.tell(key, value, place, Verdict::harmless("not set: IO500's default holds"));
-    let given = Given { id, value: value.to_owned() };
-    let is_set = !value.is_empty();
-    let verdict = match table_of(section) {
-        Some(Table::Top(table)) => read(table, key, &given, is_set, &mut config.top),
-        Some(Table::Phase(table)) => {
-            let phase = config.phases.entry(section.to_owned()).or_default();
-            read(table, key, &given, is_set, phase)
-        }
-        None => {
-            let shown: String = section.chars().take(40).collect();
-            Some(Verdict::refused(format!("IO500 has no section `{shown}` that Plimsoll knows")))
-        }
-    };
-    if let Some(verdict) = verdict {
-        losses.replace(id, verdict);
+    if !config.sections.contains_key(section)
+        && let Some(new) = Section::of(section)
+    {
+        config.sections.insert(section.to_owned(), new);
     }
-}
-
-/// `None` where nothing is set.
-fn read<J>(
-    table: &'static [Opt<J>],
-    key: &str,
-    given: &Given,
-    is_set: bool,
-    job: &mut J,
-) -> Option<Verdict> {
-    // IO500 compares names without regard to case.
-    let is_it = |option: &&Opt<J>| {
-        let mut names = std::iter::once(&option.name).chain(option.aliases);
-        names.any(|name| name.eq_ignore_ascii_case(key))
+    let Some(known) = config.sections.get_mut(section) else {
+        let shown: String = section.chars().take(40).collect();
+        let why = format!("IO500 has no section `{shown}` that Plimsoll knows");
+        losses.replace(id, Verdict::refused(why));
+        return;
     };
-    match table.iter().find(is_it) {
-        Some(option) => is_set.then(|| option.apply(job, given)),
-        None => Some(unknown(&[table], "IO500", key)),
+    match known.find(key) {
+        Some(_) if value.is_empty() => {}
+        Some(row) => {
+            let given = Given { id, value: value.to_owned() };
+            losses.replace(id, row.apply(known, &given));
+        }
+        None => losses.replace(id, unknown(known.chapter.rows.iter(), "IO500", key)),
     }
 }

@@ -1,8 +1,8 @@
 //! IO500: its configuration as a suite, and its results with the score computed again.
 
 mod ini;
-mod options;
+mod section;
 mod suite;
 
 pub use ini::{detect, file};
-pub use options::{DEBUG, EXTENDED, FIND, GLOBAL, IOR, MDTEST};
+pub use section::OPTIONS;

@@ -1,10 +1,10 @@
 //! The suite of an io500.ini: four layouts, each with the phases that go to it.
 
-use super::options::{Config, Phase};
+use super::section::{Config, MOST_ITEMS};
 use crate::draft::{Draft, Fields, Group, Work, plain_name, quoted, size, time};
 use crate::import::{Import, ImportError};
 use crate::loss::Losses;
-use crate::mpi::job::Got;
+use crate::rows::Values;
 use crate::write;
 
 /// A larger file for each worker is none that an amount is made of.
@@ -49,24 +49,23 @@ pub fn import(name: &str, config: &Config, losses: Losses) -> Result<Import, Imp
     Ok(Import::new("io500", losses, vec![suite]))
 }
 
-/// Whether a phase runs, and the option that says so.
+/// Whether a phase runs.
 fn runs(config: &Config, kind: &str, phase: &str) -> bool {
-    let said = |name: &str| {
-        config.phases.get(name).and_then(|phase| phase.run.as_ref()).is_none_or(|got| got.value)
-    };
+    let said = |name: &str| config.of(name).flag("run").unwrap_or(true);
     said(kind) && said(&format!("{kind}-{phase}"))
 }
 
 fn group(config: &Config, name: &str, losses: &Losses) -> Group {
     let mut group = Group { name: name.to_owned(), in_turn: true, ..Group::default() };
-    if let Some(got) = &config.top.directory {
-        group.targets = vec![got.value.clone()];
-        group.targets_from = losses.source(got.id);
+    let global = config.of("global");
+    if let Some(directory) = global.text("directory") {
+        group.targets = vec![directory.to_owned()];
+        group.targets_from = global.source("directory", losses);
     }
-    if let Some(got) = config.top.drop_caches.as_ref().filter(|got| got.value) {
-        match &config.top.drop_command {
-            Some(own) => group.stages.text("prerun", &own.value, losses.source(own.id)),
-            None => group.engine.set("drop_caches", "true", losses.source(got.id)),
+    if global.is("drop_caches") {
+        match global.text("drop_command") {
+            Some(own) => group.stages.text("prerun", own, global.source("drop_command", losses)),
+            None => group.engine.set("drop_caches", "true", global.source("drop_caches", losses)),
         }
     }
     group
@@ -79,25 +78,22 @@ fn ior(config: &Config, name: &str, losses: &Losses) -> Option<Group> {
         return None;
     }
     let is_hard = name == "ior-hard";
-    let empty = Phase::default();
-    let phase = config.phases.get(name).unwrap_or(&empty);
+    let phase = config.of(name);
     let mut group = group(config, name, losses);
-    let each = !is_hard && phase.each.as_ref().is_none_or(|got| got.value);
-    let transfer = match &phase.transfer {
-        Some(got) if !is_hard => got.value.clamp(512, 1 << 30),
+    let each = !is_hard && phase.flag("each").unwrap_or(true);
+    let transfer = match phase.number("transfer") {
         _ if is_hard => HARD,
-        _ => 2 << 20,
+        Some(transfer) => transfer.clamp(512, 1 << 30),
+        None => 2 << 20,
     };
-    let (bytes, source) = match is_hard {
+    let (bytes, slot) = match is_hard {
         true => {
-            let count = phase.segments.as_ref().map_or(10_000_000, |got| got.value.max(1));
-            (count.saturating_mul(HARD), Got::source(&phase.segments, losses))
+            let count = phase.number("segments").unwrap_or(10_000_000).max(1);
+            (count.saturating_mul(HARD), "segments")
         }
-        false => {
-            let block = phase.block.as_ref().map_or(9_920_000 << 20, |got| got.value);
-            (block.max(transfer), Got::source(&phase.block, losses))
-        }
+        false => (phase.number("block").unwrap_or(9_920_000 << 20).max(transfer), "block"),
     };
+    let source = phase.source(slot, losses);
     let is_amount = bytes <= MOST_AMOUNT;
     let text = match (is_amount, each) {
         (true, true) => size(bytes),
@@ -105,27 +101,26 @@ fn ior(config: &Config, name: &str, losses: &Losses) -> Option<Group> {
         (false, true) => quoted("2 * memory / workers"),
         (false, false) => quoted("2 * memory"),
     };
-    match each {
-        true => {
-            group.layout.text("kind", "files", Got::source(&phase.each, losses));
-            group.layout.set("files", "1", "");
-            group.layout.text("per", "worker", "");
-        }
-        false => group.layout.text("kind", "shared-file", Got::source(&phase.each, losses)),
+    let kind = if each { "files" } else { "shared-file" };
+    group.layout.text("kind", kind, phase.source("each", losses));
+    if each {
+        group.layout.set("files", "1", "");
+        group.layout.text("per", "worker", "");
     }
     group.layout.set("size", text, source);
     stages(config, is_amount && phases.contains(&"write"), is_amount, losses, &mut group);
     group.engine.text("backend", "sync", "");
     // Transfers of 47,008 bytes suit no block of a device.
-    let own = phases.iter().find_map(|phase| config.phases.get(&format!("{name}-{phase}")));
-    let said = [phase.direct.as_ref(), own.and_then(|own| own.direct.as_ref())];
-    let said = said.into_iter().flatten().chain(&config.top.direct).find(|_| !is_hard);
-    let direct = said.is_some_and(|got| got.value);
-    let source = said.map(|got| losses.source(got.id)).unwrap_or_default();
+    let own = phases.iter().map(|phase| format!("{name}-{phase}"));
+    let own = own.into_iter().find(|name| config.sections.contains_key(name)).unwrap_or_default();
+    let all: [&Values; 3] = [phase, config.of(&own), config.of("global")];
+    let said = all.into_iter().find(|values| !is_hard && values.id("direct").is_some());
+    let source = said.map(|values| values.source("direct", losses)).unwrap_or_default();
+    let direct = said.is_some_and(|values| values.is("direct"));
     group.engine.set("direct", direct.to_string(), source);
     for phase_name in phases {
         let mut fields = Fields::default();
-        fields.set("block_size", size(transfer), Got::source(&phase.transfer, losses));
+        fields.set("block_size", size(transfer), phase.source("transfer", losses));
         fields.text("access", "sequential", "");
         fields.text("read", if phase_name == "read" { "100%" } else { "0%" }, "");
         if !each {
@@ -147,10 +142,9 @@ fn stages(config: &Config, writes: bool, is_amount: bool, losses: &Losses, group
         group.stages.set("count_close", "true", "");
         return;
     }
-    let wall = config.top.stonewall.as_ref();
-    let seconds = wall.map_or(300, |got| got.value).clamp(1, 1 << 20);
-    let source = Got::source(&config.top.stonewall, losses);
-    group.stages.set("measure", time(seconds * SECOND), source);
+    let debug = config.of("debug");
+    let seconds = debug.number("stonewall").unwrap_or(300).clamp(1, 1 << 20);
+    group.stages.set("measure", time(seconds * SECOND), debug.source("stonewall", losses));
 }
 
 fn mdtest(config: &Config, name: &str, losses: &Losses) -> Option<Group> {
@@ -160,26 +154,25 @@ fn mdtest(config: &Config, name: &str, losses: &Losses) -> Option<Group> {
     if !(runs("write") || runs("stat") || runs("delete") || read) {
         return None;
     }
-    let empty = Phase::default();
-    let phase = config.phases.get(name).unwrap_or(&empty);
+    let phase = config.of(name);
     let mut group = group(config, name, losses);
     group.layout.text("kind", "tree", "");
-    let items = phase.items.as_ref().map_or(1_000_000, |got| got.value);
+    let items = phase.number("items").unwrap_or(1_000_000).clamp(1, MOST_ITEMS);
     let files = quoted(&format!("{items} * workers / hosts"));
-    group.tree.set("files", files, Got::source(&phase.items, losses));
+    group.tree.set("files", files, phase.source("items", losses));
     if is_hard {
         group.tree.set("size", "3901", "");
     }
-    match phase.per_directory.as_ref().filter(|got| got.value > 0) {
-        Some(got) => {
-            group.tree.set("per_directory", got.value.to_string(), losses.source(got.id));
+    match phase.number("per_directory").filter(|many| *many > 0) {
+        Some(many) => {
+            let source = phase.source("per_directory", losses);
+            group.tree.set("per_directory", many.to_string(), source);
             group.tree.set("depth", "1", "");
         }
         None => group.tree.set("depth", "0", ""),
     }
     group.tree.set("unique", (!is_hard).to_string(), "");
-    let find = config.phases.get("find").and_then(|phase| phase.run.as_ref());
-    let finds = is_hard && find.is_none_or(|got| got.value);
+    let finds = is_hard && config.of("find").flag("run").unwrap_or(true);
     let phases = [
         // What is looked up has to be made before.
         (format!("{name}-write"), true, "[\"create\"]"),

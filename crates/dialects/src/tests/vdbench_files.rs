@@ -150,6 +150,20 @@ fn what_is_not_understood_is_refused_by_name() {
 }
 
 #[test]
+fn the_last_value_of_a_parameter_counts() {
+    let rd = "fwd=w,fsd=f\nrd=r,fwd=w,fwdrate=max,elapsed=5\n";
+    let fsd = "anchor=/a,depth=2,width=2,files=5,size=64k";
+    let all = format!("fsd=default,distribution=all\nfsd=f,{fsd}\n{rd}");
+    assert!(imported(&all).suites[0].text.contains("files = 30 "));
+    let lowest = all.replace(fsd, &format!("{fsd},distribution=bottom"));
+    assert!(imported(&lowest).suites[0].text.contains("files = 20 "));
+    let verified = imported(&format!("validate=yes\nvalidate=no\nfsd=f,{fsd}\n{rd}"));
+    assert!(!verified.suites[0].text.contains("verify"), "{}", verified.suites[0].text);
+    let text = "sd=s,lun=/dev/a\nwd=w,sd=s\nrd=default,maxdata=1\nrd=r,wd=w,maxdata=10g\n";
+    assert!(imported(text).suites[0].text.contains("amount = \"10GiB\""));
+}
+
+#[test]
 fn every_beginning_of_a_word_is_that_word() {
     let long = imported("sd=s,lun=/dev/a\nwd=w,sd=s\nrd=r,wd=w,iorate=100,elapsed=10,interval=2\n");
     let short = imported("sd=s,lu=/dev/a\nwd=w,sd=s\nrd=r,wd=w,io=100,el=10,in=2\n");

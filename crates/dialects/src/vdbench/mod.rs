@@ -1,24 +1,20 @@
 //! vdbench: parameter files.
 
 mod convert;
+mod definition;
 mod file_suite;
-mod files;
 mod loops;
 mod population;
-mod raw_shares;
 mod raw_stages;
 mod raw_suite;
 mod raw_targets;
 mod raw_unit;
-mod run;
 mod scan;
-mod storage;
+mod shares;
 mod values;
 
 pub use convert::file;
-pub use files::{FILE_SYSTEM, FILE_WORKLOAD};
-pub use run::{GENERAL, HOST, RUN};
-pub use storage::{STORAGE, WORKLOAD};
+pub use definition::OPTIONS;
 
 /// Whether a text is a parameter file: it defines storage or files, and a run, and little else is
 /// in it.

@@ -1,57 +1,51 @@
 //! How long a run on storage takes, and what comes before it.
 
+use super::definition::Definition;
 use super::raw_targets::is_device;
 use super::raw_unit::Unit;
-use super::run::Run;
-use super::storage::{Seek, Storage};
 use crate::draft::{Group, size, time};
 use crate::loss::{Losses, Verdict};
-use crate::mpi::job::Got;
+use crate::rows::Values;
 
 const SECOND: u64 = 1_000_000_000;
 
 pub(super) fn stages(
-    run: &Run,
+    run: &Values,
     units: &[Unit<'_>],
-    used: &[usize],
-    storages: &[Storage],
+    used: &[&Definition],
     losses: &mut Losses,
     group: &mut Group,
 ) {
-    let has_files = used.iter().any(|number| !is_device(&storages[*number]));
+    let has_files = used.iter().any(|storage| !is_device(storage));
     group.stages.set("prepare", has_files.to_string(), "");
-    let until_the_end = units
-        .iter()
-        .find_map(|unit| unit.workload.seek.as_ref().filter(|got| got.value == Seek::UntilTheEnd));
+    let ends = |unit: &&Unit<'_>| unit.workload.values.text("seek") == Some("eof");
+    let until_the_end = units.iter().find(ends).and_then(|unit| unit.workload.values.id("seek"));
     let mixed =
         |unit: &Unit<'_>| unit.fields.get("block_size").is_some_and(|text| text.contains(':'));
     // An amount is counted in blocks of one size.
     let has_mix = units.iter().any(mixed);
-    if let Some(id) = until_the_end.map(|got| got.id).filter(|_| has_mix) {
+    if let Some(id) = until_the_end.filter(|_| has_mix) {
         losses.worsen(id, Verdict::near("a time ends it, not the last block"));
     }
-    match (until_the_end, &run.amount, &run.elapsed) {
+    let source = run.source("amount", losses);
+    match (until_the_end, run.number("amount"), run.id("elapsed")) {
         _ if has_mix => times(run, losses, group),
-        (None, ..) if run.once.is_some() => {
-            group.stages.text("amount", "all", Got::source(&run.once, losses));
-        }
-        (Some(got), _, _) => group.stages.text("amount", "all", losses.source(got.id)),
-        (None, Some(got), None) => {
-            group.stages.set("amount", size(got.value.max(1 << 20)), losses.source(got.id));
-        }
+        (None, Some(1), _) => group.stages.text("amount", "all", source),
+        (Some(id), ..) => group.stages.text("amount", "all", losses.source(id)),
+        (None, Some(bytes), None) => group.stages.set("amount", size(bytes.max(1 << 20)), source),
         _ => times(run, losses, group),
     }
 }
 
 /// The times of a run.
-pub fn times(run: &Run, losses: &Losses, group: &mut Group) {
-    let measure = run.elapsed.as_ref().map_or(30 * SECOND, |got| got.value.max(SECOND));
-    group.stages.set("measure", time(measure), Got::source(&run.elapsed, losses));
-    if let Some(got) = run.warmup.as_ref().filter(|got| got.value > 0) {
-        group.stages.set("precondition", time(got.value), losses.source(got.id));
+pub fn times(run: &Values, losses: &Losses, group: &mut Group) {
+    let measure = run.number("elapsed").map_or(30 * SECOND, |elapsed| elapsed.max(SECOND));
+    group.stages.set("measure", time(measure), run.source("elapsed", losses));
+    if let Some(warmup) = run.number("warmup").filter(|warmup| *warmup > 0) {
+        group.stages.set("precondition", time(warmup), run.source("warmup", losses));
     }
-    if let Some(got) = run.interval.as_ref().filter(|got| got.value >= SECOND) {
-        let interval = got.value.min(60 * SECOND).min(measure);
-        group.stages.set("interval", time(interval), losses.source(got.id));
+    if let Some(interval) = run.number("interval").filter(|interval| *interval >= SECOND) {
+        let interval = interval.min(60 * SECOND).min(measure);
+        group.stages.set("interval", time(interval), run.source("interval", losses));
     }
 }

@@ -1,15 +1,14 @@
 //! A workload of a run on storage: what its requests are.
 
-use super::loops::Point;
-use super::run::{Rate, Run};
-use super::storage::{Open, Seek, Storage, Workload};
+use super::definition::Definition;
+use super::values::{millions, requests};
 use crate::draft::{Fields, share, size};
 use crate::loss::{Losses, Verdict};
-use crate::mpi::job::Got;
+use crate::rows::{Value, Values};
 
 /// A workload with the storage that it loads.
 pub(super) struct Unit<'a> {
-    pub(super) workload: &'a Workload,
+    pub(super) workload: &'a Definition,
     pub(super) storages: Vec<usize>,
     pub(super) fields: Fields,
 }
@@ -18,12 +17,14 @@ pub(super) struct Unit<'a> {
 /// to each: then all of them are alike, or each stays as it is.
 pub(super) fn joined<'a>(all: Vec<Unit<'a>>, is_fixed: bool) -> Vec<Unit<'a>> {
     let mut of: Vec<Vec<usize>> = Vec::new();
+    let has = |unit: &Unit<'_>, slot| unit.workload.values.id(slot).is_some();
+    let is_alone = |unit: &Unit<'_>| has(unit, "skew") || has(unit, "own_rate");
+    let alone: Vec<bool> = all.iter().map(is_alone).collect();
     for (number, unit) in all.iter().enumerate() {
-        let alike = |other: &usize| {
-            let other = &all[*other];
-            other.workload.skew.is_none()
-                && unit.workload.skew.is_none()
-                && other.workload.rate.is_none()
+        let alike = |twin: &usize| {
+            let other = &all[*twin];
+            !alone[*twin]
+                && !alone[number]
                 && !other.storages.iter().any(|number| unit.storages.contains(number))
                 && other.fields.agrees(&unit.fields)
         };
@@ -44,88 +45,109 @@ pub(super) fn joined<'a>(all: Vec<Unit<'a>>, is_fixed: bool) -> Vec<Unit<'a>> {
     firsts.zip(storages).map(|((_, unit), storages)| Unit { storages, ..unit }).collect()
 }
 
+/// A workload of a run, with the values that the storage gives to it.
+pub(super) struct Loaded<'a> {
+    pub(super) workload: &'a Definition,
+    pub(super) storages: Vec<usize>,
+    of: Vec<&'a Definition>,
+    values: Values,
+}
+
+impl<'a> Loaded<'a> {
+    pub(super) fn new(
+        workload: &'a Definition,
+        numbers: Vec<usize>,
+        storages: &'a [Definition],
+    ) -> Loaded<'a> {
+        let of: Vec<&Definition> = numbers.iter().map(|number| &storages[*number]).collect();
+        let mut values = workload.values.clone();
+        for storage in &of {
+            ["threads", "range"].iter().for_each(|slot| values.take(slot, &storage.values));
+        }
+        Loaded { workload, storages: numbers, of, values }
+    }
+}
+
+/// The fields of a workload at a point of a run.
 pub(super) fn fields(
-    workload: &Workload,
-    run: &Run,
-    point: &Point,
+    loaded: &Loaded<'_>,
+    run: &Definition,
+    point: &Values,
     sweep: &Fields,
-    storages: &[Storage],
-    of: &[usize],
     losses: &mut Losses,
 ) -> Fields {
+    let mut values = point.clone();
+    values.complete(&loaded.values);
     let mut fields = Fields::default();
+    seeks(&values, loaded.workload, losses, &mut fields);
+    let source = |slot| values.source(slot, losses);
     if sweep.get("block_size").is_none() {
-        let sizes = point.sizes.as_ref().or(workload.sizes.as_ref());
-        let source = sizes.map(|got| losses.source(got.id)).unwrap_or_default();
-        fields.text("block_size", sizes.map_or("4KiB", |got| got.value.text.as_str()), source);
+        let sizes = requests(&values).map_or_else(|| "4KiB".to_owned(), |sizes| sizes.text);
+        fields.text("block_size", &sizes, source("xfersize"));
     }
-    seeks(workload, point, losses, &mut fields);
     if sweep.get("read").is_none() {
-        let read = point.read.as_ref().or(workload.read.as_ref());
-        let source = read.map(|got| losses.source(got.id)).unwrap_or_default();
-        fields.text("read", &share(read.map_or(1_000_000, |got| got.value)), source);
+        let read = share(values.number("read").unwrap_or(1_000_000));
+        fields.text("read", &read, source("read"));
     }
-    let own = of.iter().find_map(|number| storages[*number].range.as_ref());
-    if let Some(got) = workload.range.as_ref().or(own) {
-        fields.text("range", &got.value, losses.source(got.id));
+    if let Some(range) = values.text("range") {
+        fields.text("range", range, source("range"));
     }
-    if let Some(got) = workload.streams.as_ref().filter(|got| got.value > 1) {
-        fields.set("streams", got.value.to_string(), losses.source(got.id));
+    if let Some(streams) = values.number("streams").filter(|streams| *streams > 1) {
+        fields.set("streams", streams.to_string(), source("streams"));
     }
     if sweep.get("depth").is_none() {
-        let own = of.iter().find_map(|number| storages[*number].threads.as_ref());
-        let depth = point.threads.as_ref().or(workload.threads.as_ref()).or(own);
-        let source = depth.map(|got| losses.source(got.id)).unwrap_or_default();
-        let many = depth.map_or(8, |got| got.value).clamp(1, 4_096);
-        fields.set("depth", many.to_string(), source);
+        let many = values.number("threads").unwrap_or(8).clamp(1, 4_096);
+        fields.set("depth", many.to_string(), source("threads"));
     }
-    if run.arrivals.as_ref().is_none_or(|got| got.value) && is_fixed(workload, run) {
-        let source = Got::source(&run.arrivals, losses);
-        fields.text("arrivals", "poisson", source);
+    let own_rate = values.number("own_rate");
+    if run.values.flag("arrivals").unwrap_or(true) && (own_rate.is_some() || is_fixed(&run.values))
+    {
+        fields.text("arrivals", "poisson", run.values.source("arrivals", losses));
     }
-    let opens = opens(run, workload, storages, of);
-    if let Some(got) = opens.iter().find_map(|open| open.durable.as_ref()) {
-        fields.set("dsync", "true", losses.source(got.id));
+    if let Some(id) = opens(run, loaded.workload, &loaded.of).find_map(|one| one.durable) {
+        fields.set("dsync", "true", losses.source(id));
     }
-    if let Some(got) = &workload.rate {
-        let rate = (got.value.round() as u64).max(1).to_string();
-        fields.set("rate", rate, losses.source(got.id));
+    if let Some(rate) = own_rate {
+        fields.set("rate", millions(rate).max(1).to_string(), source("own_rate"));
     }
     fields
 }
 
-fn is_fixed(workload: &Workload, run: &Run) -> bool {
-    let fixed = |got: &Got<Vec<Rate>>| got.value.iter().all(|rate| *rate != Rate::Max);
-    workload.rate.is_some() || run.rates.as_ref().is_some_and(fixed)
+/// Whether all points of a run have a rate.
+fn is_fixed(run: &Values) -> bool {
+    let is_rate = |rate: &Value| matches!(rate, Value::Number(_));
+    run.list("rate").is_some_and(|all| all.iter().all(is_rate))
 }
 
-fn seeks(workload: &Workload, point: &Point, losses: &mut Losses, fields: &mut Fields) {
-    let seek = point.seek.as_ref().or(workload.seek.as_ref());
-    let source = seek.map(|got| losses.source(got.id)).unwrap_or_default();
-    match seek.map_or(Seek::Random, |got| got.value) {
-        Seek::Random => fields.text("access", "random", source),
-        Seek::Sequential | Seek::UntilTheEnd => {
-            fields.text("access", "sequential", source);
-            if let Some(got) = workload.stride.as_ref().filter(|got| got.value > 0) {
-                fields.set("stride", size(got.value.min(1 << 50)), losses.source(got.id));
+fn seeks(values: &Values, workload: &Definition, losses: &mut Losses, fields: &mut Fields) {
+    let source = values.source("seek", losses);
+    let random = match values.text("seek") {
+        Some(_) => 0,
+        None => values.number("seek").unwrap_or(1_000_000),
+    };
+    fields.text("access", if random == 0 { "sequential" } else { "random" }, source.clone());
+    let stride = workload.values.number("stride").filter(|_| random == 0);
+    match (stride, random) {
+        (Some(stride), _) if stride > 0 => {
+            let from = workload.values.source("stride", losses);
+            fields.set("stride", size(stride.min(1 << 50)), from);
+        }
+        (_, 0) => {}
+        (_, random) => {
+            if random < 1_000_000 {
+                fields.text("random", &share(random), source);
             }
+            let needs = "strides of requests at random places";
+            workload.worsen("stride", losses, Verdict::refused(needs));
         }
-        Seek::Partly(part) => {
-            fields.text("access", "random", source.clone());
-            fields.text("random", &share(part), source);
-        }
-    }
-    if let (Some(got), Some("\"random\"")) = (&workload.stride, fields.get("access")) {
-        losses.worsen(got.id, Verdict::refused("strides of requests at random places"));
     }
 }
 
+/// Whatever says how the storage of a workload is opened.
 pub(super) fn opens<'a>(
-    run: &'a Run,
-    workload: &'a Workload,
-    storages: &'a [Storage],
-    of: &[usize],
-) -> Vec<&'a Open> {
-    let own = of.iter().filter_map(|number| storages.get(*number)).map(|storage| &storage.open);
-    [&run.open, &workload.open].into_iter().chain(own).collect()
+    run: &'a Definition,
+    workload: &'a Definition,
+    of: &[&'a Definition],
+) -> impl Iterator<Item = &'a Definition> {
+    [run, workload].into_iter().chain(of.to_vec())
 }

@@ -1,9 +1,12 @@
 //! Values as vdbench reads them: units, lists, ranges, names with stars.
 
-use crate::draft::size;
+use crate::draft::{share, size};
+use crate::rows::{Value, Values};
+use crate::values::{percent, real, time};
 
 /// No list is longer.
 const MOST: usize = 1_000;
+const SECOND: u64 = 1_000_000_000;
 
 /// The parts of a value in brackets, or the value alone.
 pub fn list(text: &str) -> Vec<String> {
@@ -11,25 +14,21 @@ pub fn list(text: &str) -> Vec<String> {
     inner.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// A number with its unit: `k`, `m`, `g` and `t` are powers of 1024.
-pub fn number(text: &str) -> Result<f64, String> {
-    let wrong = || format!("`{text}` is no number that vdbench reads");
-    let lower = text.trim().to_ascii_lowercase();
-    let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match &lower[digits.len()..] {
-        "" => 1.0,
-        "k" | "kb" => 1024.0,
-        "m" | "mb" => 1024.0 * 1024.0,
-        "g" | "gb" => f64::from(1 << 30),
-        "t" | "tb" => 1024.0 * f64::from(1 << 30),
-        _ => return Err(wrong()),
-    };
-    let value: f64 = digits.parse().map_err(|_| wrong())?;
-    let value = value * factor;
-    (value.is_finite() && (0.0..=1e18).contains(&value)).then_some(value).ok_or_else(wrong)
+/// The part of a list at this place; empty where it has none.
+pub fn part(text: &str, place: usize) -> String {
+    list(text).into_iter().nth(place).unwrap_or_default()
 }
 
-/// A size in bytes.
+/// A number with its unit: `k`, `m`, `g` and `t` are powers of 1024.
+pub fn number(text: &str) -> Result<f64, String> {
+    // Java reads exponents; hexadecimal numbers, products and `kib` are fio's.
+    let whole = text.trim().parse().ok().filter(|number| (0.0..=1e18).contains(number));
+    let with_unit =
+        || real(text, 1024).ok().filter(|_| !text.contains(['i', 'I', 'x', 'X', '*', '(']));
+    whole.or_else(with_unit).ok_or_else(|| format!("`{text}` is no number that vdbench reads"))
+}
+
+/// A size in bytes, or a whole number.
 pub fn bytes(text: &str) -> Result<u64, String> {
     Ok(number(text)? as u64)
 }
@@ -42,30 +41,15 @@ pub fn count(text: &str) -> Result<u64, String> {
     Ok((first / divisor.max(1.0)) as u64)
 }
 
-/// A time in s: `m` are minutes, `h` hours.
-pub fn seconds(text: &str) -> Result<u64, String> {
-    let lower = text.trim().to_ascii_lowercase();
-    let (digits, factor) = match lower.as_bytes().last() {
-        Some(b'm') => (&lower[..lower.len() - 1], 60.0),
-        Some(b'h') => (&lower[..lower.len() - 1], 3_600.0),
-        Some(b's') => (&lower[..lower.len() - 1], 1.0),
-        _ => (lower.as_str(), 1.0),
-    };
-    let value: f64 = digits.parse().map_err(|_| format!("`{text}` is no time"))?;
-    match (0.0..=1e9).contains(&value) {
-        true => Ok((value * factor) as u64),
-        false => Err(format!("`{text}` is no time")),
-    }
+/// A time in ns, of whole seconds: `m` are minutes, `h` hours.
+pub fn duration(text: &str) -> Result<u64, String> {
+    let time = time(text, SECOND).map_err(|_| format!("`{text}` is no time"))?;
+    Ok(time / SECOND * SECOND)
 }
 
-/// A percentage in millionths.
-pub fn percent(text: &str) -> Result<u64, String> {
-    let value: f64 =
-        text.trim_end_matches('%').parse().map_err(|_| format!("`{text}` is no percentage"))?;
-    match (0.0..=100.0).contains(&value) {
-        true => Ok((value * 10_000.0).round() as u64),
-        false => Err(format!("`{text}` is no percentage from 0 to 100")),
-    }
+/// What vdbench writes with a point, in millionths.
+pub fn millionths(number: f64) -> Value {
+    Value::Number((number * 1e6).round() as u64)
 }
 
 /// `(1-5,1)`, `(1k-64k,d)` and plain lists.
@@ -104,6 +88,11 @@ pub fn numbers(text: &str) -> Result<Vec<f64>, String> {
     }
 }
 
+/// Millionths as a whole number.
+pub fn millions(millionths: u64) -> u64 {
+    millionths.saturating_add(500_000) / 1_000_000
+}
+
 /// Sizes as a suite has them, without quotes, and whether they are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
@@ -117,41 +106,42 @@ pub struct Sizes {
     pub same: bool,
 }
 
-/// The mean of sizes with weights.
-#[derive(Debug, Default)]
-pub struct Mean {
-    sum: u128,
-    weights: u128,
-}
-
-impl Mean {
-    /// Another size with its weight.
-    pub fn add(&mut self, bytes: u64, weight: u64) {
-        self.sum = self.sum.saturating_add(u128::from(bytes) * u128::from(weight));
-        self.weights += u128::from(weight);
+/// Sizes with their weights.
+fn mix(all: &[(u64, u64)], same: bool) -> Sizes {
+    let (mut sum, mut weights) = (0_u128, 0_u128);
+    for (bytes, weight) in all {
+        sum = sum.saturating_add(u128::from(*bytes) * u128::from(*weight));
+        weights += u128::from(*weight);
     }
-
-    /// The mean so far; 0 of none.
-    pub fn value(&self) -> u64 {
-        u64::try_from(self.sum / self.weights.max(1)).unwrap_or(u64::MAX)
+    let word = |(bytes, weight): &(u64, u64)| format!("{}:{}", plain(*bytes), *weight as f64 / 1e4);
+    let words: Vec<String> = all.iter().filter(|(_, weight)| *weight > 0).map(word).collect();
+    Sizes {
+        text: words.join(", "),
+        largest: all.iter().map(|(bytes, _)| *bytes).max().unwrap_or(0),
+        mean: u64::try_from(sum / weights.max(1)).unwrap_or(u64::MAX),
+        same,
     }
 }
 
-/// `8k`, `(8k,50,16k,50)`, or `(4k,64k,4k)`: from, to, in steps of.
-pub fn sizes(text: &str) -> Result<Sizes, String> {
+/// A size as a suite has it, without quotes.
+pub fn plain(bytes: u64) -> String {
+    size(bytes).trim_matches('"').to_owned()
+}
+
+/// `8k`, `(8k,50,16k,50)`, or, of requests, `(4k,64k,4k)`: from, to, in steps of.
+pub fn sizes(text: &str, of_files: bool) -> Result<Sizes, String> {
     let parts = list(text);
-    let plain = |bytes: u64| size(bytes).trim_matches('"').to_owned();
-    let inside = |bytes: u64| match (512..=1 << 30).contains(&bytes) {
-        true => Ok(bytes),
-        false => Err(format!("a size of {bytes} bytes; 512 bytes to 1 GiB are in range")),
+    let one_size = |text: &String| match bytes(text)? {
+        bytes if of_files || (512..=1 << 30).contains(&bytes) => Ok(bytes),
+        bytes => Err(format!("a size of {bytes} bytes; 512 bytes to 1 GiB are in range")),
     };
     match parts.as_slice() {
         [one] => {
-            let largest = inside(bytes(one)?)?;
+            let largest = one_size(one)?;
             Ok(Sizes { text: plain(largest), largest, mean: largest, same: true })
         }
-        [from, to, step] => {
-            let (from, to, step) = (inside(bytes(from)?)?, inside(bytes(to)?)?, bytes(step)?);
+        [from, to, step] if !of_files => {
+            let (from, to, step) = (one_size(from)?, one_size(to)?, bytes(step)?);
             if from > to || step == 0 {
                 return Err(format!("`{text}` goes from no size to another"));
             }
@@ -159,78 +149,119 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
             // Sixteen of them where there are more.
             let each = if steps < 64 { step } else { (steps / 15) * step };
             let all = (0..=steps).map(|k| from + k * each).take_while(|bytes| *bytes <= to);
-            let text: Vec<String> = all.map(|bytes| format!("{}:1", plain(bytes))).collect();
+            let all: Vec<(u64, u64)> = all.map(|bytes| (bytes, 10_000)).collect();
             let mean = from.midpoint(to);
-            Ok(Sizes { text: text.join(", "), largest: to, mean, same: steps < 64 })
+            Ok(Sizes { largest: to, mean, ..mix(&all, steps < 64) })
         }
         parts if parts.len() % 2 == 0 && (2..=128).contains(&parts.len()) => {
-            let (mut all, mut largest, mut mean) = (Vec::new(), 0, Mean::default());
-            for pair in parts.chunks_exact(2) {
-                let (bytes, weight) = (inside(bytes(&pair[0])?)?, percent(&pair[1])?);
-                largest = largest.max(bytes);
-                mean.add(bytes, weight);
-                if weight > 0 {
-                    all.push(format!("{}:{}", plain(bytes), weight as f64 / 1e4));
-                }
+            let pair = |pair: &[String]| Ok((one_size(&pair[0])?, percent(&pair[1])?));
+            let all = parts.chunks_exact(2).map(pair).collect::<Result<Vec<_>, String>>()?;
+            // 0 says that the size lies between what stands around it.
+            match of_files && all.iter().any(|(_, weight)| *weight == 0) {
+                true => Err("sizes of files at random between two; write them out".to_owned()),
+                false => Ok(mix(&all, true)),
             }
-            Ok(Sizes { text: all.join(", "), largest, mean: mean.value(), same: true })
         }
         _ => Err(format!("`{text}` is no size, nor sizes with their shares")),
     }
 }
 
-/// What becomes of `totalsize`.
-pub const TOTAL: &str = "`files`: as many as make these bytes";
-/// What becomes of `workingsetsize`.
-pub const WORKING_SET: &str = "`files`: as many as make these bytes; those that no request would \
-go to are not made";
-
-/// A part of the files, by its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// So many of them.
-    Bytes(u64),
-    /// Millionths of all that there could be.
-    Share(u64),
+/// The sizes of requests that these values say.
+pub fn requests(values: &Values) -> Option<Sizes> {
+    sizes(values.text("xfersize")?, false).ok()
 }
 
-impl Extent {
-    /// `100g`, or `(100g,4)`, a quarter of it.
-    ///
-    /// # Errors
-    /// It is no size above 0.
-    pub fn of_files(text: &str) -> Result<Extent, String> {
-        let parts = list(text);
-        let first = bytes(parts.first().map_or("", String::as_str))?;
-        let divisor = parts.get(1).map_or(Ok(1.0), |part| number(part))?.max(1.0);
-        match (first as f64 / divisor) as u64 {
-            0 => Err(format!("`{text}` is no size of files")),
-            bytes => Ok(Extent::Bytes(bytes)),
-        }
+/// A part of files by its bytes: `100g`, or `(100g,4)`, a quarter of it; of a run also a share of
+/// all that there could be, which is kept as a text: `50%`.
+pub fn extent(text: &str, of_run: bool) -> Result<Value, String> {
+    let parts = list(text);
+    if of_run && parts.len() != 1 {
+        return Err("several sizes, one after the other; write a run for each".to_owned());
     }
+    if let Some(share) = parts.first().filter(|part| of_run && part.ends_with('%')) {
+        return percent(share).map(|_| Value::Text(share.clone()));
+    }
+    match count(text)? {
+        0 => Err(format!("`{text}` is no size of files")),
+        bytes => Ok(Value::Number(bytes)),
+    }
+}
 
-    /// The same of a run, where it may also be a share: `50%`.
-    ///
-    /// # Errors
-    /// It is neither, or several, one after the other.
-    pub fn of_run(text: &str) -> Result<Extent, String> {
-        let parts = list(text);
-        let [one] = parts.as_slice() else {
-            return Err("several sizes, one after the other; write a run for each".to_owned());
-        };
-        match one.strip_suffix('%') {
-            Some(share) => percent(share).map(Extent::Share),
-            None => Extent::of_files(one),
-        }
+/// Where requests go: the share of them that goes to random places; `eof` goes on and ends behind
+/// the last block.
+pub fn seek(text: &str) -> Result<Value, String> {
+    let word = text.trim_matches(['(', ')']).to_ascii_lowercase();
+    match word.as_str() {
+        "eof" | "-1" => Ok(Value::Text("eof".to_owned())),
+        "seqnz" | "sequentialnz" => Ok(Value::Number(0)),
+        word => match begins(word, &["random", "sequential"]) {
+            Some("random") => Ok(Value::Number(1_000_000)),
+            Some(_) => Ok(Value::Number(0)),
+            None => percent(word).map(Value::Number),
+        },
     }
+}
 
-    /// Its bytes, of so many.
-    pub fn of(self, all: u64) -> u64 {
-        match self {
-            Extent::Bytes(bytes) => bytes,
-            Extent::Share(ppm) => (u128::from(all) * u128::from(ppm) / 1_000_000) as u64,
-        }
+/// The word among `words` that this one abbreviates.
+pub fn begins(word: &str, words: &[&'static str]) -> Option<&'static str> {
+    words.iter().copied().find(|known| word.len() >= 3 && known.starts_with(word))
+}
+
+/// Percentages of the target, as a suite has them.
+pub fn range(text: &str) -> Result<String, String> {
+    let all = list(text);
+    let wrong = || format!("`{text}` is no part from one place to another");
+    let [from, to] = all.as_slice() else { return Err(wrong()) };
+    let is_size = |text: &String| text.ends_with(|c: char| c.is_ascii_alphabetic());
+    if is_size(from) || is_size(to) {
+        return Err("a `range` in bytes; percentages of the target are understood".to_owned());
     }
+    let (low, high) = (percent(from)?, percent(to)?);
+    (low < high).then(|| format!("{}-{}", share(low), share(high))).ok_or_else(wrong)
+}
+
+/// What a ratio saves, in millionths: 2 saves half.
+pub fn saved(text: &str) -> Result<u64, String> {
+    let text = part(text, 0);
+    let ratio: f64 = text.parse().map_err(|_| format!("`{text}` is no ratio"))?;
+    match (1.0..=1_000.0).contains(&ratio) {
+        true => Ok(((1.0 - 1.0 / ratio) * 100.0).round() as u64 * 10_000),
+        false => Err(format!("`{text}` is no ratio from 1 to 1,000")),
+    }
+}
+
+/// The rates of a run, in millionths; `max` for as fast as it goes.
+pub fn rates(text: &str) -> Result<Vec<Value>, String> {
+    let text = text.to_ascii_lowercase();
+    let max = || Value::Text("max".to_owned());
+    if ["max", "curve"].contains(&text.trim_matches(['(', ')'])) {
+        return Ok(vec![max()]);
+    }
+    let all = numbers(&text)?;
+    if all.iter().any(|rate| !(1.0..=1e9).contains(rate)) {
+        return Err(format!("a rate of `{text}`"));
+    }
+    // The numbers by which vdbench itself writes its words.
+    let words = [9_999_988.0, 9_999_977.0];
+    let rate = |rate: f64| if words.contains(&rate) { max() } else { millionths(rate) };
+    Ok(all.into_iter().map(rate).collect())
+}
+
+/// The sizes of requests of a run, one after the other.
+pub fn sizes_in_turn(text: &str) -> Result<Vec<Value>, String> {
+    let all: Vec<String> = match is_mix(&list(text)) {
+        true => vec![text.to_owned()],
+        false => numbers(text)?.iter().map(f64::to_string).collect(),
+    };
+    let known = |text: String| sizes(&text, false).map(|_| Value::Text(text));
+    all.into_iter().map(known).collect()
+}
+
+/// Whether a list of sizes is one mix with shares: the even places add up to 100.
+fn is_mix(parts: &[String]) -> bool {
+    let shares =
+        parts.iter().skip(1).step_by(2).map(|part| part.parse::<f64>().unwrap_or(f64::NAN));
+    parts.len() >= 4 && parts.len().is_multiple_of(2) && (shares.sum::<f64>() - 100.0).abs() < 1.0
 }
 
 /// Whether a name is one that was asked for: `sd1`, `sd*`, `*`, `sd1-sd5`.
@@ -271,19 +302,26 @@ mod tests {
     fn units_lists_and_names_are_vdbenchs() {
         assert_eq!(bytes("10g"), Ok(10 << 30));
         assert_eq!(bytes("4kb"), Ok(4096));
-        assert!(bytes("4x").is_err() && bytes("-1").is_err() && bytes("").is_err());
-        assert_eq!((seconds("2h"), seconds("10m"), seconds("30")), (Ok(7_200), Ok(600), Ok(30)));
+        assert!(
+            bytes("4kib").is_err()
+                && bytes("4x").is_err()
+                && bytes("-1").is_err()
+                && bytes("").is_err()
+        );
+        for (text, seconds) in [("2h", 7_200), ("10m", 600), ("30", 30), ("1.5", 1)] {
+            assert_eq!(duration(text), Ok(seconds * SECOND), "{text}");
+        }
         assert_eq!(numbers("(1-5,2)"), Ok(vec![1.0, 3.0, 5.0]));
         assert_eq!(numbers("(100-0,50)"), Ok(vec![100.0, 50.0, 0.0]));
         assert_eq!(numbers("(1k-4k,d)"), Ok(vec![1024.0, 2048.0, 4096.0]));
         assert_eq!(numbers("(8,16,32)"), Ok(vec![8.0, 16.0, 32.0]));
         assert!(numbers("(0-9,0)").is_err() && numbers("()").is_err());
         assert_eq!(count("(64,4)"), Ok(16));
-        let mix = sizes("(8k,50,16k,50)").expect("a mix");
+        let mix = sizes("(8k,50,16k,50)", false).expect("a mix");
         assert_eq!((mix.text.as_str(), mix.largest), ("8KiB:50, 16KiB:50", 16_384));
         assert_eq!(mix.mean, 12_288);
-        assert_eq!(sizes("(4k,12k,4k)").expect("steps").text, "4KiB:1, 8KiB:1, 12KiB:1");
-        assert!(!sizes("(512,1m,512)").expect("many").same);
+        assert_eq!(sizes("(4k,12k,4k)", false).expect("steps").text, "4KiB:1, 8KiB:1, 12KiB:1");
+        assert!(!sizes("(512,1m,512)", false).expect("many").same);
         assert!(is_asked("sd*", "sd12") && is_asked("*", "x") && is_asked("SD1", "sd1"));
         assert!(is_asked("sd1-sd5", "sd3") && !is_asked("sd1-sd5", "sd6"));
         assert!(!is_asked("sd1", "sd12") && is_asked("s*2", "sd12") && !is_asked("s*3", "sd12"));
