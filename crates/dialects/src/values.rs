@@ -11,12 +11,14 @@ pub struct Notation {
     pub second: u64,
     /// Whether `kib` counts what `k` does, not the other one.
     pub is_binary: bool,
+    /// Where `b` counts blocks: the bytes of one, 0 where they are not known.
+    pub block: Option<u64>,
 }
 
 impl Notation {
     /// Bytes and seconds, `k` is 1024.
     pub const PLAIN: Notation =
-        Notation { kilo: 1024, bare: 1, second: 1_000_000_000, is_binary: false };
+        Notation { kilo: 1024, bare: 1, second: 1_000_000_000, is_binary: false, block: None };
     /// The same, and `kib` is 1024 as well.
     pub const BINARY: Notation = Notation { is_binary: true, ..Notation::PLAIN };
 
@@ -41,7 +43,14 @@ impl Notation {
     pub fn size(&self, text: &str) -> Result<u64, String> {
         let is_bare = text.trim().ends_with(|c: char| c.is_ascii_digit());
         let factor = if is_bare { self.bare } else { 1 };
-        let size = self.number(text)?.checked_mul(factor);
+        let blocks = self.block.and_then(|block| {
+            let count: u64 = text.strip_suffix('b')?.parse().ok()?;
+            Some(count.checked_mul(block).filter(|_| block > 0))
+        });
+        let size = match blocks {
+            Some(size) => size,
+            None => self.number(text)?.checked_mul(factor),
+        };
         size.filter(|size| *size <= 1 << 60).ok_or_else(|| format!("`{text}` is no size"))
     }
 }
@@ -209,7 +218,7 @@ pub fn flag(text: &str) -> Result<bool, String> {
         other => other
             .parse::<i64>()
             .map(|number| number != 0)
-            .map_err(|_| format!("`{other}` is neither 0 nor 1")),
+            .map_err(|_| format!("`{other}` is neither yes nor no")),
     }
 }
 
