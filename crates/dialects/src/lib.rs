@@ -174,7 +174,7 @@ pub fn import_command(
     let behind = if told == wanted { at.map_or(0, |at| at + 1) } else { 0 };
     let mut import = match wanted {
         Some(Dialect::Fio) => fio::command(&words, behind, world),
-        Some(Dialect::DiskSpd) => diskspd::command(&words, behind),
+        Some(Dialect::DiskSpd) => Ok(diskspd::command(&words, behind)),
         Some(Dialect::Ior) => Ok(mpi::ior(&words)),
         Some(Dialect::Elbencho) => elbencho::command(&words, behind),
         Some(Dialect::Iozone) => Ok(iozone::command(&words, behind)),

@@ -7,11 +7,7 @@ use std::fmt::Write;
 
 /// The pages: path from the root of the project, and text.
 pub fn pages() -> Vec<(&'static str, String)> {
-    let mut diskspd = head("DiskSpd", DISKSPD);
-    chapter(&mut diskspd, "Options", diskspd::OPTIONS);
-    chapter(&mut diskspd, "Profiles: beside `<TimeSpans>`", diskspd::PROFILE);
-    chapter(&mut diskspd, "Profiles: in `<TimeSpan>`", diskspd::SPAN);
-    chapter(&mut diskspd, "Profiles: in `<Target>`", diskspd::TARGET);
+    let diskspd = page("DiskSpd", include_str!("diskspd/page.md"), &diskspd::OPTIONS);
     let elbencho = page("elbencho", include_str!("elbencho/page.md"), &elbencho::OPTIONS);
     vec![
         ("docs/compat/diskspd.md", diskspd),
@@ -255,27 +251,4 @@ multiples of 512 |
 The score of `result_summary.txt` is the root of two geometric means: GiB/s of four phases, and \
 thousands of operations a second of eight. Plimsoll compares it with what is printed, within the \
 digits that are printed.
-";
-
-const DISKSPD: &str = "\
-`plimsoll import --command \"diskspd …\" -o suite.toml` writes a suite. This page is \
-written \
-from DiskSpd's manual and was not tried against DiskSpd. `plimsoll import profile.xml` reads \
-profiles, as VMFleet has them. A result that holds a profile is none.
-
-## Intended differences
-
-| DiskSpd | Plimsoll |
-|---|---|
-| software and hardware caches are used unless `-S` says otherwise | `direct` and `dsync` say the \
-same |
-| a file that is there is loaded as it is | a layout of Plimsoll's own; `--existing` reads what \
-is there |
-| threads of a file begin at the same place | `sharing = \"whole\"` |
-| buffers hold one pattern again and again | no two blocks are alike |
-| 64 KiB, 2 requests, 1 thread, 5 s of warm-up, 10 s | the same, written down in the suite |
-| each target has `-t` threads of its own | a workload for each target, with its `targets` |
-| a target is a path | `targets` of a workload, by number; `*1` and paths of Windows \
-are named with `--target`, in their order |
-| `-g` holds a rate back | an open loop; latency counts from the time at which a request is due |
 ";
