@@ -14,7 +14,10 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("docs/compat/elbencho.md", elbencho),
         ("docs/compat/fio.md", fio_page()),
         ("docs/compat/io500.md", io500_page()),
-        ("docs/compat/iometer.md", iometer_page()),
+        (
+            "docs/compat/iometer.md",
+            page("Iometer", include_str!("iometer/page.md"), &iometer::OPTIONS),
+        ),
         ("docs/compat/ior.md", page("IOR", include_str!("mpi/ior.md"), &mpi::IOR)),
         ("docs/compat/iozone.md", page("IOzone", include_str!("iozone/page.md"), &iozone::OPTIONS)),
         ("docs/compat/mdtest.md", page("mdtest", include_str!("mpi/mdtest.md"), &mpi::MDTEST)),
@@ -44,15 +47,6 @@ fn io500_page() -> String {
     chapter(&mut text, "`[mdtest-easy]`, `[mdtest-hard]` and their phases", io500::MDTEST);
     chapter(&mut text, "`[find]`", io500::FIND);
     chapter(&mut text, "Sections of phases without a score", io500::EXTENDED);
-    text
-}
-
-fn iometer_page() -> String {
-    let mut text = head("Iometer", IOMETER);
-    chapter(&mut text, "`TEST SETUP`", iometer::SETUP);
-    chapter(&mut text, "`ACCESS SPECIFICATIONS`, by column", iometer::SPECIFICATION);
-    chapter(&mut text, "`MANAGER LIST`: managers", iometer::MANAGER);
-    chapter(&mut text, "`MANAGER LIST`: workers", iometer::WORKER);
     text
 }
 
@@ -174,27 +168,6 @@ found, and the one that chance allows. In brackets: the example of fio that the 
 Requests in flight and times between them also depend on the machine. This table was taken on a \
 busy one with two processors, where both tools wake late. Rows that differ in these are not shown \
 to be equal.
-";
-
-const IOMETER: &str = "\
-`plimsoll import FILE.icf -o suite.toml` writes a suite of a configuration. This page is written \
-from Iometer's source; Iometer itself was not run.
-
-## Intended differences
-
-| Iometer | Plimsoll |
-|---|---|
-| outstanding requests for each target of a worker | a worker for each target, with that `depth` |
-| all workers run their first specification, then their second | points, or scenarios where \
-workers differ |
-| lines of a specification with reads of their own | `write_block_size`: each size is read and \
-written as often |
-| lines with a random share of their own | one share, the mean by weight |
-| `align` 0: offsets at any sector | `align = 512`; many clusters need `--set align=4KiB` |
-| `iobw.tst` fills the drive | `prepare` writes 90 % of what is free, or the maximum size |
-| managers on several machines | `--hosts`; managers that differ are refused |
-| workers of networks | refused |
-| `RESULTS DISPLAY` | `--watch`, `--serve` |
 ";
 
 const VDBENCH: &str = "\
