@@ -98,13 +98,11 @@ fn group(job: &Iozone, losses: &mut Losses) -> Group {
     let makes = tests(job).contains(&0);
     group.stages.set("prepare", (!makes).to_string(), "");
     group.stages.text("amount", "all", "");
-    let flag = |slot: &str| (values.is(slot).to_string(), values.source(slot, losses));
-    for (key, (value, from)) in [("count_fsync", flag("flush")), ("count_close", flag("close"))] {
-        group.stages.set(key, value, from);
+    for (key, slot) in [("count_fsync", "flush"), ("count_close", "close")] {
+        group.stages.set(key, values.is(slot).to_string(), values.source(slot, losses));
     }
     group.engine.text("backend", "sync", "");
-    let (direct, from) = flag("direct");
-    group.engine.set("direct", direct, from);
+    group.engine.set("direct", values.is("direct").to_string(), values.source("direct", losses));
     if values.is("verify") {
         group.contents.set("verify", "true", values.source("verify", losses));
     }
