@@ -313,7 +313,7 @@ impl Row {
 
     /// Class and words for the page.
     pub fn doc(&self) -> (&'static str, String) {
-        let words = self.words.replace(" // ", ", ");
+        let words = self.words.replace(" // ", "; ");
         match &self.becomes {
             Becomes::Class(class) => (class.word(), words),
             Becomes::Later => ("same", words),
