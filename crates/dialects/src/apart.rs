@@ -1,7 +1,19 @@
 //! Targets of their own for what one workload loads and another does not.
 
 use crate::draft::quoted;
-use crate::mpi::job::inside;
+
+/// The target that stands for a directory: one of Plimsoll's own in it.
+pub fn inside(directory: &str) -> String {
+    match directory.trim_end_matches('/') {
+        "" => "/plimsoll-data".to_owned(),
+        directory => format!("{directory}/plimsoll-data"),
+    }
+}
+
+/// The one that stands for a file: a directory of Plimsoll's own beside it.
+pub fn beside(file: &str) -> String {
+    inside(file.rsplit_once('/').map_or(".", |(directory, _)| directory))
+}
 
 /// Targets, and which of them stands for each path.
 pub struct Apart {
@@ -23,7 +35,7 @@ pub fn apart(paths: &[Option<&str>], names: &[&str]) -> Apart {
         Some((directory, _)) => directory.to_owned(),
         None => ".".to_owned(),
     };
-    let beside = |path: &str| {
+    let is_one_of_several = |path: &str| {
         let all = paths.iter().flatten().filter(|other| is_file(other));
         let mut files: Vec<&str> =
             all.copied().filter(|other| directory(other) == directory(path)).collect();
@@ -44,8 +56,8 @@ pub fn apart(paths: &[Option<&str>], names: &[&str]) -> Apart {
         };
         let target = match path {
             Some(path) if !is_file(path) => (*path).to_owned(),
-            Some(path) if beside(path) => free(inside(&directory(path)), &targets),
-            Some(path) => inside(&directory(path)),
+            Some(path) if is_one_of_several(path) => free(beside(path), &targets),
+            Some(path) => beside(path),
             None => free("plimsoll-data".to_owned(), &targets),
         };
         let place = targets.iter().position(|one| *one == target).unwrap_or_else(|| {

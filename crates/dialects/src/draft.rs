@@ -212,6 +212,28 @@ pub struct Draft {
     pub groups: Vec<Group>,
 }
 
+impl Draft {
+    /// A suite of a job, which `what` names; `stem` is the file's name, and `from` says what
+    /// stands behind each field.
+    pub fn imported(name: &str, stem: &str, what: &str, from: &str, groups: Vec<Group>) -> Draft {
+        let tool = what.rsplit(' ').next().unwrap_or_default();
+        let whole = match stem {
+            "" => what.to_owned(),
+            stem => format!("{stem}, {what},"),
+        };
+        Draft {
+            name: plain_name(name),
+            description: format!("Imported from {what}."),
+            notes: vec![
+                format!("Imported from {whole} by `plimsoll import`."),
+                format!("Behind each field: {from} it came from. Others are {tool}'s defaults."),
+            ],
+            groups,
+            ..Draft::default()
+        }
+    }
+}
+
 /// A name that `--set` and `--scenario` can say: letters, digits, `-` and `_`, at most 60.
 pub fn plain_name(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };

@@ -1,47 +1,73 @@
 //! elbencho: command lines and configuration files.
 
-mod options;
 mod suite;
 
-pub use options::{Elbencho, OPTIONS};
-
 use crate::import::{Import, ImportError, MOST_OPTIONS};
-use crate::loss::{Losses, Verdict};
-use crate::mpi::line::split;
-use crate::table::{Given, find, unknown};
+use crate::line::Line;
+use crate::loss::{Losses, OptionId, Verdict};
+use crate::rows::{Given, Reads, Row, Table, Takes, Values, unknown};
+use crate::values::{self, Notation};
+use std::sync::LazyLock;
+
+/// elbencho's options.
+pub static OPTIONS: LazyLock<Table> =
+    LazyLock::new(|| Table::read(include_str!("elbencho/options.txt")));
+
+/// What the options of elbencho say.
+struct Elbencho {
+    values: Values,
+    /// Directories, files and devices.
+    paths: Vec<(String, OptionId)>,
+}
+
+impl Elbencho {
+    fn new() -> Elbencho {
+        Elbencho { values: Values::of(&OPTIONS), paths: Vec::new() }
+    }
+}
+
+impl Reads for Elbencho {
+    fn values(&mut self) -> &mut Values {
+        &mut self.values
+    }
+
+    fn notation(&self) -> Notation {
+        Notation::BINARY
+    }
+
+    fn decide(&mut self, row: &Row, given: &Given) -> Result<Verdict, String> {
+        match row.slot {
+            Some("varied") if self.values.number("varied") == Some(1_000_000) => {
+                Ok(Verdict::same("no two blocks are alike"))
+            }
+            Some("verify") if self.values.number("verify") == Some(0) => {
+                self.values.forget("verify");
+                Ok(Verdict::same("nothing is checked"))
+            }
+            Some(_) => Ok(row.verdict(&given.value)),
+            None => {
+                let all = given.value.split(',').filter(|one| !one.is_empty());
+                for one in all.clone() {
+                    self.paths.push((values::plain_text(one)?, given.id));
+                }
+                match all.clone().all(|one| one.starts_with("/dev/")) {
+                    true => Ok(Verdict::same("targets")),
+                    false => Ok(row.verdict(&given.value)),
+                }
+            }
+        }
+    }
+}
 
 /// The words behind `elbencho`, which begin at `first`.
 ///
 /// # Errors
-/// There are too many words, or no phase among them.
+/// No phase is among them.
 pub fn command(words: &[String], first: usize) -> Result<Import, ImportError> {
-    if words.len() > MOST_OPTIONS {
-        let what = format!("the command has more than {MOST_OPTIONS} words");
-        return Err(ImportError::new("command", what, "take some out"));
-    }
     let mut losses = Losses::default();
-    let mut job = Elbencho::default();
-    let mut number = first;
-    while number < words.len() {
-        let word = &words[number];
-        let place = format!("word {}", number + 1);
-        number += 1;
-        if !word.starts_with('-') {
-            option("path", word, &place, &mut job, &mut losses);
-            continue;
-        }
-        let next = words.get(number).map(String::as_str);
-        let (options, took) = split(word, next, |name| {
-            let takes = |option: &crate::table::Opt<Elbencho>| {
-                !matches!(option.takes, crate::table::Takes::Flag | crate::table::Takes::Nothing)
-            };
-            find(&[OPTIONS], name).map(takes)
-        });
-        number += usize::from(took);
-        for (name, value) in options {
-            option(&name, &value, &place, &mut job, &mut losses);
-        }
-    }
+    let mut job = Elbencho::new();
+    let line = Line { tool: "elbencho", words, first, bare: |_| Some("path") };
+    line.read(OPTIONS.chapter("Options"), &mut job, &mut losses);
     suite::import("command", "a command line", &job, losses)
 }
 
@@ -51,7 +77,7 @@ pub fn command(words: &[String], first: usize) -> Result<Import, ImportError> {
 /// It names no phase.
 pub fn file(name: &str, text: &str) -> Result<Import, ImportError> {
     let mut losses = Losses::default();
-    let mut job = Elbencho::default();
+    let mut job = Elbencho::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
         let place = format!("{name}:{}", number + 1);
@@ -62,7 +88,17 @@ pub fn file(name: &str, text: &str) -> Result<Import, ImportError> {
             return Err(ImportError::new(place, "there are too many options", "take some out"));
         }
         let (key, value) = line.split_once('=').unwrap_or((line, "true"));
-        option(key.trim(), value.trim(), &place, &mut job, &mut losses);
+        let (key, value) = (key.trim(), value.trim().to_owned());
+        let id = losses.tell(key, &value, &place, Verdict::harmless(""));
+        let dashed = format!("--{}", key.trim_start_matches('-'));
+        let verdict = match OPTIONS.find(&dashed) {
+            Some(row) if row.takes == Takes::Flag && values::flag(&value) == Ok(false) => {
+                Verdict::harmless("it is switched off")
+            }
+            Some(row) => row.apply(&mut job, &Given { id, value }),
+            None => unknown(OPTIONS.rows(), "elbencho", &dashed),
+        };
+        losses.replace(id, verdict);
     }
     suite::import(name, name, &job, losses)
 }
@@ -75,23 +111,5 @@ pub fn detect(text: &str) -> bool {
         .map(|line| line.split('=').next().unwrap_or(line).trim())
         .collect();
     let is_phase = |key: &&str| ["write", "read", "stat", "mkdirs", "delfiles"].contains(key);
-    keys.iter().any(is_phase)
-        && keys.iter().all(|key| find(&[OPTIONS], &format!("--{key}")).is_some())
-}
-
-fn option(name: &str, value: &str, place: &str, job: &mut Elbencho, losses: &mut Losses) {
-    let id = losses.tell(name, value, place, Verdict::harmless(""));
-    let dashed = match name.starts_with('-') {
-        true => name.to_owned(),
-        false => format!("--{name}"),
-    };
-    let is_off = ["false", "0", "no", "off"].contains(&value);
-    let verdict = match find(&[OPTIONS], &dashed) {
-        Some(option) if is_off && option.takes == crate::table::Takes::Flag => {
-            Verdict::harmless("it is switched off")
-        }
-        Some(option) => option.apply(job, &Given { id, value: value.to_owned() }),
-        None => unknown(&[OPTIONS], "elbencho", &dashed),
-    };
-    losses.replace(id, verdict);
+    keys.iter().any(is_phase) && keys.iter().all(|key| OPTIONS.find(&format!("--{key}")).is_some())
 }

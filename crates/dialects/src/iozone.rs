@@ -1,13 +1,12 @@
 //! IOzone: command lines.
 
-use crate::draft::{Draft, Fields, Group, Work, size};
-use crate::import::{Import, ImportError, MOST_OPTIONS};
+use crate::apart::beside;
+use crate::draft::{Fields, Group, Work, size};
+use crate::import::Import;
+use crate::line::{self, Line};
 use crate::loss::{Losses, OptionId, Verdict};
-use crate::mpi::job::inside;
-use crate::mpi::line::split;
-use crate::rows::{Given, Reads, Row, Table, Values, unknown};
+use crate::rows::{Given, Reads, Row, Table, Values};
 use crate::values::{self, Notation};
-use crate::write;
 use std::sync::LazyLock;
 
 /// IOzone's options.
@@ -21,8 +20,6 @@ struct Iozone {
     tests: Vec<u64>,
     /// `-f`, the first of `-F`
     file: Option<(String, OptionId)>,
-    /// Whether the next words are names of files.
-    expects_files: bool,
 }
 
 impl Reads for Iozone {
@@ -40,7 +37,6 @@ impl Reads for Iozone {
             _ => {
                 let file = values::plain_text(&given.value)?;
                 self.file.get_or_insert((file, given.id));
-                self.expects_files = true;
                 Ok(row.verdict(&given.value))
             }
         }
@@ -72,101 +68,48 @@ impl Iozone {
 }
 
 /// The words behind `iozone`, which begin at `first`.
-///
-/// # Errors
-/// There are too many words.
-pub fn command(words: &[String], first: usize) -> Result<Import, ImportError> {
-    if words.len() > MOST_OPTIONS {
-        let what = format!("the command has more than {MOST_OPTIONS} words");
-        return Err(ImportError::new("command", what, "take some out"));
-    }
+pub fn command(words: &[String], first: usize) -> Import {
     let mut losses = Losses::default();
-    let values = Values::of(&OPTIONS);
-    let mut job = Iozone { values, tests: Vec::new(), file: None, expects_files: false };
-    let mut number = first;
-    while number < words.len() {
-        let place = format!("word {}", number + 1);
-        let (word, next) = (&words[number], words.get(number + 1).map(String::as_str));
-        number += 1;
-        // `-F` takes all files that follow.
-        let is_name = !word.starts_with('-') && job.expects_files;
-        let (options, took) = match (is_name, plus(word, next)) {
-            (true, _) => (vec![("-F".to_owned(), word.clone())], false),
-            (false, Some(found)) => found,
-            (false, None) => {
-                job.expects_files = false;
-                split(word, next, |name| OPTIONS.find(name).map(|row| row.takes.a_value()))
-            }
-        };
-        number += usize::from(took);
-        for (name, value) in options {
-            let id = losses.tell(&name, &value, &place, Verdict::harmless(""));
-            let verdict = match OPTIONS.find(&name) {
-                Some(row) => row.apply(&mut job, &Given { id, value }),
-                None => unknown(OPTIONS.rows(), "IOzone", &name),
-            };
-            losses.replace(id, verdict);
-        }
-    }
-    Ok(suite(&job, losses))
+    let mut job = Iozone { values: Values::of(&OPTIONS), tests: Vec::new(), file: None };
+    // `-F` takes all files that follow.
+    let bare = |last: &str| ["-f", "-F"].contains(&last).then_some("-F");
+    let line = Line { tool: "IOzone", words, first, bare };
+    line.read(OPTIONS.chapter("Options"), &mut job, &mut losses);
+    let group = group(&job, &mut losses);
+    line::import("iozone", "IOzone", Fields::default(), group, losses)
 }
 
-/// Options of two letters: `-+n`, and their value.
-fn plus(word: &str, next: Option<&str>) -> Option<(Vec<(String, String)>, bool)> {
-    if !word.starts_with("-+") {
-        return None;
-    }
-    let takes = OPTIONS.find(word)?.takes.a_value();
-    let value = next.filter(|_| takes).unwrap_or_default().to_owned();
-    Some((vec![(word.to_owned(), value)], takes && next.is_some()))
-}
-
-fn suite(job: &Iozone, mut losses: Losses) -> Import {
+fn group(job: &Iozone, losses: &mut Losses) -> Group {
     let values = &job.values;
     let mut group = Group { name: "iozone".to_owned(), in_turn: true, ..Group::default() };
     if let Some((file, id)) = &job.file {
-        let directory = file.rsplit_once('/').map_or(".", |(directory, _)| directory);
-        group.targets = vec![inside(directory)];
+        group.targets = vec![beside(file)];
         group.targets_from = losses.source(*id);
     }
     group.layout.set("files", "1", "");
     group.layout.text("per", "worker", "");
     if values.is("automatic") {
-        automatic(values, &mut losses, &mut group);
+        automatic(values, losses, &mut group);
     } else {
         let bytes = values.number("size").unwrap_or(512 << 10).max(512);
-        group.layout.set("size", size(bytes), values.source("size", &losses));
+        group.layout.set("size", size(bytes), values.source("size", losses));
     }
     // The first test writes all of each file.
     let makes = tests(job).contains(&0);
     group.stages.set("prepare", (!makes).to_string(), "");
     group.stages.text("amount", "all", "");
-    let flag = |slot: &str| (values.is(slot).to_string(), values.source(slot, &losses));
-    for (key, (value, from)) in [("count_fsync", flag("flush")), ("count_close", flag("close"))] {
-        group.stages.set(key, value, from);
+    for (key, slot) in [("count_fsync", "flush"), ("count_close", "close")] {
+        group.stages.set(key, values.is(slot).to_string(), values.source(slot, losses));
     }
     group.engine.text("backend", "sync", "");
-    let (direct, from) = flag("direct");
-    group.engine.set("direct", direct, from);
+    group.engine.set("direct", values.is("direct").to_string(), values.source("direct", losses));
     if values.is("verify") {
-        group.contents.set("verify", "true", values.source("verify", &losses));
+        group.contents.set("verify", "true", values.source("verify", losses));
     }
     for test in tests(job) {
-        works(values, test, &losses, &mut group);
+        works(values, test, losses, &mut group);
     }
-    let draft = Draft {
-        name: "iozone".to_owned(),
-        description: "Imported from a command line of IOzone.".to_owned(),
-        notes: vec![
-            "Imported from a command line of IOzone by `plimsoll import`.".to_owned(),
-            "Behind each field: the word that it came from. Others are IOzone's defaults."
-                .to_owned(),
-        ],
-        groups: vec![group],
-        ..Draft::default()
-    };
-    let suite = write::suite(&draft);
-    Import::new("iozone", losses, vec![suite])
+    group
 }
 
 /// The tests that run; without a word of it, those that have workloads here.

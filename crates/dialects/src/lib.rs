@@ -19,6 +19,7 @@ pub mod vdbench;
 mod apart;
 mod draft;
 mod import;
+mod line;
 mod loss;
 mod page;
 mod rows;
@@ -163,16 +164,20 @@ pub fn import_command(
     let (first, rest) = shell::first_command(line, !is_windows);
     let words = if is_windows { shell::windows_words(first) } else { shell::words(first) };
     let words = words.map_err(|what| ImportError::new("command", what, "close the quotes"))?;
+    if words.len() > MOST_OPTIONS {
+        let what = format!("the command has more than {MOST_OPTIONS} words");
+        return Err(ImportError::new("command", what, "take some out"));
+    }
     let at = words.iter().position(|word| program(word).is_some());
     let told = at.and_then(|at| program(&words[at]));
     let wanted = dialect.or(told);
     let behind = if told == wanted { at.map_or(0, |at| at + 1) } else { 0 };
     let mut import = match wanted {
         Some(Dialect::Fio) => fio::command(&words, behind, world),
-        Some(Dialect::DiskSpd) => diskspd::command(&words, behind),
-        Some(Dialect::Ior) => mpi::ior(&words),
+        Some(Dialect::DiskSpd) => Ok(diskspd::command(&words, behind)),
+        Some(Dialect::Ior) => Ok(mpi::ior(&words)),
         Some(Dialect::Elbencho) => elbencho::command(&words, behind),
-        Some(Dialect::Iozone) => iozone::command(&words, behind),
+        Some(Dialect::Iozone) => Ok(iozone::command(&words, behind)),
         Some(Dialect::Mdtest) => mpi::mdtest(&words),
         Some(Dialect::Io500) => {
             let what = "a configuration of IO500 is a file";

@@ -7,26 +7,20 @@ use std::fmt::Write;
 
 /// The pages: path from the root of the project, and text.
 pub fn pages() -> Vec<(&'static str, String)> {
-    let mut ior = head("IOR", IOR);
-    chapter(&mut ior, "Options", mpi::IOR);
-    let mut mdtest = head("mdtest", MDTEST);
-    chapter(&mut mdtest, "Options", mpi::MDTEST);
-    let mut diskspd = head("DiskSpd", DISKSPD);
-    chapter(&mut diskspd, "Options", diskspd::OPTIONS);
-    chapter(&mut diskspd, "Profiles: beside `<TimeSpans>`", diskspd::PROFILE);
-    chapter(&mut diskspd, "Profiles: in `<TimeSpan>`", diskspd::SPAN);
-    chapter(&mut diskspd, "Profiles: in `<Target>`", diskspd::TARGET);
-    let mut elbencho = head("elbencho", ELBENCHO);
-    chapter(&mut elbencho, "Options", elbencho::OPTIONS);
+    let diskspd = page("DiskSpd", include_str!("diskspd/page.md"), &diskspd::OPTIONS);
+    let elbencho = page("elbencho", include_str!("elbencho/page.md"), &elbencho::OPTIONS);
     vec![
         ("docs/compat/diskspd.md", diskspd),
         ("docs/compat/elbencho.md", elbencho),
         ("docs/compat/fio.md", fio_page()),
         ("docs/compat/io500.md", page("IO500", include_str!("io500/page.md"), &io500::OPTIONS)),
-        ("docs/compat/iometer.md", iometer_page()),
-        ("docs/compat/ior.md", ior),
+        (
+            "docs/compat/iometer.md",
+            page("Iometer", include_str!("iometer/page.md"), &iometer::OPTIONS),
+        ),
+        ("docs/compat/ior.md", page("IOR", include_str!("mpi/ior.md"), &mpi::IOR)),
         ("docs/compat/iozone.md", page("IOzone", include_str!("iozone/page.md"), &iozone::OPTIONS)),
-        ("docs/compat/mdtest.md", mdtest),
+        ("docs/compat/mdtest.md", page("mdtest", include_str!("mpi/mdtest.md"), &mpi::MDTEST)),
         (
             "docs/compat/vdbench.md",
             page("vdbench", include_str!("vdbench/page.md"), &vdbench::OPTIONS),
@@ -45,15 +39,6 @@ fn fio_page() -> String {
         chapter(&mut text, name, options);
     }
     chapter(&mut text, "Options of the command", fio::TOOL);
-    text
-}
-
-fn iometer_page() -> String {
-    let mut text = head("Iometer", IOMETER);
-    chapter(&mut text, "`TEST SETUP`", iometer::SETUP);
-    chapter(&mut text, "`ACCESS SPECIFICATIONS`, by column", iometer::SPECIFICATION);
-    chapter(&mut text, "`MANAGER LIST`: managers", iometer::MANAGER);
-    chapter(&mut text, "`MANAGER LIST`: workers", iometer::WORKER);
     text
 }
 
@@ -163,102 +148,4 @@ found, and the one that chance allows. In brackets: the example of fio that the 
 Requests in flight and times between them also depend on the machine. This table was taken on a \
 busy one with two processors, where both tools wake late. Rows that differ in these are not shown \
 to be equal.
-";
-
-const IOR: &str = "\
-`plimsoll import --command \"mpirun -np 16 ior …\" -o suite.toml` writes a suite. This page is \
-written from IOR's manual and was not tried against IOR.
-
-## Intended differences
-
-| IOR | Plimsoll |
-|---|---|
-| ranks of MPI, as the launcher places them | `workers` of all hosts together, spread evenly |
-| all files of a phase are written, then read | the workloads `write` and `read`, one after the \
-other |
-| bandwidth with opening and closing | `count_close = true`; `count_fsync` with `-e` |
-| a file that is not there is made | `prepare` makes it where only reads are asked for, or where \
-a time ends the writes |
-| the page cache is used unless `O_DIRECT` is asked for | `direct = false`, and the cache is \
-emptied before reads (`engine.evict`) |
-";
-
-const MDTEST: &str = "\
-`plimsoll import --command \"mpirun -np 16 mdtest …\" -o suite.toml` writes a suite. \
-This page is written from mdtest's manual and was not tried against mdtest.
-
-## Intended differences
-
-| mdtest | Plimsoll |
-|---|---|
-| directories and files with every command, unless `-F` or `-D` says otherwise | `operations` \
-name them; each is a point of its own |
-| files in all directories of the tree, unless `-L` says otherwise | files in the lowest \
-directories alone |
-| a directory for all tasks, unless `-u` says otherwise | `tree.unique = false`: all workers of a \
-host share a tree, hosts do not |
-| the rate of the slowest task | the rate of all workers over the time of the wall |
-";
-
-const ELBENCHO: &str = "\
-`plimsoll import --command \"elbencho …\" -o suite.toml` writes a suite, and so does \
-`plimsoll import FILE` of a configuration file. This page is written from elbencho's own list of \
-options and was not tried against elbencho.
-
-## Intended differences
-
-| elbencho | Plimsoll |
-|---|---|
-| phases one after the other | a workload for each; small files of directories are a tree |
-| a path is looked at to see what it is | `/dev/…` is a device; options of files, or `/` at the \
-end, mean a directory; anything else is a file |
-| a file that all threads share | `layout.kind = \"shared-file\"`; each worker has its segment |
-| `-n` directories with `-N` files for each thread | files of each worker |
-| a phase ends with its amount, or is broken off by `--timelimit` | `stages.amount`; a time with \
-`--infloop` |
-| small files are written block by block | in one piece |
-";
-
-const IOMETER: &str = "\
-`plimsoll import FILE.icf -o suite.toml` writes a suite of a configuration. This page is written \
-from Iometer's source; Iometer itself was not run.
-
-## Intended differences
-
-| Iometer | Plimsoll |
-|---|---|
-| outstanding requests for each target of a worker | a worker for each target, with that `depth` |
-| all workers run their first specification, then their second | points, or scenarios where \
-workers differ |
-| lines of a specification with reads of their own | `write_block_size`: each size is read and \
-written as often |
-| lines with a random share of their own | one share, the mean by weight |
-| `align` 0: offsets at any sector | `align = 512`; many clusters need `--set align=4KiB` |
-| `iobw.tst` fills the drive | `prepare` writes 90 % of what is free, or the maximum size |
-| managers on several machines | `--hosts`; managers that differ are refused |
-| workers of networks | refused |
-| `RESULTS DISPLAY` | `--watch`, `--serve` |
-";
-
-const DISKSPD: &str = "\
-`plimsoll import --command \"diskspd …\" -o suite.toml` writes a suite. This page is \
-written \
-from DiskSpd's manual and was not tried against DiskSpd. `plimsoll import profile.xml` reads \
-profiles, as VMFleet has them. A result that holds a profile is none.
-
-## Intended differences
-
-| DiskSpd | Plimsoll |
-|---|---|
-| software and hardware caches are used unless `-S` says otherwise | `direct` and `dsync` say the \
-same |
-| a file that is there is loaded as it is | a layout of Plimsoll's own; `--existing` reads what \
-is there |
-| threads of a file begin at the same place | `sharing = \"whole\"` |
-| buffers hold one pattern again and again | no two blocks are alike |
-| 64 KiB, 2 requests, 1 thread, 5 s of warm-up, 10 s | the same, written down in the suite |
-| each target has `-t` threads of its own | a workload for each target, with its `targets` |
-| a target is a path | `targets` of a workload, by number; `*1` and paths of Windows \
-are named with `--target`, in their order |
-| `-g` holds a rate back | an open loop; latency counts from the time at which a request is due |
 ";

@@ -7,6 +7,8 @@
 //! -r, --record | size | same | record | `block_size`
 //! -i           | number | same! | - | workloads: 0 writes, 1 reads;
 //!    others are refused                    a line that begins with a blank goes on
+//! --a, --b,                                so do names that end with a comma
+//! --c | flag | harmless | - | …
 //! ```
 //!
 //! The columns: name and other names; what it takes; what becomes of it; the slot that keeps its
@@ -14,6 +16,7 @@
 //! until the whole job asks for it) or `unless 0 none` (refused but for these values). With `!`
 //! behind it, [`Reads::decide`] has the last word. What stands behind ` // ` is for the page alone.
 
+use crate::draft::Fields;
 use crate::loss::{Class, Losses, OptionId, Verdict};
 use crate::values::{self, Notation};
 use form::nearest;
@@ -170,6 +173,7 @@ impl Table {
     /// The text is no table: a test of each dialect reads it.
     pub fn read(text: &'static str) -> Table {
         let mut table = Table { tried: "never", chapters: Vec::new() };
+        let mut names: Vec<&str> = Vec::new();
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let last = table.chapters.last_mut();
             if let Some(tried) = line.strip_prefix("tried: ") {
@@ -181,8 +185,11 @@ impl Table {
                 let row = row.unwrap_or_else(|| panic!("`{line}` goes on from nothing"));
                 row.told.push(' ');
                 row.told.push_str(line.trim());
+            } else if !line.contains('|') {
+                names.extend(line.trim_end_matches(',').split(',').map(str::trim));
             } else {
-                let row = Row::read(line).unwrap_or_else(|why| panic!("`{line}`: {why}"));
+                let names = std::mem::take(&mut names);
+                let row = Row::read(names, line).unwrap_or_else(|why| panic!("`{line}`: {why}"));
                 last.unwrap_or_else(|| panic!("`{line}` has no chapter")).rows.push(row);
             }
         }
@@ -219,15 +226,31 @@ impl Chapter {
     pub fn find(&'static self, name: &str) -> Option<&'static Row> {
         self.rows.iter().find(|row| row.names().any(|own| is_same(own, name)))
     }
+
+    /// Reports an option (name, value, place) of a tool, and reads it.
+    pub fn read(
+        &'static self,
+        tool: &str,
+        [name, value, place]: [&str; 3],
+        job: &mut impl Reads,
+        losses: &mut Losses,
+    ) {
+        let id = losses.tell(name, value, place, Verdict::harmless(""));
+        let verdict = match self.find(name) {
+            Some(row) => row.apply(job, &Given { id, value: value.to_owned() }),
+            None => unknown(self.rows.iter(), tool, name),
+        };
+        losses.replace(id, verdict);
+    }
 }
 
 impl Row {
-    fn read(line: &'static str) -> Result<Row, String> {
+    fn read(mut names: Vec<&'static str>, line: &'static str) -> Result<Row, String> {
         let columns: Vec<&str> = line.splitn(5, '|').map(str::trim).collect();
-        let [names, takes, becomes, slot, words] = columns[..] else {
+        let [last, takes, becomes, slot, words] = columns[..] else {
             return Err("five columns are needed".to_owned());
         };
-        let mut names = names.split(',').map(str::trim);
+        names.extend(last.split(',').map(str::trim));
         let takes = TAKES.iter().find(|(word, _)| *word == takes);
         let word = becomes.trim_end_matches('!');
         let class = |word: &'static str| match word {
@@ -239,8 +262,8 @@ impl Row {
             _ => Some(Becomes::Unless(word.strip_prefix("unless ")?.split(' ').collect())),
         };
         Ok(Row {
-            name: names.next().unwrap_or_default(),
-            others: names.collect(),
+            name: names.remove(0),
+            others: names,
             takes: takes.ok_or("an unknown kind of value")?.1,
             becomes: class(word).ok_or("an unknown class")?,
             is_decided: becomes.ends_with('!'),
@@ -296,7 +319,7 @@ impl Row {
         Ok(match self.takes {
             Takes::Nothing => Value::Is(true),
             Takes::Flag => Value::Is(values::flag(text)?),
-            Takes::Number => Value::Number(values::number(text, notation.kilo)?),
+            Takes::Number => Value::Number(notation.number(text)?),
             Takes::Size => Value::Number(notation.size(text)?),
             Takes::Time => Value::Number(values::time(text, notation.second)?),
             Takes::Percent => Value::Number(values::percent(text)?),
@@ -308,7 +331,7 @@ impl Row {
     pub fn doc(&self) -> (&'static str, String) {
         let words = match self.more.as_str() {
             "" => self.told.clone(),
-            more => format!("{}, {more}", self.told),
+            more => format!("{}; {more}", self.told),
         };
         match &self.becomes {
             Becomes::Class(class) => (class.word(), words),
@@ -398,6 +421,27 @@ impl Values {
     /// That option as comments name it; empty where none gave it.
     pub fn source(&self, slot: &str, losses: &Losses) -> String {
         self.id(slot).map(|id| losses.source(id)).unwrap_or_default()
+    }
+
+    /// Sets a field to the number of a slot, written so, where one gave it.
+    pub fn copy(
+        &self,
+        slot: &str,
+        losses: &Losses,
+        fields: &mut Fields,
+        key: &'static str,
+        write: impl Fn(u64) -> String,
+    ) {
+        if let Some(number) = self.number(slot) {
+            fields.set(key, write(number), self.source(slot, losses));
+        }
+    }
+
+    /// What is known now of the option that gave it; see [`Losses::worsen`].
+    pub fn worsen(&self, slot: &str, losses: &mut Losses, verdict: Verdict) {
+        if let Some(id) = self.id(slot) {
+            losses.worsen(id, verdict);
+        }
     }
 }
 

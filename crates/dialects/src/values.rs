@@ -9,11 +9,32 @@ pub struct Notation {
     pub bare: u64,
     /// What a time without a unit counts, in ns.
     pub second: u64,
+    /// Whether `kib` counts what `k` does, not the other one.
+    pub is_binary: bool,
+    /// Where `b` counts blocks: the bytes of one, 0 where they are not known.
+    pub block: Option<u64>,
 }
 
 impl Notation {
     /// Bytes and seconds, `k` is 1024.
-    pub const PLAIN: Notation = Notation { kilo: 1024, bare: 1, second: 1_000_000_000 };
+    pub const PLAIN: Notation =
+        Notation { kilo: 1024, bare: 1, second: 1_000_000_000, is_binary: false, block: None };
+    /// The same, and `kib` is 1024 as well.
+    pub const BINARY: Notation = Notation { is_binary: true, ..Notation::PLAIN };
+
+    /// A count.
+    ///
+    /// # Errors
+    /// The text is none.
+    pub fn number(&self, text: &str) -> Result<u64, String> {
+        let lower = text.trim().to_ascii_lowercase();
+        let short = lower.strip_suffix("ib").filter(|_| self.is_binary);
+        // All digits count, which a fraction of 53 bits does not hold.
+        match short.unwrap_or(&lower).parse() {
+            Ok(number) if number < 1 << 60 => Ok(number),
+            _ => number(short.unwrap_or(text), self.kilo),
+        }
+    }
 
     /// A size in bytes, at most 1 EiB.
     ///
@@ -22,7 +43,14 @@ impl Notation {
     pub fn size(&self, text: &str) -> Result<u64, String> {
         let is_bare = text.trim().ends_with(|c: char| c.is_ascii_digit());
         let factor = if is_bare { self.bare } else { 1 };
-        let size = number(text, self.kilo)?.checked_mul(factor);
+        let blocks = self.block.and_then(|block| {
+            let count: u64 = text.strip_suffix('b')?.parse().ok()?;
+            Some(count.checked_mul(block).filter(|_| block > 0))
+        });
+        let size = match blocks {
+            Some(size) => size,
+            None => self.number(text)?.checked_mul(factor),
+        };
         size.filter(|size| *size <= 1 << 60).ok_or_else(|| format!("`{text}` is no size"))
     }
 }
@@ -47,7 +75,7 @@ pub fn number(text: &str, kb_base: u64) -> Result<u64, String> {
 
 /// The same with what stands behind its point.
 pub fn real(text: &str, kb_base: u64) -> Result<f64, String> {
-    let wrong = || format!("`{text}` is no number that fio reads");
+    let wrong = || format!("`{text}` is no number");
     let text = text.trim();
     let value = match text.strip_prefix('(') {
         Some(_) => expression(text, kb_base)?,
@@ -110,7 +138,7 @@ pub fn percent(text: &str) -> Result<u64, String> {
 
 /// A time in ns; a bare number counts `unit_ns`.
 pub fn time(text: &str, unit_ns: u64) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no time that fio reads");
+    let wrong = || format!("`{text}` is no time");
     let trimmed = text.trim();
     let mut rest = trimmed.strip_prefix('(').map_or(trimmed, |inner| inner.trim_end_matches(')'));
     let mut total = 0.0;
@@ -190,12 +218,12 @@ pub fn plain_text(text: &str) -> Result<String, String> {
 /// Yes or no; an option by itself means yes.
 pub fn flag(text: &str) -> Result<bool, String> {
     match text.trim() {
-        "" | "1" | "true" => Ok(true),
-        "0" | "false" => Ok(false),
+        "" | "1" | "true" | "yes" | "on" => Ok(true),
+        "0" | "false" | "no" | "off" => Ok(false),
         other => other
             .parse::<i64>()
             .map(|number| number != 0)
-            .map_err(|_| format!("`{other}` is neither 0 nor 1")),
+            .map_err(|_| format!("`{other}` is neither yes nor no")),
     }
 }
 

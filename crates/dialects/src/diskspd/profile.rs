@@ -1,18 +1,14 @@
 //! DiskSpd: XML profiles, as VMFleet keeps them.
 
-use super::elements::{PROFILE, SPAN, TARGET};
-use super::options::DiskSpd;
-use super::{requests, rest, sharing, target, window};
-use crate::apart::{Apart, apart, selected};
-use crate::draft::{Draft, Group, Taken, Work, plain_name, quoted, share, size, time, unique};
+use super::requests::{span, workload};
+use super::{DiskSpd, OPTIONS, Place, own_targets};
+use crate::apart::selected;
+use crate::draft::{Draft, Group, Taken, Work, size, unique};
 use crate::import::{Import, ImportError, MOST_OPTIONS};
 use crate::loss::{Losses, OptionId, Verdict};
-use crate::mpi::job::Got;
-use crate::table::{Given, Opt, find, unknown};
+use crate::rows::{Chapter, Value, Values};
 use crate::write;
 use crate::xml::{Element, parse};
-
-const SECOND: u64 = 1_000_000_000;
 
 /// Whether a text is a profile, not a result.
 pub fn detect(text: &str) -> bool {
@@ -24,15 +20,6 @@ pub fn detect(text: &str) -> bool {
 struct Target {
     job: DiskSpd,
     place: Option<Place>,
-}
-
-/// Where a target is.
-struct Place {
-    /// As it is written.
-    text: String,
-    /// The target that stands for it, where it has a path here.
-    path: Option<String>,
-    id: OptionId,
 }
 
 /// A profile as a suite.
@@ -48,16 +35,17 @@ pub fn file(name: &str, text: &str) -> Result<Import, ImportError> {
     let mut groups = Vec::new();
     let mut taken = Taken::default();
     let mut seed = None;
+    let beside = OPTIONS.chapter("Profiles: beside `<TimeSpans>`");
     for child in &root.children {
         if child.name != "TimeSpans" {
-            apply(PROFILE, &mut DiskSpd::default(), child, name, &mut losses);
+            apply(beside, &mut DiskSpd::new(), child, name, &mut losses);
             continue;
         }
         for span in &child.children {
             let (job, targets) = read_span(span, name, &mut losses);
-            seed = seed.or(job.seed.clone());
+            seed = seed.or(job.got("seed"));
             if !targets.is_empty() {
-                groups.push(group(&job, &targets, &mut losses, &mut taken));
+                groups.push(group(&job, targets, &mut losses, &mut taken));
             }
             if losses.len() > MOST_OPTIONS {
                 return Err(ImportError::new(name, "there are too many elements", "split it"));
@@ -69,68 +57,41 @@ pub fn file(name: &str, text: &str) -> Result<Import, ImportError> {
         return Err(ImportError::new(name, "no target is in it", remedy));
     }
     let stem = name.rsplit('/').next().unwrap_or(name);
-    let mut draft = Draft {
-        name: plain_name(stem.strip_suffix(".xml").unwrap_or(stem)),
-        description: "Imported from a profile of DiskSpd.".to_owned(),
-        notes: vec![
-            format!("Imported from {stem}, a profile of DiskSpd, by `plimsoll import`."),
-            "Behind each field: the line that it came from. Others are DiskSpd's defaults."
-                .to_owned(),
-        ],
-        groups,
-        ..Draft::default()
-    };
-    if let Some(got) = seed.filter(|got| got.value > 0) {
-        draft.top.set("seed", got.value.to_string(), losses.source(got.id));
+    let own = stem.strip_suffix(".xml").unwrap_or(stem);
+    let mut draft = Draft::imported(own, stem, "a profile of DiskSpd", "the line that", groups);
+    if let Some((seed, id)) = seed.filter(|(seed, _)| *seed > 0) {
+        draft.top.set("seed", seed.to_string(), losses.source(id));
     }
-    let suite = write::suite(&draft);
-    Ok(Import::new("diskspd", losses, vec![suite]))
+    Ok(Import::new("diskspd", losses, vec![write::suite(&draft)]))
 }
 
 fn read_span(span: &Element, name: &str, losses: &mut Losses) -> (DiskSpd, Vec<Target>) {
-    let mut job = DiskSpd::default();
+    let mut job = DiskSpd::new();
+    let (of_spans, of_targets) =
+        (OPTIONS.chapter("Profiles: in `<TimeSpan>`"), OPTIONS.chapter("Profiles: in `<Target>`"));
     for child in span.children.iter().filter(|child| child.name != "Targets") {
-        apply(SPAN, &mut job, child, name, losses);
+        apply(of_spans, &mut job, child, name, losses);
     }
     let all = span.children.iter().filter(|child| child.name == "Targets");
     let mut targets = Vec::new();
     for element in all.flat_map(|all| &all.children) {
-        let mut one = job.clone();
-        let mut place = None;
+        let mut target = Target { job: job.clone(), place: None };
         for child in &element.children {
-            match child.name.as_str() {
-                "Path" => place = target_of(child, name, losses),
-                _ => apply(TARGET, &mut one, child, name, losses),
+            if child.name == "Path" {
+                let line = format!("{name}:{}", child.line);
+                target.place = Place::read("Path", &child.text, &line, losses);
+            } else {
+                apply(of_targets, &mut target.job, child, name, losses);
             }
         }
-        targets.push(Target { job: one, place });
+        targets.push(target);
     }
     (job, targets)
 }
 
-fn target_of(element: &Element, name: &str, losses: &mut Losses) -> Option<Place> {
-    let place = format!("{name}:{}", element.line);
-    let id = losses.tell("Path", &element.text, &place, Verdict::harmless(""));
-    if element.text.starts_with('*') {
-        let why = "a target that the command line names; name it with `--target`";
-        losses.replace(id, Verdict::near(why));
-        return Some(Place { text: element.text.clone(), path: None, id });
-    }
-    match target(&element.text) {
-        Ok((path, verdict)) => {
-            losses.replace(id, verdict);
-            Some(Place { text: element.text.clone(), path, id })
-        }
-        Err(why) => {
-            losses.replace(id, Verdict::refused(why));
-            None
-        }
-    }
-}
-
 /// Reads an element; what takes elements of its own sees them as words.
 fn apply(
-    table: &'static [Opt<DiskSpd>],
+    elements: &'static Chapter,
     job: &mut DiskSpd,
     element: &Element,
     name: &str,
@@ -138,13 +99,12 @@ fn apply(
 ) {
     let place = format!("{name}:{}", element.line);
     let value = words(element);
-    let id = losses.tell(&element.name, &value, &place, Verdict::harmless(""));
-    let verdict = match find(&[table], &element.name) {
-        Some(_) if value.is_empty() => Verdict::harmless("not set: DiskSpd's default holds"),
-        Some(option) => option.apply(job, &Given { id, value }),
-        None => unknown(&[table], "DiskSpd", &element.name),
-    };
-    losses.replace(id, verdict);
+    if value.is_empty() && elements.find(&element.name).is_some() {
+        let why = Verdict::harmless("not set: DiskSpd's default holds");
+        losses.tell(&element.name, "", &place, why);
+    } else {
+        elements.read("DiskSpd", [&element.name, &value, &place], job, losses);
+    }
 }
 
 /// `5`, `6 IOPS`, `Percent 95/5 4/10`, `Pattern random SizeInBytes 10485760`.
@@ -167,16 +127,14 @@ fn words(element: &Element) -> String {
 }
 
 /// Files that are there have a size that no profile says; what is loaded of them it does.
-fn largest(targets: &[Target], losses: &mut Losses) -> Option<Got<u64>> {
-    let end = |job: &DiskSpd| job.create.clone().or(job.most.clone());
-    let mut largest =
-        targets.iter().filter_map(|target| end(&target.job)).max_by_key(|got| got.value);
-    for base in targets.iter().filter_map(|target| target.job.base.as_ref()) {
-        if largest.as_ref().is_none_or(|got| got.value <= base.value) {
-            let value = base.value.saturating_mul(2).min(1 << 60);
+fn largest(targets: &[Target], losses: &mut Losses) -> Option<(u64, OptionId)> {
+    let end = |target: &Target| target.job.got("create").or(target.job.got("most"));
+    let mut largest = targets.iter().filter_map(end).max_by_key(|(bytes, _)| *bytes);
+    for (base, id) in targets.iter().filter_map(|target| target.job.got("base")) {
+        if largest.is_none_or(|(bytes, _)| bytes <= base) {
             let why = "the file's size is not said: as much behind this place as before it";
-            losses.worsen(base.id, Verdict::near(why));
-            largest = Some(Got { value, id: base.id });
+            losses.worsen(id, Verdict::near(why));
+            largest = Some((base.saturating_mul(2).min(1 << 60), id));
         }
     }
     largest
@@ -184,75 +142,46 @@ fn largest(targets: &[Target], losses: &mut Losses) -> Option<Got<u64>> {
 
 /// The targets of a span, and the place of each among those of the group.
 fn places(targets: &[Target], losses: &mut Losses, group: &mut Group) -> Vec<usize> {
-    let all = || targets.iter().filter_map(|target| target.place.as_ref());
-    if let Some(first) = all().find(|place| place.path.is_some()) {
-        group.targets_from = losses.source(first.id);
+    let all: Vec<Option<&Place>> = targets.iter().map(|target| target.place.as_ref()).collect();
+    let here = || all.iter().flatten().filter(|place| place.path.is_some());
+    group.targets_from = here().next().map(|place| losses.source(place.id)).unwrap_or_default();
+    let text = |place: &Option<&Place>| place.map_or(String::new(), |place| place.text.clone());
+    if all.iter().any(|place| text(place) != text(&all[0])) {
+        return own_targets(&all, losses, group);
     }
-    let text = |target: &'_ Target| target.place.as_ref().map_or(String::new(), |p| p.text.clone());
-    let texts: Vec<String> = targets.iter().map(text).collect();
-    if texts.iter().all(|text| *text == texts[0]) {
-        group.targets.extend(all().find_map(|place| place.path.clone()));
-        return vec![0; targets.len()];
-    }
-    let names: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let here = |target: &Target| target.place.as_ref().is_some_and(|place| place.path.is_some());
-    let paths: Vec<Option<&str>> =
-        targets.iter().zip(&names).map(|(target, name)| here(target).then_some(*name)).collect();
-    for place in all().filter(|place| place.path.is_none()) {
-        losses.worsen(place.id, Verdict::near(ELSEWHERE));
-    }
-    let Apart { targets, of } = apart(&paths, &names);
-    group.targets = targets;
-    of
+    group.targets.extend(here().find_map(|place| place.path.clone()));
+    vec![0; targets.len()]
 }
 
-pub(super) const ELSEWHERE: &str = "no path of this system; a folder stands for it, and \
-`--target` names others, in the order of `[targets]`";
-
-fn group(span: &DiskSpd, targets: &[Target], losses: &mut Losses, taken: &mut Taken) -> Group {
+fn group(job: &DiskSpd, targets: Vec<Target>, losses: &mut Losses, taken: &mut Taken) -> Group {
     let mut group = Group { name: "diskspd".to_owned(), ..Group::default() };
-    let places = places(targets, losses, &mut group);
-    let largest = largest(targets, losses);
+    let places = places(&targets, losses, &mut group);
+    let largest = largest(&targets, losses);
     group.layout.set("files", "1", "");
-    if let Some(got) = &largest {
-        group.layout.set("size", size(got.value.clamp(1 << 20, 1 << 60)), losses.source(got.id));
+    if let Some((bytes, id)) = largest {
+        group.layout.set("size", size(bytes.clamp(1 << 20, 1 << 60)), losses.source(id));
     }
     group.stages.set("prepare", "true", "");
-    let warm = span.warm.as_ref().map_or(5, |got| got.value).min(1 << 20);
-    group.stages.set("precondition", time(warm * SECOND), Got::source(&span.warm, losses));
-    let measure = span.time.as_ref().map_or(10, |got| got.value).clamp(1, 1 << 20);
-    group.stages.set("measure", time(measure * SECOND), Got::source(&span.time, losses));
-    let direct = targets.iter().find_map(|target| target.job.direct.as_ref());
-    let source = direct.map(|got| losses.source(got.id)).unwrap_or_default();
-    group.engine.set("direct", direct.is_some().to_string(), source);
-    let pin = if span.floating.is_some() { "none" } else { "core" };
-    group.engine.text("pin", pin, Got::source(&span.floating, losses));
-    if let Some(got) = targets.iter().find_map(|target| target.job.compressible.as_ref()) {
-        group.contents.set("compressible", quoted(&share(got.value)), losses.source(got.id));
-    }
-    for (target, place) in targets.iter().zip(places) {
-        let mut job = target.job.clone();
-        job.create = largest.clone();
-        let mut fields = requests(&job, losses);
-        let threads = job.threads.as_ref().or(span.total.as_ref());
-        let workers = threads.map_or(1, |got| got.value).clamp(1, 65_536);
-        let source = threads.map(|got| losses.source(got.id)).unwrap_or_default();
-        fields.set("workers", workers.to_string(), source);
-        rest(&job, losses, &mut fields);
-        if workers > 1 {
-            sharing(&job, workers, losses, &mut fields);
+    let of = |slot: &str| -> &Values {
+        let mut all = targets.iter().map(|target| &target.job.values);
+        all.find(|values| values.is(slot)).unwrap_or(&job.values)
+    };
+    span(&job.values, of("direct"), of("compressible"), losses, &mut group);
+    for (Target { mut job, place }, number) in targets.into_iter().zip(places) {
+        match largest {
+            Some((bytes, id)) => job.values.put("create", Value::Number(bytes), id),
+            None => job.values.forget("create"),
         }
-        window(&job, losses, &mut fields);
-        if let Some(value) = selected(&[place], group.targets.len()) {
-            let source = target.place.as_ref().map(|place| losses.source(place.id));
+        let threads = if job.values.is("threads") { "threads" } else { "total" };
+        let mut fields = workload(&job, threads, losses);
+        if let Some(value) = selected(&[number], group.targets.len()) {
+            let source = place.map(|place| losses.source(place.id));
             fields.set("targets", value, source.unwrap_or_default());
         }
+        // All of a file is the whole range.
+        fields.0.retain(|line| line.key != "range" || line.value != "\"0%-100%\"");
         let name = unique("diskspd", taken);
         group.works.push(Work { name, note: String::new(), fields });
-    }
-    // All of a file is the whole range.
-    for work in &mut group.works {
-        work.fields.0.retain(|line| line.key != "range" || line.value != "\"0%-100%\"");
     }
     group
 }

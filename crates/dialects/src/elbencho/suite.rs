@@ -1,15 +1,17 @@
 //! The suite of elbencho's options.
 
-use super::options::Elbencho;
-use crate::draft::{Draft, Fields, Group, Work, plain_name, quoted, size, time};
+use super::Elbencho;
+use crate::apart::{beside, inside};
+use crate::draft::{Draft, Fields, Group, Work, quoted, share, size, time};
 use crate::import::{Import, ImportError};
+use crate::line::repetitions;
 use crate::loss::{Losses, Verdict};
-use crate::mpi::job::{Got, inside};
 use crate::write;
 
 /// Larger files of directories are a layout, not a tree.
 const MOST_OF_TREE: u64 = 1 << 20;
 const MOST_FILES: u64 = 65_536;
+const SECOND: u64 = 1_000_000_000;
 
 /// The suite of these options.
 ///
@@ -21,263 +23,224 @@ pub fn import(
     job: &Elbencho,
     mut losses: Losses,
 ) -> Result<Import, ImportError> {
-    let phases = &job.phases;
-    let all = [phases.write, phases.read, phases.stat, phases.mkdir, phases.remove, phases.rmdir];
-    if all.iter().all(Option::is_none) {
+    if !job.any(&["write", "read", "stat", "mkdir", "remove", "rmdir"]) {
         return Err(ImportError::new(name, "no phase is to run", "add --write or --read"));
     }
     let mut group = Group { name: "elbencho".to_owned(), in_turn: true, ..Group::default() };
     targets(job, &mut losses, &mut group);
-    if let Some(got) = job.drop_caches.as_ref() {
-        group.engine.set("drop_caches", "true", losses.source(got.id));
+    if job.values.is("drop_caches") {
+        group.engine.set("drop_caches", "true", job.values.source("drop_caches", &losses));
     }
-    if let Some(got) = job.iterations.as_ref().filter(|got| got.value > 1) {
-        let value = got.value.min(1_000).to_string();
-        group.sweep.set("repetitions", value, losses.source(got.id));
-    }
+    repetitions(&job.values, &losses, &mut group);
     match is_tree(job) {
         true => tree(job, &mut losses, &mut group),
         false => requests(job, &mut losses, &mut group),
     }
     let stem = source.rsplit('/').next().unwrap_or(source);
-    let draft = Draft {
-        name: match name {
-            "command" => "elbencho".to_owned(),
-            _ => plain_name(stem.split('.').next().unwrap_or(stem)),
-        },
-        description: format!("Imported from {stem} of elbencho."),
-        notes: vec![
-            format!("Imported from {stem} of elbencho by `plimsoll import`."),
-            "Behind each field: where it came from. Others are elbencho's defaults.".to_owned(),
-        ],
-        groups: vec![group],
-        ..Draft::default()
+    let own = match name {
+        "command" => "elbencho",
+        _ => stem.split('.').next().unwrap_or(stem),
     };
-    let suite = write::suite(&draft);
+    let what = format!("{stem} of elbencho");
+    let suite = write::suite(&Draft::imported(own, "", &what, "where", vec![group]));
     Ok(Import::new("elbencho", losses, vec![suite]))
 }
 
-fn is_device(job: &Elbencho) -> bool {
-    job.paths.iter().any(|got| got.value.starts_with("/dev/"))
+fn is_device(path: &str) -> bool {
+    path.starts_with("/dev/")
 }
 
-/// Whether paths are directories, in which each thread has files.
-fn has_directories(job: &Elbencho) -> bool {
-    let phases = &job.phases;
-    let of_files = [phases.mkdir, phases.rmdir, phases.stat, phases.remove];
-    !is_device(job)
-        && (job.directories.is_some()
-            || job.files.is_some()
-            || job.shared.is_some()
-            || of_files.iter().any(Option::is_some)
-            || job.paths.iter().any(|got| got.value.ends_with('/')))
+impl Elbencho {
+    fn any(&self, slots: &[&str]) -> bool {
+        slots.iter().any(|slot| self.values.is(slot))
+    }
+
+    fn has_devices(&self) -> bool {
+        self.paths.iter().any(|(path, _)| is_device(path))
+    }
+
+    /// Whether paths are directories, in which each thread has files.
+    fn has_directories(&self) -> bool {
+        let of_files = ["directories", "files", "shared", "mkdir", "rmdir", "stat", "remove"];
+        !self.has_devices()
+            && (self.any(&of_files) || self.paths.iter().any(|(path, _)| path.ends_with('/')))
+    }
+
+    fn threads(&self, losses: &Losses, fields: &mut Fields) -> u64 {
+        let many = self.values.number("threads").unwrap_or(1).clamp(1, 65_536);
+        fields.set("workers", many.to_string(), self.values.source("threads", losses));
+        many
+    }
+
+    /// Files of one thread in all its directories.
+    fn each(&self) -> u64 {
+        let many = |slot: &str| self.values.number(slot).unwrap_or(1).max(1);
+        many("directories").saturating_mul(many("files"))
+    }
 }
 
 fn is_tree(job: &Elbencho) -> bool {
-    let requests = [&job.random, &job.strided, &job.endless];
-    let phases = &job.phases;
-    let only_files = phases.write.is_none() && phases.read.is_none();
-    let of_files = phases.stat.is_some() || phases.remove.is_some() || phases.mkdir.is_some();
-    let is_small = job.size.as_ref().is_none_or(|got| got.value <= MOST_OF_TREE);
-    has_directories(job)
-        && requests.iter().all(|got| got.is_none())
-        && job.mix.is_none()
-        && job.direct.is_none()
-        && (only_files || (is_small && (of_files || job.size.is_none())))
+    let only_files = !job.any(&["write", "read"]);
+    let size = job.values.number("size");
+    let is_small = size.is_none_or(|size| size <= MOST_OF_TREE);
+    job.has_directories()
+        && !job.any(&["random", "strided", "endless", "mix", "direct"])
+        && (only_files || (is_small && (job.any(&["stat", "remove", "mkdir"]) || size.is_none())))
 }
 
 fn targets(job: &Elbencho, losses: &mut Losses, group: &mut Group) {
-    let directories = has_directories(job);
-    for got in &job.paths {
-        let place = match got.value.as_str() {
-            path if path.starts_with("/dev/") => path.to_owned(),
+    let directories = job.has_directories();
+    for (path, id) in &job.paths {
+        let place = match path.as_str() {
+            path if is_device(path) => path.to_owned(),
             path if directories => inside(path),
-            path => inside(path.rsplit_once('/').map_or(".", |(directory, _)| directory)),
+            path => beside(path),
         };
         if !group.targets.contains(&place) {
             group.targets.push(place);
-            group.targets_from = losses.source(got.id);
+            group.targets_from = losses.source(*id);
+        }
+        if job.has_devices() && !is_device(path) {
+            losses.worsen(*id, Verdict::refused("files beside devices in one workload"));
         }
     }
-    let devices = job.paths.iter().filter(|got| got.value.starts_with("/dev/")).count();
-    if devices > 0 && devices < job.paths.len() {
-        for got in job.paths.iter().filter(|got| !got.value.starts_with("/dev/")) {
-            losses.worsen(got.id, Verdict::refused("files beside devices in one workload"));
-        }
-    }
-}
-
-fn threads(job: &Elbencho, losses: &Losses, fields: &mut Fields) -> u64 {
-    let many = job.threads.as_ref().map_or(1, |got| got.value).clamp(1, 65_536);
-    fields.set("workers", many.to_string(), Got::source(&job.threads, losses));
-    many
-}
-
-/// Files of one thread in all its directories.
-fn each(job: &Elbencho) -> u64 {
-    let directories = job.directories.as_ref().map_or(1, |got| got.value.max(1));
-    let files = job.files.as_ref().map_or(1, |got| got.value.max(1));
-    directories.saturating_mul(files)
 }
 
 fn tree(job: &Elbencho, losses: &mut Losses, group: &mut Group) {
+    let values = &job.values;
     let mut fields = Fields::default();
     fields.text("kind", "metadata", "");
-    let workers = threads(job, losses, &mut fields);
-    let all = each(job).saturating_mul(workers).clamp(1, 1 << 32);
+    let workers = job.threads(losses, &mut fields);
+    let all = job.each().saturating_mul(workers).clamp(1, 1 << 32);
     group.layout.text("kind", "tree", "");
-    group.tree.set("files", all.to_string(), Got::source(&job.files, losses));
-    if let Some(got) = job.size.as_ref().filter(|got| got.value > 0) {
-        match got.value <= 64 << 20 {
-            true => group.tree.set("size", size(got.value), losses.source(got.id)),
-            false => {
-                let why = "files of 64 MiB, the largest that a tree has";
-                losses.worsen(got.id, Verdict::near(why));
-                group.tree.text("size", "64MiB", losses.source(got.id));
-            }
-        }
+    group.tree.set("files", all.to_string(), values.source("files", losses));
+    let bytes = values.number("size").unwrap_or(0);
+    if bytes > 64 << 20 {
+        let why = "files of 64 MiB, the largest that a tree has";
+        values.worsen("size", losses, Verdict::near(why));
     }
-    if let Some(got) = &job.block {
-        losses.worsen(got.id, Verdict::near("a file is written and read in one piece"));
+    if bytes > 0 {
+        group.tree.set("size", size(bytes.min(64 << 20)), values.source("size", losses));
     }
-    if let Some(got) = &job.depth {
-        losses.worsen(got.id, Verdict::near("each worker does one operation at a time"));
-    }
-    let files = job.files.as_ref().map_or(1, |got| got.value.clamp(1, 1 << 32));
-    group.tree.set("per_directory", files.to_string(), Got::source(&job.files, losses));
-    let unique = job.shared.is_none().to_string();
-    group.tree.set("unique", unique, Got::source(&job.shared, losses));
-    let phases = &job.phases;
-    let mut words = Vec::new();
-    let directories = phases.mkdir.is_some() || phases.rmdir.is_some();
-    let touches = [phases.stat, phases.read, phases.remove, phases.write];
-    if directories {
-        words.push("mkdir");
-    }
-    if touches.iter().any(Option::is_some) {
-        // What is looked up has to be made before.
-        words.push("create");
-    }
-    // What is made again has to be removed before.
-    let again = job.iterations.as_ref().is_some_and(|got| got.value > 1);
-    words.extend(phases.stat.map(|_| "stat"));
-    words.extend(phases.read.map(|_| "read"));
-    if words.contains(&"create") && (phases.remove.is_some() || again) {
-        words.push("remove");
-    }
-    if directories && (phases.rmdir.is_some() || again) {
-        words.push("rmdir");
-    }
-    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let why = Verdict::near("a file is written and read in one piece");
+    values.worsen("block", losses, why);
+    let why = Verdict::near("each worker does one operation at a time");
+    values.worsen("depth", losses, why);
+    let files = values.number("files").map_or(1, |files| files.clamp(1, 1 << 32));
+    group.tree.set("per_directory", files.to_string(), values.source("files", losses));
+    let unique = !values.is("shared");
+    group.tree.set("unique", unique.to_string(), values.source("shared", losses));
+    let words: Vec<String> = operations(job).iter().map(|word| quoted(word)).collect();
     fields.set("operations", format!("[{}]", words.join(", ")), "");
     group.works.push(Work { name: "files".to_owned(), note: String::new(), fields });
 }
 
+fn operations(job: &Elbencho) -> Vec<&'static str> {
+    // What is made again has to be removed before.
+    let again = job.values.number("repetitions") > Some(1);
+    let directories = job.any(&["mkdir", "rmdir"]);
+    // What is looked up has to be made before.
+    let files = job.any(&["stat", "read", "remove", "write"]);
+    let all = [
+        ("mkdir", directories),
+        ("create", files),
+        ("stat", job.any(&["stat"])),
+        ("read", job.any(&["read"])),
+        ("remove", files && (again || job.any(&["remove"]))),
+        ("rmdir", directories && (again || job.any(&["rmdir"]))),
+    ];
+    all.into_iter().filter(|(_, is_asked)| *is_asked).map(|(word, _)| word).collect()
+}
+
 fn layout(job: &Elbencho, losses: &mut Losses, group: &mut Group) {
-    if is_device(job) {
-        if let Some(got) = &job.size {
-            losses.worsen(got.id, Verdict::near("the whole device is loaded, not its first bytes"));
-        }
+    let values = &job.values;
+    if job.has_devices() {
+        let why = Verdict::near("the whole device is loaded, not its first bytes");
+        values.worsen("size", losses, why);
         return;
     }
-    let each = each(job);
-    match has_directories(job) {
-        true => {
-            group.layout.text("kind", "files", "");
-            let files = each.clamp(1, MOST_FILES).to_string();
-            group.layout.set("files", files, Got::source(&job.files, losses));
-            group.layout.text("per", "worker", "");
-        }
-        false if job.paths.len() <= 1 => group.layout.text("kind", "shared-file", ""),
-        false => {
-            group.layout.text("kind", "files", "");
-            group.layout.set("files", job.paths.len().to_string(), "");
-        }
+    if job.has_directories() {
+        group.layout.text("kind", "files", "");
+        let files = job.each().clamp(1, MOST_FILES).to_string();
+        group.layout.set("files", files, values.source("files", losses));
+        group.layout.text("per", "worker", "");
+    } else if job.paths.len() <= 1 {
+        group.layout.text("kind", "shared-file", "");
+    } else {
+        group.layout.text("kind", "files", "");
+        group.layout.set("files", job.paths.len().to_string(), "");
     }
-    if let Some(got) = job.size.as_ref().filter(|got| got.value > 0) {
-        group.layout.set("size", size(got.value), losses.source(got.id));
+    if values.number("size") > Some(0) {
+        values.copy("size", losses, &mut group.layout, "size", size);
     }
 }
 
 fn requests(job: &Elbencho, losses: &mut Losses, group: &mut Group) {
+    let values = &job.values;
     layout(job, losses, group);
-    let phases = &job.phases;
-    for id in [phases.stat].into_iter().flatten() {
-        let needs = "operations on files beside requests; write two commands";
-        losses.worsen(id, Verdict::refused(needs));
-    }
-    let writes = phases.write.is_some();
-    let timed = job.endless.is_some() && job.limit.is_some();
-    let prepare = !is_device(job) && (!writes || timed);
+    let needs = Verdict::refused("operations on files beside requests; write two commands");
+    values.worsen("stat", losses, needs);
+    let writes = values.is("write");
+    let timed = values.is("endless") && values.is("limit");
+    let prepare = !job.has_devices() && (!writes || timed);
     group.stages.set("prepare", prepare.to_string(), "");
-    match (&job.limit, timed) {
-        (Some(got), true) => {
-            let seconds = got.value.clamp(1, 1 << 20);
-            group.stages.set("measure", time(seconds * 1_000_000_000), losses.source(got.id));
-        }
-        _ => amount(job, losses, group),
+    if timed {
+        let within = |limit: u64| time(limit.clamp(SECOND, SECOND << 20));
+        values.copy("limit", losses, &mut group.stages, "measure", within);
+    } else if values.is("amount") {
+        let workers = values.number("threads").unwrap_or(1).max(1);
+        let each = |amount: u64| size((amount / workers).max(1 << 20));
+        values.copy("amount", losses, &mut group.stages, "amount", each);
+    } else {
+        group.stages.text("amount", "all", "");
     }
-    let direct = job.direct.is_some();
-    group.engine.set("direct", direct.to_string(), Got::source(&job.direct, losses));
-    if job.depth.as_ref().is_none_or(|got| got.value <= 1) {
+    group.engine.set("direct", values.is("direct").to_string(), values.source("direct", losses));
+    if values.number("depth").is_none_or(|depth| depth <= 1) {
         group.engine.text("backend", "sync", "");
     }
-    if let Some(got) = &job.verify {
-        group.contents.set("verify", "true", losses.source(got.id));
+    if values.is("verify") {
+        group.contents.set("verify", "true", values.source("verify", losses));
     }
-    let both = !writes && phases.read.is_none();
-    for (name, phase, read) in [("write", phases.write, false), ("read", phases.read, true)] {
-        if phase.is_some() || both {
+    let both = !writes && !values.is("read");
+    for (name, read) in [("write", false), ("read", true)] {
+        if values.is(name) || both {
             work(job, name, read, losses, group);
         }
     }
 }
 
-fn amount(job: &Elbencho, losses: &mut Losses, group: &mut Group) {
-    let workers = job.threads.as_ref().map_or(1, |got| got.value.max(1));
-    match &job.amount {
-        Some(got) => {
-            let each = (got.value / workers).max(1 << 20);
-            group.stages.set("amount", size(each), losses.source(got.id));
-        }
-        None => group.stages.text("amount", "all", ""),
-    }
-}
-
 fn work(job: &Elbencho, name: &str, read: bool, losses: &mut Losses, group: &mut Group) {
+    let values = &job.values;
     let mut fields = Fields::default();
-    let mut block = job.block.as_ref().map_or(1 << 20, |got| got.value).clamp(512, 1 << 30);
+    let mut block = values.number("block").unwrap_or(1 << 20).clamp(512, 1 << 30);
     // A file that is smaller is written in one piece.
-    if let Some(file) = job.size.as_ref().filter(|got| got.value >= 512 && !is_device(job)) {
-        block = block.min(file.value);
+    if let Some(file) = values.number("size").filter(|size| *size >= 512 && !job.has_devices()) {
+        block = block.min(file);
     }
-    fields.set("block_size", size(block), Got::source(&job.block, losses));
-    let access = if job.random.is_some() { "random" } else { "sequential" };
-    fields.text("access", access, Got::source(&job.random, losses));
-    let share = match (&job.mix, read) {
-        (Some(got), false) => format!("{}%", got.value),
-        (_, read) => if read { "100%" } else { "0%" }.to_owned(),
+    fields.set("block_size", size(block), values.source("block", losses));
+    let access = if values.is("random") { "random" } else { "sequential" };
+    fields.text("access", access, values.source("random", losses));
+    let reads = match values.number("mix") {
+        Some(mix) if !read => mix,
+        _ => u64::from(read) * 1_000_000,
     };
-    fields.text("read", &share, Got::source(&job.mix, losses));
-    threads(job, losses, &mut fields);
-    let depth = job.depth.as_ref().map_or(1, |got| got.value).clamp(1, 4_096);
-    fields.set("depth", depth.to_string(), Got::source(&job.depth, losses));
-    match &job.strided {
-        Some(got) if job.random.is_some() => {
-            losses.replace(got.id, Verdict::harmless("the order is random"));
+    fields.text("read", &share(reads), values.source("mix", losses));
+    job.threads(losses, &mut fields);
+    let depth = values.number("depth").unwrap_or(1).clamp(1, 4_096);
+    fields.set("depth", depth.to_string(), values.source("depth", losses));
+    if let Some(id) = values.id("strided") {
+        if values.is("random") {
+            losses.replace(id, Verdict::harmless("the order is random"));
+        } else if group.layout.get("kind") == Some("\"shared-file\"") {
+            fields.text("sharing", "interleaved", losses.source(id));
+        } else {
+            losses.worsen(id, Verdict::near("each worker goes through a part of its own"));
         }
-        Some(got) if group.layout.get("kind") == Some("\"shared-file\"") => {
-            fields.text("sharing", "interleaved", losses.source(got.id));
-        }
-        Some(got) => {
-            losses.worsen(got.id, Verdict::near("each worker goes through a part of its own"));
-        }
-        None => {}
     }
-    let limit = if read { &job.limit_read } else { &job.limit_write };
-    if let Some(got) = limit.as_ref().filter(|got| got.value > 0) {
-        let rate = quoted(&format!("{}B/s", got.value.min(1_000_000_000_000)));
-        fields.set("rate", rate, losses.source(got.id));
+    let limit = if read { "limit_read" } else { "limit_write" };
+    if values.number(limit) > Some(0) {
+        let rate = |bytes: u64| quoted(&format!("{}B/s", bytes.min(1_000_000_000_000)));
+        values.copy(limit, losses, &mut fields, "rate", rate);
         fields.text("rate_of", "worker", "");
     }
     group.works.push(Work { name: name.to_owned(), note: String::new(), fields });

@@ -1,138 +1,41 @@
 //! Iometer: configuration files (`.icf`), as its versions 1998 to 1.1 write them.
 
-mod options;
+mod part;
+mod requests;
 mod scan;
 mod suite;
 
-pub use options::{MANAGER, SETUP, SPECIFICATION, WORKER};
 pub use scan::detect;
 
 use crate::import::{Import, ImportError, MOST_OPTIONS};
 use crate::loss::{Losses, Verdict};
-use crate::mpi::job::Got;
-use crate::table::{Given, Opt, find, unknown};
+use crate::rows::Table;
+use part::Part;
 use scan::{Entry, Section};
+use std::sync::LazyLock;
+
+/// What a configuration of Iometer can say.
+pub static OPTIONS: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("options.txt")));
 
 /// No configuration has more specifications, workers or targets of a worker.
 const MOST_ITEMS: usize = 1_000;
 
-/// How a number of something goes up from test to test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cycle {
-    /// The first.
-    pub start: u64,
-    /// The last, where it is said.
-    pub end: Option<u64>,
-    /// What is added, or multiplied by.
-    pub step: u64,
-    /// Whether it is multiplied.
-    pub exponential: bool,
-}
-
-/// What the tests run through (`Test Type`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Cycled {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// Outstanding requests.
-    Depth,
-    /// Workers.
-    Workers,
-}
-
-/// The test setup.
-#[derive(Clone, Debug, Default)]
-pub struct Setup {
-    /// `Test Description`
-    pub description: Option<Got<String>>,
-    /// `Run Time`, in s
-    pub time: Option<Got<u64>>,
-    /// `Ramp Up Time`, in s
-    pub ramp: Option<Got<u64>>,
-    /// `Default Disk Workers to Spawn`; `None` is as many as there are CPUs
-    pub workers: Option<Got<Option<u64>>>,
-    /// `Worker Cycling`
-    pub worker_cycle: Option<Got<Cycle>>,
-    /// `Queue Depth Cycling`
-    pub depth_cycle: Option<Got<Cycle>>,
-    /// `Test Type`
-    pub cycled: Option<Got<Cycled>>,
-}
-
-/// A line of an access specification.
-#[derive(Clone, Debug, Default)]
-pub struct Line {
-    /// `size`, in bytes
-    pub size: Option<Got<u64>>,
-    /// `% of size`
-    pub weight: Option<Got<u64>>,
-    /// `% reads`
-    pub reads: Option<Got<u64>>,
-    /// `% random`
-    pub random: Option<Got<u64>>,
-    /// `delay`, in ms
-    pub delay: Option<Got<u64>>,
-    /// `burst`
-    pub burst: Option<Got<u64>>,
-    /// `align`, in bytes; 0 is a sector
-    pub align: Option<Got<u64>>,
-}
-
 /// An access specification: what requests are.
-#[derive(Clone, Debug, Default)]
-pub struct Specification {
-    /// Its name.
-    pub name: String,
+struct Specification {
+    name: String,
     /// Whether each worker of disks has it, unless told otherwise.
-    pub is_default: bool,
-    /// Its lines.
-    pub lines: Vec<Line>,
-}
-
-/// A worker.
-#[derive(Clone, Debug, Default)]
-pub struct Worker {
-    /// The manager that it belongs to, by number.
-    pub manager: usize,
-    /// `Number of outstanding IOs`, for each target
-    pub depth: Option<Got<u64>>,
-    /// `fixed seed value`, where it is used
-    pub seed: Option<Got<u64>>,
-    /// `Disk maximum size`, in sectors; 0 is all
-    pub sectors: Option<Got<u64>>,
-    /// `starting sector`
-    pub first: Option<Got<u64>>,
-    /// `Data pattern`
-    pub pattern: Option<Got<u64>>,
-    /// `use fixed seed`
-    pub seeded: bool,
-    /// `Assigned access specs`, by name
-    pub specs: Vec<Got<String>>,
-    /// `Target`
-    pub targets: Vec<Got<Target>>,
-}
-
-/// A target of a worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// Its name in Iometer.
-    pub name: String,
-    /// The path that stands for it, if there is one.
-    pub path: Option<String>,
+    is_default: bool,
+    lines: Vec<Part>,
 }
 
 /// A configuration.
-#[derive(Clone, Debug, Default)]
-pub struct Configuration {
-    /// The setup.
-    pub setup: Setup,
-    /// The specifications.
-    pub specs: Vec<Specification>,
+struct Configuration {
+    setup: Part,
+    specs: Vec<Specification>,
     /// The workers of all managers.
-    pub workers: Vec<Worker>,
+    workers: Vec<Part>,
     /// How many managers there are.
-    pub managers: usize,
+    managers: usize,
 }
 
 /// A configuration file as a suite.
@@ -142,7 +45,8 @@ pub struct Configuration {
 pub fn file(name: &str, text: &str) -> Result<Import, ImportError> {
     let entries = scan::entries(name, text)?;
     let mut losses = Losses::default();
-    let mut all = Configuration::default();
+    let mut all =
+        Configuration { setup: Part::of(0), specs: Vec::new(), workers: Vec::new(), managers: 0 };
     for entry in &entries {
         read(entry, &mut all, &mut losses);
         let most = all.workers.iter().map(|worker| worker.targets.len().max(worker.specs.len()));
@@ -162,60 +66,51 @@ pub fn file(name: &str, text: &str) -> Result<Import, ImportError> {
 /// Reads an entry of any section.
 fn read(entry: &Entry, all: &mut Configuration, losses: &mut Losses) {
     let Entry { section, name, value, place } = entry;
-    match (section, name.as_str()) {
+    let mut tell = |verdict| {
+        losses.tell(name, value, place, verdict);
+    };
+    let managers = OPTIONS.chapter("`MANAGER LIST`: managers");
+    let (chapter, part) = match (section, name.as_str()) {
         (Section::Display, _) => {
-            let why = "what is shown while it runs; `--watch` shows it here";
-            losses.tell(name, value, place, Verdict::harmless(why));
+            return tell(Verdict::harmless("what is shown while it runs; `--watch` shows it here"));
         }
-        (Section::Setup, _) => apply(SETUP, &mut all.setup, entry, losses),
+        (Section::Setup, _) => (OPTIONS.chapter("`TEST SETUP`"), &mut all.setup),
         (Section::Specifications, "Access specification name") => {
-            losses.tell(name, value, place, Verdict::same("the workload's `name`"));
-            all.specs.push(Specification { name: value.clone(), ..Specification::default() });
+            let (name, lines) = (value.clone(), Vec::new());
+            all.specs.push(Specification { name, is_default: false, lines });
+            return tell(Verdict::same("the workload's `name`"));
         }
         (Section::Specifications, "default assignment") => {
-            let why = "which workers have it is said by each";
-            losses.tell(name, value, place, Verdict::harmless(why));
             if let Some(spec) = all.specs.last_mut() {
                 spec.is_default = ["ALL", "DISK"].contains(&value.as_str());
             }
+            return tell(Verdict::harmless("which workers have it is said by each"));
         }
         (Section::Specifications, _) => {
             let Some(spec) = all.specs.last_mut() else {
-                let why = "no access specification stands above it";
-                losses.tell(name, value, place, Verdict::refused(why));
-                return;
+                return tell(Verdict::refused("no access specification stands above it"));
             };
             // The first column begins a line.
             if name == "size" || spec.lines.is_empty() {
-                spec.lines.push(Line::default());
+                spec.lines.push(Part::of(0));
             }
-            if let Some(line) = spec.lines.last_mut() {
-                apply(SPECIFICATION, line, entry, losses);
-            }
+            let last = spec.lines.len() - 1;
+            (OPTIONS.chapter("`ACCESS SPECIFICATIONS`, by column"), &mut spec.lines[last])
         }
         (Section::Managers, "Manager ID") => {
-            losses.tell(name, value, place, Verdict::harmless("a number of Iometer's own"));
             all.managers += 1;
+            return tell(Verdict::harmless("a number of Iometer's own"));
         }
         (Section::Managers, "Worker") => {
-            losses.tell(name, value, place, Verdict::harmless("the name of a worker"));
-            let manager = all.managers;
-            all.workers.push(Worker { manager, ..Worker::default() });
+            all.workers.push(Part::of(all.managers));
+            return tell(Verdict::harmless("the name of a worker"));
         }
         (Section::Managers, _) => match all.workers.last_mut() {
-            Some(worker) if find(&[MANAGER], name).is_none() => {
-                apply(WORKER, worker, entry, losses);
+            Some(worker) if managers.find(name).is_none() => {
+                (OPTIONS.chapter("`MANAGER LIST`: workers"), worker)
             }
-            _ => apply(MANAGER, &mut (), entry, losses),
+            _ => (managers, &mut all.setup),
         },
-    }
-}
-
-fn apply<J>(table: &'static [Opt<J>], into: &mut J, entry: &Entry, losses: &mut Losses) {
-    let id = losses.tell(&entry.name, &entry.value, &entry.place, Verdict::harmless(""));
-    let verdict = match find(&[table], &entry.name) {
-        Some(option) => option.apply(into, &Given { id, value: entry.value.clone() }),
-        None => unknown(&[table], "Iometer", &entry.name),
     };
-    losses.replace(id, verdict);
+    chapter.read("Iometer", [name, value, place], part, losses);
 }

@@ -1,16 +1,8 @@
 //! What both tools say with words of their own.
 
+pub use crate::apart::inside;
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::table::Given;
-
-/// The ranks that a launcher starts.
-#[derive(Clone, Debug, Default)]
-pub struct Ranks {
-    /// How many; `None` where no launcher says so.
-    pub count: Option<u64>,
-    /// Where that came from.
-    pub from: String,
-}
 
 /// A value and the option that gave it.
 #[derive(Clone, Debug)]
@@ -65,14 +57,6 @@ pub fn number(text: &str) -> Result<u64, String> {
     };
     let number: u64 = digits.parse().map_err(|_| wrong())?;
     number.checked_mul(1 << power).filter(|number| *number <= 1 << 60).ok_or_else(wrong)
-}
-
-/// The target that stands for a path: a directory of Plimsoll's own.
-pub fn inside(directory: &str) -> String {
-    match directory.trim_end_matches('/') {
-        "" => "/plimsoll-data".to_owned(),
-        directory => format!("{directory}/plimsoll-data"),
-    }
 }
 
 /// A path that a suite can hold.

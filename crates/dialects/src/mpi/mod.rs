@@ -2,66 +2,161 @@
 
 mod ior;
 pub mod job;
-pub mod line;
 mod mdtest;
 
-use crate::draft::{Draft, Fields, Group};
+use crate::draft::Fields;
 use crate::import::{Import, ImportError};
-use crate::loss::Losses;
-use crate::write;
-use job::Ranks;
+use crate::line::{self, Line};
+use crate::loss::{Losses, OptionId, Verdict};
+use crate::rows::{Given, Reads, Row, Table, Values};
+use crate::values::Notation;
+use std::sync::LazyLock;
 
-pub use ior::OPTIONS as IOR;
-pub use mdtest::OPTIONS as MDTEST;
+/// IOR's options.
+pub static IOR: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("ior.txt")));
+/// mdtest's options.
+pub static MDTEST: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("mdtest.txt")));
 
-/// A command line of IOR; `words` begin where the launcher or the program does.
-pub fn ior(words: &[String]) -> Result<Import, ImportError> {
+/// Launchers, and their options for the number of ranks.
+const LAUNCHERS: [&str; 8] =
+    ["mpirun", "mpiexec", "mpiexec.hydra", "srun", "prun", "aprun", "jsrun", "orterun"];
+const RANKS: [&str; 4] = ["-n", "-np", "--np", "--ntasks"];
+
+/// A command line of one of them.
+struct Job {
+    tool: &'static str,
+    values: Values,
+    /// `-G` and `-X` of IOR.
+    seed: Option<(u64, OptionId)>,
+    ranks: Ranks,
+}
+
+/// The ranks that a launcher starts.
+#[derive(Clone, Debug, Default)]
+struct Ranks {
+    /// How many; `None` where no launcher says so.
+    count: Option<u64>,
+    /// Where that came from.
+    from: String,
+}
+
+impl Reads for Job {
+    fn values(&mut self) -> &mut Values {
+        &mut self.values
+    }
+
+    fn notation(&self) -> Notation {
+        Notation::BINARY
+    }
+
+    fn decide(&mut self, row: &Row, given: &Given) -> Result<Verdict, String> {
+        match row.slot {
+            Some("api") => interface(self.tool, &given.value),
+            Some("option") => ior::option(&given.value),
+            Some("size") if self.values.number("size") > Some(64 << 20) => {
+                self.values.forget("size");
+                Err("files of more than 64 MiB in a tree".to_owned())
+            }
+            Some(_) => Ok(row.verdict(&given.value)),
+            None => {
+                let seed = self.notation().number(given.value.trim_start_matches('-'))?;
+                self.seed = Some((seed, given.id));
+                Ok(row.verdict(&given.value))
+            }
+        }
+    }
+}
+
+/// `-a`: the interface that requests go through.
+fn interface(tool: &str, name: &str) -> Result<Verdict, String> {
+    match name.to_ascii_uppercase().as_str() {
+        "POSIX" => Ok(Verdict::same("calls of POSIX")),
+        "MPIIO" if tool == "ior" => {
+            Ok(Verdict::near("POSIX calls in place of MPI-IO's: no hints of its own"))
+        }
+        "MMAP" => Ok(Verdict::near("calls in place of page faults of mapped files")),
+        other => Err(format!("the interface {other}")),
+    }
+}
+
+impl Job {
+    /// Reads a command line; `words` begin where the launcher or the program does.
+    fn read(
+        tool: &'static str,
+        name: &str,
+        words: &[String],
+        table: &'static Table,
+        losses: &mut Losses,
+    ) -> Job {
+        let (ranks, first) = launcher(words, tool, losses);
+        let mut job = Job { tool, values: Values::of(table), seed: None, ranks };
+        let line = Line { tool: name, words, first, bare: |_| None };
+        line.read(table.chapter("Options"), &mut job, losses);
+        job
+    }
+
+    /// Workers of all hosts, as the launcher has ranks.
+    fn workers(&self, fields: &mut Fields) {
+        match self.ranks.count {
+            Some(count) => {
+                fields.set("workers", count.clamp(1, 65_536).to_string(), self.ranks.from.clone());
+                fields.text("spread", "all-hosts", "");
+            }
+            None => fields.set("workers", "1", "without a launcher"),
+        }
+    }
+}
+
+/// A command line of IOR.
+pub fn ior(words: &[String]) -> Import {
     let mut losses = Losses::default();
-    let (ranks, first) = line::launcher(words, "ior", &mut losses);
-    let mut job = ior::Ior::default();
-    line::read(words, first, ior::OPTIONS, &mut job, "IOR", &mut losses)?;
-    let group = ior::group(&job, &ranks, &mut losses);
-    let top = ior::top(&job, &losses);
-    finish("ior", top, group, losses)
+    let mut job = Job::read("ior", "IOR", words, &IOR, &mut losses);
+    let group = ior::group(&mut job, &mut losses);
+    let mut top = Fields::default();
+    if let Some((seed, id)) = job.seed {
+        top.set("seed", seed.to_string(), losses.source(id));
+    }
+    line::import("ior", "ior", top, group, losses)
 }
 
 /// A command line of mdtest.
+///
+/// # Errors
+/// It does not say how many files there are, or too many.
 pub fn mdtest(words: &[String]) -> Result<Import, ImportError> {
     let mut losses = Losses::default();
-    let (ranks, first) = line::launcher(words, "mdtest", &mut losses);
-    let mut job = mdtest::Mdtest::default();
-    line::read(words, first, mdtest::OPTIONS, &mut job, "mdtest", &mut losses)?;
-    let group = mdtest::group(&job, &ranks, &mut losses)?;
-    finish("mdtest", Fields::default(), group, losses)
+    let job = Job::read("mdtest", "mdtest", words, &MDTEST, &mut losses);
+    let group = mdtest::group(&job, &mut losses)?;
+    Ok(line::import("mdtest", "mdtest", Fields::default(), group, losses))
 }
 
-fn finish(
-    tool: &'static str,
-    top: Fields,
-    group: Group,
-    losses: Losses,
-) -> Result<Import, ImportError> {
-    let draft = Draft {
-        name: tool.to_owned(),
-        description: format!("Imported from a command line of {tool}."),
-        notes: vec![
-            format!("Imported from a command line of {tool} by `plimsoll import`."),
-            format!("Behind each field: the word that it came from. Others are {tool}'s defaults."),
-        ],
-        top,
-        groups: vec![group],
-    };
-    let suite = write::suite(&draft);
-    Ok(Import::new(tool, losses, vec![suite]))
-}
-
-/// Workers of all hosts, as the launcher has ranks.
-fn workers(fields: &mut Fields, ranks: &Ranks) {
-    match ranks.count {
-        Some(count) => {
-            fields.set("workers", count.clamp(1, 65_536).to_string(), ranks.from.clone());
-            fields.text("spread", "all-hosts", "");
+/// The ranks that the launcher starts, and the number of the first word behind the program.
+fn launcher(words: &[String], program: &str, losses: &mut Losses) -> (Ranks, usize) {
+    let base = |word: &str| word.rsplit('/').next().unwrap_or(word).to_ascii_lowercase();
+    let at = words.iter().position(|word| base(word) == program);
+    let end = at.unwrap_or(0);
+    let mut ranks = Ranks::default();
+    let mut number = 0;
+    while number < end {
+        let word = words[number].as_str();
+        let place = format!("word {}", number + 1);
+        number += 1;
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let next = words.get(number).filter(|_| value.is_empty() && number < end);
+        let value = if value.is_empty() { next.map_or("", String::as_str) } else { value };
+        if RANKS.contains(&name) {
+            number += usize::from(!word.contains('='));
+            let count = value.parse().ok();
+            let verdict = match count {
+                Some(_) => Verdict::same("`workers`, with `spread = \"all-hosts\"`"),
+                None => Verdict::refused(format!("`{value}` is no number of ranks")),
+            };
+            let id = losses.tell(name, value, &place, verdict);
+            ranks = Ranks { count: count.or(ranks.count), from: losses.source(id) };
+        } else if !LAUNCHERS.contains(&base(word).as_str()) {
+            let why = "of the launcher: hosts are named with `--hosts` or `--slurm`";
+            losses.tell(word, "", &place, Verdict::harmless(why));
         }
-        None => fields.set("workers", "1", "without a launcher"),
     }
+    (ranks, at.map_or(0, |at| at + 1))
 }

@@ -1,7 +1,8 @@
 //! Whatever a source holds, it becomes an import or an error, without a panic; and a suite that is
 //! made of it is TOML that says what it means.
 
-use crate::{Dialect, World, import, import_command};
+use crate::rows::Row;
+use crate::{Dialect, World, diskspd, elbencho, import, import_command, iozone, mpi};
 use proptest::prelude::*;
 
 const NAMES: [&str; 24] = [
@@ -194,4 +195,29 @@ fn a_script_is_refused_in_words_that_say_what_to_paste() {
     let by_itself = format!("#!/usr/bin/fio\n{job}");
     let import = import("run", &by_itself, None, &World::NOTHING).expect("a job of fio");
     assert_eq!(import.dialect, "fio");
+}
+
+#[test]
+fn every_option_of_a_table_is_read_with_any_value() {
+    let tools = [
+        ("mpirun -np 2 ior -w -r", " ", &mpi::IOR),
+        ("mpirun -np 2 mdtest -n 4", " ", &mpi::MDTEST),
+        ("elbencho -w --stat -F /x/", " ", &elbencho::OPTIONS),
+        ("elbencho -w -r --rand --infloop /x/f", " ", &elbencho::OPTIONS),
+        ("iozone -a", " ", &iozone::OPTIONS),
+        ("diskspd -b4k -c1G -t2 /x/a /x/b", "", &diskspd::OPTIONS),
+    ];
+    for (line, between, table) in tools {
+        for name in table.chapter("Options").rows.iter().flat_map(Row::names) {
+            for value in ["", "0", "1", "3", "4k", "1m:1m", "POSIX", "/x/y", "?"] {
+                let line = format!("{line} {name}{between}{value}");
+                let Ok(import) = import_command(&line, None, &World::NOTHING) else { continue };
+                let told = import.options.iter().find(|told| told.name == name);
+                let is_known = |why: &str| !why.contains("no such option");
+                // Of DiskSpd, a value that is attached may make another name.
+                let is_read = told.map_or(between.is_empty(), |told| is_known(&told.why));
+                assert!(is_read, "{line}: {told:?}");
+            }
+        }
+    }
 }

@@ -1,0 +1,119 @@
+//! A command line of DiskSpd.
+
+use super::requests::{span, workload};
+use super::{DiskSpd, OPTIONS, Place, own_targets};
+use crate::apart::selected;
+use crate::draft::{Fields, Group, Taken, Work, size, unique};
+use crate::import::Import;
+use crate::line;
+use crate::loss::{Losses, Verdict};
+use crate::rows::{Given, Takes, unknown};
+
+/// The words behind `diskspd`, which begin at `first`.
+pub fn command(words: &[String], first: usize) -> Import {
+    let mut losses = Losses::default();
+    let mut job = DiskSpd::new();
+    let mut targets = Vec::new();
+    for (number, word) in words.iter().enumerate() {
+        let place = format!("word {}", number + 1);
+        if number + 1 < first {
+            let needs = "what stands before `diskspd`; start `plimsoll` with it";
+            losses.tell(word, "", &place, Verdict::refused(needs));
+        } else if number >= first {
+            let as_switch = switch(word);
+            match as_switch.as_deref().unwrap_or(word) {
+                word if word.starts_with('-') => read(word, &place, &mut job, &mut losses),
+                word => targets.extend(Place::read("target", word, &place, &mut losses)),
+            }
+        }
+    }
+    let group = group(&job, &targets, &mut losses);
+    let mut top = Fields::default();
+    job.values.copy("seed", &losses, &mut top, "seed", |seed| seed.to_string());
+    line::import("diskspd", "DiskSpd", top, group, losses)
+}
+
+/// An option with its value attached.
+fn read(word: &str, place: &str, job: &mut DiskSpd, losses: &mut Losses) {
+    let rows = &OPTIONS.chapter("Options").rows;
+    let all = rows.iter().flat_map(|row| row.names().map(move |name| (name, row)));
+    let best = all.filter(|(name, _)| word.starts_with(name)).max_by_key(|(name, _)| name.len());
+    // What takes nothing has nothing attached.
+    let best = best.filter(|(name, row)| row.takes != Takes::Nothing || word == *name);
+    let Some((name, row)) = best else {
+        let name: String = word.chars().take(41).collect();
+        losses.tell(&name, "", place, unknown(rows.iter(), "DiskSpd", &name));
+        return;
+    };
+    let value = &word[name.len()..];
+    let id = losses.tell(name, value, place, Verdict::harmless(""));
+    if row.name == "-b" {
+        // `b` counts blocks, but not in the size of a block.
+        job.values.forget("block");
+    }
+    let value = match (row.name, value) {
+        ("-r" | "-s" | "-si", "") => "0",
+        ("-w", "") => "50",
+        (_, value) => value,
+    };
+    let verdict = row.apply(job, &Given { id, value: value.to_owned() });
+    losses.replace(id, verdict);
+}
+
+/// DiskSpd takes `/b4K` for `-b4K`. Of Linux, `/data` is a path.
+fn switch(word: &str) -> Option<String> {
+    let rest = word.strip_prefix('/').filter(|rest| !rest.contains(['/', '.', '\\']))?;
+    let mut letters = rest.chars();
+    let (first, second) = (letters.next()?, letters.next());
+    let has_number = second.is_none_or(|second| second.is_ascii_digit());
+    let has_letters = ["S", "s", "r", "Z", "R", "L", "D"].iter().any(|one| rest.starts_with(one));
+    let is_short = rest.len() <= 8 && has_letters;
+    (first.is_ascii_alphabetic() && (has_number || is_short)).then(|| format!("-{rest}"))
+}
+
+fn group(job: &DiskSpd, targets: &[Place], losses: &mut Losses) -> Group {
+    let values = &job.values;
+    let mut group = Group { name: "diskspd".to_owned(), ..Group::default() };
+    // Of several targets, each has `-t` threads with `-o` requests of its own: a workload for
+    // each. With `-F`, all threads load every target.
+    let mut places = Vec::new();
+    if values.is("total") && targets.len() > 1 {
+        let why = "each thread has `-o` requests on all targets together, not on each of them";
+        values.worsen("total", losses, Verdict::near(why));
+    } else if targets.len() > 1 {
+        let all: Vec<Option<&Place>> = targets.iter().map(Some).collect();
+        places = own_targets(&all, losses, &mut group);
+        group.targets_from = losses.source(targets[0].id);
+    }
+    let mut each = 1;
+    if places.is_empty() {
+        for place in targets {
+            if let Some(path) = place.path.as_ref().filter(|path| !group.targets.contains(path)) {
+                group.targets_from = losses.source(place.id);
+                group.targets.push(path.clone());
+            }
+        }
+        each = targets.len().max(1).div_ceil(group.targets.len().max(1));
+    }
+    group.layout.set("files", each.to_string(), "");
+    values.copy("create", losses, &mut group.layout, "size", size);
+    group.stages.set("prepare", "true", values.source("create", losses));
+    span(values, values, values, losses, &mut group);
+    let threads = if values.is("total") { "total" } else { "threads" };
+    let fields = workload(job, threads, losses);
+    if places.is_empty() {
+        let name = "diskspd".to_owned();
+        group.works.push(Work { name, note: String::new(), fields });
+        return group;
+    }
+    let mut taken = Taken::default();
+    for (number, place) in places.iter().zip(targets) {
+        let mut fields = fields.clone();
+        if let Some(value) = selected(&[*number], group.targets.len()) {
+            fields.set("targets", value, losses.source(place.id));
+        }
+        let name = unique("diskspd", &mut taken);
+        group.works.push(Work { name, note: String::new(), fields });
+    }
+    group
+}
