@@ -11,9 +11,9 @@
 //!
 //! The columns: name and other names; what it takes; what becomes of it; the slot that keeps its
 //! value; the words. What becomes of it is `same`, `near`, `harmless`, `refused`, `later` (harmless
-//! until the whole job asks for it) or `unless 0 none` (refused but for these values). With `!`
-//! behind it, [`Reads::decide`] has the last word. What stands behind ` // ` in the words is for the
-//! page alone.
+//! until the whole job asks for it), `near but same 0 none` (another class for these values) or
+//! `unless 0 none` (refused but for these values). With `!` behind it, [`Reads::decide`] has the last
+//! word. What stands behind ` // ` in the words is for the page alone.
 
 use crate::loss::{Class, Losses, OptionId, Verdict};
 use crate::values::{self, Notation};
@@ -37,6 +37,9 @@ pub enum Takes {
     /// Any words.
     Text,
 }
+
+/// What is said of a value that changes nothing.
+const NOTHING: &str = "this value asks for nothing";
 
 const TAKES: [(&str, Takes); 7] = [
     ("–", Takes::Nothing),
@@ -69,6 +72,8 @@ pub enum Becomes {
     Later,
     /// With one of these values it asks for nothing; otherwise it is refused.
     Unless(Vec<&'static str>),
+    /// The first class; the second one with one of these values.
+    But(Class, Class, Vec<&'static str>),
 }
 
 /// An option.
@@ -87,7 +92,7 @@ pub struct Row {
     /// Where its value is kept.
     pub slot: Option<&'static str>,
     /// Where it goes, what differs, why it is harmless, or what Plimsoll would need.
-    pub words: String,
+    pub words: &'static str,
 }
 
 /// Options that stand together.
@@ -145,6 +150,14 @@ pub trait Reads {
         Notation::PLAIN
     }
 
+    /// The value that an option's slot keeps; `None` where `decide` sees to it.
+    ///
+    /// # Errors
+    /// The text is no such value, and why.
+    fn value(&self, row: &Row, text: &str) -> Result<Option<Value>, String> {
+        row.value(text, self.notation()).map(Some)
+    }
+
     /// What becomes of an option whose row has a `!`; its value is in its slot already.
     ///
     /// # Errors
@@ -159,17 +172,13 @@ impl Table {
     /// The text is no table: a test of each dialect reads it.
     pub fn read(text: &'static str) -> Table {
         let mut table = Table { tried: "never", chapters: Vec::new() };
-        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let lines = joined(text).lines();
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let last = table.chapters.last_mut();
             if let Some(tried) = line.strip_prefix("tried: ") {
                 table.tried = tried;
             } else if let Some(name) = line.strip_prefix("== ") {
                 table.chapters.push(Chapter { name, rows: Vec::new() });
-            } else if line.starts_with(' ') {
-                let row = last.and_then(|chapter| chapter.rows.last_mut());
-                let row = row.unwrap_or_else(|| panic!("`{line}` goes on from nothing"));
-                row.words.push(' ');
-                row.words.push_str(line.trim());
             } else {
                 let row = Row::read(line).unwrap_or_else(|why| panic!("`{line}`: {why}"));
                 last.unwrap_or_else(|| panic!("`{line}` has no chapter")).rows.push(row);
@@ -214,22 +223,14 @@ impl Row {
         let mut names = names.split(',').map(str::trim);
         let takes = TAKES.iter().find(|(word, _)| *word == takes);
         let word = becomes.trim_end_matches('!');
-        let class = |word: &'static str| match word {
-            "same" => Some(Becomes::Class(Class::Same)),
-            "near" => Some(Becomes::Class(Class::Approximated)),
-            "harmless" => Some(Becomes::Class(Class::Harmless)),
-            "refused" => Some(Becomes::Class(Class::Refused)),
-            "later" => Some(Becomes::Later),
-            _ => Some(Becomes::Unless(word.strip_prefix("unless ")?.split(' ').collect())),
-        };
         Ok(Row {
             name: names.next().unwrap_or_default(),
             others: names.collect(),
             takes: takes.ok_or("an unknown kind of value")?.1,
-            becomes: class(word).ok_or("an unknown class")?,
+            becomes: becomes_of(word).ok_or("an unknown class")?,
             is_decided: becomes.ends_with('!'),
             slot: Some(slot).filter(|slot| *slot != "-"),
-            words: words.to_owned(),
+            words,
         })
     }
 
@@ -240,7 +241,8 @@ impl Row {
 
     /// Whether something depends on its value.
     pub fn reads_its_value(&self) -> bool {
-        self.is_decided || self.slot.is_some() || matches!(self.becomes, Becomes::Unless(_))
+        let by_value = matches!(self.becomes, Becomes::Unless(_) | Becomes::But(..));
+        self.is_decided || self.slot.is_some() || by_value
     }
 
     /// What becomes of it with this value, which is put into its slot.
@@ -250,8 +252,11 @@ impl Row {
 
     fn read_into(&self, job: &mut impl Reads, given: &Given) -> Result<Verdict, String> {
         if let Some(slot) = self.slot {
-            let value = self.value(&given.value, job.notation())?;
-            job.values().put(slot, value, given.id);
+            if let Some(value) = job.value(self, &given.value)? {
+                job.values().put(slot, value, given.id);
+            }
+        } else if matches!(self.becomes, Becomes::But(..)) {
+            job.value(self, &given.value)?;
         }
         match self.is_decided {
             true => job.decide(self, given),
@@ -261,17 +266,24 @@ impl Row {
 
     /// What the table alone says of it.
     pub fn verdict(&self, value: &str) -> Verdict {
+        let told = |class: Class| Verdict { class, why: self.told().to_owned() };
         match &self.becomes {
-            Becomes::Class(class) => Verdict { class: *class, why: self.told().to_owned() },
+            Becomes::Class(class) => told(*class),
+            Becomes::But(class, _, values) if !values.contains(&value) => told(*class),
+            Becomes::But(_, Class::Harmless, _) => Verdict::harmless(NOTHING),
+            Becomes::But(_, Class::Same, _) => Verdict::same("what Plimsoll does in any case"),
+            Becomes::But(_, class, _) => told(*class),
             Becomes::Later => Verdict::harmless("nothing in this job asks for it"),
-            Becomes::Unless(values) if values.contains(&value) => {
-                Verdict::harmless("this value asks for nothing")
-            }
+            Becomes::Unless(values) if values.contains(&value) => Verdict::harmless(NOTHING),
             Becomes::Unless(_) => Verdict::refused(self.told()),
         }
     }
 
-    fn value(&self, text: &str, notation: Notation) -> Result<Value, String> {
+    /// A value of this option.
+    ///
+    /// # Errors
+    /// The text is none, and why.
+    pub fn value(&self, text: &str, notation: Notation) -> Result<Value, String> {
         Ok(match self.takes {
             Takes::Nothing => Value::Is(true),
             Takes::Flag => Value::Is(values::flag(text)?),
@@ -294,10 +306,8 @@ impl Row {
         match &self.becomes {
             Becomes::Class(class) => (class.word(), words),
             Becomes::Later => ("same", words),
-            Becomes::Unless(values) => {
-                let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
-                ("refused", format!("{words}; harmless with {}", values.join(", ")))
-            }
+            Becomes::Unless(values) => ("refused", but(&words, Class::Harmless, values)),
+            Becomes::But(first, second, values) => (first.word(), but(&words, *second, values)),
         }
     }
 }
@@ -355,6 +365,41 @@ impl Values {
     pub fn source(&self, slot: &str, losses: &Losses) -> String {
         self.id(slot).map(|id| losses.source(id)).unwrap_or_default()
     }
+}
+
+/// The text with each row in one line. A table is read once, and stays.
+fn joined(text: &str) -> &'static str {
+    let mut all = String::with_capacity(text.len());
+    for line in text.lines() {
+        all.push(if line.starts_with(' ') { ' ' } else { '\n' });
+        all.push_str(line.trim());
+    }
+    all.leak()
+}
+
+/// The words of a page, and the class of some values.
+fn but(words: &str, class: Class, values: &[&str]) -> String {
+    let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
+    format!("{words}; {} with {}", class.word(), values.join(", "))
+}
+
+/// The third column of a row.
+fn becomes_of(text: &'static str) -> Option<Becomes> {
+    let class = |word: &str| match word {
+        "same" => Some(Class::Same),
+        "near" => Some(Class::Approximated),
+        "harmless" => Some(Class::Harmless),
+        "refused" => Some(Class::Refused),
+        _ => None,
+    };
+    if let Some(values) = text.strip_prefix("unless ") {
+        return Some(Becomes::Unless(values.split(' ').collect()));
+    }
+    let Some((first, rest)) = text.split_once(" but ") else {
+        return class(text).map(Becomes::Class).or((text == "later").then_some(Becomes::Later));
+    };
+    let (second, values) = rest.split_once(' ')?;
+    Some(Becomes::But(class(first)?, class(second)?, values.split(' ').collect()))
 }
 
 /// Whether two names are one: `-` and `_` are the same in them.
