@@ -111,6 +111,8 @@ pub struct Table {
     pub tried: &'static str,
     /// Its chapters.
     pub chapters: Vec<Chapter>,
+    /// Its slots, in order.
+    slots: Vec<&'static str>,
 }
 
 /// A value as its row says it.
@@ -171,7 +173,7 @@ impl Table {
     /// # Panics
     /// The text is no table: a test of each dialect reads it.
     pub fn read(text: &'static str) -> Table {
-        let mut table = Table { tried: "never", chapters: Vec::new() };
+        let mut table = Table { tried: "never", chapters: Vec::new(), slots: Vec::new() };
         let lines = joined(text).lines();
         for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let last = table.chapters.last_mut();
@@ -184,6 +186,9 @@ impl Table {
                 last.unwrap_or_else(|| panic!("`{line}` has no chapter")).rows.push(row);
             }
         }
+        table.slots =
+            table.chapters.iter().flat_map(|all| &all.rows).filter_map(|row| row.slot).collect();
+        table.slots.sort_unstable();
         table
     }
 
@@ -330,8 +335,8 @@ impl Values {
     }
 
     fn get(&self, slot: &str) -> Option<&(&'static str, Value, OptionId)> {
-        let is_known = |row: &Row| row.slot == Some(slot);
-        debug_assert!(self.table.rows().any(is_known), "no row has the slot `{slot}`");
+        let is_known = self.table.slots.binary_search(&slot).is_ok();
+        debug_assert!(is_known, "no row has the slot `{slot}`");
         self.all.iter().find(|(known, ..)| *known == slot)
     }
 
