@@ -11,8 +11,8 @@
 //!
 //! The columns: name and other names; what it takes; what becomes of it; the slot that keeps its
 //! value; the words. What becomes of it is `same`, `near`, `harmless`, `refused`, `later` (harmless
-//! until the whole job asks for it), `near but same 0 none` (another class for these values) or
-//! `unless 0 none` (refused but for these values). With `!` behind it, [`Reads::decide`] has the last
+//! until the whole job asks for it), `near but same 0 none` (another class with these values) or
+//! `unless 0 none` (refused but for these). With `!` behind it, [`Reads::decide`] has the last
 //! word. What stands behind ` // ` in the words is for the page alone.
 
 use crate::loss::{Class, Losses, OptionId, Verdict};

@@ -167,7 +167,7 @@ fn in_order(jobs: &[Job], losses: &mut Losses) -> Vec<Vec<Job>> {
         let follows = job.text("wait_for").is_some_and(|wanted| {
             let is_it = |other: &Job| other.name == wanted;
             if !jobs.iter().any(is_it) {
-                let needs = format!("the job `{}`, which is not there", wanted);
+                let needs = format!("the job `{wanted}`, which is not there");
                 losses.worsen(job.id("wait_for"), Verdict::refused(needs));
             }
             groups.last().is_some_and(|group| group.iter().any(is_it))
