@@ -146,10 +146,10 @@ pub struct Job {
     pub zones: Option<Zones>,
     /// `bs`: of reads, writes and trims
     pub bs: Option<[Option<u64>; 3]>,
-    /// `bsrange`: least and most, of reads and writes
+    /// `bsrange`: least and most, of reads, writes and trims
     pub range: Option<[Option<(u64, u64)>; 3]>,
-    /// `bssplit`: of reads and writes
-    pub split: Option<[Split; 2]>,
+    /// `bssplit`: of reads, writes and trims
+    pub split: Option<[Option<Split>; 3]>,
     /// `filename`
     pub filename: Option<Vec<String>>,
     /// `directory`

@@ -142,18 +142,13 @@ impl Job {
         let told = row.verdict(text);
         match row.slot.unwrap_or(row.name) {
             "rw" => return blocks::rw(self, text, told),
-            "bs" => {
-                self.bs = Some(three(text, |text| number(text, kilo))?);
-                (self.split, self.range) = (None, None);
-                self.values().forget("split");
-                self.values().forget("range");
-            }
+            "bs" => self.bs = Some(three(text, |text| number(text, kilo))?),
             "range" => {
                 self.range = Some(three(text, |text| blocks::range(text, kilo))?);
                 self.split = None;
                 self.values().forget("split");
             }
-            "split" => self.split = Some(blocks::split_of_both(text, kilo)?),
+            "split" => self.split = Some(three(text, |text| blocks::split(text, kilo))?),
             "spread" => self.spread = Some(blocks::distribution(text)?),
             "random" if !blocks::are_alike(text)? => {
                 return Ok(Verdict::near(

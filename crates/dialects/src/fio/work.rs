@@ -1,6 +1,6 @@
 //! A job of fio as a workload: what its requests are, without where they go.
 
-use super::job::{Commands, Direction, Engine, Job, READ, Rates, Spread};
+use super::job::{Commands, Direction, Engine, Job, READ, Rates, Split, Spread};
 use crate::draft::{Fields, quoted, share, size, time};
 use crate::loss::{Losses, OptionId, Verdict};
 
@@ -72,20 +72,23 @@ impl Job {
     }
 
     fn sizes_asked(&self) -> [Vec<(u64, u32)>; 2] {
-        if let Some(split) = &self.split {
-            return split.clone();
-        }
-        let direction = |number: usize| match (&self.range, &self.bs) {
-            (Some(range), _) => match range[number] {
-                Some((least, most)) => every_size(least, most),
-                None => vec![(BLOCK, 1)],
-            },
-            (None, Some(bs)) => vec![(bs[number].unwrap_or(BLOCK), 1)],
-            (None, None) => vec![(BLOCK, 1)],
+        // Sizes with weights beat a range, and a range beats one size, wherever they stand.
+        let direction = |number: usize| match (self.split(number), self.range(number)) {
+            (Some(split), _) => split.clone(),
+            (None, Some((least, most))) => every_size(least, most),
+            (None, None) => vec![(self.bs.and_then(|all| all[number]).unwrap_or(BLOCK), 1)],
         };
         // The sizes of trims are those of writes here.
         let writes = if self.asked().trims && !self.asked().writes { 2 } else { 1 };
         [direction(0), direction(writes)]
+    }
+
+    fn split(&self, direction: usize) -> Option<&Split> {
+        self.split.as_ref()?[direction].as_ref()
+    }
+
+    fn range(&self, direction: usize) -> Option<(u64, u64)> {
+        self.range?[direction]
     }
 
     fn sizes_from(&self, losses: &Losses) -> String {
@@ -143,6 +146,10 @@ fn blocks(job: &Job, losses: &mut Losses, fields: &mut Fields) {
         && range.iter().flatten().any(|(least, most)| most / least.max(&1) > MOST_SIZES)
     {
         losses.worsen(job.id("range"), Verdict::near("32 sizes of the range, each as often"));
+    }
+    if (0..3).all(|number| job.split(number).is_some() || job.range(number).is_some()) {
+        let why = "`bssplit` or `bsrange` has the last word, wherever it stands";
+        losses.replace(job.id("bs"), Verdict::harmless(why));
     }
     let all: Vec<u64> = reads.iter().chain(&writes).map(|(size, _)| *size).collect();
     if let Some(odd) = all.iter().find(|size| !(512..=1 << 30).contains(*size)) {

@@ -142,6 +142,30 @@ fn what_zones_do_not_have_is_refused() {
     }
 }
 
+/// The lines of the suite of a job that has these options, without where they came from.
+fn fields(options: &str) -> Vec<String> {
+    let text = format!("[global]\n{options}\n");
+    let import = import("a.fio", &text, Some(Dialect::Fio), &WORLD).expect("a job");
+    let lines = import.suites[0].text.lines().map(|line| line.split(" #").next().unwrap_or(line));
+    lines.map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[test]
+fn weights_beat_a_range_and_a_range_one_size_wherever_they_stand() {
+    for (options, expected) in [
+        ("bssplit=4k/50:64k/50\n[a]\nbs=16k", r#"block_size = "4KiB:50, 64KiB:50""#),
+        ("bsrange=4k-8k\n[a]\nbs=16k", r#"block_size = "4KiB:1, 8KiB:1""#),
+        ("bsrange=4k-8k\n[a]\nbssplit=16k", r#"block_size = "16KiB""#),
+        ("[a]\nrw=randrw\nbssplit=,64k/100\nbs=8k", r#"write_block_size = "64KiB""#),
+        ("[a]\nrw=randrw\nbssplit=,64k/100\nbs=8k", r#"block_size = "8KiB""#),
+        ("[a]\nrw=randrw\nbsrange=8k-16k,\nbs=1k", r#"write_block_size = "1KiB""#),
+        ("[a]\nrw=randtrim\nbssplit=4k,8k,16k/100", r#"block_size = "16KiB""#),
+    ] {
+        let lines = fields(options);
+        assert!(lines.iter().any(|line| line == expected), "{options}: {lines:?}");
+    }
+}
+
 #[test]
 fn a_suite_is_not_taken_for_a_job_file() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../suites");

@@ -55,14 +55,6 @@ pub fn range(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
     }
 }
 
-/// Sizes with weights: of reads, of writes.
-pub fn split_of_both(text: &str, kilo: u64) -> Result<[Split; 2], String> {
-    let parts: Vec<&str> = text.split(',').collect();
-    let reads = split(parts[0], kilo)?;
-    let writes = parts.get(1).map(|part| split(part, kilo)).transpose()?;
-    Ok([reads.clone(), writes.unwrap_or(reads)])
-}
-
 /// Whether a list has one share for all directions.
 pub fn are_alike(text: &str) -> Result<bool, String> {
     let shares = three(text, percent)?;
@@ -72,7 +64,7 @@ pub fn are_alike(text: &str) -> Result<bool, String> {
 }
 
 /// `4k/70:64k/30`; a share that is left out has an equal part of what is left.
-fn split(text: &str, kb_base: u64) -> Result<Split, String> {
+pub fn split(text: &str, kb_base: u64) -> Result<Split, String> {
     let mut parts: Vec<(u64, Option<u32>)> = Vec::new();
     for part in text.split(':').filter(|part| !part.trim().is_empty()).take(1_000) {
         let (size, share) = part.split_once('/').unwrap_or((part, ""));
