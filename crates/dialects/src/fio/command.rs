@@ -1,6 +1,6 @@
 //! A command line of fio.
 
-use super::convert::{apply, finish, jobs};
+use super::convert::{apply_all, finish, jobs};
 use super::job::Job;
 use super::options::{OPTIONS, find, find_tool};
 use super::sections;
@@ -48,9 +48,7 @@ pub fn command(words: &[String], first: usize, world: &World<'_>) -> Result<Impo
     if all.is_empty() {
         // fio runs what is said without a name as one job, too.
         let mut job = Job { name: "fio".to_owned(), ..Job::default() };
-        for entry in line.first {
-            apply(&mut job, &entry, world, &mut losses);
-        }
+        apply_all(&mut job, &line.first, world, &mut losses);
         all.push(job);
     }
     finish(&name, &all, losses)

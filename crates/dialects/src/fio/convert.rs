@@ -110,7 +110,7 @@ pub fn jobs(
     let mut jobs = Vec::new();
     for section in sections {
         if section.name.eq_ignore_ascii_case("global") {
-            section.entries.iter().for_each(|entry| apply(&mut global, entry, world, losses));
+            apply_all(&mut global, &section.entries, world, losses);
             continue;
         }
         if !only.is_empty() && !only.contains(&section.name) {
@@ -121,12 +121,21 @@ pub fn jobs(
             continue;
         }
         let mut job = Job { name: section.name.clone(), ..global.clone() };
-        section.entries.iter().for_each(|entry| apply(&mut job, entry, world, losses));
+        apply_all(&mut job, &section.entries, world, losses);
         super::commands::without_metadata(&mut job, losses);
         // A stonewall of [global] is one of each job, as in fio.
         jobs.push(job);
     }
     jobs
+}
+
+/// Reads the options of a section. fio reads `kb_base` before all others, wherever it stands.
+pub fn apply_all(job: &mut Job, entries: &[Entry], world: &World<'_>, losses: &mut Losses) {
+    let is_base = |entry: &&Entry| entry.name == "kb_base";
+    for base in entries.iter().filter(is_base) {
+        apply(job, base, world, &mut Losses::default());
+    }
+    entries.iter().for_each(|entry| apply(job, entry, world, losses));
 }
 
 /// Reads an option into a job.

@@ -167,6 +167,14 @@ fn weights_beat_a_range_and_a_range_one_size_wherever_they_stand() {
 }
 
 #[test]
+fn what_k_counts_holds_for_the_whole_section() {
+    for options in ["[a]\nbs=4k\nkb_base=1000", "bs=4k\nkb_base=1000\n[a]\nrw=read"] {
+        let lines = fields(options);
+        assert!(lines.iter().any(|line| line == "block_size = 4000"), "{options}: {lines:?}");
+    }
+}
+
+#[test]
 fn a_suite_is_not_taken_for_a_job_file() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../suites");
     for entry in std::fs::read_dir(folder).expect("the suites") {
