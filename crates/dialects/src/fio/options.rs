@@ -77,8 +77,6 @@ impl Reads for Job {
         if TYPED.contains(&slot) {
             return Ok(None);
         }
-        let poll =
-            |word: &str| flag(text).map(|is_on| if is_on { word } else { "none" }.to_owned());
         let least = text.split(['-', ',']).next().unwrap_or_default();
         let second = if slot == "think" { MICROSECOND } else { SECOND };
         let own = Notation { kilo: self.kilo(), second, ..Notation::PLAIN };
@@ -101,11 +99,7 @@ impl Reads for Job {
             ("verify" | "sync", _) => Value::Is(!matches!(text, "0" | "none")),
             ("pinned", name) => Value::Text(name.to_owned()),
             (_, "rwmixwrite") => Value::Number(ALL - percent(text)?),
-            (_, "zero_buffers") => Value::Number(if flag(text)? { ALL } else { 0 }),
-            (_, "buffer_pattern") => Value::Number(ALL),
             (_, "buffered") => Value::Is(!flag(text)?),
-            (_, "hipri") => Value::Text(poll("completions")?),
-            (_, "sqthread_poll") => Value::Text(poll("submissions")?),
             _ if row.takes == Takes::Text => Value::Text(text.to_owned()),
             _ => row.value(text, own)?,
         }))
@@ -150,10 +144,13 @@ impl Job {
             }
             "split" => self.split = Some(three(text, |text| blocks::split(text, kilo))?),
             "spread" => self.spread = Some(blocks::distribution(text)?),
-            "random" if !blocks::are_alike(text)? => {
+            "random" if !blocks::are_alike(text, percent)? => {
                 return Ok(Verdict::near(
                     "`random`, with the share of the first direction for all",
                 ));
+            }
+            "align" if !blocks::are_alike(text, |text| number(text, kilo))? => {
+                return Ok(Verdict::near("`align`, as of the first direction for all"));
             }
             "filename" if row.name == "filename" => self.filename = Some(files::list(text)?),
             "filename" => self.filename = Some(vec![text.to_owned()]),

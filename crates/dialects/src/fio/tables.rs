@@ -53,13 +53,17 @@ pub fn engine(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     if let Some(job) = first(jobs, "invalidate").filter(|job| !job.is("invalidate")) {
         group.engine.set("evict", "false", job.source("invalidate", losses));
     }
-    let poll = first(jobs, "poll").and_then(|job| job.text("poll").zip(job.id("poll")));
-    match poll.filter(|(poll, _)| *poll != "none") {
-        Some((poll, id)) if backend == "io_uring" => {
+    let (hipri, sqthread) = (yes(jobs, "hipri"), yes(jobs, "sqthread"));
+    if backend == "io_uring" {
+        let both = hipri.filter(|_| sqthread.is_some());
+        losses.worsen(both, Verdict::refused("polling for submissions and completions at once"));
+        let poll = if sqthread.is_some() { "submissions" } else { "completions" };
+        if let Some(id) = sqthread.or(hipri) {
             group.engine.text("poll", poll, losses.source(id));
         }
-        Some((_, id)) => losses.worsen(id, Verdict::refused("polling without io_uring")),
-        None => {}
+    } else {
+        losses.worsen(hipri, Verdict::refused("polling without io_uring"));
+        losses.worsen(sqthread, Verdict::refused("polling without io_uring"));
     }
     let is_split = jobs.iter().any(|job| job.text("pin_split") == Some("split"));
     let pinned = first(jobs, "pinned");
@@ -166,14 +170,18 @@ pub fn contents(jobs: &[Job], shared: bool, losses: &mut Losses, group: &mut Gro
         }
     }
     let verifies = group.contents.get("verify").is_some();
-    if let Some((part, id)) = number(jobs, "compressible").filter(|(part, _)| *part > 0) {
+    let share_of = |slot| number(jobs, slot).filter(|(part, _)| *part > 0);
+    // fio fills blocks with one pattern where it neither compresses nor copies them.
+    let alike = yes(jobs, "alike").filter(|_| share_of("duplicate").is_none());
+    let alike = alike.map(|id| (1_000_000, id));
+    if let Some((part, id)) = share_of("compressible").or(alike) {
         let most = if verifies { 900_000 } else { 1_000_000 };
         if part > most {
             losses.worsen(id, Verdict::near("90 %: the headers of `verify` take the rest"));
         }
         group.contents.set("compressible", quoted(&share(part.min(most))), losses.source(id));
     }
-    if let Some((part, id)) = number(jobs, "duplicate").filter(|(part, _)| *part > 0) {
+    if let Some((part, id)) = share_of("duplicate") {
         if verifies {
             losses.worsen(id, Verdict::refused("copies of blocks that say where they belong"));
             return;
@@ -323,6 +331,11 @@ fn most_of(jobs: &[Job], losses: &mut Losses) -> (String, String) {
             continue;
         }
         let limit = match (job.number("number"), job.io_size) {
+            // What is done first ends the job.
+            (Some(number), Some(Extent::Bytes(bytes))) if bytes < number.saturating_mul(block) => {
+                losses.replace(job.id("number"), Verdict::harmless("`io_size` is done before"));
+                Some((bytes, job.id("io_size")))
+            }
             (Some(number), _) => Some((number.saturating_mul(block), job.id("number"))),
             (None, Some(Extent::Bytes(bytes))) => Some((bytes, job.id("io_size"))),
             (None, Some(Extent::Share(_))) => {

@@ -128,8 +128,12 @@ pub fn fields(job: &Job, losses: &mut Losses) -> Fields {
     order(job, losses, &mut fields);
     depth(job, losses, &mut fields);
     pace(job, losses, &mut fields);
-    if let Some(count) = job.number("fsync").filter(|count| *count > 0) {
-        fields.set("fsync_every", count.to_string(), job.source("fsync", losses));
+    let every = |slot| job.number(slot).filter(|count| *count > 0).map(|count| (count, slot));
+    if let Some((count, slot)) = every("fdatasync").into_iter().chain(every("fsync")).min() {
+        fields.set("fsync_every", count.to_string(), job.source(slot, losses));
+        let other = every(if slot == "fsync" { "fdatasync" } else { "fsync" });
+        let why = "`fsync_every` has the more frequent one alone";
+        losses.worsen(other.and_then(|(_, slot)| job.id(slot)), Verdict::near(why));
     }
     if let Some(slot) = ["sync", "fua"].into_iter().find(|slot| job.is(slot)) {
         fields.set("dsync", "true", job.source(slot, losses));

@@ -167,6 +167,26 @@ fn weights_beat_a_range_and_a_range_one_size_wherever_they_stand() {
 }
 
 #[test]
+fn of_two_options_that_go_together_the_one_counts_that_counts_in_fio() {
+    for (options, expected) in [
+        ("rw=write\nbs=4k\nsize=1m\nfsync=4\nfdatasync=8", "fsync_every = 4"),
+        ("rw=write\nbs=4k\nsize=1m\nfdatasync=8\nfsync=0", "fsync_every = 8"),
+        (
+            "rw=write\nsize=1m\nbuffer_compress_percentage=50\nzero_buffers",
+            "compressible = \"50%\"",
+        ),
+        ("rw=read\nsize=4m\nbs=4k\nnumber_ios=1000\nio_size=64k", "amount = \"64KiB\""),
+        ("rw=read\nsize=4m\nbs=4k\nnumber_ios=10\nio_size=64k", "amount = \"40KiB\""),
+        ("rw=read\nioengine=io_uring\nhipri\nsqthread_poll=0", "poll = \"completions\""),
+    ] {
+        let lines = fields(&format!("[a]\n{options}"));
+        assert!(lines.iter().any(|line| line == expected), "{options}: {lines:?}");
+    }
+    let both = fields("[a]\nrw=write\nsize=1m\ndedupe_percentage=30\nbuffer_pattern=0xff");
+    assert!(!both.iter().any(|line| line.starts_with("compressible")), "{both:?}");
+}
+
+#[test]
 fn what_k_counts_holds_for_the_whole_section() {
     for options in ["[a]\nbs=4k\nkb_base=1000", "bs=4k\nkb_base=1000\n[a]\nrw=read"] {
         let lines = fields(options);

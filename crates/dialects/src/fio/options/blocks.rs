@@ -55,12 +55,12 @@ pub fn range(text: &str, kb_base: u64) -> Result<(u64, u64), String> {
     }
 }
 
-/// Whether a list has one share for all directions.
-pub fn are_alike(text: &str) -> Result<bool, String> {
-    let shares = three(text, percent)?;
-    let mut given = shares.iter().flatten();
+/// Whether a list has one value for all directions.
+pub fn are_alike(text: &str, read: impl Fn(&str) -> Result<u64, String>) -> Result<bool, String> {
+    let all = three(text, read)?;
+    let mut given = all.iter().flatten();
     let first = given.next();
-    Ok(given.all(|share| Some(share) == first))
+    Ok(given.all(|value| Some(value) == first))
 }
 
 /// `4k/70:64k/30`; a share that is left out has an equal part of what is left.
