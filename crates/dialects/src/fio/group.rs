@@ -17,6 +17,7 @@ pub fn group(jobs: &[Job], losses: &mut Losses, taken: &mut Taken) -> Group {
     };
     let units = units(jobs, losses);
     targets(&units, losses, &mut group);
+    super::tables::differing(jobs, losses);
     super::tables::engine(jobs, losses, &mut group);
     super::tables::contents(jobs, shared_writers(&units), losses, &mut group);
     if jobs.iter().any(|job| matches!(job.engine_kind(), Engine::Metadata(_))) {

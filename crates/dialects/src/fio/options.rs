@@ -99,7 +99,7 @@ impl Reads for Job {
             ("verify" | "sync", _) => Value::Is(!matches!(text, "0" | "none")),
             ("pinned", name) => Value::Text(name.to_owned()),
             (_, "rwmixwrite") => Value::Number(ALL - percent(text)?),
-            (_, "buffered") => Value::Is(!flag(text)?),
+            (_, "buffered" | "invalidate") => Value::Is(!flag(text)?),
             _ if row.takes == Takes::Text => Value::Text(text.to_owned()),
             _ => row.value(text, own)?,
         }))

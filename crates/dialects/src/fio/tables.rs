@@ -27,6 +27,28 @@ fn yes(jobs: &[Job], slot: &str) -> Option<OptionId> {
     first(jobs, slot).filter(|job| job.is(slot))?.id(slot)
 }
 
+/// Options of which jobs that run together have one value: that of the first job that says one.
+const OF_ALL: [&str; 6] = ["cached", "hipri", "sqthread", "pinned", "prerun", "ramp"];
+/// The same of jobs that write.
+const OF_WRITERS: [&str; 3] = ["compressible", "alike", "duplicate"];
+
+/// Says where a job wants another value than the one that all have.
+pub fn differing(jobs: &[Job], losses: &mut Losses) {
+    let says = |job: &Job, slot: &str| {
+        let number = job.number(slot);
+        let text = job.text(slot).map(str::to_owned);
+        (number.unwrap_or(0), number.is_none() && job.is(slot), text)
+    };
+    for slot in OF_ALL.iter().chain(&OF_WRITERS) {
+        let Some(chosen) = first(jobs, slot) else { continue };
+        let counts = |job: &&Job| OF_ALL.contains(slot) || job.changes();
+        for job in jobs.iter().filter(counts).filter(|job| says(job, slot) != says(chosen, slot)) {
+            let why = "jobs that run together have one value, that of the first which says one";
+            losses.worsen(job.id(slot).or(chosen.id(slot)), Verdict::near(why));
+        }
+    }
+}
+
 /// `[engine]`.
 pub fn engine(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     let kinds: Vec<Engine> = jobs
@@ -50,8 +72,8 @@ pub fn engine(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
         losses.worsen(job.id("engine"), verdict);
     }
     direct(jobs, losses, group);
-    if let Some(job) = first(jobs, "invalidate").filter(|job| !job.is("invalidate")) {
-        group.engine.set("evict", "false", job.source("invalidate", losses));
+    if let Some(id) = yes(jobs, "cached") {
+        group.engine.set("evict", "false", losses.source(id));
     }
     let (hipri, sqthread) = (yes(jobs, "hipri"), yes(jobs, "sqthread"));
     if backend == "io_uring" {
@@ -204,13 +226,14 @@ pub fn stages(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     if let Some((ns, id)) = ramp.filter(|(ns, _)| *ns > 0) {
         group.stages.set("precondition", time(ns.min(1 << 60)), losses.source(id));
     }
-    let many = number(jobs, "loops").filter(|(loops, _)| *loops > 1);
+    let is_timed = jobs.iter().any(|job| job.number("runtime").is_some_and(|ns| ns > 0));
+    let many = number(jobs, "loops").filter(|(loops, _)| *loops > 1 && !is_timed);
     let is_steady = |job: &&Job| job.is("steady") || job.is("sprandom");
     if let Some(job) = jobs.iter().find(is_steady) {
         let is_sprandom = job.is("sprandom") && !job.is("steady");
         let id = job.id(if is_sprandom { "sprandom" } else { "steady" });
         steady(jobs, id, losses, group);
-    } else if jobs.iter().any(|job| job.number("runtime").is_some_and(|ns| ns > 0)) {
+    } else if is_timed {
         timed(jobs, losses, group);
     } else if let Some((_, id)) = many.filter(|(loops, _)| *loops > MOST_LOOPS) {
         let why = "60 s in place of so many loops; `--set measure=…` for another time";

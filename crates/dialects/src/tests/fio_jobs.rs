@@ -187,6 +187,25 @@ fn of_two_options_that_go_together_the_one_counts_that_counts_in_fio() {
 }
 
 #[test]
+fn jobs_that_run_together_are_told_where_they_have_one_value() {
+    let classes = |options: &str| -> Vec<&str> {
+        let text = format!("[global]\nrw=randwrite\nsize=1m\n[a]\n{options}\n");
+        let import = import("a.fio", &text, Some(Dialect::Fio), &WORLD).expect("jobs");
+        let names = ["invalidate", "buffer_compress_percentage", "loops"];
+        let told = import.options.iter().filter(|told| names.contains(&told.name.as_str()));
+        told.map(|told| told.class.word()).collect()
+    };
+    let part = "buffer_compress_percentage=50";
+    assert_eq!(classes(&format!("{part}\n[b]\n{part}")), ["same", "same"]);
+    assert_eq!(classes(&format!("{part}\n[b]\nbs=8k")), ["approximated"]);
+    assert_eq!(classes(&format!("{part}\n[b]\nrw=randread")), ["same"]);
+    assert_eq!(classes("invalidate=0\n[b]\ninvalidate=1"), ["same", "approximated"]);
+    assert_eq!(classes("invalidate=1\n[b]\nbs=8k"), ["same"]);
+    assert_eq!(classes("loops=3\nruntime=5\ntime_based"), ["harmless"], "the time ends it");
+    assert_eq!(classes("loops=3"), ["approximated"]);
+}
+
+#[test]
 fn what_k_counts_holds_for_the_whole_section() {
     for options in ["[a]\nbs=4k\nkb_base=1000", "bs=4k\nkb_base=1000\n[a]\nrw=read"] {
         let lines = fields(options);
