@@ -206,6 +206,22 @@ fn jobs_that_run_together_are_told_where_they_have_one_value() {
 }
 
 #[test]
+fn a_job_takes_back_what_global_says() {
+    let zoned = "filename=/dev/sdx\ndirect=1\nsize=8m\nzonesize=1m\nrw=randwrite\nzonemode=zbd";
+    for (global, off, field) in [
+        (zoned, "zonemode=none", "zones ="),
+        ("rw=write\nsize=1m\nwritefua=1", "writefua=0", "dsync ="),
+        ("rw=randwrite\nsize=1m\nsprandom=1", "sprandom=0", "until ="),
+    ] {
+        let has = |own: &str| {
+            let lines = fields(&format!("{global}\n[a]\n{own}"));
+            lines.iter().any(|line| line.starts_with(field))
+        };
+        assert!(has("bs=4k") && !has(off), "{off}");
+    }
+}
+
+#[test]
 fn what_k_counts_holds_for_the_whole_section() {
     for options in ["[a]\nbs=4k\nkb_base=1000", "bs=4k\nkb_base=1000\n[a]\nrw=read"] {
         let lines = fields(options);

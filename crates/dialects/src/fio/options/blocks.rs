@@ -114,7 +114,10 @@ pub fn distribution(text: &str) -> Result<Spread, String> {
         "random" => Ok(Spread::Even),
         "zipf" => Ok(Spread::Zipf(thousandths(1.1)?)),
         "pareto" => Ok(Spread::Pareto(thousandths(0.2)?)),
-        "zoned" => Ok(Spread::Zones(zones(rest.split(',').next().unwrap_or_default())?)),
+        "zoned" if rest.contains(',') => {
+            Err("hot spots of their own for each direction".to_owned())
+        }
+        "zoned" => Ok(Spread::Zones(zones(rest)?)),
         "normal" => Err("offsets spread like a bell".to_owned()),
         "zoned_abs" => Err("hot spots by bytes; `zoned` has them by shares".to_owned()),
         "sequence" => {
