@@ -114,15 +114,14 @@ impl Default for Slots {
     }
 }
 
-/// A job as its options say it: plain values are in the slots of its table, others here. What is
-/// not given is `None`.
+/// A job as its options say it: plain values are in the slots of its table, others here, in fields
+/// that have the names of their options. What is not given is `None`.
 #[derive(Clone, Debug, Default)]
 pub struct Job {
     /// Its name.
     pub name: String,
     /// Plain values, and which option gave what.
     pub slots: Slots,
-    /// `rw`
     pub rw: Option<Direction>,
     /// `ioengine`
     pub engine: Option<Engine>,
@@ -150,17 +149,12 @@ pub struct Job {
     pub range: Option<[Option<(u64, u64)>; 3]>,
     /// `bssplit`: of reads, writes and trims
     pub split: Option<[Option<Split>; 3]>,
-    /// `filename`
     pub filename: Option<Vec<String>>,
-    /// `directory`
     pub directory: Option<Vec<String>>,
-    /// `size`
     pub size: Option<Extent>,
-    /// `io_size`
     pub io_size: Option<Extent>,
     /// `filesize`: least and most
     pub filesize: Option<(u64, u64)>,
-    /// `offset`
     pub offset: Option<Extent>,
     /// `offset_increment`
     pub increment: Option<Extent>,

@@ -3,6 +3,7 @@
 
 use super::job::Job;
 use super::options::find;
+use super::together::divisor;
 use super::work::{mix, priority_word};
 use crate::draft::{Fields, Group, Taken, Work, quoted, share, unique};
 use crate::loss::{Losses, OptionId, Verdict};
@@ -219,10 +220,6 @@ fn sizes(class: &Class, fields: &mut Fields, source: &str) {
         let ppm = (class.read * 1e6).round() as u64;
         fields.set("read", quoted(&share(ppm)), source);
     }
-}
-
-fn divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { divisor(b, a % b) }
 }
 
 #[cfg(test)]

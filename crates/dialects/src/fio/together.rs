@@ -169,6 +169,7 @@ impl Flow<'_> {
     }
 }
 
-fn divisor(a: u64, b: u64) -> u64 {
+/// The greatest common divisor.
+pub fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
