@@ -118,10 +118,10 @@ fn direct(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     let giver = if first.uncached { "engine" } else { "direct" };
     // fio's default is written down, because it is not Plimsoll's.
     group.engine.set("direct", value.to_string(), first.source(giver, losses));
-    for job in jobs.iter().filter(|job| value && job.one_size().is_some_and(|size| size % 512 > 0))
-    {
+    let is_odd = |job: &&Job| job.sizes().iter().flatten().any(|(size, _)| size % 512 > 0);
+    for job in jobs.iter().filter(|_| value).filter(is_odd) {
         let needs = "requests past the page cache whose sizes are no multiples of 512 bytes";
-        losses.worsen(job.id("bs"), Verdict::refused(needs));
+        losses.worsen(job.first_id(&["split", "range", "bs"]), Verdict::refused(needs));
     }
     for job in jobs.iter().filter(moves).filter(|job| of_job(job) != value) {
         let id = job.id("direct").or(first.id("direct"));

@@ -222,6 +222,18 @@ fn a_job_takes_back_what_global_says() {
 }
 
 #[test]
+fn odd_sizes_past_the_page_cache_are_refused_in_mixes_as_well() {
+    for sizes in ["bs=520", "bssplit=520/50:1k/50", "bsrange=520-5200", "bs=4k\nbssplit=520"] {
+        let text = format!("[a]\nrw=randread\nsize=1m\ndirect=1\n{sizes}\n");
+        let import = import("a.fio", &text, Some(Dialect::Fio), &WORLD).expect("a job");
+        assert_eq!(import.refused().count(), 1, "{sizes}");
+        let buffered = text.replace("direct=1", "direct=0");
+        let import = crate::import("a.fio", &buffered, Some(Dialect::Fio), &WORLD);
+        assert_eq!(import.expect("a job").refused().count(), 0, "{sizes}");
+    }
+}
+
+#[test]
 fn what_k_counts_holds_for_the_whole_section() {
     for options in ["[a]\nbs=4k\nkb_base=1000", "bs=4k\nkb_base=1000\n[a]\nrw=read"] {
         let lines = fields(options);
