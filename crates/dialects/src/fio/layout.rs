@@ -79,7 +79,8 @@ fn layout(
     }
     if !is_device {
         let auto = units.iter().any(|unit| unit.workers.is_none() && unit.place == Place::Own);
-        let id = units.iter().find_map(|unit| unit.jobs[0].id("files"));
+        let own = |unit: &&&Unit<'_>| unit.place == Place::Own;
+        let id = units.iter().filter(own).find_map(|unit| unit.jobs[0].id("files"));
         let count = if auto { "\"auto\"".to_owned() } else { files.to_string() };
         group.layout.set("files", count, losses.source(id));
     }

@@ -107,6 +107,8 @@ pub fn bytes(job: &Job) -> Bytes {
     };
     // With a size of its own, a file may be larger than what is loaded of it.
     let all = match (files, length) {
+        // A job ends where its file does.
+        (Some(files), Some(_)) if count == 1 && offset_bytes < files => Some(files),
         (Some(files), Some(length)) => Some(files.max(offset_bytes.saturating_add(length))),
         (Some(files), None) => Some(files),
         (None, Some(length)) => Some(offset_bytes.saturating_add(length)),

@@ -30,7 +30,7 @@ fn yes(jobs: &[Job], slot: &str) -> Option<OptionId> {
 /// Options of which jobs that run together have one value: that of the first job that says one.
 const OF_ALL: [&str; 6] = ["cached", "hipri", "sqthread", "pinned", "prerun", "ramp"];
 /// The same of jobs that write.
-const OF_WRITERS: [&str; 3] = ["compressible", "alike", "duplicate"];
+const OF_WRITERS: [&str; 5] = ["compressible", "alike", "duplicate", "dedupe_global", "verify"];
 
 /// Says where a job wants another value than the one that all have.
 pub fn differing(jobs: &[Job], losses: &mut Losses) {

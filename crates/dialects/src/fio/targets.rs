@@ -1,6 +1,6 @@
 //! Where the jobs of a group go, and which of them meet there.
 
-use super::job::Job;
+use super::job::{Engine, Job};
 use super::place::{Place, has_characters, place, target};
 use super::priorities;
 use super::unit::Unit;
@@ -14,6 +14,9 @@ pub(super) fn targets(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group
         let own = target(job);
         all.extend(own.into_iter().filter(|path| !all.contains(path)).collect::<Vec<_>>());
         losses.decide(job.id("filename"), of_names(job));
+        if place(job) != Place::Own && !matches!(job.engine_kind(), Engine::Metadata(_)) {
+            losses.replace(job.id("files"), Verdict::harmless("its names say how many there are"));
+        }
     }
     group.targets = all;
     let devices = units.iter().filter(|unit| matches!(unit.place, Place::Devices(_))).count();

@@ -234,6 +234,21 @@ fn odd_sizes_past_the_page_cache_are_refused_in_mixes_as_well() {
 }
 
 #[test]
+fn files_are_as_many_and_as_large_as_fio_has_them() {
+    for (options, expected) in [
+        (
+            "rw=read\nsize=10m\noffset=8m\nfilesize=10m",
+            ["size = \"10MiB\"", "range = \"80%-100%\""],
+        ),
+        ("rw=read\nsize=1m\noffset=1m\nfilesize=4m", ["size = \"4MiB\"", "range = \"25%-50%\""]),
+        ("rw=read\nsize=4m\nnrfiles=4\nfilename=/x/y", ["files = 1", "size = \"4MiB\""]),
+    ] {
+        let lines = fields(&format!("[a]\n{options}"));
+        assert!(expected.iter().all(|one| lines.iter().any(|line| line == one)), "{lines:?}");
+    }
+}
+
+#[test]
 fn what_k_counts_holds_for_the_whole_section() {
     for options in ["[a]\nbs=4k\nkb_base=1000", "bs=4k\nkb_base=1000\n[a]\nrw=read"] {
         let lines = fields(options);
