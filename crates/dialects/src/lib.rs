@@ -24,7 +24,6 @@ mod loss;
 mod page;
 mod rows;
 mod shell;
-mod table;
 mod values;
 mod write;
 mod xml;

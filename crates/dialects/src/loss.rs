@@ -130,9 +130,14 @@ impl Losses {
         OptionId(self.0.len() - 1)
     }
 
-    /// What is known now that the whole source is read: the graver verdict stays.
-    pub fn worsen(&mut self, id: OptionId, verdict: Verdict) {
-        let Some(told) = self.0.get_mut(id.0) else { return };
+    fn told(&mut self, id: impl Into<Option<OptionId>>) -> Option<&mut ReportedOption> {
+        self.0.get_mut(id.into()?.0)
+    }
+
+    /// What is known now that the whole source is read: the graver verdict stays. Where no option
+    /// was given, nothing is said, here as below.
+    pub fn worsen(&mut self, id: impl Into<Option<OptionId>>, verdict: Verdict) {
+        let Some(told) = self.told(id) else { return };
         if verdict.class > told.class {
             told.class = verdict.class;
             told.why = verdict.why;
@@ -140,8 +145,9 @@ impl Losses {
     }
 
     /// The same where nothing of weight was said before.
-    pub fn decide(&mut self, id: OptionId, verdict: Verdict) {
-        match self.0.get(id.0) {
+    pub fn decide(&mut self, id: impl Into<Option<OptionId>>, verdict: Verdict) {
+        let id = id.into();
+        match self.told(id) {
             Some(told) if told.class == Class::Harmless => self.replace(id, verdict),
             _ => self.worsen(id, verdict),
         }
@@ -149,8 +155,8 @@ impl Losses {
 
     /// The same where the first verdict was no more than a guess. What was refused stays so: an
     /// option of all jobs is refused where one of them cannot have it.
-    pub fn replace(&mut self, id: OptionId, verdict: Verdict) {
-        let Some(told) = self.0.get_mut(id.0) else { return };
+    pub fn replace(&mut self, id: impl Into<Option<OptionId>>, verdict: Verdict) {
+        let Some(told) = self.told(id) else { return };
         if told.class == Class::Refused {
             return;
         }
@@ -158,9 +164,10 @@ impl Losses {
         told.why = verdict.why;
     }
 
-    /// An option as comments name it.
-    pub fn source(&self, id: OptionId) -> String {
-        self.0.get(id.0).map(ReportedOption::source).unwrap_or_default()
+    /// An option as comments name it; empty where none was given.
+    pub fn source(&self, id: impl Into<Option<OptionId>>) -> String {
+        let told = id.into().and_then(|id| self.0.get(id.0));
+        told.map(ReportedOption::source).unwrap_or_default()
     }
 
     /// How many there are.

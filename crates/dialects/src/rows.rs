@@ -7,14 +7,13 @@
 //! -r, --record | size | same | record | `block_size`
 //! -i           | number | same! | - | workloads: 0 writes, 1 reads;
 //!    others are refused                    a line that begins with a blank goes on
-//! --a, --b,                                so do names that end with a comma
-//! --c | flag | harmless | - | …
 //! ```
 //!
 //! The columns: name and other names; what it takes; what becomes of it; the slot that keeps its
 //! value; the words. What becomes of it is `same`, `near`, `harmless`, `refused`, `later` (harmless
-//! until the whole job asks for it) or `unless 0 none` (refused but for these values). With `!`
-//! behind it, [`Reads::decide`] has the last word. What stands behind ` // ` is for the page alone.
+//! until the whole job asks for it), `near but same 0 none` (another class with these values) or
+//! `unless 0 none` (refused but for these). With `!` behind it, [`Reads::decide`] has the last
+//! word. What stands behind ` // ` in the words is for the page alone.
 
 use crate::draft::Fields;
 use crate::loss::{Class, Losses, OptionId, Verdict};
@@ -39,6 +38,9 @@ pub enum Takes {
     /// Any words.
     Text,
 }
+
+/// What is said of a value that changes nothing.
+const NOTHING: &str = "this value asks for nothing";
 
 const TAKES: [(&str, Takes); 7] = [
     ("–", Takes::Nothing),
@@ -71,6 +73,8 @@ pub enum Becomes {
     Later,
     /// With one of these values it asks for nothing; otherwise it is refused.
     Unless(Vec<&'static str>),
+    /// The first class; the second one with one of these values.
+    But(Class, Class, Vec<&'static str>),
 }
 
 /// An option.
@@ -89,9 +93,9 @@ pub struct Row {
     /// Where its value is kept.
     pub slot: Option<&'static str>,
     /// Where it goes, what differs, why it is harmless, or what Plimsoll would need.
-    pub told: String,
+    pub told: &'static str,
     /// What the page says beside it.
-    pub more: String,
+    pub more: &'static str,
 }
 
 /// Options that stand together.
@@ -110,6 +114,8 @@ pub struct Table {
     pub tried: &'static str,
     /// Its chapters.
     pub chapters: Vec<Chapter>,
+    /// Its slots, in order.
+    slots: Vec<&'static str>,
 }
 
 /// A value as its row says it.
@@ -151,12 +157,20 @@ pub trait Reads {
         Notation::PLAIN
     }
 
-    /// The value that a text says; here reads a tool what it writes in a way of its own.
+    /// The value that a text says; here a tool reads what it writes in a way of its own.
     ///
     /// # Errors
     /// It is none, and why.
     fn value(&self, row: &Row, text: &str) -> Result<Value, String> {
         row.value(text, self.notation())
+    }
+
+    /// The value that an option's slot keeps; `None` where `decide` sees to it.
+    ///
+    /// # Errors
+    /// The text is no such value, and why.
+    fn kept(&self, row: &Row, text: &str) -> Result<Option<Value>, String> {
+        self.value(row, text).map(Some)
     }
 
     /// What becomes of an option whose row has a `!`; its value is in its slot already.
@@ -172,32 +186,22 @@ impl Table {
     /// # Panics
     /// The text is no table: a test of each dialect reads it.
     pub fn read(text: &'static str) -> Table {
-        let mut table = Table { tried: "never", chapters: Vec::new() };
-        let mut names: Vec<&str> = Vec::new();
-        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let mut table = Table { tried: "never", chapters: Vec::new(), slots: Vec::new() };
+        let lines = joined(text).lines();
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let last = table.chapters.last_mut();
             if let Some(tried) = line.strip_prefix("tried: ") {
                 table.tried = tried;
             } else if let Some(name) = line.strip_prefix("== ") {
                 table.chapters.push(Chapter { name, rows: Vec::new() });
-            } else if line.starts_with(' ') {
-                let row = last.and_then(|chapter| chapter.rows.last_mut());
-                let row = row.unwrap_or_else(|| panic!("`{line}` goes on from nothing"));
-                row.told.push(' ');
-                row.told.push_str(line.trim());
-            } else if !line.contains('|') {
-                names.extend(line.trim_end_matches(',').split(',').map(str::trim));
             } else {
-                let names = std::mem::take(&mut names);
-                let row = Row::read(names, line).unwrap_or_else(|why| panic!("`{line}`: {why}"));
+                let row = Row::read(line).unwrap_or_else(|why| panic!("`{line}`: {why}"));
                 last.unwrap_or_else(|| panic!("`{line}` has no chapter")).rows.push(row);
             }
         }
-        for row in table.chapters.iter_mut().flat_map(|chapter| &mut chapter.rows) {
-            let all = std::mem::take(&mut row.told);
-            let (told, more) = all.split_once(" // ").unwrap_or((&all, ""));
-            (row.told, row.more) = (told.to_owned(), more.to_owned());
-        }
+        table.slots =
+            table.chapters.iter().flat_map(|all| &all.rows).filter_map(|row| row.slot).collect();
+        table.slots.sort_unstable();
         table
     }
 
@@ -245,31 +249,24 @@ impl Chapter {
 }
 
 impl Row {
-    fn read(mut names: Vec<&'static str>, line: &'static str) -> Result<Row, String> {
+    fn read(line: &'static str) -> Result<Row, String> {
         let columns: Vec<&str> = line.splitn(5, '|').map(str::trim).collect();
-        let [last, takes, becomes, slot, words] = columns[..] else {
+        let [names, takes, becomes, slot, words] = columns[..] else {
             return Err("five columns are needed".to_owned());
         };
-        names.extend(last.split(',').map(str::trim));
+        let mut names = names.split(',').map(str::trim);
+        let (told, more) = words.split_once(" // ").unwrap_or((words, ""));
         let takes = TAKES.iter().find(|(word, _)| *word == takes);
         let word = becomes.trim_end_matches('!');
-        let class = |word: &'static str| match word {
-            "same" => Some(Becomes::Class(Class::Same)),
-            "near" => Some(Becomes::Class(Class::Approximated)),
-            "harmless" => Some(Becomes::Class(Class::Harmless)),
-            "refused" => Some(Becomes::Class(Class::Refused)),
-            "later" => Some(Becomes::Later),
-            _ => Some(Becomes::Unless(word.strip_prefix("unless ")?.split(' ').collect())),
-        };
         Ok(Row {
-            name: names.remove(0),
-            others: names,
+            name: names.next().unwrap_or_default(),
+            others: names.collect(),
             takes: takes.ok_or("an unknown kind of value")?.1,
-            becomes: class(word).ok_or("an unknown class")?,
+            becomes: becomes_of(word).ok_or("an unknown class")?,
             is_decided: becomes.ends_with('!'),
             slot: Some(slot).filter(|slot| *slot != "-"),
-            told: words.to_owned(),
-            more: String::new(),
+            told,
+            more,
         })
     }
 
@@ -280,7 +277,8 @@ impl Row {
 
     /// Whether something depends on its value.
     pub fn reads_its_value(&self) -> bool {
-        self.is_decided || self.slot.is_some() || matches!(self.becomes, Becomes::Unless(_))
+        let by_value = matches!(self.becomes, Becomes::Unless(_) | Becomes::But(..));
+        self.is_decided || self.slot.is_some() || by_value
     }
 
     /// What becomes of it with this value, which is put into its slot.
@@ -290,8 +288,11 @@ impl Row {
 
     fn read_into(&self, job: &mut impl Reads, given: &Given) -> Result<Verdict, String> {
         if let Some(slot) = self.slot {
-            let value = job.value(self, &given.value)?;
-            job.values().put(slot, value, given.id);
+            if let Some(value) = job.kept(self, &given.value)? {
+                job.values().put(slot, value, given.id);
+            }
+        } else if matches!(self.becomes, Becomes::But(..)) {
+            job.kept(self, &given.value)?;
         }
         match self.is_decided {
             true => job.decide(self, given),
@@ -301,20 +302,23 @@ impl Row {
 
     /// What the table alone says of it.
     pub fn verdict(&self, value: &str) -> Verdict {
+        let told = |class: Class| Verdict { class, why: self.told.to_owned() };
         match &self.becomes {
-            Becomes::Class(class) => Verdict { class: *class, why: self.told.clone() },
+            Becomes::Class(class) => told(*class),
+            Becomes::But(class, _, values) if !values.contains(&value) => told(*class),
+            Becomes::But(_, Class::Harmless, _) => Verdict::harmless(NOTHING),
+            Becomes::But(_, Class::Same, _) => Verdict::same("what Plimsoll does in any case"),
+            Becomes::But(_, class, _) => told(*class),
             Becomes::Later => Verdict::harmless("nothing in this job asks for it"),
-            Becomes::Unless(values) if values.contains(&value) => {
-                Verdict::harmless("this value asks for nothing")
-            }
-            Becomes::Unless(_) => Verdict::refused(self.told.as_str()),
+            Becomes::Unless(values) if values.contains(&value) => Verdict::harmless(NOTHING),
+            Becomes::Unless(_) => Verdict::refused(self.told),
         }
     }
 
-    /// The value that a text says, by what the option takes.
+    /// A value of this option.
     ///
     /// # Errors
-    /// It is none, and why.
+    /// The text is none, and why.
     pub fn value(&self, text: &str, notation: Notation) -> Result<Value, String> {
         Ok(match self.takes {
             Takes::Nothing => Value::Is(true),
@@ -329,17 +333,15 @@ impl Row {
 
     /// Class and words for the page.
     pub fn doc(&self) -> (&'static str, String) {
-        let words = match self.more.as_str() {
-            "" => self.told.clone(),
+        let words = match self.more {
+            "" => self.told.to_owned(),
             more => format!("{}; {more}", self.told),
         };
         match &self.becomes {
             Becomes::Class(class) => (class.word(), words),
             Becomes::Later => ("same", words),
-            Becomes::Unless(values) => {
-                let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
-                ("refused", format!("{words}; harmless with {}", values.join(", ")))
-            }
+            Becomes::Unless(values) => ("refused", but(&words, Class::Harmless, values)),
+            Becomes::But(first, second, values) => (first.word(), but(&words, *second, values)),
         }
     }
 }
@@ -374,8 +376,8 @@ impl Values {
     }
 
     fn get(&self, slot: &str) -> Option<&(&'static str, Value, OptionId)> {
-        let is_known = |row: &Row| row.slot == Some(slot);
-        debug_assert!(self.table.rows().any(is_known), "no row has the slot `{slot}`");
+        let is_known = self.table.slots.binary_search(&slot).is_ok();
+        debug_assert!(is_known, "no row has the slot `{slot}`");
         self.all.iter().find(|(known, ..)| *known == slot)
     }
 
@@ -443,6 +445,41 @@ impl Values {
             losses.worsen(id, verdict);
         }
     }
+}
+
+/// The text with each row in one line. A table is read once, and stays.
+fn joined(text: &str) -> &'static str {
+    let mut all = String::with_capacity(text.len());
+    for line in text.lines() {
+        all.push(if line.starts_with(' ') { ' ' } else { '\n' });
+        all.push_str(line.trim());
+    }
+    all.leak()
+}
+
+/// The words of a page, and the class of some values.
+fn but(words: &str, class: Class, values: &[&str]) -> String {
+    let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
+    format!("{words}; {} with {}", class.word(), values.join(", "))
+}
+
+/// The third column of a row.
+fn becomes_of(text: &'static str) -> Option<Becomes> {
+    let class = |word: &str| match word {
+        "same" => Some(Class::Same),
+        "near" => Some(Class::Approximated),
+        "harmless" => Some(Class::Harmless),
+        "refused" => Some(Class::Refused),
+        _ => None,
+    };
+    if let Some(values) = text.strip_prefix("unless ") {
+        return Some(Becomes::Unless(values.split(' ').collect()));
+    }
+    let Some((first, rest)) = text.split_once(" but ") else {
+        return class(text).map(Becomes::Class).or((text == "later").then_some(Becomes::Later));
+    };
+    let (second, values) = rest.split_once(' ')?;
+    Some(Becomes::But(class(first)?, class(second)?, values.split(' ').collect()))
 }
 
 /// Whether two names are one: `-` and `_` are the same in them.

@@ -182,11 +182,11 @@ fn clock(text: &str) -> Option<u64> {
 
 /// A list for reads, writes and trims: where fewer are given, the last counts for the rest; an
 /// empty one is not given.
-pub fn three<T: Copy>(
+pub fn three<T: Clone>(
     text: &str,
     read: impl Fn(&str) -> Result<T, String>,
 ) -> Result<[Option<T>; 3], String> {
-    let mut all = [None; 3];
+    let mut all = [const { None }; 3];
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {
         return Err(format!("`{text}` has more than three parts"));
@@ -199,7 +199,7 @@ pub fn three<T: Copy>(
     // `8k,` leaves writes at their default; `8k` is for all.
     let given = parts.len();
     for number in given..3 {
-        all[number] = all[given - 1];
+        all[number] = all[given - 1].clone();
     }
     Ok(all)
 }

@@ -1,13 +1,13 @@
 //! A command line of fio.
 
-use super::convert::{apply, finish, jobs};
+use super::convert::{apply_all, finish, jobs};
 use super::job::Job;
-use super::options::{TABLES, TOOL};
+use super::options::{OPTIONS, find, find_tool};
 use super::sections;
 use super::sections::{Entry, Section};
 use crate::import::{Import, ImportError, MOST_OPTIONS, World};
 use crate::loss::{Losses, OptionId, Verdict};
-use crate::table::{Opt, Takes, find};
+use crate::rows::{Given, Row};
 
 /// What people put before the command, and what changes no request.
 const AROUND: [&str; 4] = ["sudo", "time", "nohup", "exec"];
@@ -47,10 +47,8 @@ pub fn command(words: &[String], first: usize, world: &World<'_>) -> Result<Impo
     }
     if all.is_empty() {
         // fio runs what is said without a name as one job, too.
-        let mut job = Job { kb_base: 1024, name: "fio".to_owned(), ..Job::default() };
-        for entry in line.first {
-            apply(&mut job, &entry, world, &mut losses);
-        }
+        let mut job = Job { name: "fio".to_owned(), ..Job::default() };
+        apply_all(&mut job, &line.first, world, &mut losses);
         all.push(job);
     }
     finish(&name, &all, losses)
@@ -100,7 +98,7 @@ impl Line {
     }
 
     fn take(&mut self, entry: Entry, before: &mut Vec<Entry>, losses: &mut Losses) {
-        if find(&TABLES, &entry.name).is_none() && tool(&entry, losses).is_some() {
+        if find(&entry.name).is_none() && tool(&entry, losses).is_some() {
             if entry.name == "section" {
                 self.only.push(entry.value);
             }
@@ -138,9 +136,9 @@ impl Line {
 
 /// An option of the command itself, reported.
 fn tool(entry: &Entry, losses: &mut Losses) -> Option<OptionId> {
-    let option = find(&[TOOL], &entry.name)?;
+    let option = find_tool(&entry.name)?;
     let id = losses.tell(&entry.name, &entry.value, &entry.place, Verdict::harmless(""));
-    let given = crate::table::Given { id, value: entry.value.clone() };
+    let given = Given { id, value: entry.value.clone() };
     let verdict = option.apply(&mut Job::default(), &given);
     losses.replace(id, verdict);
     Some(id)
@@ -149,16 +147,11 @@ fn tool(entry: &Entry, losses: &mut Losses) -> Option<OptionId> {
 /// `getopt_long` takes the beginning of a name for the name, where only one begins so.
 fn spelled_out(option: &str) -> String {
     let (name, rest) = option.split_at(option.find('=').unwrap_or(option.len()));
-    if name.len() < 2 || find(&TABLES, name).or_else(|| find(&[TOOL], name)).is_some() {
+    if name.len() < 2 || find(name).or_else(|| find_tool(name)).is_some() {
         return option.to_owned();
     }
-    let all = TABLES.iter().chain([&TOOL]).flat_map(|table| table.iter());
-    let begun: Vec<&str> = all
-        .filter(|known| {
-            known.name.starts_with(name) || known.aliases.iter().any(|one| one.starts_with(name))
-        })
-        .map(|known| known.name)
-        .collect();
+    let begins = |row: &&Row| row.names().any(|own| own.starts_with(name));
+    let begun: Vec<&str> = OPTIONS.rows().filter(begins).map(|row| row.name).collect();
     match begun.as_slice() {
         [only] => format!("{only}{rest}"),
         _ => option.to_owned(),
@@ -167,6 +160,5 @@ fn spelled_out(option: &str) -> String {
 
 /// Whether the next word is its value.
 fn takes_a_word(name: &str) -> bool {
-    let takes = |option: &Opt<Job>| !matches!(option.takes, Takes::Flag | Takes::Nothing);
-    find(&TABLES, name).or_else(|| find(&[TOOL], name)).is_some_and(takes)
+    find(name).or_else(|| find_tool(name)).is_some_and(|row| row.takes.a_value())
 }

@@ -11,24 +11,25 @@ const ALL: u64 = 1_000_000;
 
 /// Sets what becomes of a job's commands, where its requests are known otherwise.
 pub fn fields(job: &Job, losses: &mut Losses, fields: &mut Fields) {
-    if job.space() {
+    if job.space {
         space(job, losses, fields);
         return;
     }
-    let Some(got) = &job.commands else { return };
+    let Some(commands) = job.commands else { return };
+    let id = job.id("commands");
     let direction = job.direction();
     if !job.asked().writes {
-        losses.replace(got.id, Verdict::harmless("the job writes nothing"));
+        losses.replace(id, Verdict::harmless("the job writes nothing"));
         return;
     }
     if direction == job.asked() {
-        if direction.writes && got.value.write < ALL {
+        if direction.writes && commands.write < ALL {
             let needs = "commands in place of writes that are mixed with other requests";
-            losses.worsen(got.id, Verdict::refused(needs));
+            losses.worsen(id, Verdict::refused(needs));
         }
         return;
     }
-    let (commands, source) = (got.value, losses.source(got.id));
+    let source = losses.source(id);
     if commands.zeroes > 0 {
         fields.set("trim", quoted(&share(commands.zeroes)), source.clone());
         fields.set("trim_as", "\"zeroes\"", source.clone());
@@ -42,27 +43,26 @@ pub fn fields(job: &Job, losses: &mut Losses, fields: &mut Fields) {
 /// `fallocate`: what reads and writes ask for keeps what is there, trims make holes.
 fn space(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     let asked = job.asked();
-    let source = job.space.as_ref().map(|got| losses.source(got.id)).unwrap_or_default();
     if !asked.trims {
-        fields.set("trim_as", "\"allocate\"", source);
-    } else if let Some(got) = job.rw.as_ref().filter(|_| asked.writes || asked.reads) {
+        fields.set("trim_as", "\"allocate\"", job.source("engine", losses));
+    } else if asked.writes || asked.reads {
         let needs = "holes and allocations in one workload";
-        losses.worsen(got.id, Verdict::refused(needs));
+        losses.worsen(job.id("rw"), Verdict::refused(needs));
     }
 }
 
 /// Blocks that hold their own protection information are as large as their data here: what is left
 /// of them is the kernel's and the device's.
 pub fn without_metadata(job: &mut Job, losses: &mut Losses) {
-    let (Some(_), Some(bs)) = (&job.protected, &mut job.bs) else { return };
-    let mut whole = bs.value;
-    for size in whole.iter_mut().flatten().filter(|size| **size > SECTOR) {
+    let id = job.id("bs");
+    let (true, Some(sizes)) = (job.is("protected"), &mut job.bs) else { return };
+    let before = *sizes;
+    for size in sizes.iter_mut().flatten().filter(|size| **size > SECTOR) {
         *size -= *size % SECTOR;
     }
-    if whole != bs.value {
-        let first = whole.iter().flatten().next().copied().unwrap_or_default();
+    if *sizes != before {
+        let first = sizes.iter().flatten().next().copied().unwrap_or_default();
         let why = format!("{first} bytes of data; the rest of each block is metadata");
-        losses.worsen(bs.id, Verdict::near(why));
-        bs.value = whole;
+        losses.worsen(id, Verdict::near(why));
     }
 }

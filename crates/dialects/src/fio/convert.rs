@@ -2,12 +2,12 @@
 
 use super::group;
 use super::job::Job;
-use super::options::TABLES;
+use super::options::{find, none_of_fio};
 use super::sections::{Entry, Section, expanded};
 use crate::draft::{Draft, Group, Taken, plain_name};
 use crate::import::{Import, ImportError, World};
 use crate::loss::{Losses, UNSHOWN, Verdict};
-use crate::table::{Given, Opt, find, unknown};
+use crate::rows::{Given, Row};
 use crate::write;
 
 /// No suite has more scenarios or workloads.
@@ -37,8 +37,8 @@ pub fn finish(name: &str, jobs: &[Job], mut losses: Losses) -> Result<Import, Im
         groups,
         ..Draft::default()
     };
-    if let Some(got) = jobs.iter().find_map(|job| job.seed.as_ref()) {
-        draft.top.set("seed", got.value.min(1 << 60).to_string(), losses.source(got.id));
+    if let Some((seed, id)) = jobs.iter().find_map(|job| job.number("seed").zip(job.id("seed"))) {
+        draft.top.set("seed", seed.min(1 << 60).to_string(), losses.source(id));
     }
     let suites = write::suites(&draft);
     Ok(Import::new("fio", losses, suites))
@@ -106,11 +106,11 @@ pub fn jobs(
     world: &World<'_>,
     losses: &mut Losses,
 ) -> Vec<Job> {
-    let mut global = Job { kb_base: 1024, ..Job::default() };
+    let mut global = Job::default();
     let mut jobs = Vec::new();
     for section in sections {
         if section.name.eq_ignore_ascii_case("global") {
-            section.entries.iter().for_each(|entry| apply(&mut global, entry, world, losses));
+            apply_all(&mut global, &section.entries, world, losses);
             continue;
         }
         if !only.is_empty() && !only.contains(&section.name) {
@@ -121,7 +121,7 @@ pub fn jobs(
             continue;
         }
         let mut job = Job { name: section.name.clone(), ..global.clone() };
-        section.entries.iter().for_each(|entry| apply(&mut job, entry, world, losses));
+        apply_all(&mut job, &section.entries, world, losses);
         super::commands::without_metadata(&mut job, losses);
         // A stonewall of [global] is one of each job, as in fio.
         jobs.push(job);
@@ -129,12 +129,21 @@ pub fn jobs(
     jobs
 }
 
+/// Reads the options of a section. fio reads `kb_base` before all others, wherever it stands.
+pub fn apply_all(job: &mut Job, entries: &[Entry], world: &World<'_>, losses: &mut Losses) {
+    let is_base = |entry: &&Entry| entry.name == "kb_base";
+    for base in entries.iter().filter(is_base) {
+        apply(job, base, world, &mut Losses::default());
+    }
+    entries.iter().for_each(|entry| apply(job, entry, world, losses));
+}
+
 /// Reads an option into a job.
 pub fn apply(job: &mut Job, entry: &Entry, world: &World<'_>, losses: &mut Losses) {
     let unread = Verdict::harmless("");
-    let option = find(&TABLES, &entry.name);
+    let option = find(&entry.name);
     let (name, told) = match entry.is_included {
-        true => (option.map_or(UNSHOWN, |option| option.name), ""),
+        true => (option.map_or(UNSHOWN, |row| row.name), ""),
         false => (entry.name.as_str(), entry.value.as_str()),
     };
     let id = losses.tell(name, told, &entry.place, unread);
@@ -153,9 +162,9 @@ pub fn apply(job: &mut Job, entry: &Entry, world: &World<'_>, losses: &mut Losse
     };
     let verdict = match option {
         Some(option) => option.apply(job, &Given { id, value }),
-        None => unknown(&TABLES, "fio", &entry.name),
+        None => none_of_fio(&entry.name),
     };
-    let is_hidden = entry.is_included && option.is_some_and(Opt::reads_its_value);
+    let is_hidden = entry.is_included && option.is_some_and(Row::reads_its_value);
     losses.replace(id, if is_hidden { verdict.unquoted() } else { verdict });
 }
 
@@ -163,12 +172,12 @@ pub fn apply(job: &mut Job, entry: &Entry, world: &World<'_>, losses: &mut Losse
 fn in_order(jobs: &[Job], losses: &mut Losses) -> Vec<Vec<Job>> {
     let mut groups: Vec<Vec<Job>> = Vec::new();
     for job in jobs {
-        let waits = job.stonewall.as_ref().is_some_and(|got| got.value);
-        let follows = job.wait_for.as_ref().is_some_and(|wanted| {
-            let is_it = |other: &Job| other.name == wanted.value;
+        let waits = job.is("stonewall");
+        let follows = job.text("wait_for").is_some_and(|wanted| {
+            let is_it = |other: &Job| other.name == wanted;
             if !jobs.iter().any(is_it) {
-                let needs = format!("the job `{}`, which is not there", wanted.value);
-                losses.worsen(wanted.id, Verdict::refused(needs));
+                let needs = format!("the job `{wanted}`, which is not there");
+                losses.worsen(job.id("wait_for"), Verdict::refused(needs));
             }
             groups.last().is_some_and(|group| group.iter().any(is_it))
         });

@@ -6,7 +6,6 @@ use super::priorities;
 use super::targets::{shared_writers, targets};
 use super::together::{self, Flow};
 use super::unit::{Unit, name, note, units, workers_text};
-use super::work::of;
 use crate::draft::{Fields, Group, Taken, Work, quoted};
 use crate::loss::{Losses, Verdict};
 
@@ -18,6 +17,7 @@ pub fn group(jobs: &[Job], losses: &mut Losses, taken: &mut Taken) -> Group {
     };
     let units = units(jobs, losses);
     targets(&units, losses, &mut group);
+    super::tables::differing(jobs, losses);
     super::tables::engine(jobs, losses, &mut group);
     super::tables::contents(jobs, shared_writers(&units), losses, &mut group);
     if jobs.iter().any(|job| matches!(job.engine_kind(), Engine::Metadata(_))) {
@@ -37,26 +37,23 @@ pub fn group(jobs: &[Job], losses: &mut Losses, taken: &mut Taken) -> Group {
 
 /// Jobs of operations on files.
 fn metadata(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group, taken: &mut Taken) {
-    group.layout.text("kind", "tree", of(&units[0].jobs[0].engine, losses));
+    group.layout.text("kind", "tree", units[0].jobs[0].source("engine", losses));
     let unit = &units[0];
     for other in units.iter().skip(1) {
-        if let Some(got) = &other.jobs[0].engine {
-            let needs = "operations on files beside other workloads in one group";
-            losses.worsen(got.id, Verdict::refused(needs));
-        }
+        let needs = "operations on files beside other workloads in one group";
+        losses.worsen(other.jobs[0].id("engine"), Verdict::refused(needs));
     }
     let job = unit.jobs[0];
-    let count = job.files.as_ref().map_or(1, |got| got.value).saturating_mul(unit.count());
-    group.tree.set("files", count.clamp(1, 1 << 40).to_string(), of(&job.files, losses));
+    let count = job.number("files").unwrap_or(1).saturating_mul(unit.count());
+    group.tree.set("files", count.clamp(1, 1 << 40).to_string(), job.source("files", losses));
     group.tree.set("per_directory", count.clamp(1, 1 << 40).to_string(), "");
     let Engine::Metadata(operations) = job.engine_kind() else { return };
     let mut fields = Fields::default();
-    fields.text("kind", "metadata", of(&job.engine, losses));
-    let words: Vec<String> = operations.iter().map(|word| quoted(word)).collect();
-    fields.set("operations", format!("[{}]", words.join(", ")), of(&job.engine, losses));
-    fields.set("workers", workers_text(unit), of(&job.numjobs, losses));
-    if let Some(got) = &job.filesize {
-        losses.replace(got.id, Verdict::harmless("the files are made empty, as by this engine"));
-    }
+    fields.text("kind", "metadata", job.source("engine", losses));
+    let words: Vec<String> = operations.split(' ').map(quoted).collect();
+    fields.set("operations", format!("[{}]", words.join(", ")), job.source("engine", losses));
+    fields.set("workers", workers_text(unit), job.source("numjobs", losses));
+    let empty = Verdict::harmless("the files are made empty, as by this engine");
+    losses.replace(job.id("filesize"), empty);
     group.works.push(Work { name: name(unit, taken), note: note(unit), fields });
 }

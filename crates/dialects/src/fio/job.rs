@@ -1,17 +1,10 @@
 //! A job of fio as its options say it, before anything is decided.
 
-use crate::loss::{OptionId, Verdict};
-use crate::table::Given;
+use super::options::OPTIONS;
+use crate::loss::OptionId;
+use crate::rows::Values;
 use crate::values::Extent;
-
-/// A value and the option that gave it.
-#[derive(Clone, Debug)]
-pub struct Got<T> {
-    /// The value.
-    pub value: T,
-    /// The option, by its number in the loss report.
-    pub id: OptionId,
-}
+use std::ops::Deref;
 
 /// What requests do (`rw`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +36,8 @@ pub enum Engine {
     IoUring,
     /// Nothing is done.
     Null,
-    /// Operations on files: `create`, `stat`, …
-    Metadata(&'static [&'static str]),
+    /// Operations on files: `create`, `stat`, … with blanks between.
+    Metadata(&'static str),
     /// One that Plimsoll has not.
     Foreign,
 }
@@ -111,208 +104,86 @@ pub struct Urgent {
 /// A rate for each direction.
 pub type Rates = [Option<u64>; 3];
 
-macro_rules! job {
-    ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
-        /// A job as its options say it. What is not given is `None`.
-        #[derive(Clone, Debug, Default)]
-        pub struct Job {
-            /// Its name.
-            pub name: String,
-            /// 1024, or what `kb_base` says.
-            pub kb_base: u64,
-            $($(#[$doc])* pub $field: Option<Got<$type>>,)*
-        }
-    };
+/// The plain values of a job, and the options that gave it its others.
+#[derive(Clone, Debug)]
+pub struct Slots(pub Values);
+
+impl Default for Slots {
+    fn default() -> Slots {
+        Slots(Values::of(&OPTIONS))
+    }
 }
 
-job! {
-    /// `description`
-    description: String,
-    /// `rw`
-    rw: Direction,
-    /// `rwmixread`, in millionths
-    mix: u64,
+/// A job as its options say it: plain values are in the slots of its table, others here, in fields
+/// that have the names of their options. What is not given is `None`.
+#[derive(Clone, Debug, Default)]
+pub struct Job {
+    /// Its name.
+    pub name: String,
+    /// Plain values, and which option gave what.
+    pub slots: Slots,
+    pub rw: Option<Direction>,
     /// `ioengine`
-    engine: Engine,
-    /// `write_mode` and `sg_write_mode`
-    commands: Commands,
+    pub engine: Option<Engine>,
     /// Whether the engine calls `fallocate`
-    space: bool,
-    /// Whether blocks hold protection information
-    protected: bool,
-    /// `cmdprio_percentage` of reads and writes, in percent
-    urgent: [u64; 2],
-    /// `cmdprio_class` of reads and writes
-    urgent_class: [u64; 2],
-    /// `cmdprio` of reads and writes
-    urgent_level: [u64; 2],
-    /// `cmdprio_bssplit` of reads and writes
-    urgent_sizes: [Vec<Urgent>; 2],
+    pub space: bool,
     /// Whether the engine goes past the page cache whatever `direct` says
-    uncached: bool,
+    pub uncached: bool,
     /// Storage without a path
-    away: Away,
+    pub away: Option<Away>,
+    /// `write_mode` and `sg_write_mode`
+    pub commands: Option<Commands>,
+    /// `cmdprio_percentage` of reads and writes, in percent
+    pub urgent: Option<[u64; 2]>,
+    /// `cmdprio_class` of reads and writes
+    pub urgent_class: Option<[u64; 2]>,
+    /// `cmdprio` of reads and writes
+    pub urgent_level: Option<[u64; 2]>,
+    /// `cmdprio_bssplit` of reads and writes
+    pub urgent_sizes: Option<[Vec<Urgent>; 2]>,
     /// `zonemode`
-    zones: Zones,
-    /// `zonesize`, in bytes
-    zone_size: u64,
-    /// `zonerange`, in bytes
-    zone_range: u64,
-    /// `zoneskip`, in bytes
-    zone_skip: u64,
-    /// `max_open_zones`
-    open_zones: u64,
-    /// `job_max_open_zones`
-    own_open_zones: u64,
-    /// `zone_reset_threshold`, in millionths
-    reset_threshold: u64,
-    /// `zone_reset_frequency`, in millionths
-    reset_frequency: u64,
-    /// `read_beyond_wp`
-    beyond: bool,
-    /// `iodepth`
-    depth: u64,
-    /// `direct` and `buffered`
-    direct: bool,
+    pub zones: Option<Zones>,
     /// `bs`: of reads, writes and trims
-    bs: [Option<u64>; 3],
-    /// `bsrange`: least and most, of reads and writes
-    range: [Option<(u64, u64)>; 3],
-    /// `bssplit`: of reads and writes
-    split: [Split; 2],
-    /// `blockalign`
-    align: u64,
-    /// `filename`
-    filename: Vec<String>,
-    /// `directory`
-    directory: Vec<String>,
-    /// `size`
-    size: Extent,
-    /// `io_size`
-    io_size: Extent,
+    pub bs: Option<[Option<u64>; 3]>,
+    /// `bsrange`: least and most, of reads, writes and trims
+    pub range: Option<[Option<(u64, u64)>; 3]>,
+    /// `bssplit`: of reads, writes and trims
+    pub split: Option<[Option<Split>; 3]>,
+    pub filename: Option<Vec<String>>,
+    pub directory: Option<Vec<String>>,
+    pub size: Option<Extent>,
+    pub io_size: Option<Extent>,
     /// `filesize`: least and most
-    filesize: (u64, u64),
-    /// `fill_device`
-    fill: bool,
-    /// `offset`
-    offset: Extent,
+    pub filesize: Option<(u64, u64)>,
+    pub offset: Option<Extent>,
     /// `offset_increment`
-    increment: Extent,
-    /// `number_ios`
-    number: u64,
-    /// `nrfiles`
-    files: u64,
-    /// `numjobs`; `None` is as many as there are CPUs
-    numjobs: Option<u64>,
-    /// `loops`
-    loops: u64,
-    /// `runtime`, in ns
-    runtime: u64,
-    /// `time_based`
-    time_based: bool,
-    /// `ramp_time`, in ns
-    ramp: u64,
-    /// `startdelay`, in ns
-    delay: u64,
-    /// `stonewall`
-    stonewall: bool,
-    /// `flow`; 0 binds nothing
-    flow: u64,
-    /// `flow_id`
-    flow_id: u64,
-    /// `wait_for`
-    wait_for: String,
-    /// `exitall`
-    exitall: bool,
+    pub increment: Option<Extent>,
+    /// `numjobs`; `Some(None)` is as many as there are CPUs
+    pub numjobs: Option<Option<u64>>,
     /// `rate`, in bytes
-    rate: Rates,
+    pub rate: Option<Rates>,
     /// `rate_iops`
-    iops: Rates,
-    /// `rate_process=poisson`
-    poisson: bool,
-    /// `thinktime`, in ns
-    think: u64,
-    /// `thinktime_blocks`
-    burst: u64,
+    pub iops: Option<Rates>,
     /// `random_distribution`
-    spread: Spread,
-    /// `random_sequence_stride`
-    advances: bool,
-    /// `percentage_random`, in millionths
-    random: u64,
-    /// `norandommap`
-    no_map: bool,
-    /// `randseed`
-    seed: u64,
-    /// `fsync` and `fdatasync`
-    fsync: u64,
-    /// `sync`
-    sync: bool,
-    /// `end_fsync` and `fsync_on_close`
-    end_fsync: bool,
-    /// `verify`
-    verify: bool,
-    /// `do_verify`
-    do_verify: bool,
-    /// `buffer_compress_percentage` and `zero_buffers`, in millionths
-    compressible: u64,
-    /// `dedupe_percentage`, in millionths
-    duplicate: u64,
-    /// `dedupe_global`
-    dedupe_global: bool,
-    /// `invalidate`
-    invalidate: bool,
-    /// `overwrite`
-    overwrite: bool,
-    /// `prio`
-    prio: u64,
-    /// `prioclass`
-    prioclass: u64,
-    /// `steadystate`
-    steady: bool,
-    /// `steadystate_duration`, in ns
-    steady_time: u64,
-    /// `steadystate_ramp_time`, in ns
-    steady_ramp: u64,
-    /// `cpus_allowed` and its like
-    pinned: bool,
-    /// `cpus_allowed_policy=split`
-    pin_split: bool,
-    /// `hipri` and `sqthread_poll`
-    poll: &'static str,
-    /// `exec_prerun`
-    prerun: String,
+    pub spread: Option<Spread>,
 }
 
-/// What a field of a job takes.
-pub fn put<T>(slot: &mut Option<Got<T>>, given: &Given, value: T) {
-    *slot = Some(Got { value, id: given.id });
+impl Deref for Job {
+    type Target = Values;
+
+    fn deref(&self) -> &Values {
+        &self.slots.0
+    }
 }
 
-/// A value that the suite says as it is, in this field.
-pub fn same<T>(
-    slot: &mut Option<Got<T>>,
-    given: &Given,
-    value: T,
-    field: &str,
-) -> Result<Verdict, String> {
-    put(slot, given, value);
-    Ok(Verdict::same(field))
-}
+impl Job {
+    /// The option that gave the first of these slots that has a value.
+    pub fn first_id(&self, slots: &[&str]) -> Option<OptionId> {
+        slots.iter().find_map(|slot| self.id(slot))
+    }
 
-/// A value that the suite comes near to; this is what differs.
-pub fn near<T>(
-    slot: &mut Option<Got<T>>,
-    given: &Given,
-    value: T,
-    differs: impl Into<String>,
-) -> Result<Verdict, String> {
-    put(slot, given, value);
-    Ok(Verdict::near(differs))
-}
-
-/// A value of which only the whole job says what it becomes.
-pub fn later<T>(slot: &mut Option<Got<T>>, given: &Given, value: T) -> Result<Verdict, String> {
-    put(slot, given, value);
-    Ok(Verdict::harmless("nothing in this job asks for it"))
+    /// What `k` counts.
+    pub fn kilo(&self) -> u64 {
+        self.number("kb_base").unwrap_or(1024)
+    }
 }

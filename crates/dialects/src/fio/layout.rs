@@ -5,7 +5,6 @@ use super::place::{Place, around, files, rounded};
 use super::regions::{Region, regions, several_blocks_short};
 use super::targets::are_apart;
 use super::unit::{Unit, name, note, workers_text};
-use super::work::of;
 use crate::apart::selected;
 use crate::draft::{Fields, Group, Taken, Work, quoted, share, size};
 use crate::loss::{Losses, Verdict};
@@ -42,19 +41,16 @@ pub(super) fn layouts(
             (0..group.targets.len()).filter(|at| targets.contains(&group.targets[*at])).collect();
         for (unit, work) in class.iter().zip(&mut works) {
             if let Some(value) = selected(&places, group.targets.len()) {
-                let source = unit.id().map(|id| losses.source(id)).unwrap_or_default();
-                work.fields.set("targets", value, source);
+                work.fields.set("targets", value, losses.source(unit.id()));
             }
         }
         let is_device = matches!(class[0].place, Place::Devices(_));
         classes.push(Class { numbers, works, layout: own.layout, is_device });
     }
     for number in classes::one_layout(&mut classes, group) {
-        for got in [&units[number].jobs[0].filename, &units[number].jobs[0].directory]
-            .into_iter()
-            .flatten()
-        {
-            losses.worsen(got.id, Verdict::near(classes::NOT_ALL));
+        for slot in ["filename", "directory"] {
+            let id = units[number].jobs[0].id(slot);
+            losses.worsen(id, Verdict::near(classes::NOT_ALL));
         }
     }
     let mut works: Vec<(usize, Work)> =
@@ -77,16 +73,16 @@ fn layout(
         files = 1;
         let why = "one file for all workers, with a part each: files of their own would be less \
                    than a block";
-        for got in units.iter().filter_map(|unit| unit.jobs[0].size.as_ref()) {
-            losses.worsen(got.id, Verdict::near(why));
+        for unit in units {
+            losses.worsen(unit.jobs[0].id("size"), Verdict::near(why));
         }
     }
     if !is_device {
         let auto = units.iter().any(|unit| unit.workers.is_none() && unit.place == Place::Own);
-        let source =
-            units.iter().map(|unit| of(&unit.jobs[0].files, losses)).find(|s| !s.is_empty());
+        let own = |unit: &&&Unit<'_>| unit.place == Place::Own;
+        let id = units.iter().filter(own).find_map(|unit| unit.jobs[0].id("files"));
         let count = if auto { "\"auto\"".to_owned() } else { files.to_string() };
-        group.layout.set("files", count, source.unwrap_or_default());
+        group.layout.set("files", count, losses.source(id));
     }
     layout_size(
         units,
@@ -100,7 +96,7 @@ fn layout(
             Work { name: name(unit, taken), note: note(unit), fields: unit.fields.clone() };
         window(unit, &regions, &regions[*number], losses, &mut work.fields);
         streams(unit, losses, &mut work.fields);
-        work.fields.set("workers", workers_text(unit), of(&unit.jobs[0].numjobs, losses));
+        work.fields.set("workers", workers_text(unit), unit.jobs[0].source("numjobs", losses));
         if unit.count() > 1 && unit.place != Place::Own {
             sharing(unit, losses, &mut work.fields);
         }
@@ -118,20 +114,17 @@ fn layout_size(
 ) {
     let mut all = regions.iter().map(|region| region.all);
     let all = all.try_fold(0_u64, |sum, all| all.map(|all| sum.saturating_add(all)));
-    let fills = units.iter().any(|unit| unit.jobs[0].fill.as_ref().is_some_and(|got| got.value));
+    let fills = units.iter().any(|unit| unit.jobs[0].is("fill"));
     let of_device = units.iter().any(|unit| matches!(unit.place, Place::Devices(_)));
     let first = units[0].jobs[0];
-    let source = match of(&first.filesize, losses) {
-        source if source.is_empty() => of(&first.size, losses),
-        source => source,
-    };
+    let source = losses.source(first.first_id(&["filesize", "size"]));
     match all {
         _ if fills => {
             let value = match of_device {
                 true => "\"free\"".to_owned(),
                 false => format!("\"free * 9 / {}\"", files.saturating_mul(10)),
             };
-            group.layout.set("size", value, of(&first.fill, losses));
+            group.layout.set("size", value, first.source("fill", losses));
         }
         Some(bytes) if bytes > 0 => {
             // What does not divide is rounded up to whole blocks: no file is smaller than fio's.
@@ -158,17 +151,18 @@ fn window(
     let job = unit.jobs[0];
     let mut bytes = unit.bytes;
     if !bytes.is_known
-        && let Some(got) = &job.offset
+        && let Some(offset) = job.offset
     {
-        if let (Extent::Bytes(offset), None, false) = (got.value, &job.size, several) {
+        let id = job.id("offset");
+        if let (Extent::Bytes(offset), None, false) = (offset, job.size, several) {
             let from = size(offset.min(1 << 60));
             let unit = if from.contains('"') { "" } else { "B" };
             let range = format!("{}{unit}-100%", from.trim_matches('"'));
-            fields.set("range", quoted(&range), losses.source(got.id));
+            fields.set("range", quoted(&range), losses.source(id));
             return;
         }
         let needs = "a `range` in bytes of a target whose size is not known; give `size`, too";
-        losses.worsen(got.id, Verdict::refused(needs));
+        losses.worsen(id, Verdict::refused(needs));
     }
     // Its own bytes may be fewer than those of the region.
     if let (Some(own), Some(all), false) = (bytes.all, region.all, unit.place == Place::Own)
@@ -192,24 +186,16 @@ fn window(
     if (from, to) == (0, 1_000_000) {
         return;
     }
-    let source = match of(&job.offset, losses) {
-        source if source.is_empty() => of(&job.size, losses),
-        source => source,
-    };
-    let source = if several && source.is_empty() { of(&job.filename, losses) } else { source };
+    let id = job.first_id(&["offset", "size"]);
+    let source = losses.source(id.or(job.id("filename").filter(|_| several)));
     if from >= to {
-        let id = job.offset.as_ref().or(job.size.as_ref()).map(|got| got.id);
-        if let Some(id) = id {
-            let needs = "a `range` of less than 0.0001 % of the target";
-            losses.worsen(id, Verdict::refused(needs));
-        }
+        let needs = "a `range` of less than 0.0001 % of the target";
+        losses.worsen(id, Verdict::refused(needs));
         return;
     }
-    if (rounds_from || rounds_to)
-        && !is_exact
-        && let Some(got) = &job.offset
-    {
-        losses.worsen(got.id, Verdict::near("`range`, rounded to 0.0001 % of the target"));
+    if (rounds_from || rounds_to) && !is_exact {
+        let why = "`range`, rounded to 0.0001 % of the target";
+        losses.worsen(job.id("offset"), Verdict::near(why));
     }
     fields.set("range", quoted(&format!("{}-{}", share(from), share(to))), source);
 }
@@ -219,7 +205,7 @@ fn streams(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
     let job = unit.jobs[0];
     let count = files(job);
     if count > 1 && unit.place == Place::Own && !job.direction().random {
-        fields.set("streams", count.min(65_536).to_string(), of(&job.files, losses));
+        fields.set("streams", count.min(65_536).to_string(), job.source("files", losses));
     }
 }
 
@@ -232,18 +218,18 @@ fn sharing(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
     {
         return;
     }
-    let Some(increment) = &job.increment else {
-        if let (true, Some(got)) = (unit.verifies(), &job.verify) {
+    let Some(increment) = job.id("increment") else {
+        if unit.verifies() {
             let why = "`contents.verify`, and a part of its own for each worker: nobody can check \
                        what several write";
-            losses.worsen(got.id, Verdict::near(why));
+            losses.worsen(job.id("verify"), Verdict::near(why));
             return;
         }
-        fields.set("sharing", "\"whole\"", of(&job.numjobs, losses));
+        fields.set("sharing", "\"whole\"", job.source("numjobs", losses));
         return;
     };
-    let source = losses.source(increment.id);
+    let source = losses.source(increment);
     let why = "each worker has a segment of its own, as long as the increment, or near to it";
-    losses.worsen(increment.id, Verdict::near(why));
+    losses.worsen(increment, Verdict::near(why));
     fields.set("sharing", "\"segment\"", source);
 }

@@ -21,13 +21,13 @@ mod work;
 mod zones;
 
 pub use command::command;
-pub use options::{CHAPTERS, TOOL};
+pub use options::OPTIONS;
 pub use quick::{Changed, quick_changes, quick_knows, takes_a_value};
 
 use crate::import::{Import, ImportError, World};
 use crate::loss::Losses;
-use crate::table::find;
-use options::TABLES;
+use crate::rows::Row;
+use options::find;
 
 /// A job file.
 pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportError> {
@@ -39,10 +39,10 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
 
 /// Whether fio has an option of this name.
 pub fn knows(name: &str) -> bool {
-    find(&TABLES, name).is_some()
+    find(name).is_some()
 }
 
 /// What becomes of fio's option of this name in general: the class, and the words of its page.
 pub fn said_of(name: &str) -> Option<(&'static str, String)> {
-    find(&TABLES, name).map(crate::table::Opt::doc)
+    find(name).map(Row::doc)
 }

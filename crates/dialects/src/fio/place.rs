@@ -18,13 +18,11 @@ pub enum Place {
 
 /// Where a job goes.
 pub fn place(job: &Job) -> Place {
-    let away = job.away.as_ref().map(|got| got.value);
-    if away == Some(Away::Device) {
+    if job.away == Some(Away::Device) {
         return Place::Devices(Vec::new());
     }
     let Some(names) = &job.filename else { return Place::Own };
-    let names = &names.value;
-    if away == Some(Away::Volume) {
+    if job.away == Some(Away::Volume) {
         return Place::Files(names.clone());
     }
     let is_nothing = |name: &String| ["/dev/null", "/dev/zero"].contains(&name.as_str());
@@ -62,19 +60,18 @@ fn is_command_path(name: &str) -> bool {
 
 /// Whether a job names character devices of NVMe.
 pub fn has_characters(job: &Job) -> bool {
-    let names = job.filename.iter().flat_map(|got| &got.value);
-    names.into_iter().any(|name| block_device(name).is_some())
+    job.filename.iter().flatten().any(|name| block_device(name).is_some())
 }
 
 /// How many workers a job has; `None` is as many as there are CPUs.
 pub fn workers(job: &Job) -> Option<u64> {
-    job.numjobs.as_ref().map_or(Some(1), |got| got.value.map(|count| count.clamp(1, 65_536)))
+    job.numjobs.unwrap_or(Some(1)).map(|count| count.clamp(1, 65_536))
 }
 
 /// How many files a worker has, or all of them share.
 pub fn files(job: &Job) -> u64 {
     match place(job) {
-        Place::Own => job.files.as_ref().map_or(1, |got| got.value.clamp(1, 65_536)),
+        Place::Own => job.number("files").map_or(1, |count| count.clamp(1, 65_536)),
         Place::Files(names) | Place::Devices(names) => names.len() as u64,
         Place::Nothing => 1,
     }
@@ -96,10 +93,10 @@ pub struct Bytes {
 /// What of its bytes a job loads.
 pub fn bytes(job: &Job) -> Bytes {
     let count = files(job);
-    let file = job.filesize.as_ref().map(|got| u64::midpoint(got.value.0, got.value.1));
+    let file = job.filesize.map(|(least, most)| u64::midpoint(least, most));
     let files = file.map(|file| file.saturating_mul(count));
-    let size = job.size.as_ref().map(|got| got.value);
-    let offset = job.offset.as_ref().map_or(Extent::Bytes(0), |got| got.value);
+    let size = job.size;
+    let offset = job.offset.unwrap_or(Extent::Bytes(0));
     let offset_bytes = match offset {
         Extent::Bytes(bytes) => bytes,
         Extent::Share(_) => 0,
@@ -110,13 +107,15 @@ pub fn bytes(job: &Job) -> Bytes {
     };
     // With a size of its own, a file may be larger than what is loaded of it.
     let all = match (files, length) {
+        // A job ends where its file does.
+        (Some(files), Some(_)) if count == 1 && offset_bytes < files => Some(files),
         (Some(files), Some(length)) => Some(files.max(offset_bytes.saturating_add(length))),
         (Some(files), None) => Some(files),
         (None, Some(length)) => Some(offset_bytes.saturating_add(length)),
         (None, None) => None,
     };
-    let all = match &job.increment {
-        Some(got) if place(job) != Place::Own => incremented(job, got.value, offset_bytes).or(all),
+    let all = match job.increment {
+        Some(step) if place(job) != Place::Own => incremented(job, step, offset_bytes).or(all),
         _ => all,
     };
     // A file that is smaller than `size` is loaded as a whole.
@@ -162,7 +161,7 @@ pub fn around(from: f64, to: f64) -> [u64; 2] {
 
 /// The directory of Plimsoll's own that stands for a file or for a directory of fio's.
 pub fn target(job: &Job) -> Vec<String> {
-    let directories = job.directory.as_ref().map(|got| got.value.clone()).unwrap_or_default();
+    let directories = job.directory.clone().unwrap_or_default();
     let inside = |directory: &str| match directory.trim_end_matches('/') {
         "" => "/plimsoll-data".to_owned(),
         directory => format!("{directory}/plimsoll-data"),

@@ -2,6 +2,8 @@
 //! them, bound by their shares.
 
 use super::job::Job;
+use super::options::find;
+use super::together::divisor;
 use super::work::{mix, priority_word};
 use crate::draft::{Fields, Group, Taken, Work, quoted, share, unique};
 use crate::loss::{Losses, OptionId, Verdict};
@@ -28,7 +30,7 @@ struct Class {
 
 /// Whether a job has priorities of single requests.
 pub fn asks(job: &Job) -> bool {
-    job.urgent_sizes.is_some() || job.urgent.as_ref().is_some_and(|got| got.value != [0, 0])
+    job.urgent_sizes.is_some() || job.urgent.is_some_and(|parts| parts != [0, 0])
 }
 
 /// Puts a workload for each priority in the place of each workload that has several. `jobs` has the
@@ -41,7 +43,8 @@ pub fn split(jobs: &[&Job], losses: &mut Losses, group: &mut Group, taken: &mut 
     let several = jobs.len() > 1;
     let mut works = Vec::new();
     for (job, work) in jobs.iter().zip(std::mem::take(&mut group.works)) {
-        let Some(id) = asks(job).then(|| id_of(job)).flatten() else {
+        let Some(id) = asks(job).then(|| job.first_id(&["urgent_sizes", "urgent"])).flatten()
+        else {
             works.push(work);
             continue;
         };
@@ -60,10 +63,6 @@ pub fn split(jobs: &[&Job], losses: &mut Losses, group: &mut Group, taken: &mut 
     group.works = works;
 }
 
-fn id_of(job: &Job) -> Option<OptionId> {
-    job.urgent_sizes.as_ref().map(|got| got.id).or(job.urgent.as_ref().map(|got| got.id))
-}
-
 /// What stands in the way of several workloads for one.
 fn needs(work: &Work, is_bound: bool, classes: usize) -> Option<&'static str> {
     match work.fields.get("access") {
@@ -79,9 +78,8 @@ fn needs(work: &Work, is_bound: bool, classes: usize) -> Option<&'static str> {
 
 /// Class and level, where a split has used them.
 fn said(job: &Job, losses: &mut Losses) {
-    let ids = [&job.urgent_class, &job.urgent_level].map(|got| got.as_ref().map(|got| got.id));
-    for id in ids.into_iter().flatten() {
-        losses.replace(id, Verdict::same("`priority` of a workload of its own"));
+    for slot in ["urgent_class", "urgent_level"] {
+        losses.replace(job.id(slot), Verdict::same("`priority` of a workload of its own"));
     }
 }
 
@@ -93,10 +91,8 @@ fn timed(id: OptionId, losses: &mut Losses, group: &mut Group) {
     let of_amount = ["amount", "count_fsync", "count_close", "stonewall"];
     group.stages.0.retain(|line| !of_amount.contains(&line.key));
     group.stages.set("measure", "\"60s\"", "without a time; a ratio holds over one");
-    let why = format!(
-        "{}; 60 s in place of the amount, `--set measure=…` for another time",
-        super::options::SPLIT
-    );
+    let split = find("cmdprio_percentage").map_or("", |row| row.told);
+    let why = format!("{split}; 60 s in place of the amount, `--set measure=…` for another time");
     losses.replace(id, Verdict::near(why));
 }
 
@@ -106,7 +102,7 @@ fn classes(job: &Job) -> Vec<Class> {
     let reads = match (direction.reads, direction.writes || direction.trims) {
         (true, false) => 1.0,
         (false, _) => 0.0,
-        (true, true) => job.mix.as_ref().map_or(0.5, |got| got.value as f64 / 1e6),
+        (true, true) => job.number("mix").map_or(0.5, |mix| mix as f64 / 1e6),
     };
     let parts = [reads, 1.0 - reads];
     let all = job.sizes();
@@ -143,8 +139,8 @@ fn classes(job: &Job) -> Vec<Class> {
 
 /// The priorities of requests of a size in percent, which add up to 100.
 fn of_size(job: &Job, side: usize, size: u64) -> Vec<(Option<[u64; 2]>, u64)> {
-    let class = job.urgent_class.as_ref().map_or(1, |got| got.value[side]);
-    let level = job.urgent_level.as_ref().map_or(0, |got| got.value[side]);
+    let class = job.urgent_class.map_or(1, |both| both[side]);
+    let level = job.urgent_level.map_or(0, |both| both[side]);
     let mut all: Vec<(Option<[u64; 2]>, u64)> = Vec::new();
     let mut add = |priority: [u64; 2], percent: u64| {
         // One of no class is none.
@@ -154,12 +150,12 @@ fn of_size(job: &Job, side: usize, size: u64) -> Vec<(Option<[u64; 2]>, u64)> {
             None => all.push((priority, percent)),
         }
     };
-    match (&job.urgent_sizes, &job.urgent) {
-        (Some(got), _) => got.value[side]
+    match (&job.urgent_sizes, job.urgent) {
+        (Some(sizes), _) => sizes[side]
             .iter()
             .filter(|one| one.size == size)
             .for_each(|one| add(one.priority.unwrap_or([class, level]), one.percent)),
-        (None, Some(got)) => add([class, level], got.value[side]),
+        (None, Some(parts)) => add([class, level], parts[side]),
         (None, None) => {}
     }
     let given: u64 = all.iter().map(|(_, percent)| percent).sum();
@@ -223,10 +219,6 @@ fn sizes(class: &Class, fields: &mut Fields, source: &str) {
         let ppm = (class.read * 1e6).round() as u64;
         fields.set("read", quoted(&share(ppm)), source);
     }
-}
-
-fn divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { divisor(b, a % b) }
 }
 
 #[cfg(test)]

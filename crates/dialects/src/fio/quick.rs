@@ -3,12 +3,12 @@
 use super::convert::apply;
 use super::group::group;
 use super::job::Job;
-use super::options::TABLES;
+use super::options::find;
 use super::sections::Entry;
 use crate::draft::{Group, Taken};
 use crate::import::World;
 use crate::loss::{Class, Losses, ReportedOption};
-use crate::table::{Opt, Takes, find};
+use crate::rows::Row;
 
 /// A field of the suite and the value that it has with the options, as `--set` takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,13 +22,13 @@ pub struct Changed {
 /// Whether the quick form understands fio's option of this name by the table.
 pub fn quick_knows(name: &str) -> bool {
     // Zones belong to a device that the quick form has not.
-    let is_known = |option: &Opt<Job>| option.doc().0 != Class::Refused.word();
-    name != "zonemode" && find(&TABLES, name).is_some_and(is_known)
+    let is_known = |row: &Row| row.doc().0 != Class::Refused.word();
+    name != "zonemode" && find(name).is_some_and(is_known)
 }
 
 /// Whether the word behind an option is its value.
 pub fn takes_a_value(name: &str) -> bool {
-    find(&TABLES, name).is_some_and(|option| !matches!(option.takes, Takes::Flag | Takes::Nothing))
+    find(name).is_some_and(|row| row.takes.a_value())
 }
 
 /// What `more` changes in a job of the options `base`, and what became of each of them.
@@ -45,7 +45,7 @@ pub fn quick_changes(
 
 fn read(options: &[(String, String)]) -> (Group, Losses) {
     let mut losses = Losses::default();
-    let mut job = Job { kb_base: 1024, name: "quick".to_owned(), ..Job::default() };
+    let mut job = Job { name: "quick".to_owned(), ..Job::default() };
     for (name, value) in options {
         let place = format!("--{name}");
         let (name, value) = (name.clone(), value.clone());

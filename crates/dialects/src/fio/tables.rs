@@ -1,9 +1,8 @@
 //! What the jobs of a group say of the engine, the stages and the contents: fields that a group has
 //! together.
 
-use super::job::{Engine, Got, Job, Zones};
+use super::job::{Engine, Job, Zones};
 use super::place::{Place, place};
-use super::work::of;
 use crate::draft::{Group, quoted, share, size, time};
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::values::Extent;
@@ -12,12 +11,42 @@ use crate::values::Extent;
 const MOST_LOOPS: u64 = 100;
 const SECOND: u64 = 1_000_000_000;
 
-/// The value on which most depends, and whether another job has another one.
-fn first<'a, T: PartialEq>(
-    jobs: &'a [Job],
-    of: impl Fn(&'a Job) -> Option<&'a Got<T>>,
-) -> Option<&'a Got<T>> {
-    jobs.iter().find_map(of)
+/// The first job that has a value in this slot, on which most depends.
+fn first<'a>(jobs: &'a [Job], slot: &str) -> Option<&'a Job> {
+    jobs.iter().find(|job| job.id(slot).is_some())
+}
+
+/// Its number, and the option that gave it.
+fn number(jobs: &[Job], slot: &str) -> Option<(u64, OptionId)> {
+    let job = first(jobs, slot)?;
+    job.number(slot).zip(job.id(slot))
+}
+
+/// The option, where the first job that says anything says yes.
+fn yes(jobs: &[Job], slot: &str) -> Option<OptionId> {
+    first(jobs, slot).filter(|job| job.is(slot))?.id(slot)
+}
+
+/// Options of which jobs that run together have one value: that of the first job that says one.
+const OF_ALL: [&str; 6] = ["cached", "hipri", "sqthread", "pinned", "prerun", "ramp"];
+/// The same of jobs that write.
+const OF_WRITERS: [&str; 5] = ["compressible", "alike", "duplicate", "dedupe_global", "verify"];
+
+/// Says where a job wants another value than the one that all have.
+pub fn differing(jobs: &[Job], losses: &mut Losses) {
+    let says = |job: &Job, slot: &str| {
+        let number = job.number(slot);
+        let text = job.text(slot).map(str::to_owned);
+        (number.unwrap_or(0), number.is_none() && job.is(slot), text)
+    };
+    for slot in OF_ALL.iter().chain(&OF_WRITERS) {
+        let Some(chosen) = first(jobs, slot) else { continue };
+        let counts = |job: &&Job| OF_ALL.contains(slot) || job.changes();
+        for job in jobs.iter().filter(counts).filter(|job| says(job, slot) != says(chosen, slot)) {
+            let why = "jobs that run together have one value, that of the first which says one";
+            losses.worsen(job.id(slot).or(chosen.id(slot)), Verdict::near(why));
+        }
+    }
 }
 
 /// `[engine]`.
@@ -29,15 +58,10 @@ pub fn engine(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
             _ => job.engine_kind(),
         })
         .collect();
-    let (number, backend) = backend(&kinds);
-    let chosen = &jobs[number];
-    let source = match place(chosen) {
-        Place::Nothing => of(&chosen.filename, losses),
-        _ => of(&chosen.engine, losses),
-    };
-    group.engine.text("backend", backend, source);
-    for (job, kind) in jobs.iter().zip(&kinds) {
-        let Some(got) = job.engine.as_ref().filter(|_| *kind != kinds[number]) else { continue };
+    let (chosen, backend) = backend(&kinds);
+    let giver = if place(&jobs[chosen]) == Place::Nothing { "filename" } else { "engine" };
+    group.engine.text("backend", backend, jobs[chosen].source(giver, losses));
+    for (job, kind) in jobs.iter().zip(&kinds).filter(|(_, kind)| **kind != kinds[chosen]) {
         let verdict = match kind {
             Engine::Sync | Engine::Libaio | Engine::IoUring => Verdict::near(format!(
                 "`backend = \"{backend}\"`, as for the jobs that run beside it; the requests are \
@@ -45,29 +69,32 @@ pub fn engine(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
             )),
             _ => Verdict::refused("a `backend` of one workload among several that run together"),
         };
-        losses.worsen(got.id, verdict);
+        losses.worsen(job.id("engine"), verdict);
     }
     direct(jobs, losses, group);
-    if let Some(got) = first(jobs, |job| job.invalidate.as_ref()).filter(|got| !got.value) {
-        group.engine.set("evict", "false", losses.source(got.id));
+    if let Some(id) = yes(jobs, "cached") {
+        group.engine.set("evict", "false", losses.source(id));
     }
-    let poll = first(jobs, |job| job.poll.as_ref()).filter(|got| got.value != "none");
-    match poll {
-        Some(got) if backend == "io_uring" => {
-            group.engine.text("poll", got.value, losses.source(got.id));
+    let (hipri, sqthread) = (yes(jobs, "hipri"), yes(jobs, "sqthread"));
+    if backend == "io_uring" {
+        let both = hipri.filter(|_| sqthread.is_some());
+        losses.worsen(both, Verdict::refused("polling for submissions and completions at once"));
+        let poll = if sqthread.is_some() { "submissions" } else { "completions" };
+        if let Some(id) = sqthread.or(hipri) {
+            group.engine.text("poll", poll, losses.source(id));
         }
-        Some(got) => {
-            losses.worsen(got.id, Verdict::refused("polling without io_uring"));
-        }
-        None => {}
-    }
-    if let Some(got) = first(jobs, |job| job.pinned.as_ref()) {
-        let split = jobs.iter().any(|job| job.pin_split.as_ref().is_some_and(|got| got.value));
-        let pin = if got.value && split { "core" } else { "node" };
-        group.engine.text("pin", pin, losses.source(got.id));
     } else {
-        group.engine.text("pin", "none", "");
+        losses.worsen(hipri, Verdict::refused("polling without io_uring"));
+        losses.worsen(sqthread, Verdict::refused("polling without io_uring"));
     }
+    let is_split = jobs.iter().any(|job| job.text("pin_split") == Some("split"));
+    let pinned = first(jobs, "pinned");
+    let pin = match pinned.and_then(|job| job.text("pinned")) {
+        None => "none",
+        Some("cpus_allowed") if is_split => "core",
+        Some(_) => "node",
+    };
+    group.engine.text("pin", pin, losses.source(pinned.and_then(|job| job.id("pinned"))));
 }
 
 /// The backend of all, and the number of the job that asks for it.
@@ -82,31 +109,24 @@ fn backend(kinds: &[Engine]) -> (usize, &'static str) {
 }
 
 fn direct(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
-    let says = |got: &Option<Got<bool>>| got.as_ref().is_some_and(|got| got.value);
     // Some engines know no page cache.
-    let of_job = |job: &Job| says(&job.uncached) || says(&job.direct);
+    let of_job = |job: &Job| job.uncached || job.is("direct");
     // To a trim, no cache matters.
     let moves = |job: &&Job| job.direction().reads || job.direction().writes;
     let first = jobs.iter().find(moves).unwrap_or(&jobs[0]);
     let value = of_job(first);
-    let source = match says(&first.uncached) {
-        true => of(&first.uncached, losses),
-        false => of(&first.direct, losses),
-    };
+    let giver = if first.uncached { "engine" } else { "direct" };
     // fio's default is written down, because it is not Plimsoll's.
-    group.engine.set("direct", value.to_string(), source);
-    for job in jobs.iter().filter(|job| value && job.one_size().is_some_and(|size| size % 512 > 0))
-    {
-        if let Some(got) = &job.bs {
-            let needs = "requests past the page cache whose sizes are no multiples of 512 bytes";
-            losses.worsen(got.id, Verdict::refused(needs));
-        }
+    group.engine.set("direct", value.to_string(), first.source(giver, losses));
+    let is_odd = |job: &&Job| job.sizes().iter().flatten().any(|(size, _)| size % 512 > 0);
+    for job in jobs.iter().filter(|_| value).filter(is_odd) {
+        let needs = "requests past the page cache whose sizes are no multiples of 512 bytes";
+        losses.worsen(job.first_id(&["split", "range", "bs"]), Verdict::refused(needs));
     }
     for job in jobs.iter().filter(moves).filter(|job| of_job(job) != value) {
-        if let Some(got) = job.direct.as_ref().or(first.direct.as_ref()).or(job.uncached.as_ref()) {
-            let needs = "`direct` of one workload among several that run together";
-            losses.worsen(got.id, Verdict::refused(needs));
-        }
+        let id = job.id("direct").or(first.id("direct"));
+        let needs = "`direct` of one workload among several that run together";
+        losses.worsen(id.or(job.id("engine").filter(|_| job.uncached)), Verdict::refused(needs));
     }
     let trims = jobs.iter().any(|job| job.direction().trims);
     if trims && jobs.iter().any(Job::keeps_to_zones) {
@@ -114,11 +134,10 @@ fn direct(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
         return;
     }
     if trims && group.engine.get("backend") == Some("\"libaio\"") {
-        let source = of(&jobs[0].engine, losses);
+        let source = jobs[0].source("engine", losses);
         group.engine.text("backend", "io_uring", source);
-        if let Some(got) = &jobs[0].engine {
-            losses.worsen(got.id, Verdict::near("`io_uring`: libaio has no request for trims"));
-        }
+        let why = "`io_uring`: libaio has no request for trims";
+        losses.worsen(jobs[0].id("engine"), Verdict::near(why));
     }
 }
 
@@ -126,14 +145,13 @@ fn direct(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
 fn resets(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     for job in jobs {
         let is_sync = job.engine_kind() == Engine::Sync;
-        let is_deep = job.depth.as_ref().is_some_and(|got| got.value > 1);
-        let Some(got) = &job.engine else { continue };
+        let is_deep = job.number("depth").is_some_and(|depth| depth > 1);
         if is_sync {
-            losses.replace(got.id, Verdict::same("`backend = \"sync\"`"));
+            losses.replace(job.id("engine"), Verdict::same("`backend = \"sync\"`"));
             continue;
         }
         losses.worsen(
-            got.id,
+            job.id("engine"),
             match is_deep {
                 true => Verdict::refused("a depth beside resets of zones, which `sync` alone does"),
                 false => Verdict::near("`sync`, which resets zones: one request at a time as well"),
@@ -141,55 +159,58 @@ fn resets(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
         );
     }
     let trims = jobs.iter().find(|job| job.direction().trims);
-    let source = trims.map(|job| of(&job.engine, losses)).unwrap_or_default();
+    let source = losses.source(trims.and_then(|job| job.id("engine")));
     group.engine.text("backend", "sync", source);
 }
 
 /// `[contents]`; `shared` is whether several workers write the same bytes, and each can have no
 /// part of its own.
 pub fn contents(jobs: &[Job], shared: bool, losses: &mut Losses, group: &mut Group) {
-    let verify = first(jobs, |job| job.verify.as_ref().filter(|got| got.value));
-    if let Some(got) = verify {
+    let verify = jobs.iter().find(|job| job.is("verify")).and_then(|job| job.id("verify"));
+    if let Some(id) = verify {
         let writes = jobs.iter().any(Job::changes);
-        let later = first(jobs, |job| job.do_verify.as_ref()).is_none_or(|got| got.value);
+        let later = first(jobs, "do_verify").is_none_or(|job| job.is("do_verify"));
         let odd =
             jobs.iter().any(|job| job.one_size().is_some_and(|size| !size.is_multiple_of(512)));
         if shared && writes {
             let needs = "checks of blocks that several workers write";
-            losses.worsen(got.id, Verdict::refused(needs));
+            losses.worsen(id, Verdict::refused(needs));
         } else if odd {
-            losses.worsen(got.id, Verdict::refused("checks of sizes that are no multiples of 512"));
+            losses.worsen(id, Verdict::refused("checks of sizes that are no multiples of 512"));
         } else {
             if !writes {
                 let why = "`contents.verify`: what it reads was written by `prepare`, not by a job \
                            before it";
-                losses.worsen(got.id, Verdict::near(why));
+                losses.worsen(id, Verdict::near(why));
             }
             let value = if writes && later { "after" } else { "true" };
-            group.contents.text("verify", value, losses.source(got.id));
+            group.contents.text("verify", value, losses.source(id));
         }
     } else {
-        for id in jobs.iter().filter_map(|job| job.do_verify.as_ref()).map(|got| got.id) {
-            losses.replace(id, Verdict::harmless("nothing is verified"));
+        for job in jobs {
+            losses.replace(job.id("do_verify"), Verdict::harmless("nothing is verified"));
         }
     }
     let verifies = group.contents.get("verify").is_some();
-    if let Some(got) = first(jobs, |job| job.compressible.as_ref()).filter(|got| got.value > 0) {
+    let share_of = |slot| number(jobs, slot).filter(|(part, _)| *part > 0);
+    // fio fills blocks with one pattern where it neither compresses nor copies them.
+    let alike = yes(jobs, "alike").filter(|_| share_of("duplicate").is_none());
+    let alike = alike.map(|id| (1_000_000, id));
+    if let Some((part, id)) = share_of("compressible").or(alike) {
         let most = if verifies { 900_000 } else { 1_000_000 };
-        if got.value > most {
-            losses.worsen(got.id, Verdict::near("90 %: the headers of `verify` take the rest"));
+        if part > most {
+            losses.worsen(id, Verdict::near("90 %: the headers of `verify` take the rest"));
         }
-        let value = quoted(&share(got.value.min(most)));
-        group.contents.set("compressible", value, losses.source(got.id));
+        group.contents.set("compressible", quoted(&share(part.min(most))), losses.source(id));
     }
-    if let Some(got) = first(jobs, |job| job.duplicate.as_ref()).filter(|got| got.value > 0) {
+    if let Some((part, id)) = share_of("duplicate") {
         if verifies {
-            losses.worsen(got.id, Verdict::refused("copies of blocks that say where they belong"));
+            losses.worsen(id, Verdict::refused("copies of blocks that say where they belong"));
             return;
         }
-        group.contents.set("duplicate", quoted(&share(got.value)), losses.source(got.id));
-        if let Some(got) = first(jobs, |job| job.dedupe_global.as_ref()).filter(|got| got.value) {
-            group.contents.text("duplicate_scope", "hosts", losses.source(got.id));
+        group.contents.set("duplicate", quoted(&share(part)), losses.source(id));
+        if let Some(id) = yes(jobs, "dedupe_global") {
+            group.contents.text("duplicate_scope", "hosts", losses.source(id));
         }
     }
 }
@@ -197,48 +218,49 @@ pub fn contents(jobs: &[Job], shared: bool, losses: &mut Losses, group: &mut Gro
 /// `[stages]` and `[sweep]`.
 pub fn stages(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     prepare(jobs, losses, group);
-    if let Some(got) = first(jobs, |job| job.prerun.as_ref()) {
-        group.stages.text("prerun", &got.value, losses.source(got.id));
+    if let Some(job) = first(jobs, "prerun") {
+        let command = job.text("prerun").unwrap_or_default();
+        group.stages.text("prerun", command, job.source("prerun", losses));
     }
-    let ramp = first(jobs, |job| job.ramp.as_ref()).or(first(jobs, |job| job.steady_ramp.as_ref()));
-    if let Some(got) = ramp.filter(|got| got.value > 0) {
-        group.stages.set("precondition", time(got.value.min(1 << 60)), losses.source(got.id));
+    let ramp = number(jobs, "ramp").or(number(jobs, "steady_ramp"));
+    if let Some((ns, id)) = ramp.filter(|(ns, _)| *ns > 0) {
+        group.stages.set("precondition", time(ns.min(1 << 60)), losses.source(id));
     }
-    let many = first(jobs, |job| job.loops.as_ref()).filter(|got| got.value > 1);
-    if let Some(got) = first(jobs, |job| job.steady.as_ref()) {
-        steady(jobs, got.id, losses, group);
-    } else if jobs.iter().any(|job| job.runtime.as_ref().is_some_and(|got| got.value > 0)) {
+    let is_timed = jobs.iter().any(|job| job.number("runtime").is_some_and(|ns| ns > 0));
+    let many = number(jobs, "loops").filter(|(loops, _)| *loops > 1 && !is_timed);
+    let is_steady = |job: &&Job| job.is("steady") || job.is("sprandom");
+    if let Some(job) = jobs.iter().find(is_steady) {
+        let is_sprandom = job.is("sprandom") && !job.is("steady");
+        let id = job.id(if is_sprandom { "sprandom" } else { "steady" });
+        steady(jobs, id, losses, group);
+    } else if is_timed {
         timed(jobs, losses, group);
-    } else if let Some(got) = many.filter(|got| got.value > MOST_LOOPS) {
+    } else if let Some((_, id)) = many.filter(|(loops, _)| *loops > MOST_LOOPS) {
         let why = "60 s in place of so many loops; `--set measure=…` for another time";
-        losses.replace(got.id, Verdict::near(why));
-        group.stages.set("measure", "\"60s\"", losses.source(got.id));
+        losses.replace(id, Verdict::near(why));
+        group.stages.set("measure", "\"60s\"", losses.source(id));
         return;
     } else {
         amount(jobs, losses, group);
     }
-    if let Some(got) = many {
+    if let Some((loops, id)) = many {
         let why = "`repetitions`: each loop is a point with results of its own";
-        losses.worsen(got.id, Verdict::near(why));
-        group.sweep.set(
-            "repetitions",
-            got.value.min(MOST_LOOPS).to_string(),
-            losses.source(got.id),
-        );
+        losses.worsen(id, Verdict::near(why));
+        group.sweep.set("repetitions", loops.min(MOST_LOOPS).to_string(), losses.source(id));
     }
 }
 
 fn prepare(jobs: &[Job], losses: &Losses, group: &mut Group) {
     let is_device =
         |job: &Job| matches!(place(job), Place::Devices(_) | Place::Nothing) || is_null(job);
-    let over = first(jobs, |job| job.overwrite.as_ref()).filter(|got| got.value);
+    let over = yes(jobs, "overwrite");
     let reads = jobs.iter().find(|job| job.direction().reads && !is_device(job));
     // What fills zones is a job that writes to them.
     let by_zones = jobs.iter().any(Job::keeps_to_zones);
     let (value, source) = match (reads, over) {
         _ if by_zones => (false, String::new()),
-        (Some(job), _) => (true, of(&job.rw, losses)),
-        (None, Some(got)) => (true, losses.source(got.id)),
+        (Some(job), _) => (true, job.source("rw", losses)),
+        (None, Some(id)) => (true, losses.source(id)),
         (None, None) => (false, String::new()),
     };
     group.stages.set("prepare", value.to_string(), source);
@@ -249,50 +271,45 @@ fn is_null(job: &Job) -> bool {
 }
 
 /// A start delay matters where it is another one than that of the others.
-fn steady(jobs: &[Job], id: OptionId, losses: &mut Losses, group: &mut Group) {
+fn steady(jobs: &[Job], id: Option<OptionId>, losses: &mut Losses, group: &mut Group) {
     group.stages.text("until", "steady", losses.source(id));
-    let span = first(jobs, |job| job.steady_time.as_ref());
+    let span = number(jobs, "steady_time");
     // Five rounds of four intervals are the least that the rule needs.
-    let measure = span.map_or(20 * SECOND, |got| got.value).max(20 * SECOND);
-    let source = span.map(|got| losses.source(got.id)).unwrap_or_default();
+    let measure = span.map_or(20 * SECOND, |(ns, _)| ns).max(20 * SECOND);
+    let source = losses.source(span.map(|(_, id)| id));
     group.stages.set("measure", time(measure.min(1 << 60)), source);
-    if let Some(got) = first(jobs, |job| job.runtime.as_ref()) {
-        let most = got.value.max(measure).min(1 << 60);
-        group.stages.set("measure_max", time(most), losses.source(got.id));
+    if let Some((ns, id)) = number(jobs, "runtime") {
+        let most = ns.max(measure).min(1 << 60);
+        group.stages.set("measure_max", time(most), losses.source(id));
     }
 }
 
 fn timed(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
-    let longest = jobs.iter().filter_map(|job| job.runtime.as_ref()).max_by_key(|got| got.value);
-    let Some(longest) = longest else { return };
-    let measure = longest.value.clamp(SECOND / 10, 1 << 60);
-    group.stages.set("measure", time(measure), losses.source(longest.id));
+    let times = jobs.iter().filter_map(|job| job.number("runtime").zip(job.id("runtime")));
+    let Some((longest, id)) = times.max_by_key(|(ns, _)| *ns) else { return };
+    let measure = longest.clamp(SECOND / 10, 1 << 60);
+    group.stages.set("measure", time(measure), losses.source(id));
     for job in jobs {
-        match &job.runtime {
-            Some(got) if got.value != longest.value => {
-                let why = "it runs as long as the others of its group";
-                losses.worsen(got.id, Verdict::near(why));
+        let (id, why) = match job.number("runtime") {
+            Some(ns) if ns != longest => {
+                (job.id("runtime"), "it runs as long as the others of its group")
             }
-            Some(got) if !job.time_based.as_ref().is_some_and(|got| got.value) => {
+            Some(_) if !job.is("time_based") => {
                 let why = "it runs this whole time, even where fio would have done `size` before";
-                losses.worsen(got.id, Verdict::near(why));
+                (job.id("runtime"), why)
             }
-            Some(_) => {}
+            Some(_) => (None, ""),
             None => {
-                let id = job.size.as_ref().map(|got| got.id).or(job.rw.as_ref().map(|got| got.id));
-                if let Some(id) = id {
-                    let why = "it runs as long as the others of its group, not until it is done";
-                    losses.worsen(id, Verdict::near(why));
-                }
+                let why = "it runs as long as the others of its group, not until it is done";
+                (job.first_id(&["size", "rw"]), why)
             }
+        };
+        losses.worsen(id, Verdict::near(why));
+        for slot in ["io_size", "number"] {
+            losses.replace(job.id(slot), Verdict::near("time alone ends it, not an amount"));
         }
-        let ends = [job.io_size.as_ref().map(|got| got.id), job.number.as_ref().map(|got| got.id)];
-        for id in ends.into_iter().flatten() {
-            losses.replace(id, Verdict::near("time alone ends it, not an amount"));
-        }
-        if let Some(got) = &job.exitall {
-            losses.replace(got.id, Verdict::harmless("all workers end together"));
-        }
+        losses.replace(job.id("exitall"), Verdict::harmless("all workers end together"));
+        losses.replace(job.id("loops"), Verdict::harmless("the time ends it, not its loops"));
     }
 }
 
@@ -302,31 +319,22 @@ fn amount(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
         let source = "without a time; an amount needs blocks of one size";
         group.stages.set("measure", "\"60s\"", source);
         for job in jobs {
-            let id = job.split.as_ref().map(|got| got.id);
-            let id = id.or(job.range.as_ref().map(|got| got.id));
-            let id = id.or(job.bs.as_ref().map(|got| got.id));
-            if let Some(id) = id.filter(|_| job.one_size().is_none()) {
-                let why = "60 s in place of the amount, which needs blocks of one size; `--set \
-                           measure=…`";
-                losses.worsen(id, Verdict::near(why));
-            }
+            let id = job.first_id(&["split", "range", "bs"]);
+            let why = "60 s in place of the amount, which needs blocks of one size; `--set \
+                       measure=…`";
+            losses.worsen(id.filter(|_| job.one_size().is_none()), Verdict::near(why));
         }
         return;
     }
     let (value, source) = most_of(jobs, losses);
     group.stages.set("amount", value, source);
-    let flushes = first(jobs, |job| job.end_fsync.as_ref()).filter(|got| got.value);
-    match flushes {
-        Some(got) => {
-            losses.replace(got.id, Verdict::same("`stages.count_fsync`"));
-            group.stages.set("count_fsync", "true", losses.source(got.id));
-        }
-        None => group.stages.set("count_fsync", "false", ""),
-    }
+    let flushes = yes(jobs, "end_fsync");
+    losses.replace(flushes, Verdict::same("`stages.count_fsync`"));
+    group.stages.set("count_fsync", flushes.is_some().to_string(), losses.source(flushes));
     group.stages.set("count_close", "false", "");
-    if let Some(got) = first(jobs, |job| job.exitall.as_ref()).filter(|got| got.value) {
-        losses.replace(got.id, Verdict::same("`stages.stonewall`"));
-        group.stages.set("stonewall", "true", losses.source(got.id));
+    if let Some(id) = yes(jobs, "exitall") {
+        losses.replace(id, Verdict::same("`stages.stonewall`"));
+        group.stages.set("stonewall", "true", losses.source(id));
     }
 }
 
@@ -334,26 +342,31 @@ fn amount(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
 fn most_of(jobs: &[Job], losses: &mut Losses) -> (String, String) {
     let mut all: Vec<(Option<u64>, Option<OptionId>)> = Vec::new();
     for job in jobs {
-        let own = job.size.as_ref().map(|got| got.value);
+        let own = job.size;
         let block = job.one_size().unwrap_or(4096);
-        if job.zones.as_ref().is_some_and(|got| got.value == Zones::Strided) {
-            let ends =
-                [job.io_size.as_ref().map(|got| got.id), job.number.as_ref().map(|got| got.id)];
-            for id in ends.into_iter().flatten() {
-                losses.replace(id, Verdict::near("once through all zones, whatever that is"));
+        if job.zones == Some(Zones::Strided) {
+            for slot in ["io_size", "number"] {
+                losses.replace(
+                    job.id(slot),
+                    Verdict::near("once through all zones, whatever that is"),
+                );
             }
             all.push((None, None));
             continue;
         }
-        let limit = match (&job.number, &job.io_size) {
-            (Some(number), _) => Some((number.value.saturating_mul(block), number.id)),
-            (None, Some(io)) => match io.value {
-                Extent::Bytes(bytes) => Some((bytes, io.id)),
-                Extent::Share(_) => {
-                    losses.replace(io.id, Verdict::near("all of it once, not a share of it"));
-                    None
-                }
-            },
+        let limit = match (job.number("number"), job.io_size) {
+            // What is done first ends the job.
+            (Some(number), Some(Extent::Bytes(bytes))) if bytes < number.saturating_mul(block) => {
+                losses.replace(job.id("number"), Verdict::harmless("`io_size` is done before"));
+                Some((bytes, job.id("io_size")))
+            }
+            (Some(number), _) => Some((number.saturating_mul(block), job.id("number"))),
+            (None, Some(Extent::Bytes(bytes))) => Some((bytes, job.id("io_size"))),
+            (None, Some(Extent::Share(_))) => {
+                let why = "all of it once, not a share of it";
+                losses.replace(job.id("io_size"), Verdict::near(why));
+                None
+            }
             (None, None) => None,
         };
         let Some((limit, id)) = limit else {
@@ -370,28 +383,25 @@ fn most_of(jobs: &[Job], losses: &mut Losses) -> (String, String) {
                         false => Verdict::near(format!("all of it once, not {times:.1} times")),
                     },
                 );
-                all.push((None, Some(id)));
+                all.push((None, id));
             }
             _ => {
                 losses.replace(id, Verdict::same("`stages.amount`"));
-                all.push((Some(limit.max(block)), Some(id)));
+                all.push((Some(limit.max(block)), id));
             }
         }
     }
     let limits = all.iter().filter_map(|(limit, _)| *limit);
     // Where the end of one is the end of all, the least amount counts.
-    let first_ends = jobs.iter().any(|job| job.exitall.as_ref().is_some_and(|got| got.value));
+    let first_ends = jobs.iter().any(|job| job.is("exitall"));
     let most = match all.iter().any(|(limit, _)| limit.is_none()) {
         _ if first_ends => limits.min(),
         true => None,
         false => limits.max(),
     };
     for (_, id) in all.iter().filter(|(limit, _)| *limit != most) {
-        if let Some(id) = id {
-            losses.worsen(*id, Verdict::near("as much as the job that does most beside it"));
-        }
+        losses.worsen(*id, Verdict::near("as much as the job that does most beside it"));
     }
     let id = all.iter().find(|(limit, _)| *limit == most).and_then(|(_, id)| *id);
-    let source = id.map(|id| losses.source(id)).unwrap_or_default();
-    (most.map_or("\"all\"".to_owned(), |most| size(most.min(1 << 60))), source)
+    (most.map_or("\"all\"".to_owned(), |most| size(most.min(1 << 60))), losses.source(id))
 }

@@ -1,10 +1,9 @@
 //! Where the jobs of a group go, and which of them meet there.
 
-use super::job::Job;
+use super::job::{Engine, Job};
 use super::place::{Place, has_characters, place, target};
 use super::priorities;
 use super::unit::Unit;
-use super::work::of;
 use crate::draft::Group;
 use crate::loss::{Losses, Verdict};
 
@@ -14,8 +13,9 @@ pub(super) fn targets(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group
     for job in units.iter().flat_map(|unit| &unit.jobs) {
         let own = target(job);
         all.extend(own.into_iter().filter(|path| !all.contains(path)).collect::<Vec<_>>());
-        if let Some(got) = &job.filename {
-            losses.decide(got.id, of_names(job));
+        losses.decide(job.id("filename"), of_names(job));
+        if place(job) != Place::Own && !matches!(job.engine_kind(), Engine::Metadata(_)) {
+            losses.replace(job.id("files"), Verdict::harmless("its names say how many there are"));
         }
     }
     group.targets = all;
@@ -26,17 +26,11 @@ pub(super) fn targets(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group
     {
         let needs = "targets of one workload among several that run together, of which some have \
                      no path here";
-        for id in units.iter().skip(1).filter_map(Unit::id) {
+        for id in units.iter().skip(1).map(Unit::id) {
             losses.worsen(id, Verdict::refused(needs));
         }
     }
-    group.targets_from = units
-        .first()
-        .map(|unit| match &unit.jobs[0].filename {
-            Some(_) => of(&unit.jobs[0].filename, losses),
-            None => of(&unit.jobs[0].directory, losses),
-        })
-        .unwrap_or_default();
+    group.targets_from = units.first().map(|unit| losses.source(unit.id())).unwrap_or_default();
 }
 
 /// Whether each unit loads targets of its own, so that one leaves out what another has. Files that

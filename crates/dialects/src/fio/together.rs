@@ -29,14 +29,14 @@ pub fn delayed(jobs: &[Job]) -> Option<Delayed> {
 }
 
 fn delay_ns(job: &Job) -> u64 {
-    job.delay.as_ref().map_or(0, |got| got.value)
+    job.number("delay").unwrap_or(0)
 }
 
 /// The rate of a job in bytes or requests, over all its directions.
 fn rate(job: &Job) -> Option<u64> {
     let direction = job.asked();
     let takes = [direction.reads, direction.writes, direction.trims];
-    let rates = job.iops.as_ref().or(job.rate.as_ref())?.value;
+    let rates = job.iops.or(job.rate)?;
     let taken = rates.iter().zip(takes).filter(|(_, takes)| *takes);
     Some(taken.filter_map(|(rate, _)| *rate).fold(0, u64::saturating_add)).filter(|sum| *sum > 0)
 }
@@ -45,19 +45,15 @@ fn rate(job: &Job) -> Option<u64> {
 fn own_time_ns(job: &Job) -> Option<u64> {
     let rate = rate(job)?;
     let amount = || {
-        let size = match (&job.io_size, &job.size) {
-            (Some(got), _) | (None, Some(got)) => got.value,
-            (None, None) => return None,
-        };
-        let Extent::Bytes(bytes) = size else { return None };
-        let per_second = match &job.iops {
+        let Extent::Bytes(bytes) = job.io_size.or(job.size)? else { return None };
+        let per_second = match job.iops {
             Some(_) => u128::from(rate) * u128::from(job.one_size()?),
             None => u128::from(rate),
         };
         u64::try_from(u128::from(bytes) * 1_000_000_000 / per_second.max(1)).ok()
     };
-    let runtime = job.runtime.as_ref().map(|got| got.value).filter(|ns| *ns > 0);
-    let is_timed = job.time_based.as_ref().is_some_and(|got| got.value);
+    let runtime = job.number("runtime").filter(|ns| *ns > 0);
+    let is_timed = job.is("time_based");
     match (runtime, amount()) {
         (Some(runtime), Some(amount)) if !is_timed => Some(runtime.min(amount)),
         (Some(runtime), _) => Some(runtime),
@@ -80,8 +76,7 @@ pub fn curve(job: &Job, delayed: Delayed, losses: &Losses, fields: &mut Fields) 
         steps.push(format!("{{hold = {}}}", time(own)));
         steps.push("{to = 0}".to_owned());
     }
-    let source = job.delay.as_ref().map(|got| losses.source(got.id)).unwrap_or_default();
-    fields.set("rate", format!("[{}]", steps.join(", ")), source);
+    fields.set("rate", format!("[{}]", steps.join(", ")), job.source("delay", losses));
 }
 
 /// Says what became of the delays, and how long the group takes with them.
@@ -89,8 +84,8 @@ pub fn delays(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     let first = jobs.first().map_or(0, delay_ns);
     let all_same = jobs.iter().all(|job| delay_ns(job) == first);
     let found = delayed(jobs);
-    for got in jobs.iter().filter_map(|job| job.delay.as_ref()) {
-        let verdict = match (all_same, found, got.value) {
+    for job in jobs {
+        let verdict = match (all_same, found, delay_ns(job)) {
             (true, ..) => Verdict::harmless("all that run together begin together"),
             (false, _, 0) => Verdict::same("it begins with its group"),
             (false, Some(_), _) => Verdict::same("a curve of `rate`: nothing until then"),
@@ -99,11 +94,11 @@ pub fn delays(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
                  time can have one",
             ),
         };
-        losses.replace(got.id, verdict);
+        losses.replace(job.id("delay"), verdict);
     }
     if let Some(delayed) = found {
-        let last = jobs.iter().max_by_key(|job| delay_ns(job)).and_then(|job| job.delay.as_ref());
-        let source = last.map(|got| losses.source(got.id)).unwrap_or_default();
+        let last = jobs.iter().max_by_key(|job| delay_ns(job));
+        let source = losses.source(last.and_then(|job| job.id("delay")));
         group.stages.0.retain(|line| !["amount", "stonewall"].contains(&line.key));
         group.stages.set("measure", time(delayed.whole_ns.max(100_000_000)), source);
     }
@@ -113,9 +108,8 @@ pub fn delays(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
 /// the group, and their workers.
 pub fn flows(of: &[Flow<'_>], losses: &mut Losses, group: &mut Group) {
     let bound: Vec<usize> = (0..of.len()).filter(|number| of[*number].weight().is_some()).collect();
-    let ids = |flow: &Flow<'_>| -> Vec<_> {
-        flow.jobs.iter().filter_map(|job| job.flow.as_ref()).map(|got| got.id).collect()
-    };
+    let ids =
+        |flow: &Flow<'_>| -> Vec<_> { flow.jobs.iter().filter_map(|job| job.id("flow")).collect() };
     let all: Vec<_> = bound.iter().flat_map(|number| ids(&of[*number])).collect();
     let mut refuse = |why: &str| {
         all.iter().for_each(|id| losses.worsen(*id, Verdict::refused(why)));
@@ -130,7 +124,7 @@ pub fn flows(of: &[Flow<'_>], losses: &mut Losses, group: &mut Group) {
         }
         _ => {}
     }
-    let number = |job: &Job| job.flow_id.as_ref().map_or(0, |got| got.value);
+    let number = |job: &Job| job.number("flow_id").unwrap_or(0);
     let groups: Vec<u64> = bound.iter().map(|at| number(of[*at].jobs[0])).collect();
     if groups.iter().any(|group| *group != groups[0]) {
         return refuse("several groups of shares that run together");
@@ -153,9 +147,9 @@ pub fn flows(of: &[Flow<'_>], losses: &mut Losses, group: &mut Group) {
         return refuse("shares that add up to more than 10,000");
     }
     for (at, weight) in bound.into_iter().zip(weights) {
-        let source = of[at].jobs[0].flow.as_ref().map(|got| losses.source(got.id));
+        let source = of[at].jobs[0].source("flow", losses);
         let share = (weight / common).to_string();
-        group.works[at].fields.set("share", share, source.unwrap_or_default());
+        group.works[at].fields.set("share", share, source);
     }
 }
 
@@ -170,11 +164,12 @@ pub struct Flow<'a> {
 impl Flow<'_> {
     /// The weight of all its workers; `None` where it is not bound.
     fn weight(&self) -> Option<u64> {
-        let own = self.jobs.first()?.flow.as_ref()?.value;
+        let own = self.jobs.first()?.number("flow")?;
         (own > 0).then(|| own.saturating_mul(self.workers.max(1)))
     }
 }
 
-fn divisor(a: u64, b: u64) -> u64 {
+/// The greatest common divisor.
+pub fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }

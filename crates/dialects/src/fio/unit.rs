@@ -1,6 +1,6 @@
 //! A workload: a job, or several that are alike.
 
-use super::job::{Got, Job};
+use super::job::Job;
 use super::place::{Bytes, Place, bytes, files, place, target, workers};
 use super::work::fields;
 use super::{priorities, together};
@@ -78,19 +78,18 @@ impl<'a> Unit<'a> {
     }
 
     pub(super) fn id(&self) -> Option<OptionId> {
-        let job = self.jobs[0];
-        job.filename.as_ref().map(|got| got.id).or(job.directory.as_ref().map(|got| got.id))
+        self.jobs[0].first_id(&["filename", "directory"])
     }
 
     /// The weight of each of its workers, and the group that it is in.
     fn flow(&self) -> [Option<u64>; 2] {
-        let value = |got: &Option<Got<u64>>| got.as_ref().map(|got| got.value);
-        [value(&self.jobs[0].flow), value(&self.jobs[0].flow_id)]
+        let weight = self.jobs[0].number("flow").filter(|weight| *weight > 0);
+        [weight, self.jobs[0].number("flow_id")]
     }
 
     /// Whether it checks what it writes.
     pub(super) fn verifies(&self) -> bool {
-        let checks = self.jobs[0].verify.as_ref().is_some_and(|got| got.value);
+        let checks = self.jobs[0].is("verify");
         checks && self.jobs[0].changes()
     }
 
@@ -107,9 +106,7 @@ pub(super) fn name(unit: &Unit<'_>, taken: &mut Taken) -> String {
 pub(super) fn note(unit: &Unit<'_>) -> String {
     let mut notes: Vec<String> = Vec::new();
     for job in &unit.jobs {
-        if let Some(got) = job.description.as_ref().filter(|got| !got.value.is_empty()) {
-            notes.push(got.value.clone());
-        }
+        notes.extend(job.text("description").filter(|text| !text.is_empty()).map(str::to_owned));
     }
     notes.dedup();
     if unit.jobs.len() > 1 {

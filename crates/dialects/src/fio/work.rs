@@ -1,8 +1,8 @@
 //! A job of fio as a workload: what its requests are, without where they go.
 
-use super::job::{Commands, Direction, Engine, Got, Job, READ, Spread};
+use super::job::{Commands, Direction, Engine, Job, READ, Rates, Split, Spread};
 use crate::draft::{Fields, quoted, share, size, time};
-use crate::loss::{Losses, Verdict};
+use crate::loss::{Losses, OptionId, Verdict};
 
 /// No mix of sizes has more parts.
 const MOST_SIZES: u64 = 32;
@@ -13,13 +13,13 @@ const ALL: u64 = 1_000_000;
 impl Job {
     /// What it asks for.
     pub fn asked(&self) -> Direction {
-        self.rw.as_ref().map_or(READ, |got| got.value)
+        self.rw.unwrap_or(READ)
     }
 
     /// What its requests do: what it asks for, or what its engine sends in place of it.
     pub fn direction(&self) -> Direction {
         let asked = self.asked();
-        if self.space() {
+        if self.space {
             return Direction { reads: false, writes: false, trims: true, ..asked };
         }
         let Some(commands) = self.commands() else { return asked };
@@ -27,15 +27,10 @@ impl Job {
         Direction { reads: verify > 0, writes: write > 0, trims: zeroes > 0, ..asked }
     }
 
-    /// Whether it calls `fallocate`.
-    pub fn space(&self) -> bool {
-        self.space.as_ref().is_some_and(|got| got.value)
-    }
-
     /// The commands that take the place of its writes.
     fn commands(&self) -> Option<Commands> {
         let is_plain = |asked: Direction| asked.writes && !asked.reads && !asked.trims;
-        self.commands.as_ref().filter(|_| is_plain(self.asked())).map(|got| got.value)
+        self.commands.filter(|_| is_plain(self.asked()))
     }
 
     /// Whether something is written or given back.
@@ -45,7 +40,7 @@ impl Job {
 
     /// How requests reach the kernel.
     pub fn engine_kind(&self) -> Engine {
-        self.engine.as_ref().map_or(Engine::Sync, |got| got.value.clone())
+        self.engine.clone().unwrap_or(Engine::Sync)
     }
 
     /// The one size of its requests, if they have one.
@@ -67,7 +62,7 @@ impl Job {
     pub fn sizes(&self) -> [Vec<(u64, u32)>; 2] {
         let asked = self.asked();
         // Whatever is sent in place of them has the sizes of what was asked for.
-        let only = match (self.space(), self.commands()) {
+        let only = match (self.space, self.commands()) {
             (true, _) => Some(usize::from(asked.writes || asked.trims)),
             (false, Some(_)) => Some(1),
             (false, None) => None,
@@ -77,36 +72,28 @@ impl Job {
     }
 
     fn sizes_asked(&self) -> [Vec<(u64, u32)>; 2] {
-        if let Some(split) = &self.split {
-            return split.value.clone();
-        }
-        let direction = |number: usize| match (&self.range, &self.bs) {
-            (Some(range), _) => match range.value[number] {
-                Some((least, most)) => every_size(least, most),
-                None => vec![(BLOCK, 1)],
-            },
-            (None, Some(bs)) => vec![(bs.value[number].unwrap_or(BLOCK), 1)],
-            (None, None) => vec![(BLOCK, 1)],
+        // Sizes with weights beat a range, and a range beats one size, wherever they stand.
+        let direction = |number: usize| match (self.split(number), self.range(number)) {
+            (Some(split), _) => split.clone(),
+            (None, Some((least, most))) => every_size(least, most),
+            (None, None) => vec![(self.bs.and_then(|all| all[number]).unwrap_or(BLOCK), 1)],
         };
         // The sizes of trims are those of writes here.
         let writes = if self.asked().trims && !self.asked().writes { 2 } else { 1 };
         [direction(0), direction(writes)]
     }
 
-    fn sizes_from(&self, losses: &Losses) -> String {
-        let id = self.split.as_ref().map(|got| got.id);
-        let id = id.or(self.range.as_ref().map(|got| got.id));
-        from(id.or(self.bs.as_ref().map(|got| got.id)), losses)
+    fn split(&self, direction: usize) -> Option<&Split> {
+        self.split.as_ref()?[direction].as_ref()
     }
-}
 
-fn from(id: Option<crate::loss::OptionId>, losses: &Losses) -> String {
-    id.map(|id| losses.source(id)).unwrap_or_default()
-}
+    fn range(&self, direction: usize) -> Option<(u64, u64)> {
+        self.range?[direction]
+    }
 
-/// Where a field came from.
-pub fn of<T>(got: &Option<Got<T>>, losses: &Losses) -> String {
-    from(got.as_ref().map(|got| got.id), losses)
+    fn sizes_from(&self, losses: &Losses) -> String {
+        losses.source(self.first_id(&["split", "range", "bs"]))
+    }
 }
 
 /// All multiples of the least size, or 32 steps of the range.
@@ -141,11 +128,15 @@ pub fn fields(job: &Job, losses: &mut Losses) -> Fields {
     order(job, losses, &mut fields);
     depth(job, losses, &mut fields);
     pace(job, losses, &mut fields);
-    if let Some(got) = job.fsync.as_ref().filter(|got| got.value > 0) {
-        fields.set("fsync_every", got.value.to_string(), losses.source(got.id));
+    let every = |slot| job.number(slot).filter(|count| *count > 0).map(|count| (count, slot));
+    if let Some((count, slot)) = every("fdatasync").into_iter().chain(every("fsync")).min() {
+        fields.set("fsync_every", count.to_string(), job.source(slot, losses));
+        let other = every(if slot == "fsync" { "fdatasync" } else { "fsync" });
+        let why = "`fsync_every` has the more frequent one alone";
+        losses.worsen(other.and_then(|(_, slot)| job.id(slot)), Verdict::near(why));
     }
-    if let Some(got) = job.sync.as_ref().filter(|got| got.value) {
-        fields.set("dsync", "true", losses.source(got.id));
+    if let Some(slot) = ["sync", "fua"].into_iter().find(|slot| job.is(slot)) {
+        fields.set("dsync", "true", job.source(slot, losses));
     }
     priority(job, losses, &mut fields);
     fields
@@ -156,18 +147,18 @@ fn blocks(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     let [reads, writes] = job.sizes();
     let source = job.sizes_from(losses);
     if let Some(range) = &job.range
-        && range.value.iter().flatten().any(|(least, most)| most / least.max(&1) > MOST_SIZES)
+        && range.iter().flatten().any(|(least, most)| most / least.max(&1) > MOST_SIZES)
     {
-        losses.worsen(range.id, Verdict::near("32 sizes of the range, each as often"));
+        losses.worsen(job.id("range"), Verdict::near("32 sizes of the range, each as often"));
+    }
+    if (0..3).all(|number| job.split(number).is_some() || job.range(number).is_some()) {
+        let why = "`bssplit` or `bsrange` has the last word, wherever it stands";
+        losses.replace(job.id("bs"), Verdict::harmless(why));
     }
     let all: Vec<u64> = reads.iter().chain(&writes).map(|(size, _)| *size).collect();
     if let Some(odd) = all.iter().find(|size| !(512..=1 << 30).contains(*size)) {
-        let id = [job.bs.as_ref().map(|got| got.id), job.range.as_ref().map(|got| got.id)];
-        let id = id.into_iter().flatten().next().or(job.split.as_ref().map(|got| got.id));
-        if let Some(id) = id {
-            let needs = format!("requests of {odd} bytes; they have 512 bytes to 1 GiB");
-            losses.worsen(id, Verdict::refused(needs));
-        }
+        let needs = format!("requests of {odd} bytes; they have 512 bytes to 1 GiB");
+        losses.worsen(job.first_id(&["bs", "range", "split"]), Verdict::refused(needs));
     }
     let bounded = |sizes: &[(u64, u32)]| -> Vec<(u64, u32)> {
         let mut all: Vec<(u64, u32)> = Vec::new();
@@ -190,12 +181,12 @@ fn blocks(job: &Job, losses: &mut Losses, fields: &mut Fields) {
         (false, _) => fields.set("block_size", mix(&writes), source),
         _ => fields.set("block_size", mix(&reads), source),
     }
-    let rw = of(&job.rw, losses);
+    let rw = job.source("rw", losses);
     let (read, read_from) = match (direction.reads, direction.writes) {
         (true, false) => (ALL, rw.clone()),
         (false, _) => (0, rw.clone()),
-        (true, true) => match &job.mix {
-            Some(got) => (got.value, losses.source(got.id)),
+        (true, true) => match job.number("mix") {
+            Some(mix) => (mix, job.source("mix", losses)),
             None => (ALL / 2, rw.clone()),
         },
     };
@@ -209,21 +200,17 @@ fn blocks(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     }
     super::commands::fields(job, losses, fields);
     let is_mixed = direction.reads && direction.writes;
-    if let Some(got) = job.mix.as_ref().filter(|_| !is_mixed) {
-        losses.replace(got.id, Verdict::harmless("the job has one direction alone"));
+    if !is_mixed {
+        losses.replace(job.id("mix"), Verdict::harmless("the job has one direction alone"));
     }
 }
 
 /// In what order blocks are touched.
 fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     let direction = job.direction();
-    let rw = of(&job.rw, losses);
+    let rw = job.source("rw", losses);
     let only_random = |losses: &mut Losses| {
-        let ids = [
-            job.spread.as_ref().map(|got| got.id),
-            job.no_map.as_ref().map(|got| got.id),
-            job.random.as_ref().map(|got| got.id),
-        ];
+        let ids = [job.id("spread"), job.id("no_map"), job.id("random")];
         for id in ids.into_iter().flatten() {
             losses.replace(id, Verdict::harmless("the job's order is sequential"));
         }
@@ -238,10 +225,10 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
         return;
     }
     super::zones::zones(job, losses, fields);
-    let has_map = !job.no_map.as_ref().is_some_and(|got| got.value);
-    let partly = job.random.as_ref().is_some_and(|got| got.value < ALL) || direction.behind > 1;
-    let spread_from = of(&job.spread, losses);
-    match job.spread.as_ref().map(|got| &got.value) {
+    let has_map = !job.is("no_map");
+    let partly = job.number("random").is_some_and(|part| part < ALL) || direction.behind > 1;
+    let spread_from = job.source("spread", losses);
+    match &job.spread {
         Some(Spread::Zipf(theta)) => {
             fields.set("access", "\"zipf\"", spread_from.clone());
             fields.set("skew", thousandths((*theta).clamp(1, 10_000)), spread_from);
@@ -259,33 +246,33 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
             fields.set("access", "\"permutation\"", rw.clone());
         }
         Some(Spread::Even) | None => {
-            let source = if has_map { rw.clone() } else { of(&job.no_map, losses) };
+            let source = if has_map { rw.clone() } else { job.source("no_map", losses) };
             fields.set("access", "\"random\"", source);
-            if let (true, Some(got)) = (has_map, &job.rw) {
+            if has_map {
                 let why = "`access = \"random\"`: a block may come twice before all came once; \
                            with sizes or orders mixed, there is no permutation";
-                losses.worsen(got.id, Verdict::near(why));
+                losses.worsen(job.id("rw"), Verdict::near(why));
             }
         }
     }
     if direction.behind > 1 {
         fields.set("random", quoted(&share(ALL / direction.behind as u64)), rw);
-    } else if let Some(got) = job.random.as_ref().filter(|got| got.value < ALL) {
-        fields.set("random", quoted(&share(got.value)), losses.source(got.id));
+    } else if let Some(part) = job.number("random").filter(|part| *part < ALL) {
+        fields.set("random", quoted(&share(part)), job.source("random", losses));
     }
-    if let Some(got) = job.align.as_ref().filter(|got| got.value > 0) {
-        fields.set("align", size(got.value.clamp(512, 1 << 30)), losses.source(got.id));
+    if let Some(bytes) = job.number("align").filter(|bytes| *bytes > 0) {
+        fields.set("align", size(bytes.clamp(512, 1 << 30)), job.source("align", losses));
     }
 }
 
 /// Random requests at given blocks, one after the other.
 fn sequence(job: &Job, places: &[u32], losses: &mut Losses, fields: &mut Fields) {
-    let Some(spread) = &job.spread else { return };
+    let spread = job.id("spread");
     let block = job.one_size().unwrap_or(BLOCK);
-    let advances = job.advances.as_ref().is_some_and(|got| got.value);
+    let advances = job.is("advances");
     let rounds = places.len() as u64;
-    let number = job.number.as_ref().map(|got| got.value);
-    let bytes = match job.io_size.as_ref().map(|got| got.value) {
+    let number = job.number("number");
+    let bytes = match job.io_size {
         Some(crate::values::Extent::Bytes(bytes)) => Some(bytes / block),
         Some(crate::values::Extent::Share(_)) => Some(0),
         None => None,
@@ -306,32 +293,28 @@ fn sequence(job: &Job, places: &[u32], losses: &mut Losses, fields: &mut Fields)
         () => None,
     };
     if let Some(needs) = needs {
-        losses.worsen(spread.id, Verdict::refused(needs));
+        losses.worsen(spread, Verdict::refused(needs));
         return;
     }
-    let source = losses.source(spread.id);
+    let source = losses.source(spread);
     fields.set("access", "\"random\"", source.clone());
     let words: Vec<String> = places.iter().map(u32::to_string).collect();
     fields.set("sequence", quoted(&words.join(",")), source);
-    if let Some(got) = &job.advances {
-        losses.replace(got.id, Verdict::same("`sequence_advances`"));
-        if got.value {
-            fields.set("sequence_advances", "true", losses.source(got.id));
-        }
+    losses.replace(job.id("advances"), Verdict::same("`sequence_advances`"));
+    if advances {
+        fields.set("sequence_advances", "true", job.source("advances", losses));
     }
 }
 
 /// What lies between sequential requests: so many bytes from the end of one to the start of the
 /// next, forward or back.
 fn skips(job: &Job, behind: i64, losses: &mut Losses, fields: &mut Fields) {
-    let rw = of(&job.rw, losses);
+    let rw = job.source("rw", losses);
     let block = job.one_size().unwrap_or(BLOCK);
     let step = i128::from(behind) + i128::from(block);
     let stride = u64::try_from(step.unsigned_abs()).unwrap_or(1 << 50).min(1 << 50);
     if step == 0 {
-        if let Some(got) = &job.rw {
-            losses.worsen(got.id, Verdict::refused("the same place again and again"));
-        }
+        losses.worsen(job.id("rw"), Verdict::refused("the same place again and again"));
         return;
     }
     if step < 0 {
@@ -346,9 +329,7 @@ fn skips(job: &Job, behind: i64, losses: &mut Losses, fields: &mut Fields) {
                  has done `size` bytes"
             }
         };
-        if let Some(got) = &job.rw {
-            losses.worsen(got.id, Verdict::near(why));
-        }
+        losses.worsen(job.id("rw"), Verdict::near(why));
     }
     if stride != block || job.one_size().is_none() {
         fields.set("stride", size(stride), rw);
@@ -371,17 +352,18 @@ fn thousandths(value: u64) -> String {
 }
 
 fn depth(job: &Job, losses: &mut Losses, fields: &mut Fields) {
-    match (&job.depth, job.engine_kind()) {
-        (Some(got), Engine::Sync) if got.value > 1 => {
+    let id = job.id("depth");
+    match (job.number("depth"), job.engine_kind()) {
+        (Some(depth), Engine::Sync) if depth > 1 => {
             let why = "its engine has one request at a time, whatever the depth";
-            losses.replace(got.id, Verdict::harmless(why));
-            fields.set("depth", "1", of(&job.engine, losses));
+            losses.replace(id, Verdict::harmless(why));
+            fields.set("depth", "1", job.source("engine", losses));
         }
-        (Some(got), _) => {
-            if got.value > 4096 {
-                losses.worsen(got.id, Verdict::near("`depth = 4096`, the largest"));
+        (Some(depth), _) => {
+            if depth > 4096 {
+                losses.worsen(id, Verdict::near("`depth = 4096`, the largest"));
             }
-            fields.set("depth", got.value.clamp(1, 4096).to_string(), losses.source(got.id));
+            fields.set("depth", depth.clamp(1, 4096).to_string(), losses.source(id));
         }
         (None, _) => fields.set("depth", "1", ""),
     }
@@ -390,17 +372,16 @@ fn depth(job: &Job, losses: &mut Losses, fields: &mut Fields) {
 /// When requests are due.
 fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     let direction = job.asked();
-    let sum = |rates: &[Option<u64>; 3]| {
+    let sum = |rates: Option<Rates>| {
         let takes = [direction.reads, direction.writes, direction.trims];
-        let taken = rates.iter().zip(takes).filter(|(_, takes)| *takes);
-        taken.filter_map(|(rate, _)| *rate).fold(0, u64::saturating_add)
+        let taken = rates?.into_iter().zip(takes).filter(|(_, takes)| *takes);
+        let sum = taken.filter_map(|(rate, _)| rate).fold(0, u64::saturating_add);
+        Some(sum).filter(|sum| *sum > 0)
     };
-    let iops = job.iops.as_ref().map(|got| (sum(&got.value), got.id)).filter(|(sum, _)| *sum > 0);
-    let bytes = job.rate.as_ref().map(|got| (sum(&got.value), got.id)).filter(|(sum, _)| *sum > 0);
-    let rate = match (iops, bytes) {
-        (Some((rate, id)), _) => Some((rate.min(1_000_000_000).to_string(), id)),
-        (None, Some((rate, id))) => {
-            Some((quoted(&format!("{}B/s", rate.min(1_000_000_000_000))), id))
+    let rate = match (sum(job.iops), sum(job.rate)) {
+        (Some(rate), _) => Some((rate.min(1_000_000_000).to_string(), job.id("iops"))),
+        (None, Some(rate)) => {
+            Some((quoted(&format!("{}B/s", rate.min(1_000_000_000_000))), job.id("rate")))
         }
         (None, None) => None,
     };
@@ -408,37 +389,34 @@ fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
         fields.set("rate", rate.clone(), losses.source(*id));
         fields.set("rate_of", "\"worker\"", "");
         share_of_rates(job, *id, losses, fields);
-        if job.poisson.as_ref().is_some_and(|got| got.value) {
-            fields.set("arrivals", "\"poisson\"", of(&job.poisson, losses));
+        if job.text("arrivals") == Some("poisson") {
+            fields.set("arrivals", "\"poisson\"", job.source("arrivals", losses));
         }
     }
-    let Some(think) = job.think.as_ref().filter(|got| got.value > 0) else { return };
+    let Some(think) = job.number("think").filter(|ns| *ns > 0) else { return };
     if rate.is_some() {
         let why = "the rate alone says when requests are due; fio also rests";
-        losses.worsen(think.id, Verdict::near(why));
+        losses.worsen(job.id("think"), Verdict::near(why));
         return;
     }
-    fields.set("think", time(think.value), losses.source(think.id));
-    if let Some(burst) = job.burst.as_ref().filter(|got| got.value > 1) {
-        fields.set("burst", burst.value.min(65_536).to_string(), losses.source(burst.id));
+    fields.set("think", time(think), job.source("think", losses));
+    if let Some(burst) = job.number("burst").filter(|count| *count > 1) {
+        fields.set("burst", burst.min(65_536).to_string(), job.source("burst", losses));
     }
 }
 
 /// fio holds reads and writes of a mix each to a rate of its own, whatever `rwmixread` is.
-fn share_of_rates(job: &Job, id: crate::loss::OptionId, losses: &mut Losses, fields: &mut Fields) {
+fn share_of_rates(job: &Job, id: Option<OptionId>, losses: &mut Losses, fields: &mut Fields) {
     let direction = job.asked();
-    let rates = job.iops.as_ref().or(job.rate.as_ref()).map(|got| got.value);
-    let Some([Some(reads), Some(writes), _]) = rates else { return };
+    let Some([Some(reads), Some(writes), _]) = job.iops.or(job.rate) else { return };
     let both = u128::from(reads) + u128::from(writes);
     if !direction.reads || !direction.writes || direction.trims || both == 0 {
         return;
     }
     let read = (u128::from(reads) * u128::from(ALL) / both) as u64;
     fields.set("read", quoted(&share(read)), losses.source(id));
-    if let Some(mix) = &job.mix {
-        let why = "fio holds reads and writes each to a rate of its own; their rates are the share";
-        losses.worsen(mix.id, Verdict::near(why));
-    }
+    let why = "fio holds reads and writes each to a rate of its own; their rates are the share";
+    losses.worsen(job.id("mix"), Verdict::near(why));
 }
 
 /// A class and a level of fio's, as a suite has them.
@@ -452,14 +430,10 @@ pub fn priority_word(class: u64, level: u64) -> Option<String> {
 }
 
 fn priority(job: &Job, losses: &Losses, fields: &mut Fields) {
-    let level = job.prio.as_ref().map_or(0, |got| got.value.min(7));
-    let class = job.prioclass.as_ref().map(|got| got.value);
-    let source = match of(&job.prioclass, losses) {
-        class if class.is_empty() => of(&job.prio, losses),
-        class => class,
-    };
-    let class = class.or(job.prio.as_ref().map(|_| 2)).unwrap_or(0);
+    let level = job.number("prio").map_or(0, |level| level.min(7));
+    let class = job.number("prioclass");
+    let class = class.or(job.id("prio").map(|_| 2)).unwrap_or(0);
     if let Some(word) = priority_word(class, level) {
-        fields.set("priority", word, source);
+        fields.set("priority", word, losses.source(job.first_id(&["prioclass", "prio"])));
     }
 }

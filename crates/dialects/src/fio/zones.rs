@@ -1,7 +1,7 @@
 //! Zones (`zonemode`): strided ones become runs with strides between, those of a zoned device
 //! `zones = "device"`.
 
-use super::job::{Engine, Got, Job, Zones};
+use super::job::{Engine, Job, Zones};
 use super::place::{Place, place, workers};
 use crate::draft::{Fields, quoted, share, size};
 use crate::loss::{Losses, OptionId, Verdict};
@@ -10,65 +10,54 @@ use crate::values::Extent;
 impl Job {
     /// Whether it keeps to the zones of a device.
     pub fn keeps_to_zones(&self) -> bool {
-        let is_so = |got: &Got<Zones>| got.value == Zones::OfDevice;
         // What only reads, and anywhere, knows of no zone.
-        self.zones.as_ref().is_some_and(is_so) && (self.changes() || !self.reads_beyond())
-    }
-
-    fn reads_beyond(&self) -> bool {
-        self.beyond.as_ref().is_some_and(|got| got.value)
+        self.zones == Some(Zones::OfDevice) && (self.changes() || !self.is("beyond"))
     }
 }
 
 /// Says what became of a job's zones, and sets what the workload has of them.
 pub fn zones(job: &Job, losses: &mut Losses, fields: &mut Fields) {
-    let Some(mode) = &job.zones else { return };
-    match mode.value {
+    let (Some(zones), Some(mode)) = (job.zones, job.id("zones")) else { return };
+    match zones {
         Zones::Strided => strided(job, mode, losses, fields),
         Zones::OfDevice if job.keeps_to_zones() => of_device(job, mode, losses, fields),
         Zones::OfDevice => {
-            losses.decide(mode.id, Verdict::same("the device is read as any other one"));
-            let size = job.zone_size.as_ref().map(|got| got.id);
-            let beyond = job.beyond.as_ref().map(|got| got.id);
-            for id in [size, beyond].into_iter().flatten() {
-                losses.decide(id, Verdict::harmless("reads go where they fall"));
+            losses.decide(mode, Verdict::same("the device is read as any other one"));
+            for slot in ["zone_size", "beyond"] {
+                losses.decide(job.id(slot), Verdict::harmless("reads go where they fall"));
             }
         }
     }
 }
 
 /// Writes at write pointers, reads below them, trims of whole zones.
-fn of_device(job: &Job, mode: &Got<Zones>, losses: &mut Losses, fields: &mut Fields) {
+fn of_device(job: &Job, mode: OptionId, losses: &mut Losses, fields: &mut Fields) {
     if let Some(needs) = not_by_zones(job) {
-        losses.replace(mode.id, Verdict::refused(needs));
+        losses.replace(mode, Verdict::refused(needs));
         return;
     }
-    losses.decide(mode.id, differs(job));
-    fields.set("zones", "\"device\"", losses.source(mode.id));
-    let mut put = |id: OptionId, key: &'static str, value: String| {
-        losses.decide(id, Verdict::same(format!("`{key}`")));
-        fields.set(key, value, losses.source(id));
+    losses.decide(mode, differs(job));
+    fields.set("zones", "\"device\"", losses.source(mode));
+    let mut put = |slot: &str, key: &'static str, value: &dyn Fn(u64) -> String| {
+        if let (Some(number), id) = (job.number(slot), job.id(slot)) {
+            losses.decide(id, Verdict::same(format!("`{key}`")));
+            fields.set(key, value(number), losses.source(id));
+        }
     };
-    if let Some(got) = &job.zone_size {
-        put(got.id, "zone_size", size(got.value));
+    let part = |ppm: u64| quoted(&share(ppm));
+    put("zone_size", "zone_size", &size);
+    if job.direction().writes {
+        put("open_zones", "open_zones", &|count| count.to_string());
+        put("own_open_zones", "worker_open_zones", &|count| count.to_string());
+        // Without a frequency, fio resets full zones alone.
+        if job.number("reset_frequency").is_some_and(|ppm| ppm > 0) {
+            put("reset_frequency", "zone_reset_frequency", &part);
+            put("reset_threshold", "zone_reset_threshold", &part);
+        }
     }
-    if let Some(got) = &job.beyond {
-        put(got.id, "unwritten_reads", got.value.to_string());
-    }
-    if !job.direction().writes {
-        return;
-    }
-    if let Some(got) = &job.open_zones {
-        put(got.id, "open_zones", got.value.to_string());
-    }
-    if let Some(got) = &job.own_open_zones {
-        put(got.id, "worker_open_zones", got.value.to_string());
-    }
-    // Without a frequency, fio resets full zones alone.
-    let Some(frequency) = job.reset_frequency.as_ref().filter(|got| got.value > 0) else { return };
-    put(frequency.id, "zone_reset_frequency", quoted(&share(frequency.value)));
-    if let Some(got) = &job.reset_threshold {
-        put(got.id, "zone_reset_threshold", quoted(&share(got.value)));
+    if let Some(id) = job.id("beyond") {
+        losses.decide(id, Verdict::same("`unwritten_reads`"));
+        fields.set("unwritten_reads", job.is("beyond").to_string(), losses.source(id));
     }
 }
 
@@ -92,23 +81,22 @@ fn differs(job: &Job) -> Verdict {
 
 fn depth(job: &Job) -> u64 {
     let is_sync = job.engine_kind() == Engine::Sync;
-    job.depth.as_ref().filter(|_| !is_sync).map_or(1, |got| got.value)
+    job.number("depth").filter(|_| !is_sync).unwrap_or(1)
 }
 
 /// Why a job cannot keep to zones here.
 fn not_by_zones(job: &Job) -> Option<&'static str> {
     let direction = job.direction();
-    let says = |got: &Option<Got<bool>>| got.as_ref().is_some_and(|got| got.value);
     let moves = direction.reads || direction.writes;
-    let zone = job.zone_size.as_ref().map(|got| got.value);
-    let is_less = |limit: Extent| job.size.as_ref().is_none_or(|size| size.value != limit);
+    let zone = job.number("zone_size");
+    let is_less = |limit: Extent| job.size != Some(limit);
     let is_file = !matches!(place(job), Place::Devices(_));
-    let partly = job.random.as_ref().is_some_and(|got| got.value < 1_000_000);
+    let partly = job.number("random").is_some_and(|share| share < 1_000_000);
     Some(match () {
         () if direction != job.asked() => "other commands than reads and writes, by zones",
         () if direction.trims && moves => "resets of zones in one job with other requests",
         () if direction.behind != 0 || partly => "zones that are gone through in another order",
-        () if job.zone_skip.as_ref().is_some_and(|got| got.value > 0) => {
+        () if job.number("zone_skip").is_some_and(|bytes| bytes > 0) => {
             "zones that are passed over (`zoneskip`)"
         }
         () if direction.trims && (zone.is_none() || job.one_size() != zone) => {
@@ -116,28 +104,25 @@ fn not_by_zones(job: &Job) -> Option<&'static str> {
         }
         () if direction.trims && depth(job) > 1 => "several resets of zones at the same time",
         () if is_file && zone.is_none() => "the size of the zones of a file; give `zonesize`",
-        () if moves && !says(&job.direct) && !says(&job.uncached) => {
+        () if moves && !job.is("direct") && !job.uncached => {
             "writes and reads by zones through the page cache"
         }
         () if direction.writes && !direction.random && depth(job) > 1 => {
             "several writes under way in one zone; `iodepth=1` has one"
         }
-        () if says(&job.verify) => "checks of what is written by zones",
-        () if job.number.is_some() => "an amount of requests by zones",
-        () if job.io_size.as_ref().is_some_and(|got| is_less(got.value)) => {
-            "an amount that is not all of the zones"
-        }
+        () if job.is("verify") => "checks of what is written by zones",
+        () if job.number("number").is_some() => "an amount of requests by zones",
+        () if job.io_size.is_some_and(is_less) => "an amount that is not all of the zones",
         () => return None,
     })
 }
 
 /// So many bytes of each zone in order, then on to the next one.
-fn strided(job: &Job, mode: &Got<Zones>, losses: &mut Losses, fields: &mut Fields) {
+fn strided(job: &Job, mode: OptionId, losses: &mut Losses, fields: &mut Fields) {
     let direction = job.direction();
-    let value = |got: &Option<Got<u64>>| got.as_ref().map(|got| got.value);
-    let run = value(&job.zone_size).unwrap_or(0);
-    let range = value(&job.zone_range).unwrap_or(run);
-    let stride = range.saturating_add(value(&job.zone_skip).unwrap_or(0));
+    let run = job.number("zone_size").unwrap_or(0);
+    let range = job.number("zone_range").unwrap_or(run);
+    let stride = range.saturating_add(job.number("zone_skip").unwrap_or(0));
     let block = job.one_size();
     let needs = match block {
         _ if direction.random => Some("requests at random inside of one zone after the other"),
@@ -149,24 +134,22 @@ fn strided(job: &Job, mode: &Got<Zones>, losses: &mut Losses, fields: &mut Field
         Some(_) => None,
     };
     if let Some(needs) = needs {
-        losses.replace(mode.id, Verdict::refused(needs));
+        losses.replace(mode, Verdict::refused(needs));
         return;
     }
     let why = "`run` and `stride`: once through all zones; fio goes round until it has done as \
                many bytes as there are";
-    losses.decide(mode.id, Verdict::near(why));
-    let field = |losses: &mut Losses, got: &Option<Got<u64>>, field: &str| -> Option<OptionId> {
-        let got = got.as_ref()?;
-        losses.replace(got.id, Verdict::same(field));
-        Some(got.id)
-    };
-    let of_run = field(losses, &job.zone_size, "`run`");
-    field(losses, &job.zone_range, "`stride`, with `zoneskip`");
-    let of_stride = field(losses, &job.zone_skip, "`stride`, with `zonerange` or `zonesize`");
-    let source = |id: Option<OptionId>, losses: &Losses| id.map(|id| losses.source(id));
+    losses.decide(mode, Verdict::near(why));
+    for (slot, field) in [
+        ("zone_size", "`run`"),
+        ("zone_range", "`stride`, with `zoneskip`"),
+        ("zone_skip", "`stride`, with `zonerange` or `zonesize`"),
+    ] {
+        losses.replace(job.id(slot), Verdict::same(field));
+    }
     if stride > run {
-        fields.set("run", size(run), source(of_run, losses).unwrap_or_default());
-        let from = source(of_stride.or(of_run), losses).unwrap_or_default();
+        fields.set("run", size(run), job.source("zone_size", losses));
+        let from = losses.source(job.first_id(&["zone_skip", "zone_size"]));
         fields.set("stride", size(stride.min(1 << 50)), from);
     }
 }

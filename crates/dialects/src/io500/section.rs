@@ -1,7 +1,7 @@
 //! The sections of an io500.ini, with their options and the values that are given.
 
+use crate::apart::inside;
 use crate::loss::Verdict;
-use crate::mpi::job::inside;
 use crate::rows::{Chapter, Given, Reads, Row, Table, Value, Values};
 use crate::values::{number, plain_text};
 use std::collections::BTreeMap;

@@ -1,7 +1,6 @@
 //! IOR and mdtest: command lines, with the launcher that stands before them.
 
 mod ior;
-pub mod job;
 mod mdtest;
 
 use crate::draft::Fields;

@@ -142,6 +142,120 @@ fn what_zones_do_not_have_is_refused() {
     }
 }
 
+/// The lines of the suite of a job that has these options, without where they came from.
+fn fields(options: &str) -> Vec<String> {
+    let text = format!("[global]\n{options}\n");
+    let import = import("a.fio", &text, Some(Dialect::Fio), &WORLD).expect("a job");
+    let lines = import.suites[0].text.lines().map(|line| line.split(" #").next().unwrap_or(line));
+    lines.map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[test]
+fn weights_beat_a_range_and_a_range_one_size_wherever_they_stand() {
+    for (options, expected) in [
+        ("bssplit=4k/50:64k/50\n[a]\nbs=16k", r#"block_size = "4KiB:50, 64KiB:50""#),
+        ("bsrange=4k-8k\n[a]\nbs=16k", r#"block_size = "4KiB:1, 8KiB:1""#),
+        ("bsrange=4k-8k\n[a]\nbssplit=16k", r#"block_size = "16KiB""#),
+        ("[a]\nrw=randrw\nbssplit=,64k/100\nbs=8k", r#"write_block_size = "64KiB""#),
+        ("[a]\nrw=randrw\nbssplit=,64k/100\nbs=8k", r#"block_size = "8KiB""#),
+        ("[a]\nrw=randrw\nbsrange=8k-16k,\nbs=1k", r#"write_block_size = "1KiB""#),
+        ("[a]\nrw=randtrim\nbssplit=4k,8k,16k/100", r#"block_size = "16KiB""#),
+    ] {
+        let lines = fields(options);
+        assert!(lines.iter().any(|line| line == expected), "{options}: {lines:?}");
+    }
+}
+
+#[test]
+fn of_two_options_that_go_together_the_one_counts_that_counts_in_fio() {
+    for (options, expected) in [
+        ("rw=write\nbs=4k\nsize=1m\nfsync=4\nfdatasync=8", "fsync_every = 4"),
+        ("rw=write\nbs=4k\nsize=1m\nfdatasync=8\nfsync=0", "fsync_every = 8"),
+        (
+            "rw=write\nsize=1m\nbuffer_compress_percentage=50\nzero_buffers",
+            "compressible = \"50%\"",
+        ),
+        ("rw=read\nsize=4m\nbs=4k\nnumber_ios=1000\nio_size=64k", "amount = \"64KiB\""),
+        ("rw=read\nsize=4m\nbs=4k\nnumber_ios=10\nio_size=64k", "amount = \"40KiB\""),
+        ("rw=read\nioengine=io_uring\nhipri\nsqthread_poll=0", "poll = \"completions\""),
+    ] {
+        let lines = fields(&format!("[a]\n{options}"));
+        assert!(lines.iter().any(|line| line == expected), "{options}: {lines:?}");
+    }
+    let both = fields("[a]\nrw=write\nsize=1m\ndedupe_percentage=30\nbuffer_pattern=0xff");
+    assert!(!both.iter().any(|line| line.starts_with("compressible")), "{both:?}");
+}
+
+#[test]
+fn jobs_that_run_together_are_told_where_they_have_one_value() {
+    let classes = |options: &str| -> Vec<&str> {
+        let text = format!("[global]\nrw=randwrite\nsize=1m\n[a]\n{options}\n");
+        let import = import("a.fio", &text, Some(Dialect::Fio), &WORLD).expect("jobs");
+        let names = ["invalidate", "buffer_compress_percentage", "loops"];
+        let told = import.options.iter().filter(|told| names.contains(&told.name.as_str()));
+        told.map(|told| told.class.word()).collect()
+    };
+    let part = "buffer_compress_percentage=50";
+    assert_eq!(classes(&format!("{part}\n[b]\n{part}")), ["same", "same"]);
+    assert_eq!(classes(&format!("{part}\n[b]\nbs=8k")), ["approximated"]);
+    assert_eq!(classes(&format!("{part}\n[b]\nrw=randread")), ["same"]);
+    assert_eq!(classes("invalidate=0\n[b]\ninvalidate=1"), ["same", "approximated"]);
+    assert_eq!(classes("invalidate=1\n[b]\nbs=8k"), ["same"]);
+    assert_eq!(classes("loops=3\nruntime=5\ntime_based"), ["harmless"], "the time ends it");
+    assert_eq!(classes("loops=3"), ["approximated"]);
+}
+
+#[test]
+fn a_job_takes_back_what_global_says() {
+    let zoned = "filename=/dev/sdx\ndirect=1\nsize=8m\nzonesize=1m\nrw=randwrite\nzonemode=zbd";
+    for (global, off, field) in [
+        (zoned, "zonemode=none", "zones ="),
+        ("rw=write\nsize=1m\nwritefua=1", "writefua=0", "dsync ="),
+        ("rw=randwrite\nsize=1m\nsprandom=1", "sprandom=0", "until ="),
+    ] {
+        let has = |own: &str| {
+            let lines = fields(&format!("{global}\n[a]\n{own}"));
+            lines.iter().any(|line| line.starts_with(field))
+        };
+        assert!(has("bs=4k") && !has(off), "{off}");
+    }
+}
+
+#[test]
+fn odd_sizes_past_the_page_cache_are_refused_in_mixes_as_well() {
+    for sizes in ["bs=520", "bssplit=520/50:1k/50", "bsrange=520-5200", "bs=4k\nbssplit=520"] {
+        let text = format!("[a]\nrw=randread\nsize=1m\ndirect=1\n{sizes}\n");
+        let import = import("a.fio", &text, Some(Dialect::Fio), &WORLD).expect("a job");
+        assert_eq!(import.refused().count(), 1, "{sizes}");
+        let buffered = text.replace("direct=1", "direct=0");
+        let import = crate::import("a.fio", &buffered, Some(Dialect::Fio), &WORLD);
+        assert_eq!(import.expect("a job").refused().count(), 0, "{sizes}");
+    }
+}
+
+#[test]
+fn files_are_as_many_and_as_large_as_fio_has_them() {
+    for (options, expected) in [
+        (
+            "rw=read\nsize=10m\noffset=8m\nfilesize=10m",
+            ["size = \"10MiB\"", "range = \"80%-100%\""],
+        ),
+        ("rw=read\nsize=1m\noffset=1m\nfilesize=4m", ["size = \"4MiB\"", "range = \"25%-50%\""]),
+        ("rw=read\nsize=4m\nnrfiles=4\nfilename=/x/y", ["files = 1", "size = \"4MiB\""]),
+    ] {
+        let lines = fields(&format!("[a]\n{options}"));
+        assert!(expected.iter().all(|one| lines.iter().any(|line| line == one)), "{lines:?}");
+    }
+}
+
+#[test]
+fn what_k_counts_holds_for_the_whole_section() {
+    for options in ["[a]\nbs=4k\nkb_base=1000", "bs=4k\nkb_base=1000\n[a]\nrw=read"] {
+        let lines = fields(options);
+        assert!(lines.iter().any(|line| line == "block_size = 4000"), "{options}: {lines:?}");
+    }
+}
+
 #[test]
 fn a_suite_is_not_taken_for_a_job_file() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../suites");

@@ -4,8 +4,8 @@ use super::values::{
     begins, bytes, count, duration, extent, is_asked, list, millionths, number, numbers, part,
     range, rates, saved, seek, sizes, sizes_in_turn,
 };
+use crate::apart::inside;
 use crate::loss::{Losses, OptionId, Verdict};
-use crate::mpi::job::inside;
 use crate::rows::{Given, Reads, Row, Table, Value, Values};
 use crate::values::{percent, plain_text};
 use std::sync::LazyLock;

@@ -1,10 +1,10 @@
 //! The storage of a run as targets, and the layout on them.
 
 use super::definition::Definition;
+use crate::apart::inside;
 use crate::apart::{Apart, apart};
 use crate::draft::{Group, size};
 use crate::loss::{Losses, Verdict};
-use crate::mpi::job::inside;
 
 pub(super) fn is_device(storage: &Definition) -> bool {
     let lun = storage.values.text("lun").unwrap_or_default();
