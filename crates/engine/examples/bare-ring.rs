@@ -7,10 +7,10 @@
 //!
 //! `bare-ring [FILE…] --bytes N --millis N [--workers N] [--direct] [--async] [--ring | --pread |
 //! --nop]` prints `{"ios": …, "seconds": …}`. Each worker is a thread, which opens the file for
-//! itself, or of several files the next one. `--async` hands each request to a thread of the kernel at once, as
-//! the engine does where a file knows no requests that do not wait; `--pread` makes a plain
-//! call for each request; `--nop` sends the kernel's request that does nothing and takes no file;
-//! its offsets are drawn all the same.
+//! itself, or of several files the next one. `--async` hands each request to a thread of the
+//! kernel at once, as the engine does where a file knows no requests that do not wait; `--pread`
+//! makes a plain call for each request; `--nop` sends the kernel's request that does nothing and
+//! takes no file; its offsets are drawn all the same.
 
 use io_uring::{IoUring, opcode, squeue, types};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};

@@ -280,8 +280,8 @@ pub fn ours(target: &Target, load: Load, program: &Path, backend: &str) -> Vec<S
     let mut words = vec![program.display().to_string()];
     let pattern = if load.random { "randread" } else { "read" };
     words.extend(split(&format!(
-        "run --rw {pattern} --bs {}k --iodepth {} --numjobs {} --json --quiet --size {} --runtime {}ms \
-         --set backend={backend}",
+        "run --rw {pattern} --bs {}k --iodepth {} --numjobs {} --json --quiet --size {} --runtime \
+         {}ms --set backend={backend}",
         load.block_kib, load.depth, load.workers, target.bytes, load.millis
     )));
     // Files of their own are as many as there are workers only where it makes them.
@@ -319,7 +319,8 @@ pub fn fio(target: &Target, load: Load, engine: &str, more: &str) -> Vec<String>
     let pattern = if load.random { "randread" } else { "read" };
     let mut words = split(&format!(
         "fio --name=bench --ioengine={engine} --rw={pattern} --bs={}k --iodepth={} \
-         --numjobs={} --group_reporting --time_based --readonly --output-format=json --size={} --runtime={}ms --direct={} {more}",
+         --numjobs={} --group_reporting --time_based --readonly \
+         --output-format=json --size={} --runtime={}ms --direct={} {more}",
         load.block_kib,
         load.depth,
         load.workers,

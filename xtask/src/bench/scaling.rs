@@ -25,7 +25,7 @@ const LEAST_EFFICIENCY: f64 = 0.85;
 /// One kind of target.
 struct Place {
     name: &'static str,
-    target: fn(u32) -> Outcome<Target>,
+    target: Make,
     /// Our backend.
     backend: &'static str,
     /// fio's engines: at its defaults, and the fastest ones. Of several, the faster one counts.
@@ -36,6 +36,9 @@ struct Place {
     /// The least ratio to fio's fastest that the project claims.
     least: Option<f64>,
 }
+
+/// Makes a target for so many workers at most.
+type Make = fn(u32) -> Outcome<Target>;
 
 /// An engine of fio with its options, and whether it has a depth.
 type Engine = (&'static str, &'static str, bool);
