@@ -5,11 +5,12 @@
 //! access times. What a load generator does beyond this is its own cost, so `cargo xtask bench`
 //! holds the engine against it.
 //!
-//! `bare-ring [FILE] --bytes N --seconds N [--direct] [--async] [--ring | --pread | --nop]` prints
-//! `{"ios": …, "seconds": …}`. `--async` hands each request to a thread of the kernel at once, as
-//! the engine does where a file knows no requests that do not wait; `--pread` makes a plain
-//! call for each request; `--nop` sends the kernel's request that does nothing and takes no file;
-//! its offsets are drawn all the same.
+//! `bare-ring [FILE…] --bytes N --millis N [--workers N] [--direct] [--async] [--ring | --pread |
+//! --nop]` prints `{"ios": …, "seconds": …}`. Each worker is a thread, which opens the file for
+//! itself, or of several files the next one. `--async` hands each request to a thread of the
+//! kernel at once, as the engine does where a file knows no requests that do not wait; `--pread`
+//! makes a plain call for each request; `--nop` sends the kernel's request that does nothing and
+//! takes no file; its offsets are drawn all the same.
 
 use io_uring::{IoUring, opcode, squeue, types};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
@@ -20,12 +21,14 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::ExitCode;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 const BLOCK: usize = 4096;
 const DEPTH: usize = 32;
+/// How often is looked whether a worker has failed.
+const LOOK: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
@@ -36,9 +39,10 @@ enum Way {
 
 /// What the command line says.
 struct Options {
-    file: Option<String>,
+    files: Vec<String>,
     bytes: u64,
-    seconds: u64,
+    millis: u64,
+    workers: u64,
     direct: bool,
     through_thread: bool,
     way: Way,
@@ -46,9 +50,10 @@ struct Options {
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     let mut options = Options {
-        file: None,
+        files: Vec::new(),
         bytes: 0,
-        seconds: 3,
+        millis: 3000,
+        workers: 1,
         direct: false,
         through_thread: false,
         way: Way::Ring,
@@ -60,7 +65,8 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
         };
         match word.as_str() {
             "--bytes" => options.bytes = number()?,
-            "--seconds" => options.seconds = number()?,
+            "--millis" => options.millis = number()?,
+            "--workers" => options.workers = number()?,
             "--direct" => options.direct = true,
             "--async" => options.through_thread = true,
             "--ring" => options.way = Way::Ring,
@@ -68,14 +74,14 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             "--nop" => options.way = Way::Nop,
             unknown if unknown.starts_with('-') => {
                 return Err(format!(
-                    "`{unknown}` is no option; there are --bytes, --seconds, --direct, --async, \
-                     --ring, --pread, --nop"
+                    "`{unknown}` is no option; there are --bytes, --millis, --workers, --direct, \
+                     --async, --ring, --pread, --nop"
                 ));
             }
-            _ => options.file = Some(word),
+            _ => options.files.push(word),
         }
     }
-    if options.way != Way::Nop && (options.file.is_none() || options.bytes < BLOCK as u64) {
+    if options.way != Way::Nop && (options.files.is_empty() || options.bytes < BLOCK as u64) {
         return Err(format!("a file and --bytes of at least {BLOCK} are wanted"));
     }
     Ok(options)
@@ -184,28 +190,41 @@ fn pread_loop(options: &Options, file: &File, stop: &AtomicBool) -> io::Result<u
     Ok(ios)
 }
 
-fn run(options: &Options) -> io::Result<(u64, f64)> {
+/// The requests of one worker.
+fn work(options: &Options, number: usize, stop: &AtomicBool) -> io::Result<u64> {
     let flags = libc::O_NOATIME | if options.direct { libc::O_DIRECT } else { 0 };
     let open = |path: &String| OpenOptions::new().read(true).custom_flags(flags).open(path);
-    let file = options.file.as_ref().map(open).transpose()?;
-    let stop = Arc::new(AtomicBool::new(false));
-    let time = Duration::from_secs(options.seconds);
+    let file = options.files.get(number % options.files.len().max(1)).map(open).transpose()?;
+    match (&file, options.way) {
+        (Some(file), Way::Pread) => pread_loop(options, file, stop),
+        _ => ring_loop(options, file.as_ref(), stop),
+    }
+}
+
+fn run(options: &Options) -> io::Result<(u64, f64)> {
+    let stop = AtomicBool::new(false);
     let start = Instant::now();
-    let timer = Arc::clone(&stop);
-    std::thread::spawn(move || {
-        std::thread::sleep(time);
-        timer.store(true, Ordering::Relaxed);
-    });
-    let ios = match (&file, options.way) {
-        (Some(file), Way::Pread) => pread_loop(options, file, &stop)?,
-        _ => ring_loop(options, file.as_ref(), &stop)?,
-    };
+    let ios = std::thread::scope(|scope| {
+        let (stop, workers) = (&stop, options.workers as usize);
+        let start_one = |number| scope.spawn(move || work(options, number, stop));
+        let threads: Vec<_> = (0..workers).map(start_one).collect();
+        let end = start + Duration::from_millis(options.millis);
+        // One that fails is not waited for.
+        while Instant::now() < end && !threads.iter().any(ScopedJoinHandle::is_finished) {
+            std::thread::sleep(LOOK.min(end.saturating_duration_since(Instant::now())));
+        }
+        stop.store(true, Ordering::Relaxed);
+        let ends = threads.into_iter().map(|thread| {
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("a worker panicked")))
+        });
+        ends.sum::<io::Result<u64>>()
+    })?;
     Ok((ios, start.elapsed().as_secs_f64()))
 }
 
 fn main() -> ExitCode {
     let result = parse(std::env::args().skip(1)).and_then(|options| {
-        run(&options).map_err(|error| format!("{}: {error}", options.file.unwrap_or_default()))
+        run(&options).map_err(|error| format!("{}: {error}", options.files.join(", ")))
     });
     // A reader that went away is nobody to tell.
     match result {

@@ -6,10 +6,10 @@ use crate::control::Control;
 use crate::driver::Pages;
 use crate::error::EngineError;
 use crate::recorder::RING_OPS;
+use crate::targets::{again, numbers, ours};
 use crate::worker::{Finished, Outcome};
-use model::plan::{HostPlan, PlannedTarget, Stop, Work, Worker};
+use model::plan::{HostPlan, Stop, Work, Worker};
 use model::{Op, WriteMark};
-use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 
@@ -74,34 +74,6 @@ impl OwnFiles {
         };
         self.0.into_iter().filter_map(|(_, file)| close(file)).collect()
     }
-}
-
-/// Which files of a host are ours, and may be opened as often as we like.
-fn ours(plan: &HostPlan) -> Vec<bool> {
-    let is_ours = |kind: &PlannedTarget| {
-        matches!(kind, PlannedTarget::Directory { .. } | PlannedTarget::Joined)
-    };
-    plan.targets
-        .iter()
-        .flat_map(|target| target.files.iter().map(|_| is_ours(&target.kind)))
-        .collect()
-}
-
-/// The files that a worker has bytes of, each once.
-fn numbers(worker: &Worker) -> Vec<u32> {
-    let mut numbers: Vec<u32> = worker.extents.iter().map(|extent| extent.file).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
-}
-
-/// Opens what `file` is once more, in the same way.
-fn again(file: &OwnedFd) -> io::Result<OwnedFd> {
-    let kept = OFlags::ACCMODE | OFlags::DIRECT | OFlags::NOATIME;
-    let flags = rustix::fs::fcntl_getfl(file)? & kept;
-    // By its number and not by its name: whatever stands under the name now, it is the same file.
-    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 /// What a worker does, and what it does it to.

@@ -65,8 +65,10 @@ pub(crate) fn run_on(
     sink: &mut dyn FnMut(IntervalSample),
 ) -> Result<StageOutcome, EngineError> {
     let plan = targets.plan();
+    let (own, refused) = targets.own_files(stage)?;
     let shared = Arc::new(Shared {
         files: targets.files(),
+        own,
         backend,
         world: targets.world().cloned(),
         plan: targets.shared_plan(),
@@ -75,7 +77,7 @@ pub(crate) fn run_on(
         control: control.clone(),
         keep_raw: plan.engine.raw_latencies,
         gate: Gate::default(),
-        degraded: Mutex::new(Vec::new()),
+        degraded: Mutex::new(refused.into_iter().collect()),
         findings: Mutex::new(Findings::default()),
         late_ns: AtomicU64::new(0),
         trees: targets.trees(),

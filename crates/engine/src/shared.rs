@@ -10,7 +10,7 @@ use crate::pinning::Seats;
 use crate::recorder::{Interval, slots};
 use crate::replay::Replays;
 use crate::start_gate::Gate;
-use crate::targets::{Bounds, World};
+use crate::targets::{Bounds, Own, World};
 use crate::timetable::Timetable;
 use crate::turns::Turns;
 use crate::zones::Zones;
@@ -24,6 +24,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Everything that the threads of a stage share.
 pub(crate) struct Shared {
     pub(crate) files: Arc<[OwnedFd]>,
+    /// What each worker has of them for itself.
+    pub(crate) own: Vec<Own>,
     pub(crate) backend: choices::Backend,
     pub(crate) world: Option<Arc<Mutex<World>>>,
     pub(crate) plan: Arc<HostPlan>,

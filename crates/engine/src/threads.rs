@@ -162,6 +162,7 @@ fn run_worker(shared: &Shared, line: &Line) {
 fn work(shared: &Shared, line: &Line) -> WorkerEnd {
     let worker = &shared.stage.workers[line.worker as usize];
     let mut files: Box<[RawFd]> = shared.files.iter().map(OwnedFd::as_raw_fd).collect();
+    shared.own[line.worker as usize].put_into(&mut files);
     shared.seats.take(line.worker, shared.stage.workers.len());
     let work = &shared.stage.works[worker.work as usize];
     let own = match OwnFiles::open(work.stop, &shared.plan, &shared.files, worker) {

@@ -1,7 +1,7 @@
 //! The CPU time of workers with the kernel's threads behind them. Alone in its process, whose
 //! whole time it looks at.
 
-use engine::{Control, open, run_stage};
+use engine::{Clock, Control, open, run_stage};
 use model::choices::{Access, Backend};
 use model::curve::{Curve, Then, Unit};
 use model::load::{Pace, Rate};
@@ -11,6 +11,7 @@ use model::plan::{
 };
 use model::units::{Bytes, Nanos, Percent};
 use model::{IntervalSample, StageKind};
+use std::time::Instant;
 
 const BLOCK: u64 = 64 << 10;
 const FILE: u64 = 64 * BLOCK;
@@ -26,8 +27,15 @@ fn of_this_process() -> u64 {
     ns(usage.ru_utime) + ns(usage.ru_stime)
 }
 
-/// Two workers with a file each that do `work` through the page cache.
-fn plan(root: &str, backend: Backend, work: Work) -> HostPlan {
+/// What the kernel has counted of the bytes that calls of this process have read.
+fn read_by_this_process() -> u64 {
+    let io = std::fs::read_to_string("/proc/self/io").expect("a kernel that counts");
+    let count = io.lines().find_map(|line| line.strip_prefix("rchar: "));
+    count.and_then(|count| count.trim().parse().ok()).expect("a number")
+}
+
+/// Workers on two files in turn that do `work` through the page cache.
+fn plan(root: &str, backend: Backend, work: Work, workers: u32) -> HostPlan {
     let files = (0..2).map(|number| TargetFile {
         path: format!("{root}/data-0000{number}.bin"),
         size: Bytes(FILE),
@@ -40,15 +48,15 @@ fn plan(root: &str, backend: Backend, work: Work) -> HostPlan {
     let worker = |number: u32| Worker {
         work: 0,
         seed: u64::from(number) + 1,
-        turn: (number, 2),
-        extents: vec![Extent { file: number, offset: 0, length: FILE }],
+        turn: (number, workers),
+        extents: vec![Extent { file: number % 2, offset: 0, length: FILE }],
         files: None,
     };
     let stage = HostStage {
         stage: 0,
         kind: StageKind::Measure,
         works: vec![work],
-        workers: (0..2).map(worker).collect(),
+        workers: (0..workers).map(worker).collect(),
     };
     let engine = EngineSettings { direct: false, ..EngineSettings::simple(backend) };
     HostPlan {
@@ -58,18 +66,22 @@ fn plan(root: &str, backend: Backend, work: Work) -> HostPlan {
     }
 }
 
-fn run(backend: Backend, work: Work) -> Vec<IntervalSample> {
+/// What was sampled of them, and how late the last of them began, in ns.
+fn run(backend: Backend, work: Work, workers: u32) -> (Vec<IntervalSample>, u64) {
     let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let plan = plan(base.path().join("target").to_str().expect("UTF-8"), backend, work);
+    let root = base.path().join("target");
+    let plan = plan(root.to_str().expect("UTF-8"), backend, work, workers);
     let stage = plan.stages[0].clone();
     let targets = open(plan).expect("opens");
     let mut samples: Vec<IntervalSample> = Vec::new();
-    let outcome = run_stage(&targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
+    let control = Control::new();
+    let mut now = || Some(control.clock().now_ns());
+    let outcome = run_stage(&targets, &stage, &control, &mut now, &mut |sample| {
         samples.push(sample);
     })
     .expect("runs");
     assert!(!outcome.failed && outcome.degraded.is_empty(), "{:?}", outcome.degraded);
-    samples
+    (samples, outcome.late_ns)
 }
 
 /// What the workers say of themselves, in ns.
@@ -89,7 +101,7 @@ fn the_time_of_workers_is_that_of_the_process_as_the_kernel_counts_it() {
     let stop = Stop::After(Nanos::millis(1500));
     let work = Work::simple(Bytes(BLOCK), Percent::ZERO, Access::Random, 8, stop);
     let before_ns = of_this_process();
-    let samples = run(Backend::IoUring, work);
+    let (samples, _) = run(Backend::IoUring, work, 2);
     let process_ns = of_this_process() - before_ns;
     let told_ns = of_workers(&samples);
     // The process does little else: it collects samples ten times a second. Its own count is exact
@@ -98,11 +110,45 @@ fn the_time_of_workers_is_that_of_the_process_as_the_kernel_counts_it() {
     assert!((0.9..1.02).contains(&share), "workers {told_ns} ns of {process_ns} ns: {share:.3}");
 }
 
+#[test]
+fn sixty_four_workers_on_few_processors_did_what_the_kernel_counted() {
+    if !crate::in_a_process_of_its_own(
+        "cpu::sixty_four_workers_on_few_processors_did_what_the_kernel_counted",
+    ) {
+        return;
+    }
+    const WORKERS: u32 = 64;
+    let length = Nanos::millis(1500);
+    let work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, Stop::After(length));
+    let (before_ns, before) = (of_this_process(), read_by_this_process());
+    let start = Instant::now();
+    let (samples, late_ns) = run(Backend::Sync, work, WORKERS);
+    let took_ns = start.elapsed().as_nanos() as u64;
+    let (process_ns, read) = (of_this_process() - before_ns, read_by_this_process() - before);
+    let ops = || samples.iter().flat_map(|sample| &sample.ops);
+    assert!(ops().all(|op| op.errors.is_empty()));
+    let (ios, bytes) = (ops().map(|op| op.ios).sum::<u64>(), ops().map(|op| op.bytes).sum::<u64>());
+    assert_eq!(bytes, ios * 4096);
+    // Besides, it reads a little of its own in /proc.
+    assert!((bytes..bytes + (1 << 20)).contains(&read), "{bytes} bytes of {read} that it read");
+    // Each worker has one request outstanding from when it begins to the end of the load.
+    let latencies = ops().map(|op| op.latency.decode().expect("own bytes"));
+    let outstanding_ns = latencies.map(|latency| latency.sum_ns()).sum::<u128>() as f64;
+    let least_ns = 0.9 * f64::from(WORKERS) * length.0.saturating_sub(late_ns) as f64;
+    let most_ns = f64::from(WORKERS) * took_ns as f64;
+    assert!(
+        (least_ns..most_ns).contains(&outstanding_ns),
+        "{outstanding_ns} ns, where {least_ns} to {most_ns} fit"
+    );
+    let share = of_workers(&samples) as f64 / process_ns as f64;
+    assert!((0.9..1.02).contains(&share), "workers took {share:.3} of {process_ns} ns");
+}
+
 /// The share of a processor that each of two workers of such a pace takes.
 fn share_of(backend: Backend, depth: u32, pace: &Pace) -> f64 {
     let (length, stop) = (0.5, Stop::After(Nanos::millis(500)));
     let work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, depth, stop);
-    let samples = run(backend, Work { pace: pace.clone(), ..work });
+    let (samples, _) = run(backend, Work { pace: pace.clone(), ..work }, 2);
     of_workers(&samples) as f64 / 1e9 / length / 2.0
 }
 

@@ -125,6 +125,39 @@ fn every_backend_keeps_its_books_to_the_bit() {
     }
 }
 
+/// How many descriptors of this process are of the file at `path`.
+fn descriptors_of(path: &Path) -> usize {
+    let all = std::fs::read_dir("/proc/self/fd").expect("a /proc").flatten();
+    all.filter(|one| std::fs::read_link(one.path()).is_ok_and(|file| file == path)).count()
+}
+
+#[test]
+fn each_worker_has_the_file_open_for_itself_and_the_first_has_that_of_the_claim() {
+    for backend in [Backend::IoUring, Backend::Libaio, Backend::Sync] {
+        let (_base, root) = scratch();
+        let stages = vec![prepare(), timed(100, 5, 1, 400), timed(100, 3, 1, 100)];
+        let targets = open(plan(&root, backend, true, stages)).expect("opens");
+        let file = root.join("data-00000.bin");
+        assert_eq!(descriptors_of(&file), 1);
+        run(&targets, 0);
+        assert_eq!(descriptors_of(&file), 2, "{backend}: the preparation has two workers");
+        let during = std::thread::scope(|scope| {
+            let load = scope.spawn(|| run(&targets, 1));
+            let mut most = 0;
+            while !load.is_finished() {
+                most = most.max(descriptors_of(&file));
+            }
+            most
+        });
+        assert_eq!(during, 5, "{backend}");
+        run(&targets, 2);
+        assert_eq!(descriptors_of(&file), 5, "{backend}: they stay for stages to come");
+        targets.remove().expect("removed");
+        let gone = root.join("data-00000.bin (deleted)");
+        assert_eq!((descriptors_of(&file), descriptors_of(&gone)), (0, 0), "{backend}");
+    }
+}
+
 #[test]
 fn quantiles_of_merged_histograms_are_those_of_the_raw_latencies() {
     let (_base, root) = scratch();

@@ -4,7 +4,7 @@
 use super::target::Target;
 use crate::shell::{self, Outcome};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A program that can load the target, in one of its ways.
@@ -52,6 +52,8 @@ pub struct Load {
     pub depth: u32,
     /// How long, in ms.
     pub millis: u32,
+    /// How many do so at the same time.
+    pub workers: u32,
 }
 
 impl Load {
@@ -70,11 +72,15 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Builds them.
+    /// Builds them, unless one is `given`: then `bare-ring` lies beside it.
     ///
     /// # Errors
     /// They do not compile.
-    pub fn build() -> Outcome<Programs> {
+    pub fn build(given: Option<&Path>) -> Outcome<Programs> {
+        if let Some(given) = given {
+            let bare = given.with_file_name("bare-ring");
+            return Ok(Programs { plimsoll: given.to_owned(), bare });
+        }
         let plimsoll = shell::build_plimsoll()?;
         Ok(Programs { plimsoll, bare: shell::build_example("engine", "bare-ring")? })
     }
@@ -171,7 +177,7 @@ impl Contender {
         cpu: u32,
         programs: &Programs,
     ) -> Outcome<Measured> {
-        let (out, user_s, system_s) = timed(&self.words(target, load, programs), cpu)?;
+        let (out, user_s, system_s) = timed(&self.words(target, load, programs), Some(cpu))?;
         let (ios, iops) = self
             .read(&out, f64::from(load.millis) / 1e3)
             .ok_or_else(|| format!("{} says nothing of its I/Os: {out}", self.name()))?;
@@ -204,20 +210,20 @@ impl Contender {
 
     /// Its command line.
     fn words(self, target: &Target, load: Load, programs: &Programs) -> Vec<String> {
-        let bare = |way: &str| bare(target, load, programs, way);
+        let bare = |way: &str| bare(target, load, &programs.bare, way);
         match self {
-            Contender::Plimsoll => ours(target, load, programs, "io_uring"),
-            Contender::PlimsollSync => ours(target, Load { depth: 1, ..load }, programs, "sync"),
-            Contender::PlimsollNull => ours(target, load, programs, "null"),
-            Contender::PlimsollNop => ours(target, load, programs, "nop"),
+            Contender::Plimsoll => ours(target, load, &programs.plimsoll, "io_uring"),
+            Contender::PlimsollSync => {
+                ours(target, Load { depth: 1, ..load }, &programs.plimsoll, "sync")
+            }
+            Contender::PlimsollNull => ours(target, load, &programs.plimsoll, "null"),
+            Contender::PlimsollNop => ours(target, load, &programs.plimsoll, "nop"),
             Contender::BareRing if target.refuses_nowait => bare("--async"),
             Contender::BareRing => bare("--ring"),
             Contender::BarePread => bare("--pread"),
             Contender::BareNop => bare("--nop"),
             Contender::Fio => fio(target, load, "io_uring", ""),
-            Contender::FioTuned => {
-                fio(target, load, "io_uring", &format!("--fixedbufs --registerfiles {BATCH}"))
-            }
+            Contender::FioTuned => fio(target, load, "io_uring", TUNED),
             Contender::FioLibaio => fio(target, load, "libaio", BATCH),
             Contender::FioPsync => fio(target, Load { depth: 1, ..load }, "psync", ""),
             Contender::FioNull => fio(target, load, "null", ""),
@@ -227,7 +233,7 @@ impl Contender {
     }
 
     /// Requests, and requests per second, from what it wrote.
-    fn read(self, out: &str, seconds: f64) -> Option<(f64, f64)> {
+    pub fn read(self, out: &str, seconds: f64) -> Option<(f64, f64)> {
         match self {
             Contender::Plimsoll
             | Contender::PlimsollSync
@@ -261,19 +267,32 @@ impl Contender {
 const BATCH: &str =
     "--iodepth_batch_submit=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32";
 
+/// The fastest that fio has for a ring.
+pub const TUNED: &str = "--fixedbufs --registerfiles --iodepth_batch_submit=32 \
+                         --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32";
+
 fn split(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-fn ours(target: &Target, load: Load, programs: &Programs, backend: &str) -> Vec<String> {
-    let mut words = vec![programs.plimsoll.display().to_string()];
+/// The command line of `program`, which is one of ours.
+pub fn ours(target: &Target, load: Load, program: &Path, backend: &str) -> Vec<String> {
+    let mut words = vec![program.display().to_string()];
     let pattern = if load.random { "randread" } else { "read" };
     words.extend(split(&format!(
-        "run --rw {pattern} --bs {}k --iodepth {} --numjobs 1 --json --quiet --existing --size {} \
-         --runtime {}ms --set backend={backend}",
-        load.block_kib, load.depth, target.bytes, load.millis
+        "run --rw {pattern} --bs {}k --iodepth {} --numjobs {} --json --quiet --size {} --runtime \
+         {}ms --set backend={backend}",
+        load.block_kib, load.depth, load.workers, target.bytes, load.millis
     )));
-    words.extend(["--target".to_owned(), target.path.display().to_string()]);
+    // Files of their own are as many as there are workers only where it makes them.
+    let path = match target.own {
+        true => target.path.join("ours"),
+        false => {
+            words.push("--existing".to_owned());
+            target.path.clone()
+        }
+    };
+    words.extend(["--target".to_owned(), path.display().to_string()]);
     words.extend(["--out".to_owned(), target.scratch.join("run.plimsoll").display().to_string()]);
     if !target.direct {
         words.push("--buffered".to_owned());
@@ -281,12 +300,13 @@ fn ours(target: &Target, load: Load, programs: &Programs, backend: &str) -> Vec<
     words
 }
 
-fn bare(target: &Target, load: Load, programs: &Programs, way: &str) -> Vec<String> {
-    let mut words = vec![programs.bare.display().to_string(), target.path.display().to_string()];
+/// The command line of the bare loop.
+pub fn bare(target: &Target, load: Load, program: &Path, way: &str) -> Vec<String> {
+    let mut words = vec![program.display().to_string()];
+    words.extend(target.files(load.workers).iter().map(|file| file.display().to_string()));
     words.extend(split(&format!(
-        "--bytes {} --seconds {} {way}",
-        target.bytes,
-        load.whole_seconds()
+        "--bytes {} --millis {} --workers {} {way}",
+        target.bytes, load.millis, load.workers
     )));
     if target.direct {
         words.push("--direct".to_owned());
@@ -294,18 +314,26 @@ fn bare(target: &Target, load: Load, programs: &Programs, way: &str) -> Vec<Stri
     words
 }
 
-fn fio(target: &Target, load: Load, engine: &str, more: &str) -> Vec<String> {
+/// The command line of fio.
+pub fn fio(target: &Target, load: Load, engine: &str, more: &str) -> Vec<String> {
     let pattern = if load.random { "randread" } else { "read" };
     let mut words = split(&format!(
-        "fio --name=bench --ioengine={engine} --rw={pattern} --bs={}k --iodepth={} --numjobs=1 \
-         --time_based --readonly --output-format=json --size={} --runtime={}ms --direct={} {more}",
+        "fio --name=bench --ioengine={engine} --rw={pattern} --bs={}k --iodepth={} \
+         --numjobs={} --group_reporting --time_based --readonly \
+         --output-format=json --size={} --runtime={}ms --direct={} {more}",
         load.block_kib,
         load.depth,
+        load.workers,
         target.bytes,
         load.millis,
         u8::from(target.direct)
     ));
-    words.push(format!("--filename={}", target.path.display()));
+    if target.own {
+        words.push(format!("--directory={}", target.path.display()));
+        words.push("--filename_format=$jobnum".to_owned());
+    } else {
+        words.push(format!("--filename={}", target.path.display()));
+    }
     if !target.direct {
         // At its default, fio throws a small file out of the cache each time it begins again from
         // the front.
@@ -364,18 +392,18 @@ fn elbencho_iops(out: &str) -> Option<f64> {
     line.split_whitespace().last()?.parse().ok()
 }
 
-/// Runs the words on one processor; returns standard output, user and system seconds.
-fn timed(words: &[String], cpu: u32) -> Outcome<(String, f64, f64)> {
+/// Runs the words, on one processor where it is given; returns standard output, user and system
+/// seconds.
+pub fn timed(words: &[String], cpu: Option<u32>) -> Outcome<(String, f64, f64)> {
     // A run file of the round before is ours to remove: nothing is ever overwritten.
     for word in words.iter().filter(|word| word.ends_with(".plimsoll")) {
         let _ = std::fs::remove_file(word);
     }
     let mut shell = Command::new("bash");
     // The last line on standard error is that of `time`; the command's own go elsewhere.
-    shell
-        .args(["-c", "TIMEFORMAT='%U %S'; time taskset -c \"$0\" \"$@\" 2>/dev/null"])
-        .arg(cpu.to_string())
-        .args(words);
+    shell.args(["-c", "TIMEFORMAT='%U %S'; time \"$0\" \"$@\" 2>/dev/null"]);
+    let pinned = cpu.map(|cpu| ["taskset".to_owned(), "-c".to_owned(), cpu.to_string()]);
+    shell.args(pinned.into_iter().flatten()).args(words);
     let output = shell
         .stdin(Stdio::null())
         .output()

@@ -12,6 +12,7 @@ mod metadata;
 mod options;
 pub mod page;
 mod peak;
+mod scaling;
 mod scenery;
 mod sequential_files;
 mod sweep;
@@ -71,8 +72,8 @@ const fn at_depth(name: &'static str, title: &'static str, depth: u32) -> Bench 
 const AS_FIO: [Claim; 2] =
     [claim(Contender::Fio, 1.0), Claim { of: Contender::Fio, figure: Figure::Iops, least: OF_FIO }];
 
-const SMALL: Load = Load { random: true, block_kib: 4, depth: 32, millis: 1000 };
-const LARGE: Load = Load { random: false, block_kib: 1024, depth: 4, millis: 1000 };
+const SMALL: Load = Load { random: true, block_kib: 4, depth: 32, millis: 1000, workers: 1 };
+const LARGE: Load = Load { random: false, block_kib: 1024, depth: 4, millis: 1000, workers: 1 };
 
 const ALL: &[Contender] = &[
     Contender::Plimsoll,
@@ -176,7 +177,8 @@ const BENCHES: &[Bench] = &[
 
 /// The names of all benches, for `--only`.
 fn names() -> Vec<&'static str> {
-    let of_files = [metadata::NAME, sequential_files::NAME, watching::NAME, day::NAME];
+    let of_files =
+        [metadata::NAME, sequential_files::NAME, watching::NAME, day::NAME, scaling::NAME];
     let more = of_files.into_iter().chain(EXTRAS.iter().map(|extra| extra.name));
     BENCHES.iter().map(|bench| bench.name).chain(more).collect()
 }
@@ -187,7 +189,7 @@ fn names() -> Vec<&'static str> {
 /// # Errors
 /// A contender that is here fails.
 pub fn run(options: &Options) -> Outcome<()> {
-    let programs = Programs::build()?;
+    let programs = Programs::build(options.program.as_deref())?;
     let mut book = Book::default();
     for bench in BENCHES.iter().filter(|bench| options.wants(bench.name)) {
         section(&mut book, bench.name, bench.title, || measure(bench, options, &programs))?;
@@ -206,6 +208,10 @@ pub fn run(options: &Options) -> Outcome<()> {
         // At its full size only where nothing else is asked for.
         let run = || day::run(&programs.plimsoll, options.only.is_some()).map(Ok);
         section(&mut book, day::NAME, day::TITLE, run)?;
+    }
+    if options.wants(scaling::NAME) {
+        let run = || scaling::run(&programs, options).map(Ok);
+        section(&mut book, scaling::NAME, scaling::TITLE, run)?;
     }
     measure_extras(options, &programs, &mut book);
     if options.write {

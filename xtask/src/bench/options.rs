@@ -1,6 +1,7 @@
 //! What the command line of `cargo xtask bench` says.
 
 use clap::builder::PossibleValuesParser;
+use std::path::PathBuf;
 
 /// What the command line says.
 #[derive(Clone, Debug, clap::Args)]
@@ -19,6 +20,13 @@ pub struct Options {
     /// One bench instead of all.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(super::names()))]
     pub only: Option<String>,
+    /// Of `scaling`: this `plimsoll` with the `bare-ring` beside it, instead of what is built. On a
+    /// machine without cargo, the variable `CARGO_TARGET_DIR` names the folder for files.
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// Of `scaling`: another `plimsoll`, an earlier one, that takes its turns as well.
+    #[arg(long, value_name = "FILE")]
+    pub before: Option<PathBuf>,
     /// Keep the figures in the page: all of them, or with --only those of one table, in the place
     /// of what is there of it.
     #[arg(long)]

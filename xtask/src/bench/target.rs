@@ -20,6 +20,8 @@ pub struct Target {
     /// It knows no requests that do not wait, so that the engine hands them to threads of the
     /// kernel at once.
     pub refuses_nowait: bool,
+    /// Whether it is a folder with a file for each worker, under the worker's number.
+    pub own: bool,
     /// A folder for what contenders write.
     pub scratch: PathBuf,
     /// What to take away besides the folder.
@@ -32,6 +34,10 @@ enum Made {
     Zram(String),
     /// A file system on this folder.
     Mount(PathBuf),
+    /// This device, of a file.
+    Loop(String),
+    /// This file alone.
+    File,
 }
 
 /// A folder that goes when it is dropped.
@@ -64,8 +70,15 @@ fn need_root(what: &str) -> Outcome<()> {
 impl Target {
     fn file(scratch: PathBuf, folder: &Path, bytes: u64, direct: bool) -> Outcome<Target> {
         let path = folder.join("target.bin");
-        let target =
-            Target { path, bytes, direct, refuses_nowait: false, scratch, made: Made::Nothing };
+        let target = Target {
+            path,
+            bytes,
+            direct,
+            refuses_nowait: false,
+            own: false,
+            scratch,
+            made: Made::Nothing,
+        };
         fill(&target.path, bytes)?;
         Ok(target)
     }
@@ -94,8 +107,15 @@ impl Target {
         )?;
         let made = Made::Mount(folder.clone());
         let path = folder.join("target.bin");
-        let target =
-            Target { path, bytes: 64 << 20, direct: true, refuses_nowait: true, scratch, made };
+        let target = Target {
+            path,
+            bytes: 64 << 20,
+            direct: true,
+            refuses_nowait: true,
+            own: false,
+            scratch,
+            made,
+        };
         fill(&target.path, target.bytes)?;
         Ok(target)
     }
@@ -113,12 +133,60 @@ impl Target {
             bytes: 1 << 30,
             direct: true,
             refuses_nowait: true,
+            own: false,
             scratch,
             made: Made::Zram(number.clone()),
         };
         fs::write(format!("/sys/block/zram{number}/disksize"), "1G")
             .map_err(|error| format!("the zram device takes no size: {error}"))?;
         Ok(target)
+    }
+
+    /// A folder in which each of `workers` has a file that stays in the page cache.
+    pub fn cached_files(workers: u32) -> Outcome<Target> {
+        let scratch = scratch()?;
+        let path = shell::folder(scratch.join("own"))?;
+        let made = Made::Nothing;
+        let target = Target {
+            path,
+            bytes: 256 << 10,
+            direct: false,
+            refuses_nowait: false,
+            own: true,
+            scratch,
+            made,
+        };
+        target.files(workers).iter().try_for_each(|file| fill(file, target.bytes))?;
+        Ok(target)
+    }
+
+    /// A file of 16 MiB on the tmpfs that every Linux has.
+    pub fn shared_memory() -> Outcome<Target> {
+        let path = PathBuf::from(format!("/dev/shm/plimsoll-bench-{}", std::process::id()));
+        let (bytes, scratch, made) = (16 << 20, scratch()?, Made::File);
+        let target =
+            Target { path, bytes, direct: false, refuses_nowait: true, own: false, scratch, made };
+        fill(&target.path, target.bytes)?;
+        Ok(target)
+    }
+
+    /// A loop device of its own over a file of 256 MiB, around the page cache.
+    pub fn loop_device() -> Outcome<Target> {
+        need_root("a loop device")?;
+        let mut target = Target::disk_file()?;
+        let words = ["--find", "--show", "--direct-io=on"];
+        let device = shell::capture(Command::new("losetup").args(words).arg(&target.path))?;
+        target.path = PathBuf::from(device.trim());
+        target.made = Made::Loop(device.trim().to_owned());
+        Ok(target)
+    }
+
+    /// The files of so many workers: one of each, or one of all.
+    pub fn files(&self, workers: u32) -> Vec<PathBuf> {
+        match self.own {
+            true => (0..workers).map(|number| self.path.join(number.to_string())).collect(),
+            false => vec![self.path.clone()],
+        }
     }
 
     /// From the start of `command`, which loads the device, to the first read that this sees, in
@@ -161,6 +229,12 @@ impl Drop for Target {
         match &self.made {
             Made::Nothing => {}
             Made::Zram(number) => remove_zram(number),
+            Made::File => drop(fs::remove_file(&self.path)),
+            Made::Loop(device) => {
+                if let Err(why) = shell::capture(Command::new("losetup").args(["-d", device])) {
+                    println!("{device} stays: {why}");
+                }
+            }
             Made::Mount(folder) => {
                 let _ = fs::remove_file(&self.path);
                 if let Err(why) = shell::capture(Command::new("umount").arg(folder)) {

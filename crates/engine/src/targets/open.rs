@@ -1,6 +1,7 @@
 //! The files and devices of a host's plan, from their opening to their removal.
 
 use super::claim::{Claim, Opened, gone, moved, remedy};
+use super::descriptions::{Further, Own};
 use super::directory::{Bounds, Identity};
 use super::opener::Opener;
 use super::simulated::World;
@@ -14,6 +15,7 @@ use crate::together::Together;
 use crate::zones::Kept;
 use model::Note;
 use model::choices::Backend;
+use model::note::Degraded;
 use model::plan::{HostPlan, HostStage, PlannedTarget};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -26,6 +28,8 @@ pub struct OpenTargets {
     backend: Backend,
     /// Shared with the workers: one that hangs keeps them open.
     files: Arc<[OwnedFd]>,
+    /// More descriptions of them, for workers that use the same file.
+    further: Further,
     /// The directories of the trees that this host makes, in the order of the plan.
     trees: Arc<[OwnedFd]>,
     /// Which files of populations are there.
@@ -78,6 +82,18 @@ impl OpenTargets {
     /// The open files, in the order of [`HostPlan::files`]; none for the null backend.
     pub(crate) fn files(&self) -> Arc<[OwnedFd]> {
         self.files.clone()
+    }
+
+    /// What each worker of `stage` has of the files instead of that, so that no two have the same
+    /// open description; and why some have to, where the system opens no more.
+    ///
+    /// # Errors
+    /// When the system does not answer for as long as the plan's patience.
+    pub(crate) fn own_files(
+        &self,
+        stage: &HostStage,
+    ) -> Result<(Vec<Own>, Option<Degraded>), EngineError> {
+        self.further.hand_out(&self.plan, stage, &self.files, &self.haste)
     }
 
     /// The open directories of the trees that this host makes, in the order of the plan.
@@ -203,6 +219,7 @@ impl OpenTargets {
         self.claims.iter().for_each(Claim::begin_removal);
         let opened = self.opened();
         let mut freed = self.give_space_back(progress);
+        drop(self.further);
         drop(self.files);
         drop(self.trees);
         let mut failed = None;
@@ -278,6 +295,7 @@ pub fn open_in(plan: HostPlan, bounds: &Bounds, haste: &Haste) -> Result<OpenTar
         return Ok(OpenTargets {
             backend,
             files,
+            further: Further::default(),
             trees,
             ledgers: Arc::default(),
             bookmarks: Arc::default(),
@@ -335,6 +353,7 @@ fn open_now(
     Ok(OpenTargets {
         backend,
         files: files.into(),
+        further: Further::default(),
         trees: trees.into(),
         ledgers: Arc::default(),
         bookmarks: Arc::default(),

@@ -105,6 +105,8 @@ pub enum Degraded {
         /// The kernel's error.
         error: SystemError,
     },
+    /// The system opens no file for each worker: several use one open file.
+    OneForSeveral(SystemError),
     /// The kernel did not take the list of files.
     RegisteredFiles(SystemError),
     /// The kernel did not take the buffers.

@@ -238,6 +238,10 @@ fn without(degraded: &Degraded) -> String {
             format!("poll {poll}: {why}")
         }
         Degraded::PollRefused { poll, error } => format!("poll {poll}: {}", error.words),
+        Degraded::OneForSeveral(error) => format!(
+            "several workers use one open file: {}. Raise the limit of open files (ulimit -n).",
+            error.words
+        ),
         Degraded::RegisteredFiles(error) => format!("registered files: {}", error.words),
         Degraded::RegisteredBuffers(error) => format!("registered buffers: {}", error.words),
         Degraded::Priority { priority, error } => format!("priority {priority}: {}", error.words),
