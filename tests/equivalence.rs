@@ -167,9 +167,11 @@ fn what_files_are_asked_is_read_and_a_ring_that_hands_a_request_on_asks_once() {
         a-1 [0] . 5.000002: ext4_da_write_begin: dev 7,0 ino 31 pos 4096 len 512\n\
         a-1 [0] . 5.000003: ext4_sync_file_enter: dev 7,0 ino 31 parent 2 datasync 1 \n\
         a-1 [0] . 5.000004: iomap_dio_rw_begin: dev 7:0 ino 0x1f size 0x1 offset 0x1000 length \
-        0x200 done_before 0x0 flags NOWAIT|DIRECT|WRITE dio_flags  aio 1\n\
+        0x200 done_before 0x0 flags NOWAIT|DIRECT dio_flags  aio 1\n\
+        a-1 [0] . 5.000004: iomap_iter: dev 7:0 ino 0x1f pos 0x1000 length 0x0 status 0 flags \
+        WRITE|DIRECT (0x11) ops 0x1 caller x\n\
         iou-wrk-1-7 [0] . 5.000005: iomap_dio_rw_begin: dev 7:0 ino 0x1f size 0x1 offset 0x1000 \
-        length 0x200 done_before 0x0 flags DIRECT|WRITE dio_flags  aio 1\n";
+        length 0x200 done_before 0x0 flags DIRECT dio_flags  aio 1\n";
     let told = |one: &Sent| (one.op, one.file, one.offset, one.length, one.direct);
     assert_eq!(
         requests(trace).iter().map(told).collect::<Vec<_>>(),

@@ -13,11 +13,12 @@ use tempfile::TempDir;
 /// Memory for each processor's events, in KiB: a second of them, and a wide margin.
 const BUFFER_KIB: &str = "65536";
 
-/// Tracepoints of a device, and those of an ext4 on one: a direct request, a write to the page cache
-/// and a read of it, page by page, and a sync. Older kernels have not all of them.
+/// Tracepoints of a device, and those of an ext4 on one: a direct request and that it writes, a write
+/// to the page cache and a read of it, page by page, and a sync. Older kernels have not all of them.
 const BLOCKS: &[&str] = &["block/block_rq_issue", "block/block_rq_complete"];
 const FILES: &[&str] = &[
     "iomap/iomap_dio_rw_begin",
+    "iomap/iomap_iter",
     "ext4/ext4_da_write_begin",
     "ext4/ext4_write_begin",
     "ext4/ext4_sync_file_enter",
@@ -86,7 +87,9 @@ impl Kernel {
             let field = if format.contains(" s_dev;") { "s_dev" } else { "dev" };
             let these: Vec<String> =
                 devices.iter().map(|one| format!("{field} == {}", number_of(one))).collect();
-            kernel.set(&format!("events/{event}/filter"), &these.join(" || "));
+            let writes = if event.ends_with("iomap_iter") { " && flags & 1" } else { "" };
+            let filter = format!("({}){writes}", these.join(" || "));
+            kernel.set(&format!("events/{event}/filter"), &filter);
             kernel.set(&format!("events/{event}/enable"), "1");
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
@@ -149,20 +152,37 @@ impl Drop for Kernel {
 /// The requests of a text of tracefs, each with how many others were in flight, and flushes.
 pub fn requests(trace: &str) -> Vec<Sent> {
     let mut out: BTreeMap<(u64, u64, u64), u32> = BTreeMap::new();
-    let (mut all, mut in_flight) = (Vec::new(), 0_u32);
+    let (mut all, mut in_flight) = (Vec::<Sent>::new(), 0_u32);
+    // The last request of each thread.
+    let mut last: BTreeMap<u32, usize> = BTreeMap::new();
     for line in trace.lines() {
         let Some(Event { kind, request }) = event(line) else { continue };
         let key = (request.file, request.offset, request.length);
         let count = out.entry(key).or_default();
         match kind {
-            Kind::Flush | Kind::Asked => all.push(request),
+            Kind::Flush => all.push(request),
+            Kind::Writes => {
+                let one = last.get(&request.source).and_then(|number| all.get_mut(*number));
+                one.into_iter().for_each(|one| one.op = Op::Write);
+            }
+            Kind::Asked => {
+                last.insert(request.source, all.len());
+                all.push(request);
+            }
             // A ring that was told to wait for nothing, and hands it on to one that may wait.
             Kind::Tried => {
                 *count = 1;
+                last.insert(request.source, all.len());
                 all.push(request);
             }
-            Kind::HandedOn if *count > 0 => *count = 0,
-            Kind::HandedOn => all.push(request),
+            Kind::HandedOn if *count > 0 => {
+                *count = 0;
+                last.remove(&request.source);
+            }
+            Kind::HandedOn => {
+                last.insert(request.source, all.len());
+                all.push(request);
+            }
             Kind::Issued => {
                 all.push(Sent { in_flight, ..request });
                 *count += 1;
@@ -191,6 +211,7 @@ enum Kind {
     Completed,
     Flush,
     Asked,
+    Writes,
     Tried,
     HandedOn,
 }
@@ -223,6 +244,7 @@ fn event(line: &str) -> Option<Event> {
     let of = |op: Op, offset: u64, length: u64| Sent { op, offset, length, file, ..none };
     let (kind, request) = match what {
         "ext4_sync_file_enter" => (Kind::Flush, of(Op::Fsync, 0, 0)),
+        "iomap_iter" => (Kind::Writes, none),
         "ext4_da_write_begin" | "ext4_write_begin" => {
             let write = of(Op::Write, number(rest, "pos")?, number(rest, "len")?);
             (Kind::Asked, Sent { direct: false, ..write })
@@ -234,13 +256,12 @@ fn event(line: &str) -> Option<Event> {
         }
         "iomap_dio_rw_begin" => {
             let flags = rest.split_once(" flags ")?.1.split(' ').next()?;
-            let op = if flags.contains("WRITE") { Op::Write } else { Op::Read };
             let kind = match (flags.contains("NOWAIT"), name.starts_with("iou-wrk")) {
                 (true, _) => Kind::Tried,
                 (_, true) => Kind::HandedOn,
                 _ => Kind::Asked,
             };
-            (kind, of(op, number(rest, "offset")?, number(rest, "length")?))
+            (kind, of(Op::Read, number(rest, "offset")?, number(rest, "length")?))
         }
         _ => return None,
     };

@@ -8,8 +8,8 @@ use std::fmt;
 const FEWEST: usize = 3;
 const MOST: usize = 12;
 
-/// Where it goes and what it does, a job has to say.
-const FIXED: [&str; 5] = ["filename", "directory", "size", "rw", "readwrite"];
+/// Where it goes and what it does, a job has to say: without `direct`, it were another one.
+const FIXED: [&str; 7] = ["filename", "directory", "size", "rw", "readwrite", "direct", "buffered"];
 
 /// A job: the lines of `[global]`, and sections with theirs. `DEV0` and `DIR0` stand for a device
 /// and a directory.
@@ -245,7 +245,7 @@ impl Job {
     pub fn smaller(&self) -> Vec<Job> {
         let mut bare = self.clone();
         bare.sections.truncate(1);
-        bare.global.retain(|line| FIXED.contains(&line.0) || line.0 == "direct");
+        bare.global.retain(|line| FIXED.contains(&line.0));
         bare.sections[0].retain(|line| FIXED.contains(&line.0));
         let mut all = vec![bare];
         all.retain(|bare| bare.lines().count() + 1 < self.lines().count());

@@ -29,7 +29,9 @@ pub enum Kind {
     Amount,
     /// Lengths, and the share of each operation.
     Sizes,
-    /// Where, the first and last place, how many different ones.
+    /// The first and the last place.
+    Extent,
+    /// Where, and how many different places.
     Places,
     /// In which order.
     Order,
@@ -46,115 +48,42 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Options whose loss explains it.
-    fn explained_by(self) -> &'static [&'static str] {
+    /// Options whose loss explains it. That a file is our own, or a rate an open loop, is said of
+    /// every file and every rate, and explains nothing but what it says.
+    fn explained_by(self) -> &'static str {
         match self {
-            Kind::Amount => &[
-                "runtime",
-                "size",
-                "io_size",
-                "number_ios",
-                "offset",
-                "offset_increment",
-                "filesize",
-                "nrfiles",
-                "loops",
-                "verify",
-                "do_verify",
-                "rate",
-                "rate_iops",
-                "thinktime",
-                "rw",
-                "thinktime_blocks",
-                "startdelay",
-                "bs",
-                "blocksize",
-                "bsrange",
-                "bssplit",
-                "numjobs",
-                "time_based",
-                "random_distribution",
-                "readwrite",
-                "ramp_time",
-                "blockalign",
-            ],
-            Kind::Sizes => &[
-                "bs",
-                "blocksize",
-                "bsrange",
-                "bssplit",
-                "blockalign",
-                "rwmixread",
-                "rwmixwrite",
-                "rw",
-                "readwrite",
-                "verify",
-                "rate",
-                "rate_iops",
-                "ioengine",
-                "thinktime",
-            ],
-            Kind::Places => &[
-                "size",
-                "io_size",
-                "offset",
-                "offset_increment",
-                "filesize",
-                "nrfiles",
-                "filename",
-                "file_service_type",
-                "random_distribution",
-                "rw",
-                "readwrite",
-                "blockalign",
-                "bs",
-                "blocksize",
-                "bsrange",
-                "bssplit",
-                "verify",
-                "numjobs",
-                "percentage_random",
-                "number_ios",
-                "runtime",
-            ],
-            Kind::Order => &[
-                "rw",
-                "readwrite",
-                "file_service_type",
-                "nrfiles",
-                "filename",
-                "verify",
-                "offset",
-                "offset_increment",
-                "random_distribution",
-                "percentage_random",
-                "size",
-                "numjobs",
-                "rate",
-                "rate_iops",
-            ],
-            Kind::Pace => &[
-                "rate",
-                "rate_iops",
-                "thinktime",
-                "thinktime_blocks",
-                "startdelay",
-                "ramp_time",
-                "runtime",
-                "stonewall",
-            ],
-            Kind::Flight => &["iodepth", "ioengine", "rate", "rate_iops", "numjobs", "rw"],
-            Kind::Flushes => {
-                &["fdatasync", "end_fsync", "sync", "loops", "ioengine", "runtime", "rw"]
+            Kind::Amount => {
+                " runtime size io_size number_ios offset offset_increment filesize nrfiles verify \
+                 do_verify rw readwrite bs blocksize bsrange bssplit numjobs time_based blockalign "
             }
-            Kind::Files => &["filename", "directory", "nrfiles", "file_service_type", "numjobs"],
-            Kind::Failure => &[],
+            Kind::Sizes => " bs blocksize bsrange bssplit blockalign rwmixread rwmixwrite verify ",
+            Kind::Extent => {
+                " size io_size number_ios offset offset_increment filesize nrfiles blockalign \
+                 verify runtime "
+            }
+            Kind::Places => {
+                " size io_size offset offset_increment filesize nrfiles file_service_type verify \
+                 random_distribution rw readwrite blockalign bs blocksize bsrange bssplit runtime \
+                 number_ios numjobs percentage_random "
+            }
+            Kind::Order => {
+                " rw readwrite file_service_type nrfiles verify offset_increment bsrange bssplit \
+                 random_distribution percentage_random numjobs runtime "
+            }
+            Kind::Pace => {
+                " rate rate_iops thinktime thinktime_blocks startdelay ramp_time runtime stonewall \
+                 loops "
+            }
+            Kind::Flight => " iodepth ioengine rate rate_iops ",
+            Kind::Flushes => " fdatasync end_fsync sync loops ioengine runtime ",
+            Kind::Files => " nrfiles file_service_type numjobs ",
+            Kind::Failure => "",
         }
     }
 
     /// Whether a loss of this option explains it.
     pub fn is_of(self, option: &str) -> bool {
-        self.explained_by().contains(&option)
+        self.explained_by().contains(&format!(" {option} "))
     }
 }
 
@@ -267,6 +196,19 @@ fn jumps(all: &[Sent]) -> Vec<u64> {
     jumps
 }
 
+/// Requests of a worker to another file than its one before.
+fn turns(all: &[Sent]) -> Share {
+    let mut last: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut is_turn =
+        |one: &&Sent| last.insert(one.source, one.file).is_some_and(|before| before != one.file);
+    Share { of: all.len() as f64, count: all.iter().filter(|one| is_turn(one)).count() as f64 }
+}
+
+/// How many of each do not follow the one before.
+fn jumped(all: [&[Sent]; 3]) -> [f64; 3] {
+    all.map(|all| jumps(all).iter().filter(|jump| **jump != BEHIND).count().max(1) as f64)
+}
+
 const BEHIND: u64 = 1 << 62;
 
 impl Judge {
@@ -352,6 +294,7 @@ impl Judge {
             };
             self.shares(Kind::Sizes, &format!("{name}s of {length} bytes"), all.map(share), 0.0);
         }
+        self.extent(name, all);
         let maps = all.map(places);
         if !timed && other_places(&maps[0], &maps[1]) == 0 {
             let other = other_places(&maps[0], &maps[2]);
@@ -370,8 +313,7 @@ impl Judge {
     /// Where requests are whose places are drawn, or that a time ends.
     fn drawn_places(&mut self, name: &str, all: [&[Sent]; 3]) {
         // Those that follow another one say nothing new.
-        let n =
-            all.map(|all| jumps(all).iter().filter(|jump| **jump != BEHIND).count().max(1) as f64);
+        let n = jumped(all);
         let of = |all: &[Sent]| all.iter().map(|one| one.offset).collect::<Vec<_>>();
         if !self.distance(Kind::Places, &format!("places of {name}s"), all.map(of), n) {
             let least = all.iter().map(|all| all.len()).min().unwrap_or(0);
@@ -379,14 +321,18 @@ impl Judge {
             let n = [least as f64; 3];
             self.distance(Kind::Places, &format!("ranks of the places of {name}s"), ranked, n);
         }
+    }
+
+    /// The first and the last place; of many that are drawn, nearly.
+    fn extent(&mut self, name: &str, all: [&[Sent]; 3]) {
         let ends = all.map(|all| {
             let first = all.iter().map(|one| one.offset).min().unwrap_or(0);
             [first, all.iter().map(Sent::end).max().unwrap_or(0)]
         });
-        let few = n.iter().copied().fold(f64::MAX, f64::min);
+        let few = jumped(all).iter().copied().fold(f64::MAX, f64::min);
         let slack = (ends[0][1] - ends[0][0]) as f64 * (20.0 / few).min(1.0);
-        self.near(Kind::Places, &format!("first place of {name}s"), ends.map(|end| end[0]), slack);
-        self.near(Kind::Places, &format!("last place of {name}s"), ends.map(|end| end[1]), slack);
+        self.near(Kind::Extent, &format!("first place of {name}s"), ends.map(|end| end[0]), slack);
+        self.near(Kind::Extent, &format!("last place of {name}s"), ends.map(|end| end[1]), slack);
     }
 
     /// How many different places there are, of as many requests.
@@ -452,6 +398,8 @@ impl Judge {
                 self.shares(Kind::Sizes, &what, sent.each_ref().map(share), 0.0);
             }
             self.order(sent.each_ref().map(|all| jumps(all)), map);
+            let turns = sent.each_ref().map(|all| turns(all));
+            self.shares(Kind::Order, "to another file", turns, 2.0 / sent[0].len() as f64);
         }
         let deepest =
             sent.each_ref().map(|all| all.iter().map(|one| one.in_flight).max().unwrap_or(0));

@@ -177,7 +177,7 @@ impl Bench {
         self.clear();
         let trace = trace?;
         if ended.code != Some(0) {
-            return Err(format!("fio: {:?} {}{}", ended.code, ended.out, ended.err));
+            return Err(format!("fio: {:?} {}", ended.code, ended.err.trim()));
         }
         // The first process lays files out; jobs are its children.
         let is_load = |one: &Sent| one.source != ended.pid;
@@ -206,9 +206,10 @@ impl Bench {
     }
 
     /// What the imported suite sends.
-    pub fn ours(&self, job: &Job) -> Ours {
+    pub fn ours(&self, job: &Job, more: &[&'static str]) -> Ours {
         self.write(job);
         let mut args = vec!["run", "job.fio", "-q", "--events", "events", "--out", "run.plimsoll"];
+        args.extend(more);
         let devices = self.devices.iter().map(|one| text(&one.device));
         for (name, device) in ["DEV0", "DEV1"].iter().zip(devices) {
             if job.lines().any(|(_, value)| value.contains(name)) {
@@ -303,7 +304,9 @@ fn of_load(all: Vec<Sent>, spans: &[Range<u64>], pid: u32) -> (Vec<Sent>, u64) {
     let end = spans.last().map_or(u64::MAX, |span| span.end);
     let (mut load, mut behind) = (Vec::new(), 0);
     for span in spans {
-        let these = all.iter().filter(|one| span.contains(&one.at_us));
+        // The mark in a directory says whose it is, and is no block.
+        let is_block = |one: &&Sent| span.contains(&one.at_us) && one.length % 512 == 0;
+        let these = all.iter().filter(is_block);
         let these: Vec<Sent> = these.skip_while(|one| one.op == Op::Fsync).copied().collect();
         behind += these.iter().rev().take_while(|one| one.op == Op::Fsync).count() as u64;
         load.extend(these);

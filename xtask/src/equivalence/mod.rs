@@ -34,8 +34,10 @@ const RANDOM: &str = "fixtures/fio/random";
 const AT_ONCE: usize = 2;
 /// fio does not run every job that it reads: then the next one of the seed is drawn.
 const DRAWS: u64 = 20;
+/// What the import says of an amount that it cannot have: we take a second.
+const LONG: &str = "60 s in place of the amount";
 /// Tries to find a smaller job.
-const TRIES: usize = 20;
+const TRIES: usize = 14;
 
 /// What is held against fio.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -190,7 +192,9 @@ fn hold(bench: &Bench, job: &Job, jobs: u64) -> Outcome<Verdict> {
         Ok(lost) => lost,
         Err(words) => return Ok(Verdict::Refused(words)),
     };
-    let ours = match bench.ours(job) {
+    let is_long = lost.iter().any(|(_, why)| why.contains(LONG));
+    let more: &[&str] = if is_long { &["--set", "measure=1s"] } else { &[] };
+    let ours = match bench.ours(job, more) {
         Ours::Refused(words) => return Ok(Verdict::Refused(words)),
         Ours::Ran(ours, behind) => Ok((ours, behind)),
         Ours::Failed(how) => Err(how),
@@ -201,15 +205,19 @@ fn hold(bench: &Bench, job: &Job, jobs: u64) -> Outcome<Verdict> {
         Ok(ours) => ours,
         Err(how) => return Ok(Verdict::Unstated(vec![(Kind::Failure, how)])),
     };
-    let facts = Facts::of(job);
+    let mut facts = Facts::of(job);
+    facts.timed |= is_long;
     let mut found = differences(facts, [&theirs[0], &theirs[1]], (&ours, behind), jobs);
     if !found.is_empty() {
         // Once more: the machine may have been busy, or two seeds alike.
         let other = bench.fio(job, Some(7_654_321))?;
-        let Ours::Ran(ours, behind) = bench.ours(job) else { return Ok(Verdict::Unstated(found)) };
+        let Ours::Ran(ours, behind) = bench.ours(job, more) else {
+            return Ok(Verdict::Unstated(found));
+        };
         let again = differences(facts, [&theirs[0], &other], (&ours, behind), jobs);
         found.retain(|(kind, _)| again.iter().any(|(same, _)| same == kind));
     }
+    found.extend(is_long.then(|| (Kind::Amount, format!("ours takes {LONG}"))));
     let (stated, unstated): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|(kind, _)| lost.iter().any(|(name, _)| kind.is_of(name)));
     Ok(match (stated.is_empty(), unstated.is_empty()) {
