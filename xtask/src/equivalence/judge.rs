@@ -105,8 +105,6 @@ pub struct Facts {
     pub files: bool,
     /// Each block once, at random.
     pub map: bool,
-    /// It checks what it wrote.
-    pub verifies: bool,
 }
 
 impl Facts {
@@ -125,7 +123,6 @@ impl Facts {
                     .all(|section| section.iter().any(|(name, _)| *name == "stonewall")),
             files: job.has("directory") || job.lines().any(|(_, value)| value.starts_with("DIR")),
             map: job.lines().any(is_random) && !job.has("norandommap"),
-            verifies: job.has("verify"),
         }
     }
 }
@@ -218,24 +215,17 @@ impl Judge {
 
     /// Numbers that are to be equal where fio's are, and else no further apart than `slack`.
     fn equal(&mut self, kind: Kind, what: &str, values: [u64; 3], slack: f64) {
-        let [a, b, ours] = values.map(|value| value as f64);
-        let between = (a - b).abs();
-        let apart = (ours - a).abs().min((ours - b).abs());
-        if between <= slack && apart > if between == 0.0 { 0.0 } else { slack + 2.0 * between } {
-            self.say(
-                kind,
-                format!("{what}: {} and {} of fio, {} of ours", values[0], values[1], values[2]),
-            );
-        }
+        let most = if values[0] == values[1] { 0.0 } else { slack };
+        self.near(kind, what, values, [slack, most]);
     }
 
-    fn near(&mut self, kind: Kind, what: &str, values: [u64; 3], slack: f64) {
+    /// Numbers of which fio's are no further apart than the first slack, and ours than the second.
+    fn near(&mut self, kind: Kind, what: &str, values: [u64; 3], slack: [f64; 2]) {
         let [a, b, ours] = values.map(|value| value as f64);
-        if (a - b).abs() <= slack && (ours - a).abs().min((ours - b).abs()) > slack {
-            self.say(
-                kind,
-                format!("{what}: {} and {} of fio, {} of ours", values[0], values[1], values[2]),
-            );
+        let (between, apart) = ((a - b).abs(), (ours - a).abs().min((ours - b).abs()));
+        if between <= slack[0] && apart > slack[1] + 2.0 * between {
+            let [a, b, ours] = values;
+            self.say(kind, format!("{what}: {a} and {b} of fio, {ours} of ours"));
         }
     }
 
@@ -283,7 +273,7 @@ impl Judge {
             self.equal(Kind::Amount, &format!("{name} bytes"), all.map(bytes), 6.0 * sd * mean);
         } else if paced {
             let slack = counts[0] as f64 / 10.0 + 6.0 * sd.min(4.0);
-            self.near(Kind::Amount, &format!("{name}s"), counts, slack);
+            self.near(Kind::Amount, &format!("{name}s"), counts, [slack; 2]);
         }
         let lengths: BTreeSet<u64> =
             all.iter().flat_map(|all| all.iter()).map(|one| one.length).collect();
@@ -331,8 +321,18 @@ impl Judge {
         });
         let few = jumped(all).iter().copied().fold(f64::MAX, f64::min);
         let slack = (ends[0][1] - ends[0][0]) as f64 * (20.0 / few).min(1.0);
-        self.near(Kind::Extent, &format!("first place of {name}s"), ends.map(|end| end[0]), slack);
-        self.near(Kind::Extent, &format!("last place of {name}s"), ends.map(|end| end[1]), slack);
+        self.near(
+            Kind::Extent,
+            &format!("first place of {name}s"),
+            ends.map(|end| end[0]),
+            [slack; 2],
+        );
+        self.near(
+            Kind::Extent,
+            &format!("last place of {name}s"),
+            ends.map(|end| end[1]),
+            [slack; 2],
+        );
     }
 
     /// How many different places there are, of as many requests.
@@ -346,26 +346,24 @@ impl Judge {
         let slack = 6.0 * (least as f64).sqrt();
         match different[0] == least as u64 && different[1] == least as u64 && !self.facts.timed {
             true => self.equal(Kind::Places, &what, different, slack),
-            false => self.near(Kind::Places, &what, different, slack),
+            false => self.near(Kind::Places, &what, different, [slack; 2]),
         }
     }
 
     /// One operation through the page cache: the pages that it covers.
     fn covered(&mut self, op: Op, all: [&[Sent]; 3]) {
+        if self.facts.timed {
+            return;
+        }
         let pages = all.map(|all| {
             let of = |one: &Sent| one.offset >> 12..one.end().div_ceil(4_096);
             all.iter().flat_map(of).collect::<BTreeSet<u64>>()
         });
-        let name = op.name();
-        if self.facts.timed {
-            return;
-        }
         let count = pages.each_ref().map(|pages| pages.len() as u64);
-        let slack = 6.0 * (count[0] as f64).sqrt();
-        self.equal(Kind::Amount, &format!("pages of {name}s"), count, slack);
+        let what = format!("pages of {}s", op.name());
+        self.equal(Kind::Amount, &what, count, 6.0 * (count[0] as f64).sqrt());
         if pages[0] == pages[1] && pages[0] != pages[2] {
-            let what = format!("{name}s: other pages than fio's {}", pages[0].len());
-            self.say(Kind::Places, what);
+            self.say(Kind::Places, format!("other {what}"));
         }
     }
 
@@ -438,12 +436,96 @@ impl Judge {
             time / (all.len() as u64 - 1)
         };
         let means = all.map(mean);
-        self.near(Kind::Pace, "µs between requests", means, means[0] as f64 / 10.0);
+        self.near(Kind::Pace, "µs between requests", means, [means[0] as f64 / 10.0; 2]);
         let window = means.iter().max().copied().unwrap_or(1) * 16;
         let windows = all.map(|all| in_windows(all, window));
         if windows.iter().all(|windows| windows.len() >= 10) {
             let n = windows.each_ref().map(|windows| windows.len() as f64);
             self.distance(Kind::Pace, "requests in a window", windows, n);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::rng::Rng;
+
+    fn at(number: u64, offset: u64) -> Sent {
+        let (at_us, length, op) = (number * 100, 4_096, Op::Write);
+        let (source, in_flight, file, direct) = (0, 0, 0, true);
+        Sent { at_us, op, offset, length, source, in_flight, file, direct }
+    }
+
+    fn random(seed: u64, count: u64, blocks: u64) -> Vec<Sent> {
+        let mut rng = Rng::new(seed);
+        (0..count).map(|number| at(number, rng.below(blocks) * 4_096)).collect()
+    }
+
+    fn kinds(facts: Facts, fio: [&[Sent]; 2], ours: &[Sent]) -> BTreeSet<Kind> {
+        differences(facts, fio, (ours, 0), 100).into_iter().map(|(kind, _)| kind).collect()
+    }
+
+    #[test]
+    fn what_fio_has_alike_is_held_to_the_request() {
+        let facts = Facts::default();
+        let fio: Vec<Sent> = (0..2_000).map(|number| at(number, number * 4_096)).collect();
+        let both = [fio.as_slice(), &fio];
+        assert_eq!(kinds(facts, both, &fio), BTreeSet::new());
+        let less = kinds(facts, both, &fio[1..]);
+        assert!(less.contains(&Kind::Amount) && less.contains(&Kind::Places), "{less:?}");
+        let mut turned = fio.clone();
+        turned.reverse();
+        assert_eq!(kinds(facts, both, &turned), BTreeSet::from([Kind::Order]));
+        let mut synced = fio.clone();
+        synced.push(Sent { op: Op::Fsync, length: 0, ..fio[7] });
+        assert_eq!(kinds(facts, both, &synced), BTreeSet::from([Kind::Flushes]));
+        assert_eq!(differences(facts, both, (&synced, 1), 100), [], "behind the load");
+        let mut files = fio.clone();
+        files.iter_mut().step_by(2).for_each(|one| one.file = 1);
+        assert!(kinds(Facts { files: true, ..facts }, both, &files).contains(&Kind::Files));
+        let mut deep = fio.clone();
+        deep[9].in_flight = 3;
+        assert_eq!(kinds(facts, both, &deep), BTreeSet::from([Kind::Flight]));
+        let slow: Vec<Sent> = fio.iter().map(|one| Sent { at_us: one.at_us * 2, ..*one }).collect();
+        assert_eq!(
+            kinds(Facts { paced: true, ..facts }, both, &slow),
+            BTreeSet::from([Kind::Pace])
+        );
+        let cached = Facts { buffered: true, ..facts };
+        assert_eq!(kinds(cached, both, &turned), BTreeSet::new(), "the same pages");
+        assert!(kinds(cached, both, &fio[8..]).contains(&Kind::Places));
+    }
+
+    #[test]
+    fn what_is_drawn_may_differ_by_chance_alone() {
+        let facts = Facts { timed: true, ..Facts::default() };
+        let (a, b) = (random(1, 20_000, 4_096), random(2, 21_000, 4_096));
+        let both = [a.as_slice(), &b];
+        let wrong = |ours: &[Sent]| kinds(facts, both, ours);
+        assert_eq!(wrong(&random(3, 9_000, 4_096)), BTreeSet::new(), "a slow one");
+        let long = wrong(&random(3, 9_000, 4_800));
+        assert!(long.contains(&Kind::Places) && long.contains(&Kind::Extent), "{long:?}");
+        let mut ours = random(3, 9_000, 4_096);
+        ours.iter_mut().step_by(5).for_each(|one| one.length = 8_192);
+        assert_eq!(wrong(&ours), BTreeSet::from([Kind::Sizes]));
+        ours = random(3, 9_000, 4_096);
+        ours.iter_mut().step_by(5).for_each(|one| one.op = Op::Read);
+        assert_eq!(wrong(&ours), BTreeSet::from([Kind::Amount, Kind::Sizes]), "fio reads nothing");
+        // Which places are hot is each run's own choice; how hot they are is not.
+        let hot = |seed: u64, place: u64, step: usize| {
+            let mut all = random(seed, 9_000, 4_096);
+            all.iter_mut().step_by(step).for_each(|one| one.offset = place << 12);
+            all
+        };
+        let (a, b) = (hot(1, 100, 3), hot(2, 4_000, 3));
+        assert_eq!(kinds(facts, [&a, &b], &hot(3, 2_000, 3)), BTreeSet::new());
+        assert!(kinds(facts, [&a, &b], &hot(3, 2_000, 2)).contains(&Kind::Places));
+    }
+
+    #[test]
+    fn a_loss_explains_what_its_option_is_about() {
+        assert!(Kind::Pace.is_of("rate_iops") && !Kind::Amount.is_of("rate_iops"));
+        assert!(!Kind::Extent.is_of("rw") && !Kind::Extent.is_of("") && !Kind::Failure.is_of("rw"));
     }
 }

@@ -311,7 +311,8 @@ fn of_load(all: Vec<Sent>, spans: &[Range<u64>], pid: u32) -> (Vec<Sent>, u64) {
         behind += these.iter().rev().take_while(|one| one.op == Op::Fsync).count() as u64;
         load.extend(these);
     }
-    let is_late = |one: &&Sent| one.at_us >= end && one.op == Op::Write && one.source != pid;
+    let is_late =
+        |one: &&Sent| one.at_us >= end && one.op == Op::Write && one.direct && one.source != pid;
     load.extend(all.iter().filter(is_late));
     (load, behind)
 }
