@@ -145,7 +145,7 @@ impl Drop for Kernel {
             let _ = fs::write(self.instance.join(format!("events/{event}/enable")), "0");
         }
         let _ = fs::remove_dir(&self.instance);
-        let _ = std::process::Command::new("umount").arg(self.root.path()).status();
+        let _ = std::process::Command::new("umount").arg("-l").arg(self.root.path()).status();
     }
 }
 
@@ -234,6 +234,8 @@ fn event(line: &str) -> Option<Event> {
     let (what, rest) = rest.split_once(": ")?;
     let (task, behind) = head.split_once(" [")?;
     let (name, source) = task.trim().rsplit_once('-')?;
+    // A thread of a ring stands for the one whose ring it is.
+    let source = name.strip_prefix("iou-wrk-").unwrap_or(source);
     let (source, at_us) = (source.parse().ok()?, time(behind)?);
     let (in_flight, file, direct) = (0, 0, true);
     let none = Sent { at_us, op: Op::Fsync, offset: 0, length: 0, source, in_flight, file, direct };

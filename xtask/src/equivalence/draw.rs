@@ -186,7 +186,7 @@ fn section(rng: &mut Rng, place: &[Line]) -> Vec<Line> {
     let drawn = rules.filter(|Rule(_, when, _)| when.holds(&known, "")).flat_map(|rule| {
         let Rule(percent, _, choices) = rule;
         let is_drawn = rng.below(100) < *percent;
-        is_drawn.then(|| choice(rng, choices)).unwrap_or_default()
+        if is_drawn { choice(rng, choices) } else { Vec::new() }
     });
     drawn.collect()
 }

@@ -103,6 +103,8 @@ pub struct Facts {
     pub together: bool,
     /// It loads files.
     pub files: bool,
+    /// Several sections load files: in which ones and where in them each has its part is our own.
+    pub laid_out: bool,
     /// Each block once, at random.
     pub map: bool,
 }
@@ -112,6 +114,7 @@ impl Facts {
     pub fn of(job: &Job) -> Facts {
         let any = |names: &[&str]| names.iter().any(|name| job.has(name));
         let is_random = |(name, value): &(&str, String)| *name == "rw" && value.starts_with("rand");
+        let files = job.lines().any(|(_, value)| value.starts_with("DIR"));
         Facts {
             timed: job.has("runtime"),
             paced: any(&["rate", "rate_iops", "thinktime"]),
@@ -121,7 +124,8 @@ impl Facts {
                 && !job.sections[1..]
                     .iter()
                     .all(|section| section.iter().any(|(name, _)| *name == "stonewall")),
-            files: job.has("directory") || job.lines().any(|(_, value)| value.starts_with("DIR")),
+            files,
+            laid_out: files && job.sections.len() > 1,
             map: job.lines().any(is_random) && !job.has("norandommap"),
         }
     }
@@ -284,6 +288,9 @@ impl Judge {
             };
             self.shares(Kind::Sizes, &format!("{name}s of {length} bytes"), all.map(share), 0.0);
         }
+        if self.facts.laid_out {
+            return;
+        }
         self.extent(name, all);
         let maps = all.map(places);
         if !timed && other_places(&maps[0], &maps[1]) == 0 {
@@ -352,7 +359,7 @@ impl Judge {
 
     /// One operation through the page cache: the pages that it covers.
     fn covered(&mut self, op: Op, all: [&[Sent]; 3]) {
-        if self.facts.timed {
+        if self.facts.timed || self.facts.laid_out {
             return;
         }
         let pages = all.map(|all| {
@@ -369,7 +376,7 @@ impl Judge {
 
     /// All operations together: their shares, order, pace, flight, flushes and files.
     fn whole(&mut self, three: [&[Sent]; 3]) {
-        let Facts { timed, paced, buffered, together, files, map, .. } = self.facts;
+        let Facts { timed, paced, buffered, together, files, map, laid_out } = self.facts;
         let flushes = three.map(|all| all.iter().filter(|one| one.op == Op::Fsync).count() as u64);
         let [a, _, ours] = flushes;
         let is_behind = (ours - self.behind.min(ours)..=ours).contains(&a);
@@ -382,7 +389,9 @@ impl Judge {
         });
         let distinct =
             |all: &Vec<Sent>| all.iter().map(|one| one.file).collect::<BTreeSet<_>>().len() as u64;
-        self.equal(Kind::Files, "files", sent.each_ref().map(distinct), 0.0);
+        if !laid_out {
+            self.equal(Kind::Files, "files", sent.each_ref().map(distinct), 0.0);
+        }
         if buffered || sent.iter().any(|all| all.len() < 30) {
             return;
         }
@@ -396,8 +405,10 @@ impl Judge {
                 self.shares(Kind::Sizes, &what, sent.each_ref().map(share), 0.0);
             }
             self.order(sent.each_ref().map(|all| jumps(all)), map);
-            let turns = sent.each_ref().map(|all| turns(all));
-            self.shares(Kind::Order, "to another file", turns, 2.0 / sent[0].len() as f64);
+            let (turns, spare) =
+                (sent.each_ref().map(|all| turns(all)), 2.0 / sent[0].len() as f64);
+            let spare = if laid_out { 1.0 } else { spare };
+            self.shares(Kind::Order, "to another file", turns, spare);
         }
         let deepest =
             sent.each_ref().map(|all| all.iter().map(|one| one.in_flight).max().unwrap_or(0));
