@@ -1,5 +1,6 @@
-//! What devices are sent, by the kernel's block tracepoints: an instance of tracefs of our own, with
-//! the requests that are issued and those that come back. Of files, what their file system is asked.
+//! What devices are sent, by the kernel's block tracepoints: an instance of tracefs of our own,
+//! with the requests that are issued and those that come back. Of files, what their file system is
+//! asked.
 
 use super::{Loop, run, scratch, text};
 use model::Op;
@@ -13,8 +14,8 @@ use tempfile::TempDir;
 /// Memory for each processor's events, in KiB: a second of them, and a wide margin.
 const BUFFER_KIB: &str = "65536";
 
-/// Tracepoints of a device, and those of an ext4 on one: a direct request and that it writes, a write
-/// to the page cache and a read of it, page by page, and a sync. Older kernels have not all of them.
+/// Tracepoints of a device, and those of an ext4 on one: a direct request and that it writes, a
+/// write to the page cache and a read of it, page by page, and a sync. Older kernels lack some.
 const BLOCKS: &[&str] = &["block/block_rq_issue", "block/block_rq_complete"];
 const FILES: &[&str] = &[
     "iomap/iomap_dio_rw_begin",

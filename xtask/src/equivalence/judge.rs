@@ -131,24 +131,27 @@ impl Facts {
     }
 }
 
+/// What we sent. Of the syncs, `behind` may be left out: they are behind the load.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    pub sent: Vec<Sent>,
+    pub behind: u64,
+}
+
 struct Judge {
     facts: Facts,
     level: f64,
     behind: u64,
+    /// Which places are hot is each run's own choice, and so is how far it is from one to the next.
+    hot: bool,
     found: Vec<Difference>,
 }
 
 /// All in which ours differs from both runs of fio, where these are alike. `jobs` are judged.
-/// Of our syncs, `behind` may be left out: they are behind the load.
-pub fn differences(
-    facts: Facts,
-    fio: [&[Sent]; 2],
-    (ours, behind): (&[Sent], u64),
-    jobs: u64,
-) -> Vec<Difference> {
+pub fn differences(facts: Facts, fio: [&[Sent]; 2], ours: &Load, jobs: u64) -> Vec<Difference> {
     let level = 1e-6 / (TESTS * jobs as f64);
-    let mut judge = Judge { facts, level, behind, found: Vec::new() };
-    let three = [fio[0], fio[1], ours];
+    let mut judge = Judge { facts, level, behind: ours.behind, hot: false, found: Vec::new() };
+    let three = [fio[0], fio[1], &ours.sent];
     for op in [Op::Read, Op::Write, Op::Trim] {
         let all = three.map(|all| of_op(all, op, &facts));
         let counts = all.each_ref().map(Vec::len);
@@ -313,6 +316,7 @@ impl Judge {
         let n = jumped(all);
         let of = |all: &[Sent]| all.iter().map(|one| one.offset).collect::<Vec<_>>();
         if !self.distance(Kind::Places, &format!("places of {name}s"), all.map(of), n) {
+            self.hot = true;
             let least = all.iter().map(|all| all.len()).min().unwrap_or(0);
             let ranked = all.map(|all| ranks(&all[..least]));
             let n = [least as f64; 3];
@@ -437,6 +441,9 @@ impl Judge {
         let shares = all.each_ref().map(follow);
         self.shares(Kind::Order, "behind the request before", shares, spare);
         let n = all.each_ref().map(|jumps| jumps.len() as f64);
+        if self.hot {
+            return;
+        }
         self.distance(Kind::Order, "ways from one request to the next", all, n);
     }
 
@@ -474,7 +481,10 @@ mod tests {
     }
 
     fn kinds(facts: Facts, fio: [&[Sent]; 2], ours: &[Sent]) -> BTreeSet<Kind> {
-        differences(facts, fio, (ours, 0), 100).into_iter().map(|(kind, _)| kind).collect()
+        differences(facts, fio, &Load { sent: ours.to_vec(), behind: 0 }, 100)
+            .into_iter()
+            .map(|(kind, _)| kind)
+            .collect()
     }
 
     #[test]
@@ -491,7 +501,8 @@ mod tests {
         let mut synced = fio.clone();
         synced.push(Sent { op: Op::Fsync, length: 0, ..fio[7] });
         assert_eq!(kinds(facts, both, &synced), BTreeSet::from([Kind::Flushes]));
-        assert_eq!(differences(facts, both, (&synced, 1), 100), [], "behind the load");
+        let synced = Load { sent: synced, behind: 1 };
+        assert_eq!(differences(facts, both, &synced, 100), [], "behind the load");
         let mut files = fio.clone();
         files.iter_mut().step_by(2).for_each(|one| one.file = 1);
         assert!(kinds(Facts { files: true, ..facts }, both, &files).contains(&Kind::Files));

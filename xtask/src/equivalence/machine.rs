@@ -1,7 +1,7 @@
 //! Devices and directories on which fio and the program load the same, and what the kernel saw.
 
 use super::draw::Job;
-use super::judge::Facts;
+use super::judge::{Facts, Load};
 use super::kernel::{Kernel, Sent, requests, unix_us};
 use crate::shell;
 use model::Op;
@@ -83,7 +83,7 @@ pub enum Ours {
     Lost(String),
     /// It ran, and that many syncs came behind the last request of a stage: there we make durable
     /// what was written, whether it counts or not.
-    Ran(Vec<Sent>, u64),
+    Ran(Load),
 }
 
 /// Two devices, and a file system with two directories.
@@ -235,8 +235,7 @@ impl Bench {
         }
         let events = fs::read_to_string(self.work.path().join("events")).unwrap_or_default();
         let clock = unix_us(&trace).unwrap_or(0);
-        let (sent, behind) = of_load(&requests(&trace), &load_spans(&events, clock), ended.pid);
-        Ours::Ran(sent, behind)
+        Ours::Ran(of_load(&requests(&trace), &load_spans(&events, clock), ended.pid))
     }
 
     fn write(&self, job: &Job) {
@@ -300,21 +299,21 @@ fn load_spans(events: &str, clock: u64) -> Vec<Range<u64>> {
 /// What was sent in these spans, but for syncs before a load begins, which make clean what is to
 /// leave the page cache; and what that cache wrote after the program. Then, how many syncs came
 /// behind the last request of a span.
-fn of_load(all: &[Sent], spans: &[Range<u64>], pid: u32) -> (Vec<Sent>, u64) {
+fn of_load(all: &[Sent], spans: &[Range<u64>], pid: u32) -> Load {
     let end = spans.last().map_or(u64::MAX, |span| span.end);
-    let (mut load, mut behind) = (Vec::new(), 0);
+    let mut load = Load::default();
     for span in spans {
         // The mark in a directory says whose it is, and is no block.
         let is_block = |one: &&Sent| span.contains(&one.at_us) && one.length.is_multiple_of(512);
         let these = all.iter().filter(is_block);
         let these: Vec<Sent> = these.skip_while(|one| one.op == Op::Fsync).copied().collect();
-        behind += these.iter().rev().take_while(|one| one.op == Op::Fsync).count() as u64;
-        load.extend(these);
+        load.behind += these.iter().rev().take_while(|one| one.op == Op::Fsync).count() as u64;
+        load.sent.extend(these);
     }
     let is_late =
         |one: &&Sent| one.at_us >= end && one.op == Op::Write && one.direct && one.source != pid;
-    load.extend(all.iter().filter(is_late));
-    (load, behind)
+    load.sent.extend(all.iter().filter(is_late));
+    load
 }
 
 #[cfg(test)]
@@ -337,8 +336,8 @@ mod tests {
         let all = [(12, write), (21, sync), (22, read), (23, sync), (31, read), (32, write)];
         let all: Vec<Sent> = all.into_iter().map(|(at_us, op)| of(at_us, op)).collect();
         let times = |pid: u32| {
-            let (load, behind) = of_load(&all, &spans, pid);
-            (load.iter().map(|one| one.at_us).collect::<Vec<_>>(), behind)
+            let load = of_load(&all, &spans, pid);
+            (load.sent.iter().map(|one| one.at_us).collect::<Vec<_>>(), load.behind)
         };
         assert_eq!(times(7), (vec![22, 23], 1));
         assert_eq!(times(1), (vec![22, 23, 32], 1));

@@ -196,25 +196,25 @@ fn hold(bench: &Bench, job: &Job, jobs: u64) -> Outcome<Verdict> {
     let more: &[&str] = if is_long { &["--set", "measure=1s"] } else { &[] };
     let ours = match bench.ours(job, more) {
         Ours::Refused(words) => return Ok(Verdict::Refused(words)),
-        Ours::Ran(ours, behind) => Ok((ours, behind)),
+        Ours::Ran(ours) => Ok(ours),
         Ours::Failed(how) => Err(how),
         Ours::Lost(how) => return Err(how),
     };
     let theirs = [bench.fio(job, None)?, bench.fio(job, Some(1_234_567))?];
-    let (ours, behind) = match ours {
+    let ours = match ours {
         Ok(ours) => ours,
         Err(how) => return Ok(Verdict::Unstated(vec![(Kind::Failure, how)])),
     };
     let mut facts = Facts::of(job);
     facts.timed |= is_long;
-    let mut found = differences(facts, [&theirs[0], &theirs[1]], (&ours, behind), jobs);
+    let mut found = differences(facts, [&theirs[0], &theirs[1]], &ours, jobs);
     if !found.is_empty() {
         // Once more: the machine may have been busy, or two seeds alike.
         let other = bench.fio(job, Some(7_654_321))?;
-        let Ours::Ran(ours, behind) = bench.ours(job, more) else {
+        let Ours::Ran(ours) = bench.ours(job, more) else {
             return Ok(Verdict::Unstated(found));
         };
-        let again = differences(facts, [&theirs[0], &other], (&ours, behind), jobs);
+        let again = differences(facts, [&theirs[0], &other], &ours, jobs);
         found.retain(|(kind, _)| again.iter().any(|(same, _)| same == kind));
     }
     found.extend(is_long.then(|| (Kind::Amount, format!("ours takes {LONG}"))));
