@@ -6,6 +6,7 @@ use super::kernel::{Kernel, Sent, requests, unix_us};
 use crate::shell;
 use model::Op;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ use tempfile::TempDir;
 /// MiB of a device, and of the file system.
 const DEVICE: u64 = 32;
 const DISK: u64 = 384;
+/// What says which numbers fio draws.
+const SEEDS: [&str; 2] = ["randrepeat", "randseed"];
 /// No job takes longer.
 const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -81,7 +84,7 @@ pub enum Ours {
     Failed(String),
     /// The kernel could not tell all of it.
     Lost(String),
-    /// It ran, and that many syncs came behind the last request of a stage: there we make durable
+    /// It ran, and so many syncs came behind the last request to a file: there we make durable
     /// what was written, whether it counts or not.
     Ran(Load),
 }
@@ -158,16 +161,16 @@ impl Bench {
         run("sync", &["-f", text(self.mount.path())]);
     }
 
-    /// What fio sends, with its seed or another one.
+    /// What fio sends, as the job is or with other draws. `randseed` alone draws no others.
     ///
     /// # Errors
     /// fio does not take the job, or does not come to an end.
-    pub fn fio(&self, job: &Job, seed: Option<u64>) -> Result<Vec<Sent>, String> {
+    pub fn fio(&self, job: &Job, is_other: bool) -> Result<Vec<Sent>, String> {
         let mut job = job.clone();
-        if let Some(seed) = seed {
+        if is_other {
             let lines = std::iter::once(&mut job.global).chain(&mut job.sections);
-            lines.for_each(|lines| lines.retain(|line| line.0 != "randseed"));
-            job.global.push(("randseed", seed.to_string()));
+            lines.for_each(|lines| lines.retain(|(name, _)| !SEEDS.contains(name)));
+            job.global.push((SEEDS[0], "0".to_owned()));
         }
         self.write(&job);
         let kernel = self.listen(&job);
@@ -298,7 +301,7 @@ fn load_spans(events: &str, clock: u64) -> Vec<Range<u64>> {
 
 /// What was sent in these spans, but for syncs before a load begins, which make clean what is to
 /// leave the page cache; and what that cache wrote after the program. Then, how many syncs came
-/// behind the last request of a span.
+/// behind the last request to their file in a span.
 fn of_load(all: &[Sent], spans: &[Range<u64>], pid: u32) -> Load {
     let end = spans.last().map_or(u64::MAX, |span| span.end);
     let mut load = Load::default();
@@ -307,7 +310,13 @@ fn of_load(all: &[Sent], spans: &[Range<u64>], pid: u32) -> Load {
         let is_block = |one: &&Sent| span.contains(&one.at_us) && one.length.is_multiple_of(512);
         let these = all.iter().filter(is_block);
         let these: Vec<Sent> = these.skip_while(|one| one.op == Op::Fsync).copied().collect();
-        load.behind += these.iter().rev().take_while(|one| one.op == Op::Fsync).count() as u64;
+        let mut later = BTreeSet::new();
+        for one in these.iter().rev() {
+            match one.op {
+                Op::Fsync => load.behind += u64::from(!later.contains(&one.file)),
+                _ => _ = later.insert(one.file),
+            }
+        }
         load.sent.extend(these);
     }
     let is_late =
