@@ -13,7 +13,7 @@ pub mod kernel;
 use crate::common::{Loop, has, plimsoll, run, scratch, text};
 use compare::{Found, compare};
 use jobs::{JOBS, Job, Places, drawn};
-use kernel::{Kernel, Sent, requests};
+use kernel::{Kernel, Sent};
 use model::Op;
 use std::fs;
 use std::path::Path;
@@ -136,50 +136,4 @@ fn what_is_not_the_same_is_found() {
     assert_eq!(wrong(&pace, &one, &other), [""; 0]);
     other.iter_mut().for_each(|one| one.at_us = one.at_us / 3_200 * 3_200);
     assert_eq!(wrong(&pace, &one, &other).len(), 1, "pace");
-}
-
-#[test]
-fn the_kernels_lines_are_read() {
-    let trace = "# tracer: nop\n\
-        \x20 cargo-9 [000] ..... 4.5: tracing_mark_write: unix 1700000004500000\n\
-        \x20 fio -a-12   [000] ..... 5.000001: block_rq_issue: 7,0 R 4096 () 8 + 8 none,0,0 [fio]\n\
-        \x20 fio-13 [001] d..2. 5.000003: block_rq_issue: 7,0 FWS 8192 () 16 + 16 none,0,0 [fio]\n\
-        \x20 fio-13 [001] d..2. 5.000004: block_rq_issue: 7,0 FF 0 () 0 + 0 none,0,0 [fio]\n\
-        \x20 <idle>-0 [001] d..2. 5.000010: block_rq_complete: 7,0 R () 8 + 8 none,0,0 [0]\n\
-        \x20 fio-13 [001] d..2. 6.000003: block_rq_issue: 7,0 DS 512 () 1 + 1 none,0,0 [fio]\n";
-    let all = requests(trace);
-    let told = |one: &Sent| (one.at_us, one.op, one.offset, one.length, one.source, one.in_flight);
-    assert_eq!(
-        all.iter().map(told).collect::<Vec<_>>(),
-        [
-            (5_000_001, Op::Read, 4_096, 4_096, 12, 0),
-            (5_000_003, Op::Write, 8_192, 8_192, 13, 1),
-            (5_000_004, Op::Fsync, 0, 0, 13, 0),
-            (6_000_003, Op::Trim, 512, 512, 13, 1),
-        ]
-    );
-}
-
-#[test]
-fn what_files_are_asked_is_read_and_a_ring_that_hands_a_request_on_asks_once() {
-    let trace = "\
-        a-1 [0] . 5.000001: mm_filemap_get_pages: dev=7:0 ino=1f ofs=4096-8191\n\
-        a-1 [0] . 5.000002: ext4_da_write_begin: dev 7,0 ino 31 pos 4096 len 512\n\
-        a-1 [0] . 5.000003: ext4_sync_file_enter: dev 7,0 ino 31 parent 2 datasync 1 \n\
-        a-1 [0] . 5.000004: iomap_dio_rw_begin: dev 7:0 ino 0x1f size 0x1 offset 0x1000 length \
-        0x200 done_before 0x0 flags NOWAIT|DIRECT dio_flags  aio 1\n\
-        a-1 [0] . 5.000004: iomap_iter: dev 7:0 ino 0x1f pos 0x1000 length 0x0 status 0 flags \
-        WRITE|DIRECT (0x11) ops 0x1 caller x\n\
-        iou-wrk-1-7 [0] . 5.000005: iomap_dio_rw_begin: dev 7:0 ino 0x1f size 0x1 offset 0x1000 \
-        length 0x200 done_before 0x0 flags DIRECT dio_flags  aio 1\n";
-    let told = |one: &Sent| (one.op, one.file, one.offset, one.length, one.direct);
-    assert_eq!(
-        requests(trace).iter().map(told).collect::<Vec<_>>(),
-        [
-            (Op::Read, 31, 4_096, 4_096, false),
-            (Op::Write, 31, 4_096, 512, false),
-            (Op::Fsync, 31, 0, 0, true),
-            (Op::Write, 31, 4_096, 512, true),
-        ]
-    );
 }
