@@ -311,8 +311,10 @@ mod tests {
     fn the_kernels_lines_are_read() {
         let trace = "# tracer: nop\n\
             \x20 cargo-9 [000] ..... 4.5: tracing_mark_write: unix 1700000004500000\n\
-            \x20 fio -a-12   [000] ..... 5.000001: block_rq_issue: 7,0 R 4096 () 8 + 8 none,0,0 [fio]\n\
-            \x20 fio-13 [001] d..2. 5.000003: block_rq_issue: 7,0 FWS 8192 () 16 + 16 none,0,0 [fio]\n\
+            \x20 fio -a-12   [000] ..... 5.000001: block_rq_issue: 7,0 R 4096 () 8 + 8 none,0,0 \
+            [fio]\n\
+            \x20 fio-13 [001] d..2. 5.000003: block_rq_issue: 7,0 FWS 8192 () 16 + 16 none,0,0 \
+            [fio]\n\
             \x20 fio-13 [001] d..2. 5.000004: block_rq_issue: 7,0 FF 0 () 0 + 0 none,0,0 [fio]\n\
             \x20 <idle>-0 [001] d..2. 5.000010: block_rq_complete: 7,0 R () 8 + 8 none,0,0 [0]\n\
             \x20 fio-13 [001] d..2. 6.000003: block_rq_issue: 7,0 DS 512 () 1 + 1 none,0,0 [fio]\n";
@@ -340,8 +342,8 @@ mod tests {
             0x200 done_before 0x0 flags NOWAIT|DIRECT dio_flags  aio 1\n\
             a-1 [0] . 5.000004: iomap_iter: dev 7:0 ino 0x1f pos 0x1000 length 0x0 status 0 flags \
             WRITE|DIRECT (0x11) ops 0x1 caller x\n\
-            iou-wrk-1-7 [0] . 5.000005: iomap_dio_rw_begin: dev 7:0 ino 0x1f size 0x1 offset 0x1000 \
-            length 0x200 done_before 0x0 flags DIRECT dio_flags  aio 1\n";
+            iou-wrk-1-7 [0] . 5.000005: iomap_dio_rw_begin: dev 7:0 ino 0x1f size 0x1 \
+            offset 0x1000 length 0x200 done_before 0x0 flags DIRECT dio_flags  aio 1\n";
         let told = |one: &Sent| (one.op, one.file, one.offset, one.length, one.direct);
         assert_eq!(
             requests(trace).iter().map(told).collect::<Vec<_>>(),

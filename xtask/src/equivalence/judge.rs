@@ -2,8 +2,8 @@
 //!
 //! fio runs twice, with other draws. What both of its runs have alike to the request, ours has to
 //! the request: how many, where, how long, how often made durable. What is drawn differs between
-//! both: of that, the shares (chi-square) and the distributions (Kolmogorov and Smirnov) of ours may
-//! differ from each of fio's no more than chance lets them. A measure in which fio's own runs
+//! both: of that, the shares (chi-square) and the distributions (Kolmogorov and Smirnov) of ours
+//! may differ from each of fio's no more than chance lets them. A measure in which fio's own runs
 //! differ by more than chance is none, and says nothing. Chance is 1e-6 of all tests of all jobs
 //! together (Bonferroni). What differs is run once more with other draws, and counts if it differs
 //! again. How many requests are sent until a time ends is compared of jobs that have a pace alone,
