@@ -5,6 +5,7 @@
 //! A few jobs run with the tests. `PLIMSOLL_EQUIVALENCE=FILE` has all of them run, and writes the
 //! table of what was found into that file (`cargo xtask equivalence`).
 
+mod chance;
 mod compare;
 mod jobs;
 pub mod kernel;
@@ -12,7 +13,7 @@ pub mod kernel;
 use crate::common::{Loop, has, plimsoll, run, scratch, text};
 use compare::{Found, compare};
 use jobs::{JOBS, Job, Places, drawn};
-use kernel::{Kernel, Sent, requests};
+use kernel::{Kernel, Sent};
 use model::Op;
 use std::fs;
 use std::path::Path;
@@ -92,8 +93,9 @@ fn seen(device: &Loop, load: impl FnOnce()) -> Vec<Sent> {
 }
 
 fn request(number: u64, offset: u64) -> Sent {
-    let (at_us, length) = (number * 100, 4_096);
-    Sent { at_us, op: Op::Read, offset, length, source: 0, in_flight: (number / 5 % 4) as u32 }
+    let (at_us, length, in_flight) = (number * 100, 4_096, (number / 5 % 4) as u32);
+    let (op, source, file, direct) = (Op::Read, 0, 0, true);
+    Sent { at_us, op, offset, length, source, in_flight, file, direct }
 }
 
 #[test]
@@ -134,27 +136,4 @@ fn what_is_not_the_same_is_found() {
     assert_eq!(wrong(&pace, &one, &other), [""; 0]);
     other.iter_mut().for_each(|one| one.at_us = one.at_us / 3_200 * 3_200);
     assert_eq!(wrong(&pace, &one, &other).len(), 1, "pace");
-}
-
-#[test]
-fn the_kernels_lines_are_read() {
-    let trace = "# tracer: nop\n\
-        \x20 fio -a-12   [000] ..... 5.000001: block_rq_issue: 7,0 R 4096 () 8 + 8 none,0,0 [fio]\n\
-        \x20 fio-13 [001] d..2. 5.000003: block_rq_issue: 7,0 FWS 8192 () 16 + 16 none,0,0 [fio]\n\
-        \x20 fio-13 [001] d..2. 5.000004: block_rq_issue: 7,0 FF 0 () 0 + 0 none,0,0 [fio]\n\
-        \x20 <idle>-0 [001] d..2. 5.000010: block_rq_complete: 7,0 R () 8 + 8 none,0,0 [0]\n\
-        \x20 fio-13 [001] d..2. 6.000003: block_rq_issue: 7,0 DS 512 () 1 + 1 none,0,0 [fio]\n";
-    let all = requests(trace);
-    let told: Vec<(u64, Op, u64, u64, u32, u32)> = all
-        .iter()
-        .map(|one| (one.at_us, one.op, one.offset, one.length, one.source, one.in_flight))
-        .collect();
-    assert_eq!(
-        told,
-        [
-            (5_000_001, Op::Read, 4_096, 4_096, 12, 0),
-            (5_000_003, Op::Write, 8_192, 8_192, 13, 1),
-            (6_000_003, Op::Trim, 512, 512, 13, 1),
-        ]
-    );
 }

@@ -4,9 +4,11 @@
 //! Kolmogorov and Smirnov. Each job has at most [`MOST_TESTS`] of them, and all jobs together are
 //! to fail by chance once in [`ODDS`] times (Bonferroni).
 
+use super::chance::{Share, distance, following, in_windows, level_of_distance, other_places};
+use super::chance::{places, ranks, unequal};
 use super::jobs::{JOBS, Job, Places};
 use super::kernel::Sent;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Once in so many times the tests fail though nothing is wrong.
 const ODDS: f64 = 10_000.0;
@@ -32,7 +34,7 @@ struct Independent {
 impl Found {
     /// Two distributions, `n` independent values of each.
     fn distance(&mut self, what: &str, one: &mut [u64], other: &mut [u64], n: Independent) {
-        let (distance, most) = (distance(one, other), level_of_distance(n.one, n.other));
+        let (distance, most) = (distance(one, other), level_of_distance(n.one, n.other, level()));
         self.compared.push(format!("{what} {distance:.3} of {most:.3}"));
         if distance > most {
             self.wrong.push(format!("{what} differ by {distance:.4}, {most:.4} is chance"));
@@ -41,7 +43,7 @@ impl Found {
 
     /// Two shares.
     fn shares(&mut self, what: &str, one: Share, other: Share) {
-        if let Some(shares) = unequal(one, other) {
+        if let Some(shares) = unequal(one, other, level()) {
             self.wrong.push(format!("{what}: {shares}"));
         }
     }
@@ -148,60 +150,6 @@ fn pace(theirs: &[Sent], ours: &[Sent], found: &mut Found) {
     found.distance("requests in a window", &mut one, &mut other, n);
 }
 
-/// How many requests each window of `us` has, but for the last one.
-fn in_windows(all: &[Sent], us: u64) -> Vec<u64> {
-    let begin = all.first().map_or(0, |first| first.at_us);
-    let mut counts = Vec::new();
-    for one in all {
-        let window = ((one.at_us - begin) / us.max(1)) as usize;
-        counts.resize(counts.len().max(window + 1), 0);
-        counts[window] += 1;
-    }
-    counts.pop();
-    counts
-}
-
-/// How often each place comes.
-fn places(all: &[Sent]) -> BTreeMap<(u64, u64), u64> {
-    let mut places = BTreeMap::new();
-    for one in all {
-        *places.entry((one.offset, one.length)).or_default() += 1;
-    }
-    places
-}
-
-/// How many places do not come as often in both.
-fn other_places(one: &BTreeMap<(u64, u64), u64>, other: &BTreeMap<(u64, u64), u64>) -> usize {
-    let alone = other.keys().filter(|place| !one.contains_key(place)).count();
-    alone + one.iter().filter(|(place, count)| other.get(place) != Some(count)).count()
-}
-
-/// Of each request, the rank of its place: 0 is the most wanted one.
-fn ranks(all: &[Sent]) -> Vec<u64> {
-    let mut counts: Vec<u64> = places(all).into_values().collect();
-    counts.sort_unstable_by(|a, b| b.cmp(a));
-    let of = |(rank, count): (u64, u64)| std::iter::repeat_n(rank, count as usize);
-    (0..).zip(counts).flat_map(of).collect()
-}
-
-/// How many requests of a source begin where its last one ended.
-fn following(all: &[Sent]) -> f64 {
-    let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut count = 0.0;
-    for one in all {
-        if ends.insert(one.source, one.end()) == Some(one.offset) {
-            count += 1.0;
-        }
-    }
-    count
-}
-
-#[derive(Clone, Copy)]
-struct Share {
-    of: f64,
-    count: f64,
-}
-
 fn share(all: &[Sent], of: &dyn Fn(&Sent) -> bool) -> Share {
     let count = all.iter().filter(|one| of(one)).count() as f64;
     Share { of: all.len() as f64, count }
@@ -210,32 +158,4 @@ fn share(all: &[Sent], of: &dyn Fn(&Sent) -> bool) -> Share {
 /// The chance that one of these tests may fail by itself.
 fn level() -> f64 {
     1.0 / (ODDS * MOST_TESTS * JOBS.len() as f64)
-}
-
-/// Two shares that differ more than chance lets them: chi-square with one degree of freedom, which
-/// exceeds x² about as often as a normal value exceeds x (Fisher 1922).
-fn unequal(one: Share, other: Share) -> Option<String> {
-    let all = (one.count + other.count) / (one.of + other.of);
-    let variance = all * (1.0 - all) * (1.0 / one.of + 1.0 / other.of);
-    let (a, b) = (one.count / one.of, other.count / other.of);
-    let chi_square = if variance > 0.0 { (a - b).powi(2) / variance } else { 0.0 };
-    // P(χ² > x) < exp(-x/2) for x > 1.
-    let most = -2.0 * level().ln();
-    (chi_square > most).then(|| format!("{:.2} % and {:.2} %", a * 100.0, b * 100.0))
-}
-
-/// The greatest distance of two distributions.
-fn distance(one: &mut [u64], other: &mut [u64]) -> f64 {
-    one.sort_unstable();
-    other.sort_unstable();
-    let below = |all: &[u64], value: u64| {
-        all.partition_point(|known| *known <= value) as f64 / all.len().max(1) as f64
-    };
-    let all = one.iter().chain(other.iter());
-    all.map(|value| (below(one, *value) - below(other, *value)).abs()).fold(0.0, f64::max)
-}
-
-/// The distance that chance exceeds this rarely (Smirnov 1939).
-fn level_of_distance(one: f64, other: f64) -> f64 {
-    (-0.5 * (level() / 2.0).ln()).sqrt() * ((one + other) / (one * other)).sqrt()
 }

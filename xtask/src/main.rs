@@ -61,11 +61,7 @@ enum Chore {
     /// How many jobs of other tools in a folder are imported whole, and why the rest is not.
     Corpus(corpus::Options),
     /// All jobs that are held against fio by the kernel's tracepoints; it takes minutes.
-    Equivalence {
-        /// Keep the table in the docs.
-        #[arg(long)]
-        write: bool,
-    },
+    Equivalence(equivalence::Options),
     /// Side-by-side benchmarks against the peers that are installed.
     Bench(bench::Options),
     /// The engine's unsafe code under the address sanitizer and Miri (nightly).
@@ -117,7 +113,7 @@ fn run(chore: Chore) -> Outcome<()> {
         Chore::Tidy => tidy::run(),
         Chore::Docs => docs::run().and_then(|()| docs::write(tidy::ceilings()?.to_vec())),
         Chore::Corpus(options) => corpus::run(&options),
-        Chore::Equivalence { write } => equivalence::run(write),
+        Chore::Equivalence(options) => equivalence::run_chore(&options),
         Chore::Bench(options) => bench::run(&options),
         Chore::Memory => memory::run(),
         Chore::Mutants(options) => mutants::run(&options),
@@ -155,6 +151,7 @@ mod tests {
             "- gate-proof --gates 7 --write",
             "- gate-proof --real x --only loop",
             "- prediction-proof --cases 5 --write",
+            "- equivalence --random 40 --seed 7 --keep",
             "- dist --deb --rpm --tar --prove --twice --target x",
         ] {
             assert!(parsed(&line).is_ok(), "{line}: {:?}", parsed(&line));
@@ -182,6 +179,9 @@ mod tests {
             "- gate-proof --real x --write",
             "- gate-proof --only loop",
             "- corpus",
+            "- equivalence --random 0",
+            "- equivalence --seed 7",
+            "- equivalence --random 3 --write",
             "- dist --snap",
             "- dist --prove",
             "- dist --target",
