@@ -94,9 +94,10 @@ fn group(job: &Iozone, losses: &mut Losses) -> Group {
         let limits = Limits(512, 1 << 60, size);
         let bytes = limits.of("size", values, losses).unwrap_or(512 << 10);
         group.layout.set("size", size(bytes), values.source("size", losses));
-        if values.number("record") > Some(bytes) {
+        if values.number("record").unwrap_or(4 << 10) > bytes {
+            let slot = if values.is("record") { "record" } else { "size" };
             let needs = "a file (`-s`, 512 KiB without it) of at least one record, as IOzone does";
-            values.worsen("record", losses, Verdict::refused(needs));
+            values.worsen(slot, losses, Verdict::refused(needs));
         }
     }
     // The first test writes all of each file.

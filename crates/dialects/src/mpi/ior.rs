@@ -77,7 +77,11 @@ fn ranks(job: &mut Job, losses: &mut Losses) {
             let why = "IOR has no more tasks than the launcher starts";
             losses.replace(id, Verdict::harmless(why));
         }
-        _ => (job.ranks.count, job.ranks.id) = (own, Some(id)),
+        _ => {
+            let why = Verdict::harmless("`-N` says how many of these ranks work");
+            job.ranks.id.into_iter().for_each(|id| losses.replace(id, why.clone()));
+            (job.ranks.count, job.ranks.id) = (own, Some(id));
+        }
     }
 }
 

@@ -57,7 +57,7 @@ impl Reads for Job {
                 self.values.forget("size");
                 Err("files of more than 64 MiB in a tree".to_owned())
             }
-            Some("random") if given.value.is_empty() => Ok(row.verdict("")),
+            Some("random") if ["", "0"].contains(&given.value.as_str()) => Ok(row.verdict("")),
             None if given.value.starts_with('-') => {
                 Ok(Verdict::near("each run has a seed of its own; tasks are not reordered"))
             }
