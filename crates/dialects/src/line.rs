@@ -68,7 +68,7 @@ pub const BURST: Limits = Limits(1, 65_536, count);
 /// `think`, of milliseconds.
 pub const THINK: Limits = Limits(0, 1 << 30, |ms| time(ms.saturating_mul(1_000_000)));
 /// `stages.measure`.
-pub const MEASURE: Limits = Limits(1_000_000_000, 1_000_000_000 << 20, time);
+pub const MEASURE: Limits = Limits(1_000_000_000, 1 << 60, time);
 /// `layout.files` and `segments`.
 pub const FILES: Limits = Limits(1, 65_536, count);
 /// `tree.files` and `tree.per_directory`.

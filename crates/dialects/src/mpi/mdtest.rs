@@ -124,7 +124,7 @@ fn tree(job: &Job, losses: &mut Losses, group: &mut Group) -> Result<(), ImportE
     }
     // `tree.files` counts those of a host.
     let files = match job.ranks.count {
-        Some(count) => quoted(&format!("{items} * {} / hosts", count)),
+        Some(count) => quoted(&format!("{items} * {count} / hosts")),
         None => items.to_string(),
     };
     let tree = &mut group.tree;

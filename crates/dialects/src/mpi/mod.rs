@@ -1,7 +1,6 @@
 //! IOR and mdtest: command lines, with the launcher that stands before them.
 
 mod ior;
-pub mod job;
 mod mdtest;
 
 use crate::draft::Fields;
@@ -16,6 +15,11 @@ use std::sync::LazyLock;
 pub static IOR: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("ior.txt")));
 /// mdtest's options.
 pub static MDTEST: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("mdtest.txt")));
+
+/// Where files go in a directory.
+pub mod job {
+    pub use crate::apart::inside;
+}
 
 /// Launchers, and their options for the number of ranks.
 const LAUNCHERS: [&str; 8] =

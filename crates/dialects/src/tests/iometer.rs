@@ -126,7 +126,7 @@ fn what_all_workers_share_is_not_the_same_where_one_differs() {
         ("\t8,DIS", "\t9000,DIS", "Number of outstanding IOs", Class::Approximated),
     ] {
         let import = read(&text(&[first.clone(), second.replace(from, to)]));
-        let told = import.options.iter().filter(|told| told.name == name).next_back();
+        let told = import.options.iter().rfind(|told| told.name == name);
         assert_eq!(told.expect(name).class, class, "{told:?}");
         assert!(!import.suites[0].text.contains("compressible"), "the first has other bytes");
     }
