@@ -7,7 +7,7 @@ use super::{Configuration, Specification};
 use crate::apart::selected;
 use crate::draft::{Draft, Fields, Group, Taken, Work, plain_name, share, size, time, unique};
 use crate::import::Import;
-use crate::line::{DEPTH, WORKERS};
+use crate::line::{DEPTH, Limits, WORKERS};
 use crate::loss::{Losses, Verdict};
 use crate::rows::Values;
 use crate::write;
@@ -269,7 +269,8 @@ fn layout(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group) {
     let sectors = values.number("sectors").filter(|sectors| *sectors > 0);
     if let Some(sectors) = sectors {
         let all = values.number("first").unwrap_or(0).saturating_add(sectors);
-        let bytes = all.saturating_mul(SECTOR).clamp(1 << 20, 1 << 60);
+        let limits = Limits(1 << 20, 1 << 60, size);
+        let bytes = limits.keep(all.saturating_mul(SECTOR), values.id("sectors"), losses);
         group.layout.set("size", size(bytes), values.source("sectors", losses));
     } else if is_device {
         group.layout.set("size", "\"free\"", "");

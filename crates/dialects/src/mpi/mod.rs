@@ -63,6 +63,7 @@ impl Reads for Job {
             }
             Some("random") if ["", "0"].contains(&given.value.as_str()) => Ok(row.verdict("")),
             None if given.value.starts_with('-') => {
+                self.seed = None;
                 Ok(Verdict::near("each run has a seed of its own; tasks are not reordered"))
             }
             Some("random") | None => {

@@ -123,6 +123,7 @@ fn what_all_workers_share_is_not_the_same_where_one_differs() {
     for (from, to, name, class) in [
         ("DISABLED,0\n", "ENABLED,6\n", "fixed seed value", Class::Approximated),
         ("2097152,0,1", "2097152,0,0", "Data pattern", Class::Refused),
+        ("2097152,0,1", "200,0,1", "Disk maximum size", Class::Refused),
         ("\t8,DIS", "\t9000,DIS", "Number of outstanding IOs", Class::Approximated),
     ] {
         let import = read(&text(&[first.clone(), second.replace(from, to)]));
