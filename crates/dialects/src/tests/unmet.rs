@@ -27,7 +27,7 @@ const OF_LIMITS: [Case; 16] = [
     ("diskspd -r4G a", "-r", Near, "align = \"1GiB\""),
 ];
 
-const OF_LINES: [Case; 37] = [
+const OF_LINES: [Case; 36] = [
     ("mpirun -np 16 ior -N 4", "-N", Same, "workers = 4"),
     ("mpirun -np 16 ior -N 4", "-np", Harmless, "workers = 4"),
     ("mpirun -np 4 ior -N 16", "-N", Harmless, "workers = 4"),
@@ -46,7 +46,6 @@ const OF_LINES: [Case; 37] = [
     ("mdtest -n 1 -F -T", "-T", Same, "[\"create\", \"stat\"]"),
     ("mdtest -n 4 -I 2", "-n", Refused, ""),
     ("mdtest -n 1 -F --random-seed=5", "--random-seed", Same, "seed = 5"),
-    ("mdtest -n 1 -F -R", "-R", Same, "!seed"),
     ("elbencho -w --infloop -s 1g /x/f", "--infloop", Refused, ""),
     ("elbencho -w --infloop --timelimit 0 -s 1g /x/f", "--infloop", Refused, "!measure ="),
     ("elbencho -w --infloop --timelimit 9 -s 1g /x/f", "--infloop", Same, "measure = \"9s\""),
