@@ -19,10 +19,8 @@ pub static OPTIONS: LazyLock<Table> =
     LazyLock::new(|| Table::read(include_str!("diskspd/options.txt")));
 
 /// What switches slots on (`true`) or off.
-const SWITCHES: [(&str, &[&str], bool); 11] = [
+const SWITCHES: [(&str, &[&str], bool); 9] = [
     ("-Sh", &["durable", "direct"], true),
-    ("-Sb", &["direct"], false),
-    ("-Sm", &["direct"], false),
     ("-N", &["durable"], true),
     ("-Zr", &["compressible"], false),
     ("-a", &["floating"], false),
@@ -142,14 +140,33 @@ impl DiskSpd {
             Some(digits) => (digits, "iops"),
             None => text.split_once(' ').unwrap_or((text, "")),
         };
-        Ok(match (self.notation().number(digits)?, unit.eq_ignore_ascii_case("iops")) {
+        let rate = self.notation().number(digits)?;
+        Ok(match (rate, unit.eq_ignore_ascii_case("iops")) {
             (0, _) => None,
-            (rate, true) => Some(rate.min(1_000_000_000).to_string()),
-            (rate, false) => {
-                let bytes = rate.saturating_mul(1_000).min(1_000_000_000_000);
-                Some(format!("\"{bytes}B/s\""))
-            }
+            (1..=1_000_000_000, true) => Some(rate.to_string()),
+            (1..=1_000_000_000, false) => Some(format!("\"{}B/s\"", rate * 1_000)),
+            _ => return Err("a rate of more than 1,000,000,000 IOPS or 1 TB/s".to_owned()),
         })
+    }
+
+    /// `-O`: of the requests that a thread has on all targets together, each of `parts` workloads
+    /// has an equal share. They count where `threads` are those of all targets.
+    fn share_depth(&mut self, threads: &str, parts: u64, losses: &mut Losses) {
+        let Some((all, id)) = self.got("shared_depth") else { return };
+        if threads != "total" {
+            let needs = "the number of all threads (`-F`, `ThreadCount`): it counts with it alone";
+            losses.worsen(id, Verdict::refused(needs));
+            return;
+        }
+        if let Some((_, own)) = self.got("depth") {
+            let why = "the requests of each thread on all targets together count";
+            losses.replace(own, Verdict::harmless(why));
+        }
+        self.values.put("depth", Value::Number(all / parts), id);
+        if parts > 1 {
+            let why = "`depth`: an equal share at each target, not so many over all by turns";
+            losses.worsen(id, Verdict::near(why));
+        }
     }
 
     /// A number, and the option that gave it.

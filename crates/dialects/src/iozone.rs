@@ -3,7 +3,7 @@
 use crate::apart::beside;
 use crate::draft::{Fields, Group, Work, size};
 use crate::import::Import;
-use crate::line::{self, Line};
+use crate::line::{self, BLOCK, Limits, Line, WORKERS};
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::rows::{Given, Reads, Row, Table, Values};
 use crate::values::{self, Notation};
@@ -91,8 +91,14 @@ fn group(job: &Iozone, losses: &mut Losses) -> Group {
     if values.is("automatic") {
         automatic(values, losses, &mut group);
     } else {
-        let bytes = values.number("size").unwrap_or(512 << 10).max(512);
+        let limits = Limits(512, 1 << 60, size);
+        let bytes = limits.of("size", values, losses).unwrap_or(512 << 10);
         group.layout.set("size", size(bytes), values.source("size", losses));
+        if values.number("record").unwrap_or(4 << 10) > bytes {
+            let slot = if values.is("record") { "record" } else { "size" };
+            let needs = "a file (`-s`, 512 KiB without it) of at least one record, as IOzone does";
+            values.worsen(slot, losses, Verdict::refused(needs));
+        }
     }
     // The first test writes all of each file.
     let makes = tests(job).contains(&0);
@@ -127,9 +133,9 @@ fn tests(job: &Iozone) -> Vec<u64> {
 
 /// `-a`: sizes of records from 4 KiB to 16 MiB, and one size of files in place of many.
 fn automatic(values: &Values, losses: &mut Losses, group: &mut Group) {
-    let most = values.number("most").unwrap_or(512 << 20);
-    let bytes = values.number("size").unwrap_or(most).max(1 << 20);
-    group.layout.set("size", size(bytes), values.source("most", losses));
+    let slot = if values.is("size") { "size" } else { "most" };
+    let bytes = Limits(1 << 20, 1 << 60, size).of(slot, values, losses).unwrap_or(512 << 20);
+    group.layout.set("size", size(bytes), values.source(slot, losses));
     if values.number("record").is_none() {
         let powers = (12..=24).map(|power| 1_u64 << power).take_while(|record| *record <= bytes);
         let all: Vec<String> = powers.map(size).collect();
@@ -138,9 +144,9 @@ fn automatic(values: &Values, losses: &mut Losses, group: &mut Group) {
     }
 }
 
-fn works(values: &Values, test: u64, losses: &Losses, group: &mut Group) {
+fn works(values: &Values, test: u64, losses: &mut Losses, group: &mut Group) {
     let twice = !values.is("once");
-    let workers = values.number("threads").unwrap_or(1).clamp(1, 65_536);
+    let workers = WORKERS.of("threads", values, losses).unwrap_or(1);
     let all: &[(&str, &str, &str)] = match test {
         0 if twice => &[("write", "sequential", "0%"), ("rewrite", "sequential", "0%")],
         0 => &[("write", "sequential", "0%")],
@@ -153,7 +159,7 @@ fn works(values: &Values, test: u64, losses: &Losses, group: &mut Group) {
     for (name, access, read) in all {
         let mut fields = Fields::default();
         if group.sweep.get("block_size").is_none() {
-            let record = values.number("record").unwrap_or(4 << 10).clamp(512, 1 << 30);
+            let record = BLOCK.of("record", values, losses).unwrap_or(4 << 10);
             fields.set("block_size", size(record), values.source("record", losses));
         }
         fields.text("access", access, "");

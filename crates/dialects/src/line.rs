@@ -1,8 +1,8 @@
 //! Command lines with options of one letter, and words behind two dashes.
 
-use crate::draft::{Draft, Fields, Group};
+use crate::draft::{Draft, Fields, Group, size, time};
 use crate::import::Import;
-use crate::loss::Losses;
+use crate::loss::{Losses, OptionId, Verdict};
 use crate::rows::{Chapter, Reads, Values};
 use crate::write;
 
@@ -54,11 +54,69 @@ pub fn import(
     Import::new(dialect, losses, vec![write::suite(&draft)])
 }
 
+/// The least and the most that a field of a suite takes, and how it is written.
+pub struct Limits(pub u64, pub u64, pub fn(u64) -> String);
+
+/// `block_size` and `align`.
+pub const BLOCK: Limits = Limits(512, 1 << 30, size);
+/// `workers`.
+pub const WORKERS: Limits = Limits(1, 65_536, count);
+/// `depth`.
+pub const DEPTH: Limits = Limits(1, 4_096, count);
+/// `burst`.
+pub const BURST: Limits = Limits(1, 65_536, count);
+/// `think`, of milliseconds.
+pub const THINK: Limits = Limits(0, 1 << 30, |ms| time(ms.saturating_mul(1_000_000)));
+/// `stages.measure`.
+pub const MEASURE: Limits = Limits(1_000_000_000, 1 << 60, time);
+/// `layout.files` and `segments`.
+pub const FILES: Limits = Limits(1, 65_536, count);
+/// `tree.files` and `tree.per_directory`.
+pub const FILES_OF_TREE: Limits = Limits(1, 1 << 32, count);
+
+/// A count as TOML writes it.
+pub fn count(number: u64) -> String {
+    number.to_string()
+}
+
+impl Limits {
+    /// The nearest number within; where that is another one, the option that gave it says so.
+    pub fn keep(&self, own: u64, id: Option<OptionId>, losses: &mut Losses) -> u64 {
+        let kept = own.clamp(self.0, self.1);
+        if let Some(id) = id.filter(|_| kept != own) {
+            let (written, end) = ((self.2)(kept), if kept > own { "least" } else { "most" });
+            let written = written.trim_matches('"');
+            // It says more than that the option is near.
+            losses.replace(id, Verdict::near(format!("{written}, the {end} that a suite takes")));
+        }
+        kept
+    }
+
+    /// The same of the number of a slot.
+    pub fn of(&self, slot: &str, values: &Values, losses: &mut Losses) -> Option<u64> {
+        Some(self.keep(values.number(slot)?, values.id(slot), losses))
+    }
+
+    /// Sets a field to it, where there is one.
+    pub fn copy(
+        &self,
+        slot: &str,
+        values: &Values,
+        losses: &mut Losses,
+        fields: &mut Fields,
+        key: &'static str,
+    ) {
+        if let Some(kept) = self.of(slot, values, losses) {
+            fields.set(key, (self.2)(kept), values.source(slot, losses));
+        }
+    }
+}
+
 /// `sweep.repetitions`, as the slot of this name has it.
-pub fn repetitions(values: &Values, losses: &Losses, group: &mut Group) {
+pub fn repetitions(values: &Values, losses: &mut Losses, group: &mut Group) {
     if values.number("repetitions") > Some(1) {
-        let at_most = |count: u64| count.min(1_000).to_string();
-        values.copy("repetitions", losses, &mut group.sweep, "repetitions", at_most);
+        let limits = Limits(1, 1_000, count);
+        limits.copy("repetitions", values, losses, &mut group.sweep, "repetitions");
     }
 }
 

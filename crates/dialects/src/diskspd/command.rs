@@ -27,7 +27,17 @@ pub fn command(words: &[String], first: usize) -> Import {
             }
         }
     }
-    let group = group(&job, &targets, &mut losses);
+    if job.values.is("direct") {
+        let needs = "one way to use the cache: `-S` says another one as well";
+        job.values.worsen("cached", &mut losses, Verdict::refused(needs));
+    }
+    let threads = if job.values.is("total") { "total" } else { "threads" };
+    if threads == "total" {
+        let needs = Verdict::refused("one of `-t` and `-F`, as DiskSpd does");
+        job.values.worsen("threads", &mut losses, needs);
+    }
+    job.share_depth(threads, 1, &mut losses);
+    let group = group(&job, threads, &targets, &mut losses);
     let mut top = Fields::default();
     job.values.copy("seed", &losses, &mut top, "seed", |seed| seed.to_string());
     line::import("diskspd", "DiskSpd", top, group, losses)
@@ -71,7 +81,7 @@ fn switch(word: &str) -> Option<String> {
     (first.is_ascii_alphabetic() && (has_number || is_short)).then(|| format!("-{rest}"))
 }
 
-fn group(job: &DiskSpd, targets: &[Place], losses: &mut Losses) -> Group {
+fn group(job: &DiskSpd, threads: &str, targets: &[Place], losses: &mut Losses) -> Group {
     let values = &job.values;
     let mut group = Group { name: "diskspd".to_owned(), ..Group::default() };
     // Of several targets, each has `-t` threads with `-o` requests of its own: a workload for
@@ -99,7 +109,6 @@ fn group(job: &DiskSpd, targets: &[Place], losses: &mut Losses) -> Group {
     values.copy("create", losses, &mut group.layout, "size", size);
     group.stages.set("prepare", "true", values.source("create", losses));
     span(values, values, values, losses, &mut group);
-    let threads = if values.is("total") { "total" } else { "threads" };
     let fields = workload(job, threads, losses);
     if places.is_empty() {
         let name = "diskspd".to_owned();

@@ -5,6 +5,7 @@ use super::{DiskSpd, OPTIONS, Place, own_targets};
 use crate::apart::selected;
 use crate::draft::{Draft, Group, Taken, Work, size, unique};
 use crate::import::{Import, ImportError, MOST_OPTIONS};
+use crate::line::Limits;
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::rows::{Chapter, Value, Values};
 use crate::write;
@@ -43,7 +44,12 @@ pub fn file(name: &str, text: &str) -> Result<Import, ImportError> {
         }
         for span in &child.children {
             let (job, targets) = read_span(span, name, &mut losses);
-            seed = seed.or(job.got("seed"));
+            match (seed, job.got("seed")) {
+                (Some((one, _)), Some((other, id))) if one != other => {
+                    losses.worsen(id, Verdict::near("the seed of the first `TimeSpan` for all"));
+                }
+                (one, other) => seed = one.or(other),
+            }
             if !targets.is_empty() {
                 groups.push(group(&job, targets, &mut losses, &mut taken));
             }
@@ -153,26 +159,45 @@ fn places(targets: &[Target], losses: &mut Losses, group: &mut Group) -> Vec<usi
     vec![0; targets.len()]
 }
 
+/// What a suite says of all targets at once, where one says it alone.
+fn of_all(targets: &[Target], losses: &mut Losses) {
+    for slot in ["direct", "compressible"] {
+        if !targets.iter().all(|target| target.job.values.is(slot)) {
+            let why = "all targets of the span are so, not those alone that say it";
+            let all = targets.iter().map(|target| &target.job.values);
+            all.for_each(|values| values.worsen(slot, losses, Verdict::near(why)));
+        }
+    }
+}
+
 fn group(job: &DiskSpd, targets: Vec<Target>, losses: &mut Losses, taken: &mut Taken) -> Group {
     let mut group = Group { name: "diskspd".to_owned(), ..Group::default() };
     let places = places(&targets, losses, &mut group);
     let largest = largest(&targets, losses);
     group.layout.set("files", "1", "");
     if let Some((bytes, id)) = largest {
-        group.layout.set("size", size(bytes.clamp(1 << 20, 1 << 60)), losses.source(id));
+        let bytes = Limits(1 << 20, 1 << 60, size).keep(bytes, Some(id), losses);
+        group.layout.set("size", size(bytes), losses.source(id));
     }
     group.stages.set("prepare", "true", "");
     let of = |slot: &str| -> &Values {
         let mut all = targets.iter().map(|target| &target.job.values);
         all.find(|values| values.is(slot)).unwrap_or(&job.values)
     };
+    of_all(&targets, losses);
     span(&job.values, of("direct"), of("compressible"), losses, &mut group);
+    let parts = targets.len() as u64;
     for (Target { mut job, place }, number) in targets.into_iter().zip(places) {
         match largest {
             Some((bytes, id)) => job.values.put("create", Value::Number(bytes), id),
             None => job.values.forget("create"),
         }
-        let threads = if job.values.is("threads") { "threads" } else { "total" };
+        let threads = if job.values.is("total") { "total" } else { "threads" };
+        if threads == "total" {
+            let why = Verdict::harmless("`ThreadCount` counts the threads of all targets");
+            job.values.id("threads").into_iter().for_each(|id| losses.replace(id, why.clone()));
+        }
+        job.share_depth(threads, parts, losses);
         let mut fields = workload(&job, threads, losses);
         if let Some(value) = selected(&[number], group.targets.len()) {
             let source = place.map(|place| losses.source(place.id));

@@ -2,6 +2,7 @@
 
 use super::DiskSpd;
 use crate::draft::{Fields, Group, quoted, share, size, time};
+use crate::line::{BLOCK as BLOCKS, BURST, DEPTH, Limits, MEASURE, THINK, WORKERS};
 use crate::loss::{Losses, Verdict};
 use crate::rows::Values;
 
@@ -14,13 +15,13 @@ pub fn span(
     values: &Values,
     direct: &Values,
     contents: &Values,
-    losses: &Losses,
+    losses: &mut Losses,
     group: &mut Group,
 ) {
     let warm = time(values.number("warm").unwrap_or(5 * SECOND));
     group.stages.set("precondition", warm, values.source("warm", losses));
-    let measure = time(values.number("time").unwrap_or(10 * SECOND).max(SECOND));
-    group.stages.set("measure", measure, values.source("time", losses));
+    group.stages.set("measure", time(10 * SECOND), "");
+    MEASURE.copy("time", values, losses, &mut group.stages, "measure");
     group.engine.set("direct", direct.is("direct").to_string(), direct.source("direct", losses));
     let pin = if values.is("floating") { "none" } else { "core" };
     group.engine.text("pin", pin, values.source("floating", losses));
@@ -32,7 +33,7 @@ pub fn span(
 /// The fields of a workload; the slot `threads` says how many workers it has.
 pub fn workload(job: &DiskSpd, threads: &str, losses: &mut Losses) -> Fields {
     let mut fields = requests(job, losses);
-    let workers = job.values.number(threads).unwrap_or(1).clamp(1, 65_536);
+    let workers = WORKERS.of(threads, &job.values, losses).unwrap_or(1);
     fields.set("workers", workers.to_string(), job.values.source(threads, losses));
     rest(job, losses, &mut fields);
     if workers > 1 {
@@ -54,7 +55,7 @@ fn requests(job: &DiskSpd, losses: &mut Losses) -> Fields {
     let writes = values.number("writes").unwrap_or(0);
     fields.text("read", &share(1_000_000 - writes), values.source("writes", losses));
     access(job, losses, &mut fields);
-    let depth = values.number("depth").unwrap_or(2).clamp(1, 4_096);
+    let depth = DEPTH.of("depth", values, losses).unwrap_or(2);
     fields.set("depth", depth.to_string(), values.source("depth", losses));
     if let Some((rate, id)) = &job.rate {
         fields.set("rate", rate, losses.source(*id));
@@ -72,8 +73,12 @@ fn requests(job: &DiskSpd, losses: &mut Losses) -> Fields {
 /// Where requests go.
 fn access(job: &DiskSpd, losses: &mut Losses, fields: &mut Fields) {
     let values = &job.values;
-    let within = |bytes: u64| size(bytes.clamp(512, 1 << 30));
+    let is_random = values.is("random") || values.is("partly");
     if let Some((spots, id)) = &job.spots {
+        if !is_random {
+            let needs = "random requests (`-r`, `-rs`, `Random`): they alone have hot spots";
+            losses.worsen(*id, Verdict::refused(needs));
+        }
         fields.text("access", "hot-spot", losses.source(*id));
         fields.text("hot_spots", spots, losses.source(*id));
     } else if values.is("partly") {
@@ -84,15 +89,14 @@ fn access(job: &DiskSpd, losses: &mut Losses, fields: &mut Fields) {
         fields.text("access", "sequential", "");
     }
     if values.number("random") > Some(0) {
-        values.copy("random", losses, fields, "align", within);
+        BLOCKS.copy("random", values, losses, fields, "align");
     }
     values.copy("partly", losses, fields, "random", |part| quoted(&share(part)));
-    let is_random = values.is("random") || values.is("partly") || job.spots.is_some();
     match job.got("stride").filter(|(bytes, _)| *bytes > 0) {
-        Some((_, id)) if is_random => {
+        Some((_, id)) if is_random || job.spots.is_some() => {
             losses.replace(id, Verdict::harmless("the order is random"));
         }
-        Some((bytes, id)) => fields.set("stride", size(bytes.min(1 << 50)), losses.source(id)),
+        Some(_) => Limits(1, 1 << 50, size).copy("stride", values, losses, fields, "stride"),
         None => {}
     }
 }
@@ -157,9 +161,9 @@ fn rest(job: &DiskSpd, losses: &mut Losses, fields: &mut Fields) {
         return;
     }
     if values.number("pause") > Some(0) {
-        values.copy("pause", losses, fields, "think", |ms| time(ms.min(1 << 30) * 1_000_000));
+        THINK.copy("pause", values, losses, fields, "think");
     }
     if values.number("burst") > Some(1) {
-        values.copy("burst", losses, fields, "burst", |burst| burst.min(65_536).to_string());
+        BURST.copy("burst", values, losses, fields, "burst");
     }
 }

@@ -2,16 +2,14 @@
 
 use super::Elbencho;
 use crate::apart::{beside, inside};
-use crate::draft::{Draft, Fields, Group, Work, quoted, share, size, time};
+use crate::draft::{Draft, Fields, Group, Work, quoted, share, size};
 use crate::import::{Import, ImportError};
-use crate::line::repetitions;
+use crate::line::{BLOCK, DEPTH, FILES, FILES_OF_TREE, Limits, MEASURE, WORKERS, repetitions};
 use crate::loss::{Losses, Verdict};
 use crate::write;
 
 /// Larger files of directories are a layout, not a tree.
 const MOST_OF_TREE: u64 = 1 << 20;
-const MOST_FILES: u64 = 65_536;
-const SECOND: u64 = 1_000_000_000;
 
 /// The suite of these options.
 ///
@@ -31,7 +29,7 @@ pub fn import(
     if job.values.is("drop_caches") {
         group.engine.set("drop_caches", "true", job.values.source("drop_caches", &losses));
     }
-    repetitions(&job.values, &losses, &mut group);
+    repetitions(&job.values, &mut losses, &mut group);
     match is_tree(job) {
         true => tree(job, &mut losses, &mut group),
         false => requests(job, &mut losses, &mut group),
@@ -66,16 +64,18 @@ impl Elbencho {
             && (self.any(&of_files) || self.paths.iter().any(|(path, _)| path.ends_with('/')))
     }
 
-    fn threads(&self, losses: &Losses, fields: &mut Fields) -> u64 {
-        let many = self.values.number("threads").unwrap_or(1).clamp(1, 65_536);
+    fn threads(&self, losses: &mut Losses, fields: &mut Fields) -> u64 {
+        let many = WORKERS.of("threads", &self.values, losses).unwrap_or(1);
         fields.set("workers", many.to_string(), self.values.source("threads", losses));
         many
     }
 
-    /// Files of one thread in all its directories.
-    fn each(&self) -> u64 {
+    /// Files of so many threads in all their directories.
+    fn files(&self, threads: u64, limits: &Limits, losses: &mut Losses) -> u64 {
         let many = |slot: &str| self.values.number(slot).unwrap_or(1).max(1);
-        many("directories").saturating_mul(many("files"))
+        let each = many("directories").saturating_mul(many("files"));
+        let id = self.values.id("files").or(self.values.id("directories"));
+        limits.keep(each.saturating_mul(threads), id, losses)
     }
 }
 
@@ -111,7 +111,7 @@ fn tree(job: &Elbencho, losses: &mut Losses, group: &mut Group) {
     let mut fields = Fields::default();
     fields.text("kind", "metadata", "");
     let workers = job.threads(losses, &mut fields);
-    let all = job.each().saturating_mul(workers).clamp(1, 1 << 32);
+    let all = job.files(workers, &FILES_OF_TREE, losses);
     group.layout.text("kind", "tree", "");
     group.tree.set("files", all.to_string(), values.source("files", losses));
     let bytes = values.number("size").unwrap_or(0);
@@ -126,7 +126,7 @@ fn tree(job: &Elbencho, losses: &mut Losses, group: &mut Group) {
     values.worsen("block", losses, why);
     let why = Verdict::near("each worker does one operation at a time");
     values.worsen("depth", losses, why);
-    let files = values.number("files").map_or(1, |files| files.clamp(1, 1 << 32));
+    let files = FILES_OF_TREE.of("files", values, losses).unwrap_or(1);
     group.tree.set("per_directory", files.to_string(), values.source("files", losses));
     let unique = !values.is("shared");
     group.tree.set("unique", unique.to_string(), values.source("shared", losses));
@@ -161,7 +161,7 @@ fn layout(job: &Elbencho, losses: &mut Losses, group: &mut Group) {
     }
     if job.has_directories() {
         group.layout.text("kind", "files", "");
-        let files = job.each().clamp(1, MOST_FILES).to_string();
+        let files = job.files(1, &FILES, losses).to_string();
         group.layout.set("files", files, values.source("files", losses));
         group.layout.text("per", "worker", "");
     } else if job.paths.len() <= 1 {
@@ -178,21 +178,31 @@ fn layout(job: &Elbencho, losses: &mut Losses, group: &mut Group) {
 fn requests(job: &Elbencho, losses: &mut Losses, group: &mut Group) {
     let values = &job.values;
     layout(job, losses, group);
+    let why = Verdict::near("files of a layout have no directories that workers could share");
+    values.worsen("shared", losses, why);
+    if !values.is("write") && values.is("read") {
+        let why = "it acts on phases that write, and there is none";
+        values.id("mix").into_iter().for_each(|id| losses.replace(id, Verdict::harmless(why)));
+    }
     let needs = Verdict::refused("operations on files beside requests; write two commands");
     values.worsen("stat", losses, needs);
     let writes = values.is("write");
-    let timed = values.is("endless") && values.is("limit");
+    let timed = values.is("endless") && values.number("limit") > Some(0);
     let prepare = !job.has_devices() && (!writes || timed);
     group.stages.set("prepare", prepare.to_string(), "");
     if timed {
-        let within = |limit: u64| time(limit.clamp(SECOND, SECOND << 20));
-        values.copy("limit", losses, &mut group.stages, "measure", within);
-    } else if values.is("amount") {
+        MEASURE.copy("limit", values, losses, &mut group.stages, "measure");
+    } else if let Some(amount) = values.number("amount") {
         let workers = values.number("threads").unwrap_or(1).max(1);
-        let each = |amount: u64| size((amount / workers).max(1 << 20));
-        values.copy("amount", losses, &mut group.stages, "amount", each);
+        let limits = Limits(1 << 20, 1 << 60, size);
+        let each = limits.keep(amount / workers, values.id("amount"), losses);
+        group.stages.set("amount", size(each), values.source("amount", losses));
     } else {
         group.stages.text("amount", "all", "");
+    }
+    if !timed {
+        let needs = Verdict::refused("an end of phases that go on for ever; add `--timelimit`");
+        values.worsen("endless", losses, needs);
     }
     group.engine.set("direct", values.is("direct").to_string(), values.source("direct", losses));
     if values.number("depth").is_none_or(|depth| depth <= 1) {
@@ -212,7 +222,7 @@ fn requests(job: &Elbencho, losses: &mut Losses, group: &mut Group) {
 fn work(job: &Elbencho, name: &str, read: bool, losses: &mut Losses, group: &mut Group) {
     let values = &job.values;
     let mut fields = Fields::default();
-    let mut block = values.number("block").unwrap_or(1 << 20).clamp(512, 1 << 30);
+    let mut block = BLOCK.of("block", values, losses).unwrap_or(1 << 20);
     // A file that is smaller is written in one piece.
     if let Some(file) = values.number("size").filter(|size| *size >= 512 && !job.has_devices()) {
         block = block.min(file);
@@ -220,13 +230,13 @@ fn work(job: &Elbencho, name: &str, read: bool, losses: &mut Losses, group: &mut
     fields.set("block_size", size(block), values.source("block", losses));
     let access = if values.is("random") { "random" } else { "sequential" };
     fields.text("access", access, values.source("random", losses));
-    let reads = match values.number("mix") {
-        Some(mix) if !read => mix,
-        _ => u64::from(read) * 1_000_000,
+    let (reads, from) = match values.number("mix") {
+        Some(mix) if !read => (mix, values.source("mix", losses)),
+        _ => (u64::from(read) * 1_000_000, String::new()),
     };
-    fields.text("read", &share(reads), values.source("mix", losses));
+    fields.text("read", &share(reads), from);
     job.threads(losses, &mut fields);
-    let depth = values.number("depth").unwrap_or(1).clamp(1, 4_096);
+    let depth = DEPTH.of("depth", values, losses).unwrap_or(1);
     fields.set("depth", depth.to_string(), values.source("depth", losses));
     if let Some(id) = values.id("strided") {
         if values.is("random") {
@@ -239,8 +249,8 @@ fn work(job: &Elbencho, name: &str, read: bool, losses: &mut Losses, group: &mut
     }
     let limit = if read { "limit_read" } else { "limit_write" };
     if values.number(limit) > Some(0) {
-        let rate = |bytes: u64| quoted(&format!("{}B/s", bytes.min(1_000_000_000_000)));
-        values.copy(limit, losses, &mut fields, "rate", rate);
+        let rate = |bytes: u64| quoted(&format!("{bytes}B/s"));
+        Limits(1, 1_000_000_000_000, rate).copy(limit, values, losses, &mut fields, "rate");
         fields.text("rate_of", "worker", "");
     }
     group.works.push(Work { name: name.to_owned(), note: String::new(), fields });

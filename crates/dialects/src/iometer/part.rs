@@ -19,6 +19,16 @@ pub struct Cycle {
     pub exponential: bool,
 }
 
+impl Cycle {
+    /// The number behind this one.
+    pub fn after(&self, at: u64) -> u64 {
+        match self.exponential {
+            true => at.saturating_mul(self.step.max(2)),
+            false => at.saturating_add(self.step.max(1)),
+        }
+    }
+}
+
 /// A part, with what its entries say.
 #[derive(Clone)]
 pub struct Part {

@@ -1,11 +1,11 @@
 //! What requests of Iometer are: sizes with weights, shares of reads and of random requests, rests.
 
 use super::Specification;
-use crate::draft::{Fields, quoted, share, size, time};
+use crate::draft::{Fields, quoted, share, size};
+use crate::line::{BLOCK, BURST, THINK};
 use crate::loss::{Losses, Verdict};
 use crate::rows::Values;
 
-const SECTOR: u64 = 512;
 const ALL: u64 = 1_000_000;
 
 /// The fields of a specification.
@@ -99,9 +99,10 @@ fn align(lines: &[&Values], losses: &mut Losses, fields: &mut Fields) {
         let why = "`align = 512`: the sector of the target, taken as 512 bytes. With 4 KiB \
                    sectors: `--set align=4KiB`";
         lines[0].worsen("align", losses, Verdict::near(why));
+        fields.set("align", "512", lines[0].source("align", losses));
+        return;
     }
-    let bytes = bytes.clamp(SECTOR, 1 << 30);
-    fields.set("align", size(bytes), lines[0].source("align", losses));
+    BLOCK.copy("align", lines[0], losses, fields, "align");
 }
 
 fn rests(lines: &[&Values], losses: &mut Losses, fields: &mut Fields) {
@@ -110,11 +111,9 @@ fn rests(lines: &[&Values], losses: &mut Losses, fields: &mut Fields) {
     if lines[0].number("delay").unwrap_or(0) == 0 {
         return;
     }
-    let think = |ms: u64| time(ms.min(1 << 30) * 1_000_000);
-    lines[0].copy("delay", losses, fields, "think", think);
+    THINK.copy("delay", lines[0], losses, fields, "think");
     differ(lines, "burst", 1, why, losses);
     if lines[0].number("burst") > Some(1) {
-        let burst = |burst: u64| burst.min(65_536).to_string();
-        lines[0].copy("burst", losses, fields, "burst", burst);
+        BURST.copy("burst", lines[0], losses, fields, "burst");
     }
 }

@@ -7,6 +7,7 @@ use super::{Configuration, Specification};
 use crate::apart::selected;
 use crate::draft::{Draft, Fields, Group, Taken, Work, plain_name, share, size, time, unique};
 use crate::import::Import;
+use crate::line::{DEPTH, Limits, WORKERS};
 use crate::loss::{Losses, Verdict};
 use crate::rows::Values;
 use crate::write;
@@ -39,6 +40,12 @@ pub fn suite(name: &str, all: &Configuration, mut losses: Losses) -> Import {
     }
     if let Some(worker) = workers.iter().find(|worker| worker.values.is("seed")) {
         worker.values.copy("seed", &losses, &mut draft.top, "seed", |seed| seed.to_string());
+        for other in &all.workers {
+            if other.values.number("seed") != worker.values.number("seed") {
+                let why = Verdict::near("the seed of the first worker for all");
+                other.values.worsen("seed", &mut losses, why);
+            }
+        }
     }
     let suites = write::suites(&draft);
     Import::new("iometer", losses, suites)
@@ -174,13 +181,7 @@ fn group(
     let seconds = setup.number("time").filter(|seconds| *seconds > 0).unwrap_or(60);
     group.stages.set("measure", time(seconds * SECOND), setup.source("time", losses));
     group.engine.set("direct", "true", "");
-    let mut patterns = units.iter().flat_map(|unit| &unit.workers).map(|worker| &worker.values);
-    if let Some(values) = patterns
-        .find(|values| values.is("pattern"))
-        .filter(|values| values.number("pattern") == Some(0))
-    {
-        group.contents.text("compressible", "100%", values.source("pattern", losses));
-    }
+    contents(units, losses, &mut group);
     sweep(setup, losses, &mut group);
     for (unit, places) in units.iter_mut().zip(places) {
         let mut fields = fields(unit, setup, losses, &group);
@@ -193,6 +194,24 @@ fn group(
         group.works.push(Work { name, note: String::new(), fields });
     }
     group
+}
+
+/// `Data pattern`, which all workers of a suite share.
+fn contents(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group) {
+    let workers = units.iter().flat_map(|unit| &unit.workers).map(|worker| &worker.values);
+    let (zero, other): (Vec<&Values>, Vec<&Values>) = workers
+        .filter(|values| values.is("pattern"))
+        .partition(|values| values.number("pattern") == Some(0));
+    match zero.first().filter(|_| other.is_empty()) {
+        Some(first) => {
+            let from = first.source("pattern", losses);
+            group.contents.text("compressible", "100%", from);
+        }
+        None => {
+            let needs = Verdict::refused("repeating bytes of one worker among several");
+            zero.iter().for_each(|values| values.worsen("pattern", losses, needs.clone()));
+        }
+    }
 }
 
 /// The targets of a group; the places of those of each unit among them.
@@ -250,7 +269,8 @@ fn layout(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group) {
     let sectors = values.number("sectors").filter(|sectors| *sectors > 0);
     if let Some(sectors) = sectors {
         let all = values.number("first").unwrap_or(0).saturating_add(sectors);
-        let bytes = all.saturating_mul(SECTOR).clamp(1 << 20, 1 << 60);
+        let limits = Limits(1 << 20, 1 << 60, size);
+        let bytes = limits.keep(all.saturating_mul(SECTOR), values.id("sectors"), losses);
         group.layout.set("size", size(bytes), values.source("sectors", losses));
     } else if is_device {
         group.layout.set("size", "\"free\"", "");
@@ -278,12 +298,18 @@ fn sweep(setup: &Values, losses: &mut Losses, group: &mut Group) {
     };
     let (Some(id), Some(text)) = (setup.id(slot), setup.text(slot)) else { return };
     let Ok(cycle) = cycle(text) else { return };
+    let all = steps(&cycle, most);
+    let last = all.last().copied().unwrap_or(0);
+    let is_cut = all.first() != Some(&cycle.start) || cycle.end >= Some(cycle.after(last));
     let verdict = match cycle.end {
+        Some(_) if is_cut => {
+            Verdict::near(format!("`sweep.{axis}`, of {MOST_STEPS} numbers from 1 to {most}"))
+        }
         Some(_) => Verdict::same(format!("`sweep.{axis}`")),
         _ => Verdict::near("`sweep.workers`, to four steps: Iometer goes on to all its workers"),
     };
     losses.replace(id, verdict);
-    let all: Vec<String> = steps(&cycle, most).iter().map(u64::to_string).collect();
+    let all: Vec<String> = all.iter().map(u64::to_string).collect();
     group.sweep.set(axis, format!("[{}]", all.join(", ")), losses.source(id));
 }
 
@@ -294,10 +320,7 @@ fn steps(cycle: &Cycle, most: u64) -> Vec<u64> {
     let count = if cycle.end.is_some() { MOST_STEPS } else { 4 };
     while at <= end && all.len() < count {
         all.push(at);
-        at = match cycle.exponential {
-            true => at.saturating_mul(cycle.step.max(2)),
-            false => at.saturating_add(cycle.step.max(1)),
-        };
+        at = cycle.after(at);
     }
     all
 }
@@ -306,7 +329,7 @@ fn fields(unit: &Unit<'_>, setup: &Values, losses: &mut Losses, group: &Group) -
     let mut fields = requests(unit.spec, losses);
     let worker = unit.workers[0];
     if group.sweep.get("depth").is_none() {
-        let depth = worker.values.number("depth").unwrap_or(1).clamp(1, 4_096);
+        let depth = DEPTH.of("depth", &worker.values, losses).unwrap_or(1);
         fields.set("depth", depth.to_string(), worker.values.source("depth", losses));
     }
     // Each worker keeps its depth at each of its targets.
@@ -317,7 +340,7 @@ fn fields(unit: &Unit<'_>, setup: &Values, losses: &mut Losses, group: &Group) -
         let from = setup.source("workers", losses);
         match setup.number("workers") {
             _ if !is_spawned => fields.set("workers", count.min(65_536).to_string(), ""),
-            Some(count) => fields.set("workers", count.clamp(1, 65_536).to_string(), from),
+            Some(_) => WORKERS.copy("workers", setup, losses, &mut fields, "workers"),
             None => fields.set("workers", "\"cpus\"", from),
         }
     }

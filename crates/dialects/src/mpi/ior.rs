@@ -1,10 +1,11 @@
 //! IOR: the suite of a command line.
 
-use super::{Job, Ranks};
+use super::Job;
 use crate::apart::beside;
 use crate::draft::{Fields, Group, Work, size, time};
-use crate::line::repetitions;
+use crate::line::{BLOCK, FILES, Limits, WORKERS, repetitions};
 use crate::loss::{Losses, Verdict};
+use crate::rows::Values;
 
 const MEGABYTE: u64 = 1 << 20;
 
@@ -24,14 +25,13 @@ pub fn option(text: &str) -> Result<Verdict, String> {
 
 /// The workloads of a command line.
 pub fn group(job: &mut Job, losses: &mut Losses) -> Group {
-    if job.ranks.count.is_none() {
-        let (count, from) = (job.values.number("ranks"), job.values.source("ranks", losses));
-        job.ranks = Ranks { count, from };
-    }
+    ranks(job, losses);
     let values = &job.values;
-    let transfer = values.number("transfer").unwrap_or(MEGABYTE / 4).clamp(512, 1 << 30);
+    fits(values, losses);
+    let transfer = BLOCK.of("transfer", values, losses).unwrap_or(MEGABYTE / 4);
+    let segments = FILES.of("segments", values, losses).unwrap_or(1);
     let mut group = Group { name: "ior".to_owned(), in_turn: true, ..Group::default() };
-    layout(job, transfer, losses, &mut group);
+    layout(job, transfer, segments, losses, &mut group);
     stages(job, losses, &mut group);
     group.engine.text("backend", "sync", "");
     group.engine.set("direct", values.is("direct").to_string(), values.source("direct", losses));
@@ -55,11 +55,10 @@ pub fn group(job: &mut Job, losses: &mut Losses) -> Group {
         let access = if values.is("random") { "permutation" } else { "sequential" };
         fields.text("access", access, values.source("random", losses));
         fields.text("read", read, values.source(name, losses));
-        if segments(job) > 1 && !values.is("each") {
-            let from = values.source("segments", losses);
-            fields.set("segments", segments(job).to_string(), from);
+        if segments > 1 && !values.is("each") {
+            fields.set("segments", segments.to_string(), values.source("segments", losses));
         }
-        job.workers(&mut fields);
+        job.workers(losses, &mut fields);
         fields.set("depth", "1", "");
         if values.is("fsync_each") && name == "write" {
             fields.set("fsync_every", "1", values.source("fsync_each", losses));
@@ -69,22 +68,49 @@ pub fn group(job: &mut Job, losses: &mut Losses) -> Group {
     group
 }
 
-fn segments(job: &Job) -> u64 {
-    job.values.number("segments").unwrap_or(1).clamp(1, 65_536)
+/// `-N`: of the ranks that a launcher starts, so many work.
+fn ranks(job: &mut Job, losses: &mut Losses) {
+    let Some(id) = job.values.id("ranks") else { return };
+    let own = WORKERS.of("ranks", &job.values, losses);
+    match job.ranks.count {
+        Some(started) if own >= Some(started) => {
+            let why = "IOR has no more tasks than the launcher starts";
+            losses.replace(id, Verdict::harmless(why));
+        }
+        _ => {
+            let why = Verdict::harmless("`-N` says how many of these ranks work");
+            job.ranks.id.into_iter().for_each(|id| losses.replace(id, why.clone()));
+            (job.ranks.count, job.ranks.id) = (own, Some(id));
+        }
+    }
 }
 
-fn layout(job: &Job, transfer: u64, losses: &Losses, group: &mut Group) {
+/// Refuses sizes that IOR itself refuses.
+fn fits(values: &Values, losses: &mut Losses) {
+    let block = values.number("block").unwrap_or(MEGABYTE);
+    let transfer = values.number("transfer").unwrap_or(MEGABYTE / 4);
+    if transfer > 0 && block > 0 && block.is_multiple_of(transfer) {
+        return;
+    }
+    let needs = "a block (`-b`, 1 MiB without it) of one or more whole transfers (`-t`, 256 KiB \
+                 without it): IOR takes no other";
+    let slot = if values.is("block") { "block" } else { "transfer" };
+    values.worsen(slot, losses, Verdict::refused(needs));
+}
+
+fn layout(job: &Job, transfer: u64, segments: u64, losses: &mut Losses, group: &mut Group) {
     let values = &job.values;
     let block = values.number("block").unwrap_or(MEGABYTE);
-    let mut all = block.saturating_mul(segments(job)).clamp(transfer, 1 << 60);
+    let mut all = block.saturating_mul(segments);
     if values.is("each") {
         group.layout.text("kind", "files", values.source("each", losses));
         group.layout.set("files", "1", "");
         group.layout.text("per", "worker", values.source("each", losses));
     } else {
         group.layout.text("kind", "shared-file", "");
-        all = all.saturating_mul(job.ranks.count.unwrap_or(1)).min(1 << 60);
+        all = all.saturating_mul(job.ranks.count.unwrap_or(1));
     }
+    all = Limits(transfer, 1 << 60, size).keep(all, values.id("block"), losses);
     group.layout.set("size", size(all), values.source("block", losses));
     if let Some(file) = values.text("file") {
         group.targets = vec![beside(file)];

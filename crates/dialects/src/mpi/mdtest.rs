@@ -4,7 +4,7 @@ use super::Job;
 use crate::apart::inside;
 use crate::draft::{Fields, Group, Work, quoted, size};
 use crate::import::ImportError;
-use crate::line::repetitions;
+use crate::line::{FILES_OF_TREE, Limits, count, repetitions};
 use crate::loss::{Losses, Verdict};
 use crate::rows::Values;
 
@@ -29,7 +29,8 @@ pub fn group(job: &Job, losses: &mut Losses) -> Result<Group, ImportError> {
     fields.text("kind", "metadata", "");
     let words: Vec<String> = operations(values).iter().map(|word| quoted(word)).collect();
     fields.set("operations", format!("[{}]", words.join(", ")), "");
-    job.workers(&mut fields);
+    of_directories(values, losses);
+    job.workers(losses, &mut fields);
     if values.is("random") {
         fields.text("file_order", "random", values.source("random", losses));
     }
@@ -44,6 +45,27 @@ pub fn group(job: &Job, losses: &mut Losses) -> Result<Group, ImportError> {
     }
     group.works.push(Work { name: "metadata".to_owned(), note: String::new(), fields });
     Ok(group)
+}
+
+/// Directories are made and removed here; nothing else is done with them.
+fn of_directories(values: &Values, losses: &mut Losses) {
+    let (directories, files) = (values.is("directories"), values.is("files"));
+    let is_all = !["create", "stat", "read", "remove"].iter().any(|phase| values.is(phase));
+    if files && !directories {
+        return;
+    }
+    let why = Verdict::near("directories are made and removed, but not looked up; `-F` has none");
+    if directories && !files {
+        let needs = Verdict::refused("this phase of directories, which are made and removed alone");
+        ["stat", "read"].iter().for_each(|slot| values.worsen(slot, losses, needs.clone()));
+    } else {
+        values.worsen("stat", losses, why.clone());
+    }
+    if is_all {
+        let all = ["directories", "items", "per_directory"];
+        let slot = all.into_iter().find(|slot| values.is(slot));
+        values.worsen(slot.unwrap_or("items"), losses, why);
+    }
 }
 
 fn operations(values: &Values) -> Vec<&'static str> {
@@ -81,7 +103,7 @@ fn directories(values: &Values) -> u64 {
     all
 }
 
-fn tree(job: &Job, losses: &Losses, group: &mut Group) -> Result<(), ImportError> {
+fn tree(job: &Job, losses: &mut Losses, group: &mut Group) -> Result<(), ImportError> {
     let values = &job.values;
     let (items, source) = match (values.number("items"), values.number("per_directory")) {
         (Some(items), _) => (items, "items"),
@@ -91,24 +113,28 @@ fn tree(job: &Job, losses: &Losses, group: &mut Group) -> Result<(), ImportError
             return Err(ImportError::new("command", "mdtest is not told how many files", remedy));
         }
     };
-    let all = items.saturating_mul(job.ranks.count.unwrap_or(1).clamp(1, 65_536));
+    if values.number("items") > Some(0) && values.number("per_directory") > Some(0) {
+        let needs = "one of `-n` and `-I`, as mdtest does: each says how many there are";
+        values.worsen("items", losses, Verdict::refused(needs));
+    }
+    let all = items.saturating_mul(job.ranks.count.unwrap_or(1));
     if !(1..=MOST_FILES).contains(&all) {
         let what = format!("{all} files are out of range");
         return Err(ImportError::new("command", what, format!("ask for 1 to {MOST_FILES}")));
     }
     // `tree.files` counts those of a host.
     let files = match job.ranks.count {
-        Some(count) => quoted(&format!("{items} * {} / hosts", count.min(65_536))),
+        Some(count) => quoted(&format!("{items} * {count} / hosts")),
         None => items.to_string(),
     };
     let tree = &mut group.tree;
     tree.set("files", files, values.source(source, losses));
     values.copy("size", losses, tree, "size", size);
-    let lowest = values.number("per_directory").map_or(items, |each| each.clamp(1, 1 << 32));
+    let lowest = FILES_OF_TREE.of("per_directory", values, losses).unwrap_or(items);
     tree.set("per_directory", lowest.to_string(), values.source("per_directory", losses));
-    values.copy("depth", losses, tree, "depth", |depth| depth.min(16).to_string());
+    Limits(0, 16, count).copy("depth", values, losses, tree, "depth");
     if values.number("branches") > Some(0) {
-        values.copy("branches", losses, tree, "fan_out", |many| many.min(1 << 20).to_string());
+        Limits(1, 1 << 20, count).copy("branches", values, losses, tree, "fan_out");
     }
     tree.set("unique", values.is("unique").to_string(), values.source("unique", losses));
     Ok(())

@@ -5,7 +5,7 @@ mod mdtest;
 
 use crate::draft::Fields;
 use crate::import::{Import, ImportError};
-use crate::line::{self, Line};
+use crate::line::{self, Line, WORKERS};
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::rows::{Given, Reads, Row, Table, Values};
 use crate::values::Notation;
@@ -16,6 +16,11 @@ pub static IOR: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("ior
 /// mdtest's options.
 pub static MDTEST: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("mdtest.txt")));
 
+/// Where files go in a directory.
+pub mod job {
+    pub use crate::apart::inside;
+}
+
 /// Launchers, and their options for the number of ranks.
 const LAUNCHERS: [&str; 8] =
     ["mpirun", "mpiexec", "mpiexec.hydra", "srun", "prun", "aprun", "jsrun", "orterun"];
@@ -25,7 +30,7 @@ const RANKS: [&str; 4] = ["-n", "-np", "--np", "--ntasks"];
 struct Job {
     tool: &'static str,
     values: Values,
-    /// `-G` and `-X` of IOR.
+    /// `-X` of IOR, `-R` of mdtest.
     seed: Option<(u64, OptionId)>,
     ranks: Ranks,
 }
@@ -35,8 +40,8 @@ struct Job {
 struct Ranks {
     /// How many; `None` where no launcher says so.
     count: Option<u64>,
-    /// Where that came from.
-    from: String,
+    /// What said so.
+    id: Option<OptionId>,
 }
 
 impl Reads for Job {
@@ -56,12 +61,16 @@ impl Reads for Job {
                 self.values.forget("size");
                 Err("files of more than 64 MiB in a tree".to_owned())
             }
-            Some(_) => Ok(row.verdict(&given.value)),
-            None => {
-                let seed = self.notation().number(given.value.trim_start_matches('-'))?;
-                self.seed = Some((seed, given.id));
+            Some("random") if ["", "0"].contains(&given.value.as_str()) => Ok(row.verdict("")),
+            None if given.value.starts_with('-') => {
+                self.seed = None;
+                Ok(Verdict::near("each run has a seed of its own; tasks are not reordered"))
+            }
+            Some("random") | None => {
+                self.seed = Some((self.notation().number(&given.value)?, given.id));
                 Ok(row.verdict(&given.value))
             }
+            Some(_) => Ok(row.verdict(&given.value)),
         }
     }
 }
@@ -87,7 +96,8 @@ impl Job {
         table: &'static Table,
         losses: &mut Losses,
     ) -> Job {
-        let (ranks, first) = launcher(words, tool, losses);
+        let (mut ranks, first) = launcher(words, tool, losses);
+        ranks.count = ranks.count.map(|count| WORKERS.keep(count, ranks.id, losses));
         let mut job = Job { tool, values: Values::of(table), seed: None, ranks };
         let line = Line { tool: name, words, first, bare: |_| None };
         line.read(table.chapter("Options"), &mut job, losses);
@@ -95,14 +105,24 @@ impl Job {
     }
 
     /// Workers of all hosts, as the launcher has ranks.
-    fn workers(&self, fields: &mut Fields) {
+    fn workers(&self, losses: &Losses, fields: &mut Fields) {
         match self.ranks.count {
             Some(count) => {
-                fields.set("workers", count.clamp(1, 65_536).to_string(), self.ranks.from.clone());
+                let from = self.ranks.id.map(|id| losses.source(id)).unwrap_or_default();
+                fields.set("workers", count.to_string(), from);
                 fields.text("spread", "all-hosts", "");
             }
             None => fields.set("workers", "1", "without a launcher"),
         }
+    }
+
+    /// Fields of the top of the suite.
+    fn top(&self, losses: &Losses) -> Fields {
+        let mut top = Fields::default();
+        if let Some((seed, id)) = self.seed {
+            top.set("seed", seed.to_string(), losses.source(id));
+        }
+        top
     }
 }
 
@@ -111,11 +131,7 @@ pub fn ior(words: &[String]) -> Import {
     let mut losses = Losses::default();
     let mut job = Job::read("ior", "IOR", words, &IOR, &mut losses);
     let group = ior::group(&mut job, &mut losses);
-    let mut top = Fields::default();
-    if let Some((seed, id)) = job.seed {
-        top.set("seed", seed.to_string(), losses.source(id));
-    }
-    line::import("ior", "ior", top, group, losses)
+    line::import("ior", "ior", job.top(&losses), group, losses)
 }
 
 /// A command line of mdtest.
@@ -126,7 +142,7 @@ pub fn mdtest(words: &[String]) -> Result<Import, ImportError> {
     let mut losses = Losses::default();
     let job = Job::read("mdtest", "mdtest", words, &MDTEST, &mut losses);
     let group = mdtest::group(&job, &mut losses)?;
-    Ok(line::import("mdtest", "mdtest", Fields::default(), group, losses))
+    Ok(line::import("mdtest", "mdtest", job.top(&losses), group, losses))
 }
 
 /// The ranks that the launcher starts, and the number of the first word behind the program.
@@ -151,7 +167,7 @@ fn launcher(words: &[String], program: &str, losses: &mut Losses) -> (Ranks, usi
                 None => Verdict::refused(format!("`{value}` is no number of ranks")),
             };
             let id = losses.tell(name, value, &place, verdict);
-            ranks = Ranks { count: count.or(ranks.count), from: losses.source(id) };
+            ranks = Ranks { count: count.or(ranks.count), id: Some(id) };
         } else if !LAUNCHERS.contains(&base(word).as_str()) {
             let why = "of the launcher: hosts are named with `--hosts` or `--slurm`";
             losses.tell(word, "", &place, Verdict::harmless(why));

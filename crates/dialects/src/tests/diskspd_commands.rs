@@ -23,7 +23,7 @@ fn lines_of_diskspd_become_suites() {
     );
     becomes_a_suite(
         "diskspd_database",
-        "diskspd -b8k -t2 -o8 -w20 -rdpct95/5:4/10 -Su -g500i -z7 -n /x/a.dat",
+        "diskspd -b8k -t2 -o8 -w20 -r -rdpct95/5:4/10 -Su -g500i -z7 -n /x/a.dat",
     );
     becomes_a_suite("diskspd_sequential", "diskspd -b1M -c4G -T1G -t4 -o4 -si -f2G /x/a.dat");
     becomes_a_suite("diskspd_window", "diskspd -B5m:1m -r -I1 -Sm -Nv -l /x/a.dat");

@@ -4,7 +4,7 @@ use super::common::{losses_and_suites, planned};
 use crate::{Class, Dialect, Import, World, detect, import};
 use proptest::prelude::*;
 
-fn profile(span: &str, targets: &[&str]) -> String {
+pub fn profile(span: &str, targets: &[&str]) -> String {
     let targets: String =
         targets.iter().map(|inner| format!("<Target>\n{inner}\n</Target>\n")).collect();
     format!(

@@ -117,6 +117,27 @@ fn networks_and_sweeps_over_targets_are_refused_by_name() {
 }
 
 #[test]
+fn what_all_workers_share_is_not_the_same_where_one_differs() {
+    let first = worker("Worker 1", "sdb", 8).replace("DISABLED,0\n", "ENABLED,5\n");
+    let second = worker("Worker 2", "sdc", 8);
+    for (from, to, name, class) in [
+        ("DISABLED,0\n", "ENABLED,6\n", "fixed seed value", Class::Approximated),
+        ("2097152,0,1", "2097152,0,0", "Data pattern", Class::Refused),
+        ("2097152,0,1", "200,0,1", "Disk maximum size", Class::Refused),
+        ("\t8,DIS", "\t9000,DIS", "Number of outstanding IOs", Class::Approximated),
+    ] {
+        let import = read(&text(&[first.clone(), second.replace(from, to)]));
+        let told = import.options.iter().rfind(|told| told.name == name);
+        assert_eq!(told.expect(name).class, class, "{told:?}");
+        assert!(!import.suites[0].text.contains("compressible"), "the first has other bytes");
+    }
+    let cycle = text(&[worker("Worker 1", "sdb", 8)]).replace("NORMAL", "CYCLE_OUTSTANDING_IOS");
+    let import = read(&cycle.replace("64         4          EXP", "999        1          LIN"));
+    let told = import.options.iter().find(|told| told.name == "Queue Depth Cycling");
+    assert_eq!(told.expect("one").class, Class::Approximated, "64 of 999 depths: {told:?}");
+}
+
+#[test]
 fn what_is_saved_without_managers_is_a_suite_for_any_target() {
     let import = read(HEAD);
     assert!(import.options.iter().all(|told| told.class != Class::Refused));

@@ -11,4 +11,5 @@ mod hostile;
 mod io500;
 mod iometer;
 mod mpi_commands;
+mod unmet;
 mod vdbench_files;
