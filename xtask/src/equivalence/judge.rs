@@ -74,7 +74,7 @@ impl Kind {
                 " rate rate_iops thinktime thinktime_blocks startdelay ramp_time runtime stonewall \
                  loops "
             }
-            Kind::Flight => " iodepth ioengine rate rate_iops ",
+            Kind::Flight => " iodepth ioengine rate rate_iops fsync fdatasync ",
             Kind::Flushes => " fdatasync end_fsync sync loops ioengine runtime ",
             Kind::Files => " nrfiles file_service_type numjobs ",
             Kind::Failure => "",

@@ -39,6 +39,10 @@ pub fn finish(name: &str, jobs: &[Job], mut losses: Losses) -> Result<Import, Im
     };
     if let Some((seed, id)) = jobs.iter().find_map(|job| job.number("seed").zip(job.id("seed"))) {
         draft.top.set("seed", seed.min(1 << 60).to_string(), losses.source(id));
+        for job in jobs.iter().filter(|job| job.number("seed").is_some_and(|own| own != seed)) {
+            let why = "all jobs have the seed of the first one that has any";
+            losses.worsen(job.id("seed"), Verdict::near(why));
+        }
     }
     let suites = write::suites(&draft);
     Ok(Import::new("fio", losses, suites))

@@ -149,6 +149,12 @@ fn window(
     let several = regions.len() > 1;
     let whole = regions.iter().try_fold(0_u64, |sum, one| Some(sum.saturating_add(one.all?)));
     let job = unit.jobs[0];
+    if let (Place::Devices(_), Some(Extent::Share(_)), Some(Extent::Bytes(_))) =
+        (&unit.place, job.offset, job.size)
+    {
+        let why = "a share of `size`; fio takes it of the whole device";
+        losses.worsen(job.id("offset"), Verdict::near(why));
+    }
     let mut bytes = unit.bytes;
     if !bytes.is_known
         && let Some(offset) = job.offset
@@ -200,12 +206,22 @@ fn window(
     fields.set("range", quoted(&format!("{}-{}", share(from), share(to))), source);
 }
 
-/// Several files of a worker take turns in fio, request by request.
+/// Several files or devices of a worker take turns in fio, request by request.
 fn streams(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
     let job = unit.jobs[0];
     let count = files(job);
-    if count > 1 && unit.place == Place::Own && !job.direction().random {
-        fields.set("streams", count.min(65_536).to_string(), job.source("files", losses));
+    if count <= 1 || unit.place == Place::Nothing {
+        return;
+    }
+    let slot = if unit.place == Place::Own { "files" } else { "filename" };
+    if job.direction().random {
+        let why = "its files and devices come in the order of chance; in fio they take turns";
+        losses.worsen(job.first_id(&["rw", slot]), Verdict::near(why));
+    } else if job.direction().behind == 0 {
+        fields.set("streams", count.min(65_536).to_string(), job.source(slot, losses));
+        let is_chance = job.text("service").is_some_and(|service| service.starts_with("random"));
+        let why = "the files take turns, request by request";
+        losses.worsen(job.id("service").filter(|_| is_chance), Verdict::near(why));
     }
 }
 

@@ -160,7 +160,7 @@ impl Job {
             "offset" => self.offset = Some(files::zoned(self, text)?),
             "increment" => self.increment = Some(files::zoned(self, text)?),
             "filesize" => return files::filesize(self, text, told),
-            "file_service_type" => return Ok(files::service(text)),
+            "service" => return Ok(files::service(text)),
             "zones" => return files::zonemode(self, text),
             "zone_capacity" => return Ok(files::capacity(self, told)),
             "name" => self.name = text.to_owned(),

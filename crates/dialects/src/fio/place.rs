@@ -171,7 +171,12 @@ pub fn target(job: &Job) -> Vec<String> {
         // A path inside of a volume is none here.
         _ if job.away.is_some() => Vec::new(),
         Place::Nothing => Vec::new(),
-        Place::Own => unique(directories.iter().map(|name| inside(name)).collect()),
+        // The first worker goes to the first directory, the next one to the next: of more
+        // directories than workers, the last ones have none.
+        Place::Own => {
+            let used = workers(job).map_or(directories.len(), |count| count as usize);
+            unique(directories.iter().take(used).map(|name| inside(name)).collect())
+        }
         Place::Files(names) => {
             let of_name = |name: &String| {
                 let parent = name.rsplit_once('/').map(|(parent, _)| parent);

@@ -28,9 +28,11 @@ fn yes(jobs: &[Job], slot: &str) -> Option<OptionId> {
 }
 
 /// Options of which jobs that run together have one value: that of the first job that says one.
-const OF_ALL: [&str; 6] = ["cached", "hipri", "sqthread", "pinned", "prerun", "ramp"];
+const OF_ALL: [&str; 7] =
+    ["cached", "hipri", "sqthread", "pinned", "pin_split", "prerun", "ramp"];
 /// The same of jobs that write.
-const OF_WRITERS: [&str; 5] = ["compressible", "alike", "duplicate", "dedupe_global", "verify"];
+const OF_WRITERS: [&str; 6] =
+    ["compressible", "alike", "duplicate", "dedupe_global", "verify", "end_fsync"];
 
 /// Says where a job wants another value than the one that all have.
 pub fn differing(jobs: &[Job], losses: &mut Losses) {

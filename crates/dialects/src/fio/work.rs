@@ -135,6 +135,13 @@ pub fn fields(job: &Job, losses: &mut Losses) -> Fields {
         let why = "`fsync_every` has the more frequent one alone";
         losses.worsen(other.and_then(|(_, slot)| job.id(slot)), Verdict::near(why));
     }
+    let is_deep = job.number("depth").is_some_and(|depth| depth > 1);
+    if is_deep && !matches!(job.engine_kind(), Engine::Sync) {
+        let why = "a flush goes among other requests; fio waits until all are done";
+        for slot in ["fsync", "fdatasync"] {
+            losses.worsen(job.id(slot).filter(|_| every(slot).is_some()), Verdict::near(why));
+        }
+    }
     if let Some(slot) = ["sync", "fua"].into_iter().find(|slot| job.is(slot)) {
         fields.set("dsync", "true", job.source(slot, losses));
     }
@@ -218,6 +225,10 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     if !direction.random {
         only_random(losses);
         fields.set("access", "\"sequential\"", rw.clone());
+        if direction.reads && direction.writes {
+            let why = "reads and writes go on from one place; in fio each have a place of their own";
+            losses.worsen(job.id("rw"), Verdict::near(why));
+        }
         if direction.behind != 0 {
             skips(job, direction.behind, losses, fields);
         }
@@ -252,8 +263,16 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
                 let why = "`access = \"random\"`: a block may come twice before all came once; \
                            with sizes or orders mixed, there is no permutation";
                 losses.worsen(job.id("rw"), Verdict::near(why));
+                let why = "each size as often; fio makes blocks shorter where its map has no room";
+                losses.worsen(job.first_id(&["split", "range"]), Verdict::near(why));
             }
         }
+    }
+    let is_buffered = !job.is("direct") && !job.uncached;
+    let is_advised = !matches!(job.text("advice"), Some("0" | "false"));
+    if is_buffered && direction.reads && is_advised {
+        let why = "through the page cache the kernel may read ahead; fio tells it not to";
+        losses.worsen(job.id("rw"), Verdict::near(why));
     }
     if direction.behind > 1 {
         fields.set("random", quoted(&share(ALL / direction.behind as u64)), rw);
