@@ -3,8 +3,7 @@
 use super::section::{Config, MOST_ITEMS};
 use crate::draft::{Draft, Fields, Group, Work, plain_name, quoted, size, time};
 use crate::import::{Import, ImportError};
-use crate::loss::Losses;
-use crate::rows::Values;
+use crate::loss::{Losses, OptionId, Verdict};
 use crate::write;
 
 /// A larger file for each worker is none that an amount is made of.
@@ -16,12 +15,12 @@ const SECOND: u64 = 1_000_000_000;
 ///
 /// # Errors
 /// None of its phases is to run.
-pub fn import(name: &str, config: &Config, losses: Losses) -> Result<Import, ImportError> {
+pub fn import(name: &str, config: &Config, mut losses: Losses) -> Result<Import, ImportError> {
     let groups: Vec<Group> = [
-        ior(config, "ior-easy", &losses),
-        mdtest(config, "mdtest-easy", &losses),
-        ior(config, "ior-hard", &losses),
-        mdtest(config, "mdtest-hard", &losses),
+        ior(config, "ior-easy", &mut losses),
+        mdtest(config, "mdtest-easy", &mut losses),
+        ior(config, "ior-hard", &mut losses),
+        mdtest(config, "mdtest-hard", &mut losses),
     ]
     .into_iter()
     .flatten()
@@ -71,7 +70,7 @@ fn group(config: &Config, name: &str, losses: &Losses) -> Group {
     group
 }
 
-fn ior(config: &Config, name: &str, losses: &Losses) -> Option<Group> {
+fn ior(config: &Config, name: &str, losses: &mut Losses) -> Option<Group> {
     let phases: Vec<&str> =
         ["write", "read"].into_iter().filter(|phase| runs(config, name, phase)).collect();
     if phases.is_empty() {
@@ -110,14 +109,16 @@ fn ior(config: &Config, name: &str, losses: &Losses) -> Option<Group> {
     group.layout.set("size", text, source);
     stages(config, is_amount && phases.contains(&"write"), is_amount, losses, &mut group);
     group.engine.text("backend", "sync", "");
-    // Transfers of 47,008 bytes suit no block of a device.
-    let own = phases.iter().map(|phase| format!("{name}-{phase}"));
-    let own = own.into_iter().find(|name| config.sections.contains_key(name)).unwrap_or_default();
-    let all: [&Values; 3] = [phase, config.of(&own), config.of("global")];
-    let said = all.into_iter().find(|values| !is_hard && values.id("direct").is_some());
-    let source = said.map(|values| values.source("direct", losses)).unwrap_or_default();
-    let direct = said.is_some_and(|values| values.is("direct"));
-    group.engine.set("direct", direct.to_string(), source);
+    let direct = match is_hard {
+        true => {
+            let why = "transfers of 47,008 bytes suit no block of a device: without `O_DIRECT`";
+            cached(config, name, &phases, why, losses);
+            None
+        }
+        false => direct(config, name, &phases, losses),
+    };
+    let source = direct.map(|(_, id)| losses.source(id)).unwrap_or_default();
+    group.engine.set("direct", direct.is_some_and(|(is, _)| is).to_string(), source);
     for phase_name in phases {
         let mut fields = Fields::default();
         fields.set("block_size", size(transfer), phase.source("transfer", losses));
@@ -131,6 +132,38 @@ fn ior(config: &Config, name: &str, losses: &Losses) -> Option<Group> {
         group.works.push(Work { name, note: String::new(), fields });
     }
     Some(group)
+}
+
+/// Whether a phase asks for direct I/O, and where: in its own section, in that of its kind, or for
+/// all phases.
+fn said(config: &Config, kind: &str, phase: &str) -> Option<(bool, OptionId)> {
+    let own = format!("{kind}-{phase}");
+    let all = [&own, kind, "global"].map(|name| config.of(name));
+    let said = all.into_iter().find_map(|values| Some((values.is("direct"), values.id("direct")?)));
+    said
+}
+
+/// Direct I/O of phases: all have it, or none.
+fn direct(
+    config: &Config,
+    kind: &str,
+    phases: &[&str],
+    losses: &mut Losses,
+) -> Option<(bool, OptionId)> {
+    let all: Vec<_> = phases.iter().map(|phase| said(config, kind, phase)).collect();
+    let asked = all.iter().flatten().find(|(is, _)| *is).copied();
+    if let Some((_, id)) = asked
+        && all.iter().any(|one| !one.is_some_and(|(is, _)| is))
+    {
+        losses.worsen(id, Verdict::near("`engine.direct` of writes and reads, not of one of them"));
+    }
+    asked.or(all.into_iter().flatten().next())
+}
+
+/// Phases that go through the page cache, whatever they ask for.
+fn cached(config: &Config, kind: &str, phases: &[&str], why: &str, losses: &mut Losses) {
+    let ids = phases.iter().filter_map(|phase| said(config, kind, phase).filter(|(is, _)| *is));
+    ids.for_each(|(_, id)| losses.worsen(id, Verdict::near(format!("{kind}: {why}"))));
 }
 
 fn stages(config: &Config, writes: bool, is_amount: bool, losses: &Losses, group: &mut Group) {
@@ -147,13 +180,16 @@ fn stages(config: &Config, writes: bool, is_amount: bool, losses: &Losses, group
     group.stages.set("measure", time(seconds * SECOND), debug.source("stonewall", losses));
 }
 
-fn mdtest(config: &Config, name: &str, losses: &Losses) -> Option<Group> {
+fn mdtest(config: &Config, name: &str, losses: &mut Losses) -> Option<Group> {
     let is_hard = name == "mdtest-hard";
     let runs = |phase: &str| runs(config, name, phase);
     let read = is_hard && runs("read");
     if !(runs("write") || runs("stat") || runs("delete") || read) {
         return None;
     }
+    let ours = ["write", "stat", "read", "delete"];
+    let ours: Vec<&str> = ours.into_iter().filter(|phase| runs(phase)).collect();
+    cached(config, name, &ours, "small files are written and read without `O_DIRECT`", losses);
     let phase = config.of(name);
     let mut group = group(config, name, losses);
     group.layout.text("kind", "tree", "");

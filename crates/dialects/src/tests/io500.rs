@@ -81,6 +81,43 @@ fn what_is_not_understood_is_refused_by_name() {
     assert!(import("a.ini", "[ior-easy]\nrun\n", None, &World::NOTHING).is_err(), "no value");
 }
 
+#[test]
+fn an_option_holds_where_it_is_or_the_report_says_so() {
+    // A file; the option of which the report says that it is not met; and its class.
+    let (near, refused) = (Class::Approximated, Class::Refused);
+    let odirect = "API = POSIX --posix.odirect";
+    let all = [
+        ("[ior-easy-write]\ntransferSize = 1m", "transferSize", refused),
+        ("[ior-easy-write]\nfilePerProc = FALSE", "filePerProc", refused),
+        ("[ior-easy-write]\nblockSize = 1g", "blockSize", refused),
+        (&format!("[ior-hard]\n{odirect}"), "API", near),
+        ("[ior-hard]\ntransferSize = 1m", "transferSize", refused),
+        ("[ior-hard]\nfilePerProc = TRUE", "filePerProc", refused),
+        (
+            "[ior-easy-read]\nposix.odirect = TRUE\n[ior-easy-write]\nrun = TRUE",
+            "posix.odirect",
+            near,
+        ),
+        (&format!("[ior-easy]\nrun = TRUE\n[global]\n{odirect}"), "API", near),
+        ("[mdtest-easy-write]\nfiles-per-dir = 7", "files-per-dir", refused),
+    ];
+    for (text, name, class) in all {
+        let import = imported(text);
+        let shown = losses_and_suites(&import);
+        let told = import.options.iter().find(|told| told.name == name).expect("an option");
+        assert_eq!(told.class, class, "{shown}");
+        assert!(!import.suites[0].text.contains(" transferSize="), "{shown}");
+    }
+    let is_direct = |text: &str| {
+        let text = &imported(text).suites[0].text;
+        text.lines().any(|line| line.starts_with("direct = true "))
+    };
+    assert!(is_direct("[ior-easy-read]\nposix.odirect = TRUE\n[ior-easy-write]\nrun = TRUE"));
+    assert!(is_direct(&format!("[ior-easy]\nrun = TRUE\n[global]\n{odirect}")));
+    // An interface of its own takes the place of that of all phases.
+    assert!(!is_direct(&format!("[ior-easy]\nAPI = POSIX\n[global]\n{odirect}")));
+}
+
 const LINES: [&str; 20] = [
     "[global]",
     "[ior-easy]",

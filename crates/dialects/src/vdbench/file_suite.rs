@@ -1,13 +1,16 @@
 //! A run on file systems, as groups of workloads.
 
-use super::definition::Definition;
+use super::definition::{Definition, opened};
 use super::loops::points;
-use super::population::{self, Population};
-use super::raw_stages::times;
-use super::shares::{at_full_speed, refuse, shares};
+use super::population::{self, COMMON, Population};
+use super::raw_stages::{interval, times};
+use super::raw_unit::is_fixed;
+use super::shares::{at_full_speed, refuse, shares, whole};
 use super::values::{plain, requests as sizes_of_requests, sizes};
+use crate::apart::selected;
 use crate::draft::{Fields, Group, Taken, Work, plain_name, quoted, share, unique};
 use crate::loss::{Losses, Verdict};
+use crate::mpi::job::inside;
 use crate::rows::{Value, Values};
 
 /// No layout of plain files has more of them.
@@ -68,6 +71,12 @@ pub fn groups(
             && run.asks("storages", &system.name)
     };
     let of: Vec<&Definition> = systems.iter().filter(asked).collect();
+    let loads = |workload: &Definition| of.iter().any(|one| workload.asks("storages", &one.name));
+    if !used.iter().all(|workload| loads(workload)) {
+        let needs = "a workload of the run loads none of these file systems; leave it out";
+        run.worsen("storages", losses, Verdict::refused(needs));
+    }
+    run.worsen("seek", losses, Verdict::near("`fileio` of a workload says where requests go"));
     let (sweep, points) = points(&run.values, "workers", used.len() == 1, losses);
     let operations: Vec<Option<&Value>> = match run.values.list("operations") {
         Some(all) => all.iter().map(Some).collect(),
@@ -127,9 +136,9 @@ impl Run<'_> {
     ) -> Group {
         let mut group = Group { name: self.run.name.clone(), ..Group::default() };
         for system in self.of {
-            let Some(anchor) = system.values.text("anchor") else { continue };
-            if !group.targets.iter().any(|target| target == anchor) {
-                group.targets.push(anchor.to_owned());
+            let Some(anchor) = anchor(system) else { continue };
+            if !group.targets.contains(&anchor) {
+                group.targets.push(anchor);
                 group.targets_from = system.values.source("anchor", losses);
             }
         }
@@ -146,6 +155,18 @@ impl Run<'_> {
         group
     }
 
+    /// The file systems of a workload.
+    fn systems(&self, unit: &Unit<'_>) -> Vec<&Definition> {
+        let asks = |system: &&Definition| unit.workload.asks("storages", &system.name);
+        self.of.iter().copied().filter(asks).collect()
+    }
+
+    /// The ways to the files of a workload.
+    fn ways<'a>(&'a self, unit: &'a Unit<'_>) -> Vec<[&'a Definition; 3]> {
+        let systems = self.systems(unit).into_iter();
+        systems.map(|system| [self.run, unit.workload, system]).collect()
+    }
+
     fn only_makes(&self) -> bool {
         self.units.iter().all(|unit| unit.kind == Kind::Files("create"))
     }
@@ -153,20 +174,16 @@ impl Run<'_> {
     /// File systems of one run have the same shape.
     fn unlike(&self, losses: &mut Losses) {
         let Some(first) = self.of.first() else { return };
-        let sizes = |system: &Definition| {
-            let text = system.values.text("sizes");
-            text.and_then(|text| sizes(text, true).ok()).map(|sizes| sizes.text)
+        let of = |system: &Definition, slot: &str| {
+            let sizes = system.values.text(slot).and_then(|text| sizes(text, true).ok());
+            (system.values.number(slot), system.values.flag(slot), sizes.map(|sizes| sizes.text))
         };
-        let is_alike = |other: &Definition| {
-            let numbers = ["depth", "width", "files"];
-            numbers.iter().all(|slot| other.values.number(slot) == first.values.number(slot))
-                && sizes(other) == sizes(first)
-        };
-        for other in self.of.iter().filter(|other| !is_alike(other)) {
-            let why = "all file systems of a run have the files of its first one";
-            ["files", "sizes"]
-                .iter()
-                .for_each(|slot| other.worsen(slot, losses, Verdict::near(why)));
+        for slot in COMMON.into_iter().chain(["everywhere"]) {
+            let is_alike = |other: &&Definition| of(other, slot) == of(first, slot);
+            if self.run.values.id(slot).is_none() && !self.of.iter().all(is_alike) {
+                let why = "all file systems of a run have the files of its first one";
+                self.of.iter().for_each(|one| one.worsen(slot, losses, Verdict::near(why)));
+            }
         }
     }
 
@@ -191,7 +208,8 @@ impl Run<'_> {
             times(&self.run.values, losses, group);
         }
         let workloads: Vec<&Values> = self.units.iter().map(|unit| &unit.workload.values).collect();
-        let durable = self.engine(losses, group);
+        self.engine(losses, group);
+        whole(point, &workloads, losses);
         let rate = point.number("rate");
         let parts = rate.map(|rate| shares(rate, &workloads)).unwrap_or_default();
         let mut free = at_full_speed(point, &workloads, false, losses);
@@ -206,11 +224,20 @@ impl Run<'_> {
             if let Some(part) = parts.get(number) {
                 fields.set("rate", part.to_string(), point.source("rate", losses));
             }
+            if is_fixed(&self.run.values) && self.run.values.flag("arrivals").unwrap_or(true) {
+                fields.text("arrivals", "poisson", self.run.values.source("arrivals", losses));
+            }
+            let own = self.systems(unit).into_iter().filter_map(anchor);
+            let own: Vec<usize> =
+                own.filter_map(|own| group.targets.iter().position(|one| *one == own)).collect();
+            if let Some(value) = selected(&own, group.targets.len()) {
+                fields.set("targets", value, unit.workload.values.source("storages", losses));
+            }
             if let Some(part) = free.get(number) {
                 fields.set("share", part.value.clone(), part.from.clone());
             }
-            if let Some(source) = &durable {
-                fields.set("dsync", "true", source.clone());
+            if let Some(id) = opened(&self.ways(unit), |one| one.durable, losses) {
+                fields.set("dsync", "true", losses.source(id));
             }
             let name = match self.units.len() {
                 1 => self.run.name.clone(),
@@ -237,17 +264,13 @@ impl Run<'_> {
         }
     }
 
-    /// The engine, and what asks for durable writes.
-    fn engine(&self, losses: &Losses, group: &mut Group) -> Option<String> {
-        let workloads = self.units.iter().map(|unit| unit.workload);
-        let opens: Vec<&Definition> =
-            [self.run].into_iter().chain(workloads).chain(self.of.iter().copied()).collect();
-        let direct = opens.iter().find_map(|one| one.direct);
+    fn engine(&self, losses: &mut Losses, group: &mut Group) {
+        let ways: Vec<_> = self.units.iter().flat_map(|unit| self.ways(unit)).collect();
+        let direct = opened(&ways, |one| one.direct, losses);
         let source = direct.map(|id| losses.source(id)).unwrap_or_default();
         group.engine.text("backend", "sync", "");
         group.engine.set("direct", direct.is_some().to_string(), source);
         group.engine.text("pin", "none", "");
-        opens.iter().find_map(|one| one.durable).map(|id| losses.source(id))
     }
 
     /// Operations on whole files: a tree of them.
@@ -274,18 +297,16 @@ impl Run<'_> {
                 group.tree.text(key_of(&sizes.text), &sizes.text, source);
             }
         }
-        if let Some(first) = self.of.first() {
-            for (key, slot, most) in [("per_directory", "files", 32), ("fan_out", "width", 20)] {
-                if let Some(many) = first.values.number(slot) {
-                    let source = first.values.source(slot, losses);
-                    group.tree.set(key, many.clamp(1, 1 << most).to_string(), source);
-                }
+        let values = &population.values;
+        for (key, slot, most) in [("per_directory", "files", 32), ("fan_out", "width", 20)] {
+            if let Some(many) = values.number(slot) {
+                let source = values.source(slot, losses);
+                group.tree.set(key, many.clamp(1, 1 << most).to_string(), source);
             }
         }
-        let depth = |first: &&Definition| first.values.number("depth");
-        let levels = self.of.first().and_then(depth).map_or(1, |depth| depth.clamp(1, 16));
-        let source = self.of.first().map(|first| first.values.source("depth", losses));
-        group.tree.set("depth", levels.to_string(), source.unwrap_or_default());
+        let levels = values.number("depth").map_or(1, |depth| depth.clamp(1, 16));
+        group.tree.set("depth", levels.to_string(), values.source("depth", losses));
+        interval(&self.run.values, u64::MAX, losses, group);
         self.not_of_a_tree(losses);
         let mut values = Values::of(&super::OPTIONS);
         let threads = self.units.iter().map(|unit| &unit.workload.values);
@@ -308,6 +329,8 @@ impl Run<'_> {
     fn not_of_a_tree(&self, losses: &mut Losses) {
         let mut near = |of: &Definition, slot, why| of.worsen(slot, losses, Verdict::near(why));
         near(self.run, "elapsed", "each operation goes to all files once; no time ends it");
+        near(self.run, "warmup", "each operation goes to all files once; nothing warms it up");
+        near(self.run, "arrivals", "operations on files go as fast as they can");
         let rates = self.run.values.list("rate").unwrap_or_default();
         if rates.iter().any(|rate| matches!(rate, Value::Number(_))) {
             near(self.run, "rate", "operations on files go as fast as they can");
@@ -315,12 +338,36 @@ impl Run<'_> {
         for unit in self.units {
             let why = "each operation goes to all files once, whatever its share";
             near(unit.workload, "skew", why);
+            let why = "operations go to whole files, without requests to parts of them";
+            ["xfersize", "read"].iter().for_each(|slot| near(self.run, slot, why));
+            ["xfersize", "random", "read"].iter().for_each(|slot| near(unit.workload, slot, why));
+            if self.run.values.id("threads").is_none() && threads(unit) != threads(&self.units[0]) {
+                let why = "`workers`: all operations have the same ones";
+                self.units.iter().for_each(|unit| near(unit.workload, "threads", why));
+            }
+            if self.systems(unit).len() < self.of.len() {
+                near(unit.workload, "storages", "it goes to all file systems of its run");
+            }
             if self.units.len() > 1 {
                 let why = "operations on all files, one after the other, not at the same time";
                 near(unit.workload, "operation", why);
             }
         }
+        for id in self.units.iter().flat_map(|unit| self.ways(unit)).flatten() {
+            let why = "operations on whole files have neither `O_DIRECT` nor `O_SYNC`";
+            let ids = id.direct.into_iter().chain(id.durable);
+            ids.for_each(|id| losses.worsen(id, Verdict::near(why)));
+        }
     }
+}
+
+/// Where a file system is.
+fn anchor(system: &Definition) -> Option<String> {
+    system.values.text("anchor").map(inside)
+}
+
+fn threads(unit: &Unit<'_>) -> u64 {
+    unit.workload.values.number("threads").unwrap_or(1)
 }
 
 /// The field of files of one size, or of several.

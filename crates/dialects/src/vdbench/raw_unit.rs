@@ -1,6 +1,6 @@
 //! A workload of a run on storage: what its requests are.
 
-use super::definition::Definition;
+use super::definition::{Definition, opened};
 use super::values::{millions, requests};
 use crate::draft::{Fields, share, size};
 use crate::loss::{Losses, Verdict};
@@ -27,6 +27,7 @@ pub(super) fn joined<'a>(all: Vec<Unit<'a>>, is_fixed: bool) -> Vec<Unit<'a>> {
                 && !alone[number]
                 && !other.storages.iter().any(|number| unit.storages.contains(number))
                 && other.fields.agrees(&unit.fields)
+                && opens_and_ends(other.workload) == opens_and_ends(unit.workload)
         };
         match of.iter_mut().find(|twins| twins.iter().all(alike)) {
             Some(twins) => twins.push(number),
@@ -43,6 +44,11 @@ pub(super) fn joined<'a>(all: Vec<Unit<'a>>, is_fixed: bool) -> Vec<Unit<'a>> {
     let firsts = all.into_iter().enumerate();
     let firsts = firsts.filter(|(number, _)| of.iter().any(|twins| twins[0] == *number));
     firsts.zip(storages).map(|((_, unit), storages)| Unit { storages, ..unit }).collect()
+}
+
+/// What has no field of a workload, as a whole run has it.
+fn opens_and_ends(workload: &Definition) -> (bool, Option<&str>) {
+    (workload.direct.is_some(), workload.values.text("seek"))
 }
 
 /// A workload of a run, with the values that the storage gives to it.
@@ -65,6 +71,17 @@ impl<'a> Loaded<'a> {
             ["threads", "range"].iter().for_each(|slot| values.take(slot, &storage.values));
         }
         Loaded { workload, storages: numbers, of, values }
+    }
+
+    /// A workload has one range, and no place outside of it may be written.
+    pub(super) fn one_range(&self, losses: &mut Losses) {
+        let range = |storage: &&Definition| storage.values.text("range").map(str::to_owned);
+        let mut ranges: Vec<Option<String>> = self.of.iter().map(range).collect();
+        ranges.dedup();
+        if ranges.len() > 1 && self.workload.values.id("range").is_none() {
+            let needs = "ranges that differ between the storages of a workload; write one for each";
+            self.of.iter().for_each(|one| one.worsen("range", losses, Verdict::refused(needs)));
+        }
     }
 }
 
@@ -104,17 +121,18 @@ pub(super) fn fields(
     {
         fields.text("arrivals", "poisson", run.values.source("arrivals", losses));
     }
-    if let Some(id) = opens(run, loaded.workload, &loaded.of).find_map(|one| one.durable) {
-        fields.set("dsync", "true", losses.source(id));
-    }
+    let ways: Vec<_> = loaded.of.iter().map(|storage| [run, loaded.workload, *storage]).collect();
     if let Some(rate) = own_rate {
         fields.set("rate", millions(rate).max(1).to_string(), source("own_rate"));
+    }
+    if let Some(id) = opened(&ways, |one| one.durable, losses) {
+        fields.set("dsync", "true", losses.source(id));
     }
     fields
 }
 
 /// Whether all points of a run have a rate.
-fn is_fixed(run: &Values) -> bool {
+pub(super) fn is_fixed(run: &Values) -> bool {
     let is_rate = |rate: &Value| matches!(rate, Value::Number(_));
     run.list("rate").is_some_and(|all| all.iter().all(is_rate))
 }
@@ -141,13 +159,4 @@ fn seeks(values: &Values, workload: &Definition, losses: &mut Losses, fields: &m
             workload.worsen("stride", losses, Verdict::refused(needs));
         }
     }
-}
-
-/// Whatever says how the storage of a workload is opened.
-pub(super) fn opens<'a>(
-    run: &'a Definition,
-    workload: &'a Definition,
-    of: &[&'a Definition],
-) -> impl Iterator<Item = &'a Definition> {
-    [run, workload].into_iter().chain(of.to_vec())
 }
