@@ -46,10 +46,9 @@ const MDTEST: usize = 3;
 const UNSCORED: usize = 5;
 
 /// Options that IO500 has in few of the sections of their chapter, and where.
-const OF_FEW: [(&str, &[&str]); 4] = [
+const OF_FEW: [(&str, &[&str]); 3] = [
     ("transferSize blockSize filePerProc uniqueDir hintsFileName", &["ior-easy"]),
     ("segmentCount", &["ior-hard"]),
-    ("collective", &["ior-hard", "ior-hard-write", "ior-hard-read"]),
     ("n files-per-dir", &["mdtest-easy", "mdtest-hard"]),
 ];
 

@@ -109,14 +109,8 @@ fn ior(config: &Config, name: &str, losses: &mut Losses) -> Option<Group> {
     group.layout.set("size", text, source);
     stages(config, is_amount && phases.contains(&"write"), is_amount, losses, &mut group);
     group.engine.text("backend", "sync", "");
-    let direct = match is_hard {
-        true => {
-            let why = "transfers of 47,008 bytes suit no block of a device: without `O_DIRECT`";
-            cached(config, name, &phases, why, losses);
-            None
-        }
-        false => direct(config, name, &phases, losses),
-    };
+    let why = "transfers of 47,008 bytes suit no block of a device: without `O_DIRECT`";
+    let direct = direct(config, name, &phases, is_hard.then_some(why), losses);
     let source = direct.map(|(_, id)| losses.source(id)).unwrap_or_default();
     group.engine.set("direct", direct.is_some_and(|(is, _)| is).to_string(), source);
     for phase_name in phases {
@@ -134,36 +128,30 @@ fn ior(config: &Config, name: &str, losses: &mut Losses) -> Option<Group> {
     Some(group)
 }
 
-/// Whether a phase asks for direct I/O, and where: in its own section, in that of its kind, or for
-/// all phases.
-fn said(config: &Config, kind: &str, phase: &str) -> Option<(bool, OptionId)> {
-    let own = format!("{kind}-{phase}");
-    let all = [&own, kind, "global"].map(|name| config.of(name));
-    let said = all.into_iter().find_map(|values| Some((values.is("direct"), values.id("direct")?)));
-    said
-}
-
-/// Direct I/O of phases: all have it, or none.
+/// Whether phases ask for direct I/O, and where: in their own section, in that of their kind, or for
+/// all phases. All of them have it, or none: `cached` says why.
 fn direct(
     config: &Config,
     kind: &str,
     phases: &[&str],
+    cached: Option<&str>,
     losses: &mut Losses,
 ) -> Option<(bool, OptionId)> {
-    let all: Vec<_> = phases.iter().map(|phase| said(config, kind, phase)).collect();
-    let asked = all.iter().flatten().find(|(is, _)| *is).copied();
-    if let Some((_, id)) = asked
-        && all.iter().any(|one| !one.is_some_and(|(is, _)| is))
-    {
-        losses.worsen(id, Verdict::near("`engine.direct` of writes and reads, not of one of them"));
+    let said = |phase: &&str| {
+        let own = format!("{kind}-{phase}");
+        let mut all = [&own, kind, "global"].into_iter().map(|name| config.of(name));
+        all.find_map(|values| Some((values.is("direct"), values.id("direct")?)))
+    };
+    let all: Vec<Option<(bool, OptionId)>> = phases.iter().map(said).collect();
+    let is_split = all.iter().any(|one| one.is_none_or(|(is, _)| !is));
+    let split = is_split.then_some("writes and reads are direct, not one of them");
+    for (_, id) in all.iter().flatten().filter(|(is, _)| *is) {
+        if let Some(why) = cached.or(split) {
+            losses.worsen(*id, Verdict::near(format!("`{kind}`: {why}")));
+        }
     }
-    asked.or(all.into_iter().flatten().next())
-}
-
-/// Phases that go through the page cache, whatever they ask for.
-fn cached(config: &Config, kind: &str, phases: &[&str], why: &str, losses: &mut Losses) {
-    let ids = phases.iter().filter_map(|phase| said(config, kind, phase).filter(|(is, _)| *is));
-    ids.for_each(|(_, id)| losses.worsen(id, Verdict::near(format!("{kind}: {why}"))));
+    let said = all.iter().flatten().max_by_key(|(is, _)| *is).copied();
+    said.filter(|_| cached.is_none())
 }
 
 fn stages(config: &Config, writes: bool, is_amount: bool, losses: &Losses, group: &mut Group) {
@@ -189,7 +177,8 @@ fn mdtest(config: &Config, name: &str, losses: &mut Losses) -> Option<Group> {
     }
     let ours = ["write", "stat", "read", "delete"];
     let ours: Vec<&str> = ours.into_iter().filter(|phase| runs(phase)).collect();
-    cached(config, name, &ours, "small files are written and read without `O_DIRECT`", losses);
+    let why = "small files are written and read without `O_DIRECT`";
+    direct(config, name, &ours, Some(why), losses);
     let phase = config.of(name);
     let mut group = group(config, name, losses);
     group.layout.text("kind", "tree", "");

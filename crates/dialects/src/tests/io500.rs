@@ -83,39 +83,31 @@ fn what_is_not_understood_is_refused_by_name() {
 
 #[test]
 fn an_option_holds_where_it_is_or_the_report_says_so() {
-    // A file; the option of which the report says that it is not met; and its class.
+    // A file; its option; what becomes of it; and whether the first group is direct.
     let (near, refused) = (Class::Approximated, Class::Refused);
     let odirect = "API = POSIX --posix.odirect";
     let all = [
-        ("[ior-easy-write]\ntransferSize = 1m", "transferSize", refused),
-        ("[ior-easy-write]\nfilePerProc = FALSE", "filePerProc", refused),
-        ("[ior-easy-write]\nblockSize = 1g", "blockSize", refused),
-        (&format!("[ior-hard]\n{odirect}"), "API", near),
-        ("[ior-hard]\ntransferSize = 1m", "transferSize", refused),
-        ("[ior-hard]\nfilePerProc = TRUE", "filePerProc", refused),
-        (
-            "[ior-easy-read]\nposix.odirect = TRUE\n[ior-easy-write]\nrun = TRUE",
-            "posix.odirect",
-            near,
-        ),
-        (&format!("[ior-easy]\nrun = TRUE\n[global]\n{odirect}"), "API", near),
-        ("[mdtest-easy-write]\nfiles-per-dir = 7", "files-per-dir", refused),
+        ("[ior-easy-write]\ntransferSize = 1m", "transferSize", refused, false),
+        ("[ior-easy-write]\nfilePerProc = FALSE", "filePerProc", refused, false),
+        ("[ior-easy-write]\nblockSize = 1g", "blockSize", refused, false),
+        (&format!("[ior-hard]\n{odirect}"), "API", near, false),
+        ("[ior-hard]\ntransferSize = 1m", "transferSize", refused, false),
+        ("[ior-hard]\nfilePerProc = TRUE", "filePerProc", refused, false),
+        ("[ior-easy-read]\nodirect = TRUE\n[ior-easy-write]\nrun = TRUE", "odirect", near, true),
+        (&format!("[find]\nnproc = 1\n[global]\n{odirect}"), "API", near, true),
+        // An interface of its own takes the place of that of all phases.
+        (&format!("[ior-easy]\nAPI = POSIX\n[global]\n{odirect}"), "API", Class::Same, false),
+        ("[mdtest-easy-write]\nfiles-per-dir = 7", "files-per-dir", refused, false),
     ];
-    for (text, name, class) in all {
+    for (text, name, class, is_direct) in all {
         let import = imported(text);
         let shown = losses_and_suites(&import);
         let told = import.options.iter().find(|told| told.name == name).expect("an option");
         assert_eq!(told.class, class, "{shown}");
-        assert!(!import.suites[0].text.contains(" transferSize="), "{shown}");
+        let suite = &import.suites[0].text;
+        assert_eq!(suite.contains("direct = true "), is_direct, "{shown}");
+        assert!(!suite.contains(" transferSize=") && !suite.contains(" filePerProc="), "{shown}");
     }
-    let is_direct = |text: &str| {
-        let text = &imported(text).suites[0].text;
-        text.lines().any(|line| line.starts_with("direct = true "))
-    };
-    assert!(is_direct("[ior-easy-read]\nposix.odirect = TRUE\n[ior-easy-write]\nrun = TRUE"));
-    assert!(is_direct(&format!("[ior-easy]\nrun = TRUE\n[global]\n{odirect}")));
-    // An interface of its own takes the place of that of all phases.
-    assert!(!is_direct(&format!("[ior-easy]\nAPI = POSIX\n[global]\n{odirect}")));
 }
 
 const LINES: [&str; 20] = [

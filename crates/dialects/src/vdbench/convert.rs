@@ -250,10 +250,8 @@ fn counted(all: Vec<Definition>, losses: &mut Losses) -> Vec<Definition> {
             each.push(one);
             continue;
         };
-        let is_format = one.name.contains('%')
-            || ["lun", "anchor"]
-                .iter()
-                .any(|slot| one.values.text(slot).is_some_and(|path| path.contains('%')));
+        let paths = ["lun", "anchor"].iter().filter_map(|slot| one.values.text(slot));
+        let is_format = paths.chain([one.name.as_str()]).any(|name| name.contains('%'));
         if is_format || *many > MOST_COUNTED.saturating_sub(each.len() as u64) {
             let needs = format!("names by `%`, or more than {MOST_COUNTED}; write them out");
             one.worsen("count", losses, Verdict::refused(needs));

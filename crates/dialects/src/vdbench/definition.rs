@@ -96,11 +96,7 @@ impl Definition {
             _ => false,
         };
         if self.values.list(slot).is_some_and(|asked| !asked.iter().all(is_there)) {
-            self.worsen(
-                slot,
-                losses,
-                Verdict::refused("nothing of that name is defined; define it"),
-            );
+            self.worsen(slot, losses, Verdict::refused("nothing of that name; define it"));
         }
     }
 
@@ -330,10 +326,9 @@ fn amount(text: &str) -> Result<u64, String> {
 /// The first number, and how many there are.
 fn from_on(text: &str) -> Result<Value, String> {
     let [first, many] = [bytes(&part(text, 0))?, bytes(&part(text, 1))?];
-    match (first.saturating_add(many) <= 1 << 32, many) {
-        (true, 1..) => Ok(Value::List(vec![Value::Number(first), Value::Number(many)])),
-        _ => Err("no number, or too large a one".to_owned()),
-    }
+    let is_one = many > 0 && first.saturating_add(many) <= 1 << 32;
+    let both = || Value::List(vec![Value::Number(first), Value::Number(many)]);
+    is_one.then(both).ok_or_else(|| "no count, or too large a number".to_owned())
 }
 
 /// One number; lists of layouts are not understood.

@@ -3,7 +3,7 @@
 use super::definition::{Definition, opened};
 use super::loops::points;
 use super::population::{self, COMMON, Population};
-use super::raw_stages::{interval, times};
+use super::raw_stages::{times, untimed};
 use super::raw_unit::is_fixed;
 use super::shares::{at_full_speed, refuse, shares, whole};
 use super::values::{plain, requests as sizes_of_requests, sizes};
@@ -49,6 +49,8 @@ fn kind(word: &str) -> Kind {
 struct Unit<'a> {
     workload: &'a Definition,
     kind: Kind,
+    /// The places of its file systems among those of the run.
+    of: &'a [usize],
 }
 
 /// The groups of a run.
@@ -62,8 +64,6 @@ pub fn groups(
     let asked = |workload: &&Definition| run.asks("workloads", &workload.name);
     let used: Vec<&Definition> = workloads.iter().filter(asked).collect();
     if used.is_empty() {
-        let why = "no workload of that name is defined";
-        run.worsen("workloads", losses, Verdict::refused(why));
         return Vec::new();
     }
     let asked = |system: &&Definition| {
@@ -71,10 +71,14 @@ pub fn groups(
             && run.asks("storages", &system.name)
     };
     let of: Vec<&Definition> = systems.iter().filter(asked).collect();
-    let loads = |workload: &Definition| of.iter().any(|one| workload.asks("storages", &one.name));
-    if !used.iter().all(|workload| loads(workload)) {
-        let needs = "a workload of the run loads none of these file systems; leave it out";
-        run.worsen("storages", losses, Verdict::refused(needs));
+    let own = |workload: &&Definition| {
+        let places = 0..of.len();
+        places.filter(|place| workload.asks("storages", &of[*place].name)).collect()
+    };
+    let own: Vec<Vec<usize>> = used.iter().map(own).collect();
+    if own.iter().any(Vec::is_empty) {
+        let needs = "a workload that loads none of the run's file systems; leave it out";
+        run.worsen("workloads", losses, Verdict::refused(needs));
     }
     run.worsen("seek", losses, Verdict::near("`fileio` of a workload says where requests go"));
     let (sweep, points) = points(&run.values, "workers", used.len() == 1, losses);
@@ -85,8 +89,8 @@ pub fn groups(
     let mut groups = Vec::new();
     for operation in operations {
         let mut units = Vec::new();
-        for workload in &used {
-            units.push(Unit { workload, kind: asked_kind(workload, run, operation, losses) });
+        for (workload, of) in used.iter().zip(&own) {
+            units.push(Unit { workload, kind: asked_kind(workload, run, operation, losses), of });
         }
         let run = Run { run, of: &of, units: &units };
         for point in &points {
@@ -155,16 +159,9 @@ impl Run<'_> {
         group
     }
 
-    /// The file systems of a workload.
-    fn systems(&self, unit: &Unit<'_>) -> Vec<&Definition> {
-        let asks = |system: &&Definition| unit.workload.asks("storages", &system.name);
-        self.of.iter().copied().filter(asks).collect()
-    }
-
     /// The ways to the files of a workload.
     fn ways<'a>(&'a self, unit: &'a Unit<'_>) -> Vec<[&'a Definition; 3]> {
-        let systems = self.systems(unit).into_iter();
-        systems.map(|system| [self.run, unit.workload, system]).collect()
+        unit.of.iter().map(|place| [self.run, unit.workload, self.of[*place]]).collect()
     }
 
     fn only_makes(&self) -> bool {
@@ -205,8 +202,8 @@ impl Run<'_> {
         } else {
             let source = self.run.values.source("format", losses);
             group.stages.set("prepare", "true", source);
-            times(&self.run.values, losses, group);
         }
+        times(&self.run.values, losses, group);
         let workloads: Vec<&Values> = self.units.iter().map(|unit| &unit.workload.values).collect();
         self.engine(losses, group);
         whole(point, &workloads, losses);
@@ -219,6 +216,8 @@ impl Run<'_> {
             refuse(&workloads, "shares of workloads that end after an amount", losses);
         }
         let largest = population.sizes.as_ref().map_or(u64::MAX, |sizes| sizes.largest);
+        let of_all = |anchor: String| group.targets.iter().position(|target| *target == anchor);
+        let targets: Vec<_> = self.of.iter().map(|one| anchor(one).and_then(of_all)).collect();
         for (number, unit) in self.units.iter().enumerate() {
             let mut fields = request_fields(unit, point, sweep, largest, losses);
             if let Some(part) = parts.get(number) {
@@ -227,9 +226,7 @@ impl Run<'_> {
             if is_fixed(&self.run.values) && self.run.values.flag("arrivals").unwrap_or(true) {
                 fields.text("arrivals", "poisson", self.run.values.source("arrivals", losses));
             }
-            let own = self.systems(unit).into_iter().filter_map(anchor);
-            let own: Vec<usize> =
-                own.filter_map(|own| group.targets.iter().position(|one| *one == own)).collect();
+            let own: Vec<usize> = unit.of.iter().filter_map(|place| targets[*place]).collect();
             if let Some(value) = selected(&own, group.targets.len()) {
                 fields.set("targets", value, unit.workload.values.source("storages", losses));
             }
@@ -306,7 +303,8 @@ impl Run<'_> {
         }
         let levels = values.number("depth").map_or(1, |depth| depth.clamp(1, 16));
         group.tree.set("depth", levels.to_string(), values.source("depth", losses));
-        interval(&self.run.values, u64::MAX, losses, group);
+        let why = "each operation goes to all files once; no time ends it or comes before it";
+        untimed(&self.run.values, why, losses, group);
         self.not_of_a_tree(losses);
         let mut values = Values::of(&super::OPTIONS);
         let threads = self.units.iter().map(|unit| &unit.workload.values);
@@ -328,8 +326,6 @@ impl Run<'_> {
     /// What means little where each operation goes to all files once.
     fn not_of_a_tree(&self, losses: &mut Losses) {
         let mut near = |of: &Definition, slot, why| of.worsen(slot, losses, Verdict::near(why));
-        near(self.run, "elapsed", "each operation goes to all files once; no time ends it");
-        near(self.run, "warmup", "each operation goes to all files once; nothing warms it up");
         near(self.run, "arrivals", "operations on files go as fast as they can");
         let rates = self.run.values.list("rate").unwrap_or_default();
         if rates.iter().any(|rate| matches!(rate, Value::Number(_))) {
@@ -341,11 +337,12 @@ impl Run<'_> {
             let why = "operations go to whole files, without requests to parts of them";
             ["xfersize", "read"].iter().for_each(|slot| near(self.run, slot, why));
             ["xfersize", "random", "read"].iter().for_each(|slot| near(unit.workload, slot, why));
+            let threads = |unit: &Unit<'_>| unit.workload.values.number("threads").unwrap_or(1);
             if self.run.values.id("threads").is_none() && threads(unit) != threads(&self.units[0]) {
                 let why = "`workers`: all operations have the same ones";
                 self.units.iter().for_each(|unit| near(unit.workload, "threads", why));
             }
-            if self.systems(unit).len() < self.of.len() {
+            if unit.of.len() < self.of.len() {
                 near(unit.workload, "storages", "it goes to all file systems of its run");
             }
             if self.units.len() > 1 {
@@ -353,9 +350,9 @@ impl Run<'_> {
                 near(unit.workload, "operation", why);
             }
         }
-        for id in self.units.iter().flat_map(|unit| self.ways(unit)).flatten() {
+        for one in self.units.iter().flat_map(|unit| self.ways(unit)).flatten() {
             let why = "operations on whole files have neither `O_DIRECT` nor `O_SYNC`";
-            let ids = id.direct.into_iter().chain(id.durable);
+            let ids = one.direct.into_iter().chain(one.durable);
             ids.for_each(|id| losses.worsen(id, Verdict::near(why)));
         }
     }
@@ -364,10 +361,6 @@ impl Run<'_> {
 /// Where a file system is.
 fn anchor(system: &Definition) -> Option<String> {
     system.values.text("anchor").map(inside)
-}
-
-fn threads(unit: &Unit<'_>) -> u64 {
-    unit.workload.values.number("threads").unwrap_or(1)
 }
 
 /// The field of files of one size, or of several.

@@ -3,7 +3,7 @@
 use super::definition::{Definition, worsen};
 use super::raw_targets::is_device;
 use super::raw_unit::Unit;
-use crate::draft::{Group, quoted, size, time};
+use crate::draft::{Group, size, time};
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::rows::Values;
 
@@ -36,23 +36,28 @@ pub(super) fn stages(
     }
     let source = run.source("amount", losses);
     let end = until_the_end.first().filter(|_| all_end);
-    let amount = match (end, run.number("amount"), run.id("elapsed")) {
-        _ if has_mix => None,
-        (Some(id), ..) => Some((quoted("all"), losses.source(*id))),
-        (None, Some(1), _) => Some((quoted("all"), source)),
-        (None, Some(bytes), None) => Some((size(bytes.max(1 << 20)), source)),
-        _ => None,
-    };
-    let Some((amount, source)) = amount else { return times(run, losses, group) };
-    group.stages.set("amount", amount, source);
-    let why = "an amount ends the run, and no time before it";
-    worsen(run, "elapsed", losses, Verdict::near(why));
-    worsen(run, "warmup", losses, Verdict::near("all of an amount is measured: no warm-up"));
+    match (end, run.number("amount"), run.id("elapsed")) {
+        _ if has_mix => {}
+        (Some(id), ..) => group.stages.text("amount", "all", losses.source(*id)),
+        (None, Some(1), _) => group.stages.text("amount", "all", source),
+        (None, Some(bytes), None) => group.stages.set("amount", size(bytes.max(1 << 20)), source),
+        _ => {}
+    }
+    times(run, losses, group);
+}
+
+/// A run that no time ends, for this reason.
+pub fn untimed(run: &Values, why: &str, losses: &mut Losses, group: &mut Group) {
+    ["elapsed", "warmup"].iter().for_each(|slot| worsen(run, slot, losses, Verdict::near(why)));
     interval(run, u64::MAX, losses, group);
 }
 
 /// The times of a run.
 pub fn times(run: &Values, losses: &mut Losses, group: &mut Group) {
+    if group.stages.get("amount").is_some() {
+        let why = "an amount ends the run; no time ends it or comes before it";
+        return untimed(run, why, losses, group);
+    }
     let elapsed = run.number("elapsed").unwrap_or(30 * SECOND);
     let measure = elapsed.max(SECOND);
     if elapsed < measure {
@@ -67,7 +72,7 @@ pub fn times(run: &Values, losses: &mut Losses, group: &mut Group) {
 }
 
 /// The interval of a run that measures so long.
-pub fn interval(run: &Values, measure: u64, losses: &mut Losses, group: &mut Group) {
+fn interval(run: &Values, measure: u64, losses: &mut Losses, group: &mut Group) {
     let Some(asked) = run.number("interval") else { return };
     if asked < SECOND || asked > measure {
         let why = "an interval from 1 s to what is measured; vdbench wants half of that, or less";

@@ -28,8 +28,6 @@ pub fn groups(
         used.push(&plain);
     }
     if used.is_empty() {
-        let why = "no workload of that name is defined";
-        run.worsen("workloads", losses, Verdict::refused(why));
         return Vec::new();
     }
     let (sweep, points) = points(&run.values, "depth", used.len() == 1, losses);
@@ -37,10 +35,12 @@ pub fn groups(
         let by = if has(run, "storages") { run } else { workload };
         let is_one = |number: &usize| by.asks("storages", &storages[*number].name);
         let numbers = (0..storages.len()).filter(is_one).collect();
-        Loaded::new(workload, numbers, storages)
+        Loaded::new(workload, numbers, storages, losses)
     });
     let loaded: Vec<Loaded<'_>> = loaded.collect();
-    loaded.iter().for_each(|one| one.one_range(losses));
+    if loaded.iter().any(|one| one.storages.is_empty()) {
+        run.worsen("workloads", losses, Verdict::refused("a workload without storage; define it"));
+    }
     let mut groups = Vec::new();
     for point in &points {
         let mut all = Vec::new();

@@ -27,7 +27,9 @@ pub(super) fn joined<'a>(all: Vec<Unit<'a>>, is_fixed: bool) -> Vec<Unit<'a>> {
                 && !alone[number]
                 && !other.storages.iter().any(|number| unit.storages.contains(number))
                 && other.fields.agrees(&unit.fields)
-                && opens_and_ends(other.workload) == opens_and_ends(unit.workload)
+                // What a whole run has is no field of a workload.
+                && other.workload.direct.is_some() == unit.workload.direct.is_some()
+                && other.workload.values.text("seek") == unit.workload.values.text("seek")
         };
         match of.iter_mut().find(|twins| twins.iter().all(alike)) {
             Some(twins) => twins.push(number),
@@ -46,11 +48,6 @@ pub(super) fn joined<'a>(all: Vec<Unit<'a>>, is_fixed: bool) -> Vec<Unit<'a>> {
     firsts.zip(storages).map(|((_, unit), storages)| Unit { storages, ..unit }).collect()
 }
 
-/// What has no field of a workload, as a whole run has it.
-fn opens_and_ends(workload: &Definition) -> (bool, Option<&str>) {
-    (workload.direct.is_some(), workload.values.text("seek"))
-}
-
 /// A workload of a run, with the values that the storage gives to it.
 pub(super) struct Loaded<'a> {
     pub(super) workload: &'a Definition,
@@ -64,24 +61,21 @@ impl<'a> Loaded<'a> {
         workload: &'a Definition,
         numbers: Vec<usize>,
         storages: &'a [Definition],
+        losses: &mut Losses,
     ) -> Loaded<'a> {
         let of: Vec<&Definition> = numbers.iter().map(|number| &storages[*number]).collect();
         let mut values = workload.values.clone();
         for storage in &of {
             ["threads", "range"].iter().for_each(|slot| values.take(slot, &storage.values));
         }
-        Loaded { workload, storages: numbers, of, values }
-    }
-
-    /// A workload has one range, and no place outside of it may be written.
-    pub(super) fn one_range(&self, losses: &mut Losses) {
-        let range = |storage: &&Definition| storage.values.text("range").map(str::to_owned);
-        let mut ranges: Vec<Option<String>> = self.of.iter().map(range).collect();
-        ranges.dedup();
-        if ranges.len() > 1 && self.workload.values.id("range").is_none() {
+        // A workload has one range, and no place outside of it may be written.
+        let range = |storage: &'a Definition| storage.values.text("range");
+        let differs = of.iter().any(|storage| range(storage) != range(of[0]));
+        if differs && workload.values.id("range").is_none() {
             let needs = "ranges that differ between the storages of a workload; write one for each";
-            self.of.iter().for_each(|one| one.worsen("range", losses, Verdict::refused(needs)));
+            of.iter().for_each(|one| one.worsen("range", losses, Verdict::refused(needs)));
         }
+        Loaded { workload, storages: numbers, of, values }
     }
 }
 

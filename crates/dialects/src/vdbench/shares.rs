@@ -38,19 +38,15 @@ pub fn at_full_speed(
 /// vdbench splits what is left of a rate once each fixed rate and ratio is taken, and ends where
 /// ratios are not 100 in all.
 pub fn whole(point: &Values, workloads: &[&Values], losses: &mut Losses) {
-    let fixed = |values: &&&Values| values.id("own_rate").is_some();
-    let is_both = workloads.iter().filter(fixed).any(|values| skew(values).is_some());
-    let free: Vec<Option<u64>> =
-        workloads.iter().filter(|values| !fixed(values)).map(|values| skew(values)).collect();
+    let free = workloads.iter().filter(|values| values.id("own_rate").is_none());
+    let free: Vec<Option<u64>> = free.map(|values| skew(values)).collect();
     let given = free.iter().flatten().fold(0_u64, |sum, skew| sum.saturating_add(*skew));
     let is_whole = match free.contains(&None) {
         true => given < SHARES,
-        false => given.abs_diff(SHARES) <= 100 || free.is_empty(),
+        false => given.abs_diff(SHARES) <= 100,
     };
-    if is_both || !is_whole {
-        let needs = "shares that are not 100 in all, or of a workload with a rate of its own; \
-                     vdbench ends at them, too";
-        refuse(workloads, needs, losses);
+    if !is_whole {
+        refuse(workloads, "shares that are 100 in all; vdbench ends at others, too", losses);
     }
     if !free.is_empty() && point.number("rate").is_some_and(|rate| rate <= own_rates(workloads)) {
         let needs = "rates of workloads that leave nothing of their run's rate; raise that";
