@@ -128,8 +128,8 @@ fn ior(config: &Config, name: &str, losses: &mut Losses) -> Option<Group> {
     Some(group)
 }
 
-/// Whether phases ask for direct I/O, and where: in their own section, in that of their kind, or for
-/// all phases. All of them have it, or none: `cached` says why.
+/// Whether phases ask for direct I/O, and where: in their own section, in that of their kind, or
+/// for all. All of them have it, or none: `cached` says why.
 fn direct(
     config: &Config,
     kind: &str,
@@ -150,7 +150,7 @@ fn direct(
             losses.worsen(*id, Verdict::near(format!("`{kind}`: {why}")));
         }
     }
-    let said = all.iter().flatten().max_by_key(|(is, _)| *is).copied();
+    let said = all.iter().flatten().rev().max_by_key(|(is, _)| *is).copied();
     said.filter(|_| cached.is_none())
 }
 

@@ -196,8 +196,7 @@ const MEANT: &str = r#"
 * fsd=f1,anchor=/a,files=99,size=4k fsd=f2,anchor=/b,files=99,size=4k,totalsize=40k,count=(1,4)
   fwd=w,fsd=f* rd=r,fwd=w = /b1/plimsoll-data; /b4/plimsoll-data ! totalsize
 * fsd=f1,anchor=/a,files=9,size=4k,distribution=bottom
-  fsd=f2,anchor=/b,files=9,size=4k,wss=8k,distribution=all fwd=w,fsd=f* rd=r,fwd=w
-  ! distribution; wss
+  fsd=f2,anchor=/b,files=9,size=4k,distribution=all fwd=w,fsd=f* rd=r,fwd=w ! distribution
 * fsd=f,anchor=/a,depth=1,width=2,files=100,size=4k fwd=w,fsd=f,operation=getattr
   rd=r,fwd=w,files=10,width=3 = per_directory = 10 ; fan_out = 3 ; a.parm:3 files=10
 * fsd=f,anchor=/a,files=9,size=64k,openflags=o_direct

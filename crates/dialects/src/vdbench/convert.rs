@@ -169,9 +169,8 @@ fn removed_again(fields: &mut Fields) {
 
 /// All runs of a suite have the same interval: the shortest.
 fn one_interval(runs: &[Definition], groups: &mut [Group], losses: &mut Losses) {
-    let given = |run: &&Definition| !run.has("format", "only");
-    let lengths = runs.iter().filter(given).filter_map(|run| run.values.number("interval"));
-    let least = lengths.min();
+    let measured = runs.iter().filter(|run| !run.has("format", "only"));
+    let least = measured.filter_map(|run| run.values.number("interval")).min();
     for run in runs.iter().filter(|run| run.values.number("interval") != least) {
         run.worsen("interval", losses, Verdict::near("the shortest interval of all runs"));
     }

@@ -179,7 +179,8 @@ impl Run<'_> {
             let is_alike = |other: &&Definition| of(other, slot) == of(first, slot);
             if self.run.values.id(slot).is_none() && !self.of.iter().all(is_alike) {
                 let why = "all file systems of a run have the files of its first one";
-                self.of.iter().for_each(|one| one.worsen(slot, losses, Verdict::near(why)));
+                let ids = self.of.iter().filter_map(|one| one.values.id(slot));
+                ids.for_each(|id| losses.replace(id, Verdict::near(why)));
             }
         }
     }
