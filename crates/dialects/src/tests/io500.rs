@@ -89,13 +89,11 @@ fn an_option_holds_where_it_is_or_the_report_says_so() {
     let all = [
         ("[ior-easy-write]\ntransferSize = 1m", "transferSize", refused, false),
         ("[ior-easy-write]\nfilePerProc = FALSE", "filePerProc", refused, false),
-        ("[ior-easy-write]\nblockSize = 1g", "blockSize", refused, false),
         (&format!("[ior-hard]\n{odirect}"), "API", near, false),
         ("[ior-hard]\ntransferSize = 1m", "transferSize", refused, false),
         ("[ior-hard]\nfilePerProc = TRUE", "filePerProc", refused, false),
         ("[ior-easy-read]\nodirect = TRUE\n[ior-easy-write]\nrun = TRUE", "odirect", near, true),
         (&format!("[find]\nnproc = 1\n[global]\n{odirect}"), "API", near, true),
-        // An interface of its own takes the place of that of all phases.
         (&format!("[ior-easy]\nAPI = POSIX\n[global]\n{odirect}"), "API", Class::Same, false),
         ("[mdtest-easy-write]\nfiles-per-dir = 7", "files-per-dir", refused, false),
     ];
