@@ -86,7 +86,8 @@ fn option(
         Some(_) if value.is_empty() => {}
         Some(row) => {
             let given = Given { id, value: value.to_owned() };
-            losses.replace(id, row.apply(known, &given));
+            let verdict = known.misplaced(section, row);
+            losses.replace(id, verdict.unwrap_or_else(|| row.apply(known, &given)));
         }
         None => losses.replace(id, unknown(known.chapter.rows.iter(), "IO500", key)),
     }

@@ -43,6 +43,14 @@ pub struct Section {
 }
 
 const MDTEST: usize = 3;
+const UNSCORED: usize = 5;
+
+/// Options that IO500 has in few of the sections of their chapter, and where.
+const OF_FEW: [(&str, &[&str]); 3] = [
+    ("transferSize blockSize filePerProc uniqueDir hintsFileName", &["ior-easy"]),
+    ("segmentCount", &["ior-hard"]),
+    ("n files-per-dir", &["mdtest-easy", "mdtest-hard"]),
+];
 
 impl Section {
     /// A section of this name; `None` where IO500 has none.
@@ -65,6 +73,16 @@ impl Section {
     pub fn find(&self, key: &str) -> Option<&'static Row> {
         let is_it = |row: &&Row| row.names().any(|name| name.eq_ignore_ascii_case(key));
         self.chapter.rows.iter().find(is_it)
+    }
+
+    /// Why an option does not hold in this section, where it does not.
+    pub fn misplaced(&self, section: &str, row: &Row) -> Option<Verdict> {
+        let has = |(names, _): &&(&str, &[&str])| names.split(' ').any(|name| name == row.name);
+        let (_, all) = OF_FEW.iter().find(has).filter(|(_, all)| !all.contains(&section))?;
+        let is_scored = !std::ptr::eq(self.chapter, &OPTIONS.chapters[UNSCORED]);
+        let all = all.join("]`, `[");
+        let why = format!("IO500 has it in `[{all}]` alone and ends here; write it there");
+        is_scored.then(|| Verdict::refused(why))
     }
 
     /// The interface, with options of its own.
@@ -94,8 +112,13 @@ impl Section {
                 return Err(format!("`{word}`, an option of the interface"));
             }
         }
+        // An interface of its own takes the place of one for all phases.
+        if self.values.id("direct").is_none() {
+            self.values.put("direct", Value::Is(false), given.id);
+        }
         let is_of_files = std::ptr::eq(self.chapter, &OPTIONS.chapters[MDTEST]);
-        match is_of_files && self.values.id("direct") == Some(given.id) {
+        match is_of_files && self.values.id("direct") == Some(given.id) && self.values.is("direct")
+        {
             true => Ok(Verdict::near("files are written without `O_DIRECT`")),
             false => Ok(verdict),
         }

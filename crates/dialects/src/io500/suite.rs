@@ -3,8 +3,7 @@
 use super::section::{Config, MOST_ITEMS};
 use crate::draft::{Draft, Fields, Group, Work, plain_name, quoted, size, time};
 use crate::import::{Import, ImportError};
-use crate::loss::Losses;
-use crate::rows::Values;
+use crate::loss::{Losses, OptionId, Verdict};
 use crate::write;
 
 /// A larger file for each worker is none that an amount is made of.
@@ -16,12 +15,12 @@ const SECOND: u64 = 1_000_000_000;
 ///
 /// # Errors
 /// None of its phases is to run.
-pub fn import(name: &str, config: &Config, losses: Losses) -> Result<Import, ImportError> {
+pub fn import(name: &str, config: &Config, mut losses: Losses) -> Result<Import, ImportError> {
     let groups: Vec<Group> = [
-        ior(config, "ior-easy", &losses),
-        mdtest(config, "mdtest-easy", &losses),
-        ior(config, "ior-hard", &losses),
-        mdtest(config, "mdtest-hard", &losses),
+        ior(config, "ior-easy", &mut losses),
+        mdtest(config, "mdtest-easy", &mut losses),
+        ior(config, "ior-hard", &mut losses),
+        mdtest(config, "mdtest-hard", &mut losses),
     ]
     .into_iter()
     .flatten()
@@ -71,7 +70,7 @@ fn group(config: &Config, name: &str, losses: &Losses) -> Group {
     group
 }
 
-fn ior(config: &Config, name: &str, losses: &Losses) -> Option<Group> {
+fn ior(config: &Config, name: &str, losses: &mut Losses) -> Option<Group> {
     let phases: Vec<&str> =
         ["write", "read"].into_iter().filter(|phase| runs(config, name, phase)).collect();
     if phases.is_empty() {
@@ -110,14 +109,10 @@ fn ior(config: &Config, name: &str, losses: &Losses) -> Option<Group> {
     group.layout.set("size", text, source);
     stages(config, is_amount && phases.contains(&"write"), is_amount, losses, &mut group);
     group.engine.text("backend", "sync", "");
-    // Transfers of 47,008 bytes suit no block of a device.
-    let own = phases.iter().map(|phase| format!("{name}-{phase}"));
-    let own = own.into_iter().find(|name| config.sections.contains_key(name)).unwrap_or_default();
-    let all: [&Values; 3] = [phase, config.of(&own), config.of("global")];
-    let said = all.into_iter().find(|values| !is_hard && values.id("direct").is_some());
-    let source = said.map(|values| values.source("direct", losses)).unwrap_or_default();
-    let direct = said.is_some_and(|values| values.is("direct"));
-    group.engine.set("direct", direct.to_string(), source);
+    let why = "transfers of 47,008 bytes suit no block of a device: without `O_DIRECT`";
+    let direct = direct(config, name, &phases, is_hard.then_some(why), losses);
+    let source = direct.map(|(_, id)| losses.source(id)).unwrap_or_default();
+    group.engine.set("direct", direct.is_some_and(|(is, _)| is).to_string(), source);
     for phase_name in phases {
         let mut fields = Fields::default();
         fields.set("block_size", size(transfer), phase.source("transfer", losses));
@@ -131,6 +126,32 @@ fn ior(config: &Config, name: &str, losses: &Losses) -> Option<Group> {
         group.works.push(Work { name, note: String::new(), fields });
     }
     Some(group)
+}
+
+/// Whether phases ask for direct I/O, and where: in their own section, in that of their kind, or
+/// for all. All of them have it, or none: `cached` says why.
+fn direct(
+    config: &Config,
+    kind: &str,
+    phases: &[&str],
+    cached: Option<&str>,
+    losses: &mut Losses,
+) -> Option<(bool, OptionId)> {
+    let said = |phase: &&str| {
+        let own = format!("{kind}-{phase}");
+        let mut all = [&own, kind, "global"].into_iter().map(|name| config.of(name));
+        all.find_map(|values| Some((values.is("direct"), values.id("direct")?)))
+    };
+    let all: Vec<Option<(bool, OptionId)>> = phases.iter().map(said).collect();
+    let is_split = all.iter().any(|one| one.is_none_or(|(is, _)| !is));
+    let split = is_split.then_some("writes and reads are direct, not one of them");
+    for (_, id) in all.iter().flatten().filter(|(is, _)| *is) {
+        if let Some(why) = cached.or(split) {
+            losses.worsen(*id, Verdict::near(format!("`{kind}`: {why}")));
+        }
+    }
+    let said = all.iter().flatten().rev().max_by_key(|(is, _)| *is).copied();
+    said.filter(|_| cached.is_none())
 }
 
 fn stages(config: &Config, writes: bool, is_amount: bool, losses: &Losses, group: &mut Group) {
@@ -147,13 +168,17 @@ fn stages(config: &Config, writes: bool, is_amount: bool, losses: &Losses, group
     group.stages.set("measure", time(seconds * SECOND), debug.source("stonewall", losses));
 }
 
-fn mdtest(config: &Config, name: &str, losses: &Losses) -> Option<Group> {
+fn mdtest(config: &Config, name: &str, losses: &mut Losses) -> Option<Group> {
     let is_hard = name == "mdtest-hard";
     let runs = |phase: &str| runs(config, name, phase);
     let read = is_hard && runs("read");
     if !(runs("write") || runs("stat") || runs("delete") || read) {
         return None;
     }
+    let ours = ["write", "stat", "read", "delete"];
+    let ours: Vec<&str> = ours.into_iter().filter(|phase| runs(phase)).collect();
+    let why = "small files are written and read without `O_DIRECT`";
+    direct(config, name, &ours, Some(why), losses);
     let phase = config.of(name);
     let mut group = group(config, name, losses);
     group.layout.text("kind", "tree", "");

@@ -81,6 +81,33 @@ fn what_is_not_understood_is_refused_by_name() {
     assert!(import("a.ini", "[ior-easy]\nrun\n", None, &World::NOTHING).is_err(), "no value");
 }
 
+#[test]
+fn an_option_holds_where_it_is_or_the_report_says_so() {
+    // A file; its option; what becomes of it; and whether the first group is direct.
+    let (near, refused) = (Class::Approximated, Class::Refused);
+    let odirect = "API = POSIX --posix.odirect";
+    let all = [
+        ("[ior-easy-write]\ntransferSize = 1m", "transferSize", refused, false),
+        ("[ior-easy-write]\nfilePerProc = FALSE", "filePerProc", refused, false),
+        (&format!("[ior-hard]\n{odirect}"), "API", near, false),
+        ("[ior-hard]\ntransferSize = 1m", "transferSize", refused, false),
+        ("[ior-hard]\nfilePerProc = TRUE", "filePerProc", refused, false),
+        ("[ior-easy-read]\nodirect = TRUE\n[ior-easy-write]\nrun = TRUE", "odirect", near, true),
+        (&format!("[find]\nnproc = 1\n[global]\n{odirect}"), "API", near, true),
+        (&format!("[ior-easy]\nAPI = POSIX\n[global]\n{odirect}"), "API", Class::Same, false),
+        ("[mdtest-easy-write]\nfiles-per-dir = 7", "files-per-dir", refused, false),
+    ];
+    for (text, name, class, is_direct) in all {
+        let import = imported(text);
+        let shown = losses_and_suites(&import);
+        let told = import.options.iter().find(|told| told.name == name).expect("an option");
+        assert_eq!(told.class, class, "{shown}");
+        let suite = &import.suites[0].text;
+        assert_eq!(suite.contains("direct = true "), is_direct, "{shown}");
+        assert!(!suite.contains(" transferSize=") && !suite.contains(" filePerProc="), "{shown}");
+    }
+}
+
 const LINES: [&str; 20] = [
     "[global]",
     "[ior-easy]",

@@ -163,6 +163,79 @@ fn the_last_value_of_a_parameter_counts() {
     assert!(imported(text).suites[0].text.contains("amount = \"10GiB\""));
 }
 
+/// Files, with a blank for each end of a line; behind ` = ` what the suite holds, and behind ` ! `
+/// the options, with values where they matter, of which the report says that they are not met.
+const MEANT: &str = r#"
+* sd=s1,lun=/dev/a,range=(0,50) sd=s2,lun=/dev/b,range=(50,100) wd=w,sd=s* rd=r,wd=w
+  ! range=(0,50); range=(50,100)
+* sd=s1,lun=/x/a,size=1g,openflags=(o_direct,o_sync) sd=s2,lun=/y/b,size=1g
+  wd=w1,sd=s1 wd=w2,sd=s2,xfersize=8k rd=r,wd=w* = direct = true ! openflags
+* sd=s1,lun=/dev/a wd=w1,sd=zz rd=r,wd=(w1,zz) ! sd=zz; wd=(w1,zz)
+* sd=sd,lun=/x/a,size=1g,count=(1,4) wd=w1,sd=sd2 rd=r,wd=w1 = /x/plimsoll-data; files = 1
+* sd=sd*,lun=/dev/d*p,count=(7,2) wd=w1,sd=sd7 wd=w2,sd=sd8,xfersize=8k rd=r,wd=w*
+  = /dev/d7p; /dev/d8p; targets = "1"; targets = "2"
+* sd=sd,lun=/x/a,size=1g,count=(1,9999) wd=w,sd=sd* rd=r,wd=w ! count
+* sd=s,lun=/dev/a wd=w1,sd=s,iorate=100 wd=w2,sd=s,xfersize=8k rd=r,wd=w*,iorate=1000
+  = rate = 100 ; rate = 900
+* sd=s,lun=/dev/a wd=w1,sd=s,iorate=150 wd=w2,sd=s,xfersize=8k rd=r,wd=w*,iorate=100 ! iorate=150
+* sd=s,lun=/dev/a wd=w1,sd=s,skew=30 wd=w2,sd=s,xfersize=8k,skew=30 rd=r,wd=w*,iorate=9 ! skew
+* sd=s,lun=/dev/a wd=w,sd=s rd=r,wd=w,elapsed=5,interval=2,seekpct=eof
+  = amount = "all"; interval = "2s" ! elapsed
+* sd=s,lun=/dev/a wd=w,sd=s,seekpct=eof rd=r,wd=w,seekpct=50 = measure =
+* sd=s,lun=/dev/a wd=w1,sd=s wd=w2,sd=s,seekpct=eof,xfersize=8k rd=r,wd=w*,elapsed=50
+  = measure = "50s" ! seekpct
+* sd=s,lun=/dev/a wd=w,sd=s rd=r,wd=w,elapsed=0,interval=9 = measure = "1s" ! elapsed; interval
+* sd=s,lun=/dev/a wd=w,sd=s rd=r1,wd=w,interval=1 rd=r2,wd=w,interval=10 ! interval=10
+* fsd=f1,anchor=/a,files=9,size=64k fsd=f2,anchor=/b,files=9,size=64k
+  fwd=w1,fsd=f1,operation=read fwd=w2,fsd=f2,operation=write rd=r,fwd=w*
+  = targets = "1"; targets = "2"
+* fsd=f1,anchor=/a,files=9,size=4k fsd=f2,anchor=/b,files=9,size=4k
+  fwd=w1,fsd=(f1),operation=create fwd=w2,fsd=(f2),operation=delete rd=r,fwd=w*
+  ! fsd=(f1); fsd=(f2)
+* fsd=f1,anchor=/a,files=9,size=4k fwd=w,fsd=zz rd=r,fwd=w ! fsd=zz
+* fsd=f1,anchor=/a,files=99,size=4k fsd=f2,anchor=/b,files=99,size=4k,totalsize=40k,count=(1,4)
+  fwd=w,fsd=f* rd=r,fwd=w = /b1/plimsoll-data; /b4/plimsoll-data ! totalsize
+* fsd=f1,anchor=/a,files=9,size=4k,distribution=bottom
+  fsd=f2,anchor=/b,files=9,size=4k,distribution=all fwd=w,fsd=f* rd=r,fwd=w ! distribution
+* fsd=f,anchor=/a,depth=1,width=2,files=100,size=4k fwd=w,fsd=f,operation=getattr
+  rd=r,fwd=w,files=10,width=3 = per_directory = 10 ; fan_out = 3 ; a.parm:3 files=10
+* fsd=f,anchor=/a,files=9,size=64k,openflags=o_direct
+  fwd=w,fsd=f,operation=create,xfersize=4k,fileio=random,openflags=o_sync rd=r,fwd=w
+  ! openflags; xfersize; fileio
+* fsd=f,anchor=/a,files=9,size=4k fwd=w,fsd=f,operation=getattr rd=r,fwd=w,warmup=9,interval=2
+  = interval = "2s" ! warmup
+* fsd=f,anchor=/a,files=9,size=4k fwd=w1,fsd=f,operation=getattr,threads=2
+  fwd=w2,fsd=f,operation=delete,threads=9 rd=r,fwd=w* = workers = 2 ! threads
+* fsd=f,anchor=/a,files=9,size=64k fwd=w,fsd=f,operation=read
+  rd=r,fwd=w,fwdrate=100,distribution=exponential,seekpct=100 = arrivals = "poisson" ! seekpct
+* fsd=f,anchor=/a,files=9,size=64k fwd=w,fsd=f,skew=30 rd=r,fwd=w ! skew
+"#;
+
+#[test]
+fn what_a_suite_does_not_mean_is_told() {
+    for case in MEANT.split("\n* ").skip(1) {
+        let case = case.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (rest, unmet) = case.split_once(" ! ").unwrap_or((&case, ""));
+        let (lines, held) = rest.split_once(" = ").unwrap_or((rest, ""));
+        let import = imported(&lines.replace(' ', "\n"));
+        let shown = format!("{case}\n{}", losses_and_suites(&import));
+        for part in held.split("; ") {
+            assert!(import.suites[0].text.contains(part), "{part}: {shown}");
+        }
+        for one in unmet.split("; ").filter(|one| !one.is_empty()) {
+            let (name, value) = one.split_once('=').unwrap_or((one, ""));
+            let all = import.options.iter().filter(|told| told.name == name);
+            let all = all.filter(|told| value.is_empty() || told.value == value);
+            let least = all.map(|told| told.class).min().expect("the option");
+            assert!(least > Class::Harmless, "{one}: {shown}");
+        }
+        if unmet.is_empty() {
+            assert_eq!(import.refused().count(), 0, "{shown}");
+            planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{why}\n{shown}"));
+        }
+    }
+}
+
 #[test]
 fn every_beginning_of_a_word_is_that_word() {
     let long = imported("sd=s,lun=/dev/a\nwd=w,sd=s\nrd=r,wd=w,iorate=100,elapsed=10,interval=2\n");

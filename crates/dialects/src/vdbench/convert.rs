@@ -6,7 +6,7 @@ use super::{file_suite, raw_suite};
 use crate::draft::{Draft, Fields, Group, Taken, plain_name, share, size};
 use crate::import::{Import, ImportError, World};
 use crate::loss::{Losses, UNSHOWN, Verdict};
-use crate::rows::{Given, Row, Values, unknown};
+use crate::rows::{Given, Row, Value, Values, unknown};
 use crate::write;
 
 /// No file has more runs or points of them.
@@ -19,6 +19,18 @@ struct File(Vec<Shelf>);
 impl File {
     fn of(&self, part: Part) -> &[Definition] {
         &self.0[part as usize].all
+    }
+
+    /// Every name that is asked for is defined, or refused.
+    fn defined(&self, losses: &mut Losses) {
+        let (storages, workloads) = match self.of(Part::FileSystems).is_empty() {
+            true => (self.of(Part::Storages), self.of(Part::Workloads)),
+            false => (self.of(Part::FileSystems), self.of(Part::FileWorkloads)),
+        };
+        let runs = self.of(Part::Runs);
+        runs.iter().for_each(|run| run.undefined("workloads", workloads, losses));
+        let all = runs.iter().chain(workloads);
+        all.for_each(|one| one.undefined("storages", storages, losses));
     }
 }
 
@@ -59,6 +71,7 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
         let remedy = "write rd=NAME with its workloads";
         return Err(ImportError::new(name, "no run is defined in it", remedy));
     }
+    file.defined(&mut losses);
     let mut groups = groups(&file, &mut losses);
     if groups.is_empty() || groups.len() > MOST_GROUPS {
         let what = format!("it makes {} runs of workloads", groups.len());
@@ -66,7 +79,7 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
         return Err(ImportError::new(name, what, remedy));
     }
     general(&file.0[Part::General as usize].default.values, &losses, &mut groups);
-    one_interval(&mut groups);
+    one_interval(runs, &mut groups, &mut losses);
     let stem = name.rsplit('/').next().unwrap_or(name);
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).take(4).collect();
     let more = if runs.len() > 4 { ", …" } else { "" };
@@ -155,7 +168,12 @@ fn removed_again(fields: &mut Fields) {
 }
 
 /// All runs of a suite have the same interval: the shortest.
-fn one_interval(groups: &mut [Group]) {
+fn one_interval(runs: &[Definition], groups: &mut [Group], losses: &mut Losses) {
+    let measured = runs.iter().filter(|run| !run.has("format", "only"));
+    let least = measured.filter_map(|run| run.values.number("interval")).min();
+    for run in runs.iter().filter(|run| run.values.number("interval") != least) {
+        run.worsen("interval", losses, Verdict::near("the shortest interval of all runs"));
+    }
     let line = |group: &Group| group.stages.0.iter().find(|line| line.key == "interval").cloned();
     let length = |line: &crate::draft::Line| {
         let text: String = line.value.chars().filter(char::is_ascii_digit).collect();
@@ -215,8 +233,49 @@ fn read(all: &[Parameter], losses: &mut Losses) -> File {
         }
     }
     file.0[Part::FileWorkloads as usize].all.retain(|workload| workload.name != FORMAT);
+    for part in [Part::Storages, Part::FileSystems] {
+        let all = std::mem::take(&mut file.0[part as usize].all);
+        file.0[part as usize].all = counted(all, losses);
+    }
     file
 }
+
+/// A definition with a `count` is as many of them, with numbers behind their names and paths, or in
+/// place of a star.
+fn counted(all: Vec<Definition>, losses: &mut Losses) -> Vec<Definition> {
+    let mut each = Vec::new();
+    for one in all {
+        let Some([Value::Number(first), Value::Number(many)]) = one.values.list("count") else {
+            each.push(one);
+            continue;
+        };
+        let paths = ["lun", "anchor"].iter().filter_map(|slot| one.values.text(slot));
+        let is_format = paths.chain([one.name.as_str()]).any(|name| name.contains('%'));
+        if is_format || *many > MOST_COUNTED.saturating_sub(each.len() as u64) {
+            let needs = format!("names by `%`, or more than {MOST_COUNTED}; write them out");
+            one.worsen("count", losses, Verdict::refused(needs));
+            each.push(one);
+            continue;
+        }
+        for number in *first..first + many {
+            let numbered = |name: &str| match name.contains('*') {
+                true => name.replace('*', &number.to_string()),
+                false => format!("{name}{number}"),
+            };
+            let mut next = Definition { name: numbered(&one.name), ..one.clone() };
+            for slot in ["lun", "anchor"] {
+                if let (Some(path), Some(id)) = (one.values.text(slot), one.values.id(slot)) {
+                    next.values.put(slot, Value::Text(numbered(path)), id);
+                }
+            }
+            each.push(next);
+        }
+    }
+    each
+}
+
+/// No file counts up more definitions.
+const MOST_COUNTED: u64 = 1_024;
 
 const FORMAT: &str = "default-format";
 

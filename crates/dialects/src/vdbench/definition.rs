@@ -87,8 +87,17 @@ impl Definition {
 
     /// A definition's value changed its meaning, now that all of the file is known.
     pub fn worsen(&self, slot: &str, losses: &mut Losses, verdict: Verdict) {
-        if let Some(id) = self.values.id(slot) {
-            losses.worsen(id, verdict);
+        worsen(&self.values, slot, losses, verdict);
+    }
+
+    /// vdbench ends at a name that nothing has.
+    pub fn undefined(&self, slot: &str, all: &[Definition], losses: &mut Losses) {
+        let is_there = |one: &Value| match one {
+            Value::Text(pattern) => all.iter().any(|known| is_asked(pattern, &known.name)),
+            _ => false,
+        };
+        if self.values.list(slot).is_some_and(|asked| !asked.iter().all(is_there)) {
+            self.worsen(slot, losses, Verdict::refused("nothing of that name; define it"));
         }
     }
 
@@ -111,6 +120,29 @@ impl Definition {
     }
 }
 
+/// A value changed its meaning, now that all of the file is known.
+pub fn worsen(values: &Values, slot: &str, losses: &mut Losses, verdict: Verdict) {
+    if let Some(id) = values.id(slot) {
+        losses.worsen(id, verdict);
+    }
+}
+
+/// The first option by which a way to storage (its run, its workload, itself) asks for something.
+/// All ways get it: where one of them does not ask, the report says so.
+pub fn opened(
+    ways: &[[&Definition; 3]],
+    asks: fn(&Definition) -> Option<OptionId>,
+    losses: &mut Losses,
+) -> Option<OptionId> {
+    let ids: Vec<Option<OptionId>> =
+        ways.iter().map(|way| way.iter().find_map(|one| asks(one))).collect();
+    if ids.contains(&None) {
+        let why = "all that runs beside it is opened so, too";
+        ids.iter().flatten().for_each(|id| losses.worsen(*id, Verdict::near(why)));
+    }
+    ids.into_iter().flatten().next()
+}
+
 impl Reads for Definition {
     fn values(&mut self) -> &mut Values {
         &mut self.values
@@ -125,8 +157,7 @@ impl Reads for Definition {
         }
         Ok(Value::Number(match slot {
             "storages" => return Ok(texts(list(text))),
-            "lun" => return plain_text(text).map(Value::Text),
-            "anchor" => return plain_text(text).map(|path| Value::Text(inside(&path))),
+            "lun" | "anchor" => return plain_text(text).map(Value::Text),
             "range" => return range(text).map(Value::Text),
             "xfersize" => return sizes(text, false).map(|_| Value::Text(text.to_owned())),
             "sizes" => return sizes(text, true).map(|_| Value::Text(text.to_owned())),
@@ -139,7 +170,7 @@ impl Reads for Definition {
             "compressible" | "duplicate" => saved(text)?,
             "read" if row.name == "writepct" => 1_000_000 - percent(text)?,
             "read" => percent(text)?,
-            "count" => bytes(&part(text, 1))?.clamp(1, 65_536),
+            "count" => return from_on(text),
             "streams" => bytes(&part(text, 0))?.clamp(1, 1_024),
             "threads" if self.part == Part::FileWorkloads => bytes(text)?.max(1),
             "threads" => count(text)?.max(1),
@@ -291,6 +322,14 @@ fn amount(text: &str) -> Result<u64, String> {
         }
         number => Ok(number as u64),
     }
+}
+
+/// The first number, and how many there are.
+fn from_on(text: &str) -> Result<Value, String> {
+    let [first, many] = [bytes(&part(text, 0))?, bytes(&part(text, 1))?];
+    let is_one = many > 0 && first.saturating_add(many) <= 1 << 32;
+    let both = || Value::List(vec![Value::Number(first), Value::Number(many)]);
+    is_one.then(both).ok_or_else(|| "no count, or too large a number".to_owned())
 }
 
 /// One number; lists of layouts are not understood.

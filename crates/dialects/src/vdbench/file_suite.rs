@@ -1,13 +1,16 @@
 //! A run on file systems, as groups of workloads.
 
-use super::definition::Definition;
+use super::definition::{Definition, opened};
 use super::loops::points;
-use super::population::{self, Population};
-use super::raw_stages::times;
-use super::shares::{at_full_speed, refuse, shares};
+use super::population::{self, COMMON, Population};
+use super::raw_stages::{times, untimed};
+use super::raw_unit::is_fixed;
+use super::shares::{at_full_speed, refuse, shares, whole};
 use super::values::{plain, requests as sizes_of_requests, sizes};
+use crate::apart::selected;
 use crate::draft::{Fields, Group, Taken, Work, plain_name, quoted, share, unique};
 use crate::loss::{Losses, Verdict};
+use crate::mpi::job::inside;
 use crate::rows::{Value, Values};
 
 /// No layout of plain files has more of them.
@@ -46,6 +49,8 @@ fn kind(word: &str) -> Kind {
 struct Unit<'a> {
     workload: &'a Definition,
     kind: Kind,
+    /// The places of its file systems among those of the run.
+    of: &'a [usize],
 }
 
 /// The groups of a run.
@@ -59,8 +64,6 @@ pub fn groups(
     let asked = |workload: &&Definition| run.asks("workloads", &workload.name);
     let used: Vec<&Definition> = workloads.iter().filter(asked).collect();
     if used.is_empty() {
-        let why = "no workload of that name is defined";
-        run.worsen("workloads", losses, Verdict::refused(why));
         return Vec::new();
     }
     let asked = |system: &&Definition| {
@@ -68,6 +71,16 @@ pub fn groups(
             && run.asks("storages", &system.name)
     };
     let of: Vec<&Definition> = systems.iter().filter(asked).collect();
+    let own = |workload: &&Definition| {
+        let places = 0..of.len();
+        places.filter(|place| workload.asks("storages", &of[*place].name)).collect()
+    };
+    let own: Vec<Vec<usize>> = used.iter().map(own).collect();
+    if own.iter().any(Vec::is_empty) {
+        let needs = "a workload that loads none of the run's file systems; leave it out";
+        run.worsen("workloads", losses, Verdict::refused(needs));
+    }
+    run.worsen("seek", losses, Verdict::near("`fileio` of a workload says where requests go"));
     let (sweep, points) = points(&run.values, "workers", used.len() == 1, losses);
     let operations: Vec<Option<&Value>> = match run.values.list("operations") {
         Some(all) => all.iter().map(Some).collect(),
@@ -76,8 +89,8 @@ pub fn groups(
     let mut groups = Vec::new();
     for operation in operations {
         let mut units = Vec::new();
-        for workload in &used {
-            units.push(Unit { workload, kind: asked_kind(workload, run, operation, losses) });
+        for (workload, of) in used.iter().zip(&own) {
+            units.push(Unit { workload, kind: asked_kind(workload, run, operation, losses), of });
         }
         let run = Run { run, of: &of, units: &units };
         for point in &points {
@@ -127,9 +140,9 @@ impl Run<'_> {
     ) -> Group {
         let mut group = Group { name: self.run.name.clone(), ..Group::default() };
         for system in self.of {
-            let Some(anchor) = system.values.text("anchor") else { continue };
-            if !group.targets.iter().any(|target| target == anchor) {
-                group.targets.push(anchor.to_owned());
+            let Some(anchor) = anchor(system) else { continue };
+            if !group.targets.contains(&anchor) {
+                group.targets.push(anchor);
                 group.targets_from = system.values.source("anchor", losses);
             }
         }
@@ -146,6 +159,11 @@ impl Run<'_> {
         group
     }
 
+    /// The ways to the files of a workload.
+    fn ways<'a>(&'a self, unit: &'a Unit<'_>) -> Vec<[&'a Definition; 3]> {
+        unit.of.iter().map(|place| [self.run, unit.workload, self.of[*place]]).collect()
+    }
+
     fn only_makes(&self) -> bool {
         self.units.iter().all(|unit| unit.kind == Kind::Files("create"))
     }
@@ -153,20 +171,17 @@ impl Run<'_> {
     /// File systems of one run have the same shape.
     fn unlike(&self, losses: &mut Losses) {
         let Some(first) = self.of.first() else { return };
-        let sizes = |system: &Definition| {
-            let text = system.values.text("sizes");
-            text.and_then(|text| sizes(text, true).ok()).map(|sizes| sizes.text)
+        let of = |system: &Definition, slot: &str| {
+            let sizes = system.values.text(slot).and_then(|text| sizes(text, true).ok());
+            (system.values.number(slot), system.values.flag(slot), sizes.map(|sizes| sizes.text))
         };
-        let is_alike = |other: &Definition| {
-            let numbers = ["depth", "width", "files"];
-            numbers.iter().all(|slot| other.values.number(slot) == first.values.number(slot))
-                && sizes(other) == sizes(first)
-        };
-        for other in self.of.iter().filter(|other| !is_alike(other)) {
-            let why = "all file systems of a run have the files of its first one";
-            ["files", "sizes"]
-                .iter()
-                .for_each(|slot| other.worsen(slot, losses, Verdict::near(why)));
+        for slot in COMMON.into_iter().chain(["everywhere"]) {
+            let is_alike = |other: &&Definition| of(other, slot) == of(first, slot);
+            if self.run.values.id(slot).is_none() && !self.of.iter().all(is_alike) {
+                let why = "all file systems of a run have the files of its first one";
+                let ids = self.of.iter().filter_map(|one| one.values.id(slot));
+                ids.for_each(|id| losses.replace(id, Verdict::near(why)));
+            }
         }
     }
 
@@ -188,10 +203,11 @@ impl Run<'_> {
         } else {
             let source = self.run.values.source("format", losses);
             group.stages.set("prepare", "true", source);
-            times(&self.run.values, losses, group);
         }
+        times(&self.run.values, losses, group);
         let workloads: Vec<&Values> = self.units.iter().map(|unit| &unit.workload.values).collect();
-        let durable = self.engine(losses, group);
+        self.engine(losses, group);
+        whole(point, &workloads, losses);
         let rate = point.number("rate");
         let parts = rate.map(|rate| shares(rate, &workloads)).unwrap_or_default();
         let mut free = at_full_speed(point, &workloads, false, losses);
@@ -201,16 +217,25 @@ impl Run<'_> {
             refuse(&workloads, "shares of workloads that end after an amount", losses);
         }
         let largest = population.sizes.as_ref().map_or(u64::MAX, |sizes| sizes.largest);
+        let of_all = |anchor: String| group.targets.iter().position(|target| *target == anchor);
+        let targets: Vec<_> = self.of.iter().map(|one| anchor(one).and_then(of_all)).collect();
         for (number, unit) in self.units.iter().enumerate() {
             let mut fields = request_fields(unit, point, sweep, largest, losses);
             if let Some(part) = parts.get(number) {
                 fields.set("rate", part.to_string(), point.source("rate", losses));
             }
+            if is_fixed(&self.run.values) && self.run.values.flag("arrivals").unwrap_or(true) {
+                fields.text("arrivals", "poisson", self.run.values.source("arrivals", losses));
+            }
+            let own: Vec<usize> = unit.of.iter().filter_map(|place| targets[*place]).collect();
+            if let Some(value) = selected(&own, group.targets.len()) {
+                fields.set("targets", value, unit.workload.values.source("storages", losses));
+            }
             if let Some(part) = free.get(number) {
                 fields.set("share", part.value.clone(), part.from.clone());
             }
-            if let Some(source) = &durable {
-                fields.set("dsync", "true", source.clone());
+            if let Some(id) = opened(&self.ways(unit), |one| one.durable, losses) {
+                fields.set("dsync", "true", losses.source(id));
             }
             let name = match self.units.len() {
                 1 => self.run.name.clone(),
@@ -237,17 +262,13 @@ impl Run<'_> {
         }
     }
 
-    /// The engine, and what asks for durable writes.
-    fn engine(&self, losses: &Losses, group: &mut Group) -> Option<String> {
-        let workloads = self.units.iter().map(|unit| unit.workload);
-        let opens: Vec<&Definition> =
-            [self.run].into_iter().chain(workloads).chain(self.of.iter().copied()).collect();
-        let direct = opens.iter().find_map(|one| one.direct);
+    fn engine(&self, losses: &mut Losses, group: &mut Group) {
+        let ways: Vec<_> = self.units.iter().flat_map(|unit| self.ways(unit)).collect();
+        let direct = opened(&ways, |one| one.direct, losses);
         let source = direct.map(|id| losses.source(id)).unwrap_or_default();
         group.engine.text("backend", "sync", "");
         group.engine.set("direct", direct.is_some().to_string(), source);
         group.engine.text("pin", "none", "");
-        opens.iter().find_map(|one| one.durable).map(|id| losses.source(id))
     }
 
     /// Operations on whole files: a tree of them.
@@ -274,18 +295,17 @@ impl Run<'_> {
                 group.tree.text(key_of(&sizes.text), &sizes.text, source);
             }
         }
-        if let Some(first) = self.of.first() {
-            for (key, slot, most) in [("per_directory", "files", 32), ("fan_out", "width", 20)] {
-                if let Some(many) = first.values.number(slot) {
-                    let source = first.values.source(slot, losses);
-                    group.tree.set(key, many.clamp(1, 1 << most).to_string(), source);
-                }
+        let values = &population.values;
+        for (key, slot, most) in [("per_directory", "files", 32), ("fan_out", "width", 20)] {
+            if let Some(many) = values.number(slot) {
+                let source = values.source(slot, losses);
+                group.tree.set(key, many.clamp(1, 1 << most).to_string(), source);
             }
         }
-        let depth = |first: &&Definition| first.values.number("depth");
-        let levels = self.of.first().and_then(depth).map_or(1, |depth| depth.clamp(1, 16));
-        let source = self.of.first().map(|first| first.values.source("depth", losses));
-        group.tree.set("depth", levels.to_string(), source.unwrap_or_default());
+        let levels = values.number("depth").map_or(1, |depth| depth.clamp(1, 16));
+        group.tree.set("depth", levels.to_string(), values.source("depth", losses));
+        let why = "each operation goes to all files once; no time ends it or comes before it";
+        untimed(&self.run.values, why, losses, group);
         self.not_of_a_tree(losses);
         let mut values = Values::of(&super::OPTIONS);
         let threads = self.units.iter().map(|unit| &unit.workload.values);
@@ -307,7 +327,7 @@ impl Run<'_> {
     /// What means little where each operation goes to all files once.
     fn not_of_a_tree(&self, losses: &mut Losses) {
         let mut near = |of: &Definition, slot, why| of.worsen(slot, losses, Verdict::near(why));
-        near(self.run, "elapsed", "each operation goes to all files once; no time ends it");
+        near(self.run, "arrivals", "operations on files go as fast as they can");
         let rates = self.run.values.list("rate").unwrap_or_default();
         if rates.iter().any(|rate| matches!(rate, Value::Number(_))) {
             near(self.run, "rate", "operations on files go as fast as they can");
@@ -315,12 +335,33 @@ impl Run<'_> {
         for unit in self.units {
             let why = "each operation goes to all files once, whatever its share";
             near(unit.workload, "skew", why);
+            let why = "operations go to whole files, without requests to parts of them";
+            ["xfersize", "read"].iter().for_each(|slot| near(self.run, slot, why));
+            ["xfersize", "random", "read"].iter().for_each(|slot| near(unit.workload, slot, why));
+            let threads = |unit: &Unit<'_>| unit.workload.values.number("threads").unwrap_or(1);
+            if self.run.values.id("threads").is_none() && threads(unit) != threads(&self.units[0]) {
+                let why = "`workers`: all operations have the same ones";
+                self.units.iter().for_each(|unit| near(unit.workload, "threads", why));
+            }
+            if unit.of.len() < self.of.len() {
+                near(unit.workload, "storages", "it goes to all file systems of its run");
+            }
             if self.units.len() > 1 {
                 let why = "operations on all files, one after the other, not at the same time";
                 near(unit.workload, "operation", why);
             }
         }
+        for one in self.units.iter().flat_map(|unit| self.ways(unit)).flatten() {
+            let why = "operations on whole files have neither `O_DIRECT` nor `O_SYNC`";
+            let ids = one.direct.into_iter().chain(one.durable);
+            ids.for_each(|id| losses.worsen(id, Verdict::near(why)));
+        }
     }
+}
+
+/// Where a file system is.
+fn anchor(system: &Definition) -> Option<String> {
+    system.values.text("anchor").map(inside)
 }
 
 /// The field of files of one size, or of several.

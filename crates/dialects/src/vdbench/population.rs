@@ -23,7 +23,7 @@ pub struct Population {
 }
 
 /// The slots of files that a run has in common with file systems.
-const COMMON: [&str; 6] = ["depth", "width", "files", "sizes", "total", "working_set"];
+pub const COMMON: [&str; 6] = ["depth", "width", "files", "sizes", "total", "working_set"];
 
 /// The files of a run on these file systems.
 pub fn of(run: &Values, first: Option<&Definition>, losses: &mut Losses) -> Population {
@@ -35,7 +35,7 @@ pub fn of(run: &Values, first: Option<&Definition>, losses: &mut Losses) -> Popu
     let sizes = values.text("sizes").and_then(|text| sizes(text, true).ok());
     let is_everywhere = first.is_some_and(|first| first.is("everywhere"));
     let mut files = of_directories(&values, is_everywhere);
-    let mut source = first.map(|first| first.source("files", losses)).unwrap_or_default();
+    let mut source = values.source("files", losses);
     for (slot, what) in [("total", TOTAL), ("working_set", WORKING_SET)] {
         let Some(id) = values.id(slot) else { continue };
         // vdbench's own size of a file is 4 KiB.
@@ -51,8 +51,7 @@ pub fn of(run: &Values, first: Option<&Definition>, losses: &mut Losses) -> Popu
             Err(needs) => losses.worsen(id, Verdict::refused(needs)),
         }
     }
-    let copies = first.and_then(|first| first.number("count")).unwrap_or(1).max(1);
-    Population { values, sizes, files: files.saturating_mul(copies), source }
+    Population { values, sizes, files, source }
 }
 
 /// What becomes of `totalsize`.

@@ -1,11 +1,11 @@
 //! A run on storage definitions, as groups of workloads.
 
-use super::definition::{Definition, Part};
+use super::definition::{Definition, Part, opened};
 use super::loops::points;
 use super::raw_stages::stages;
-use super::raw_targets::{apart_targets, files, is_device, targets};
-use super::raw_unit::{Loaded, Unit, fields, joined, opens};
-use super::shares::{at_full_speed, shares};
+use super::raw_targets::{apart_targets, is_device, targets};
+use super::raw_unit::{Loaded, Unit, fields, joined};
+use super::shares::{at_full_speed, shares, whole};
 use crate::apart::selected;
 use crate::draft::{Fields, Group, Taken, Work, plain_name, unique};
 use crate::loss::{Losses, Verdict};
@@ -28,8 +28,6 @@ pub fn groups(
         used.push(&plain);
     }
     if used.is_empty() {
-        let why = "no workload of that name is defined";
-        run.worsen("workloads", losses, Verdict::refused(why));
         return Vec::new();
     }
     let (sweep, points) = points(&run.values, "depth", used.len() == 1, losses);
@@ -37,9 +35,12 @@ pub fn groups(
         let by = if has(run, "storages") { run } else { workload };
         let is_one = |number: &usize| by.asks("storages", &storages[*number].name);
         let numbers = (0..storages.len()).filter(is_one).collect();
-        Loaded::new(workload, numbers, storages)
+        Loaded::new(workload, numbers, storages, losses)
     });
     let loaded: Vec<Loaded<'_>> = loaded.collect();
+    if loaded.iter().any(|one| one.storages.is_empty()) {
+        run.worsen("workloads", losses, Verdict::refused("a workload without storage; define it"));
+    }
     let mut groups = Vec::new();
     for point in &points {
         let mut all = Vec::new();
@@ -57,6 +58,7 @@ pub fn groups(
 /// Ratios between workloads without a fixed rate are shares of the requests.
 fn rates(units: &mut [Unit<'_>], point: &Values, losses: &mut Losses) {
     let workloads: Vec<&Values> = units.iter().map(|unit| &unit.workload.values).collect();
+    whole(point, &workloads, losses);
     let has_own = units.iter().any(|unit| unit.fields.get("rate").is_some());
     let parts = at_full_speed(point, &workloads, has_own, losses);
     for (unit, part) in units.iter_mut().zip(parts) {
@@ -64,12 +66,12 @@ fn rates(units: &mut [Unit<'_>], point: &Values, losses: &mut Losses) {
     }
 }
 
-fn group(
-    run: &Definition,
+fn group<'a>(
+    run: &'a Definition,
     point: &Values,
     sweep: &Fields,
-    storages: &[Definition],
-    units: Vec<Unit<'_>>,
+    storages: &'a [Definition],
+    units: Vec<Unit<'a>>,
     losses: &mut Losses,
     taken: &mut Taken,
 ) -> Group {
@@ -82,10 +84,14 @@ fn group(
     // A workload that leaves storage out wants a target for each.
     let differs = units.iter().any(|unit| unit.storages.len() != used.len());
     let places = differs.then(|| apart_targets(&used, losses, &mut group));
-    stages(&run.values, &units, &used, losses, &mut group);
+    stages(&run.values, point, &units, &used, losses, &mut group);
     let all_devices = !used.is_empty() && used.iter().all(|storage| is_device(storage));
-    let direct = units.iter().flat_map(|unit| opens(run, unit.workload, &used));
-    let direct = direct.into_iter().find_map(|one| one.direct);
+    let way = |unit: &Unit<'a>| {
+        let own = unit.storages.iter().map(|number| &storages[*number]);
+        own.map(|storage| [run, unit.workload, storage]).collect::<Vec<_>>()
+    };
+    let ways: Vec<_> = units.iter().flat_map(way).collect();
+    let direct = opened(&ways, |one| one.direct, losses);
     let source = direct.map(|id| losses.source(id)).unwrap_or_default();
     group.engine.set("direct", (all_devices || direct.is_some()).to_string(), source);
     group.engine.text("pin", "none", "");
@@ -95,8 +101,7 @@ fn group(
     for (number, unit) in units.into_iter().enumerate() {
         let values = &unit.workload.values;
         let mut fields = unit.fields;
-        let own: Vec<&Definition> = unit.storages.iter().map(|number| &storages[*number]).collect();
-        fields.set("workers", files(&own).max(1).to_string(), "one for each target");
+        fields.set("workers", unit.storages.len().max(1).to_string(), "one for each target");
         if let Some(places) = &places {
             let own = numbers.iter().zip(places);
             let own = own.filter(|(number, _)| unit.storages.contains(number));

@@ -11,12 +11,6 @@ pub(super) fn is_device(storage: &Definition) -> bool {
     lun.starts_with("/dev/") || lun.starts_with("\\\\.\\")
 }
 
-/// How many devices and files these are.
-pub(super) fn files(of: &[&Definition]) -> u64 {
-    let count = |storage: &&Definition| storage.values.number("count").unwrap_or(1);
-    of.iter().map(count).sum::<u64>().min(65_536)
-}
-
 pub(super) fn targets(used: &[&Definition], losses: &mut Losses, group: &mut Group) {
     let mut places: Vec<(String, u64)> = Vec::new();
     let has_files = used.iter().any(|storage| !is_device(storage));
@@ -36,16 +30,15 @@ pub(super) fn targets(used: &[&Definition], losses: &mut Losses, group: &mut Gro
         if group.targets_from.is_empty() {
             group.targets_from = storage.values.source("lun", losses);
         }
-        let many = files(&[storage]);
         match places.iter_mut().find(|(known, _)| *known == place) {
-            Some((_, files)) => *files += many,
-            None => places.push((place, many)),
+            Some((_, files)) => *files += 1,
+            None => places.push((place, 1)),
         }
     }
     match has_files {
         true => {
             let most = places.iter().map(|(_, files)| *files).max();
-            let many = most.unwrap_or_else(|| files(used)).clamp(1, 65_536);
+            let many = most.unwrap_or(used.len() as u64).clamp(1, 65_536);
             group.layout.set("files", many.to_string(), "");
             file_size(used, losses, group);
         }
@@ -116,13 +109,7 @@ pub(super) fn apart_targets(
     }
     group.targets = targets;
     if group.layout.get("files").is_some() {
-        let counts = used.iter().map(|storage| files(&[storage]));
-        let most = counts.clone().max().unwrap_or(1);
-        if counts.clone().any(|count| count != most) {
-            let why = "each storage has as many files as the one with most";
-            used.iter().for_each(|storage| storage.worsen("count", losses, Verdict::near(why)));
-        }
-        group.layout.set("files", most.to_string(), "");
+        group.layout.set("files", "1", "");
     }
     of
 }

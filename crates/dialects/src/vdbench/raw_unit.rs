@@ -1,6 +1,6 @@
 //! A workload of a run on storage: what its requests are.
 
-use super::definition::Definition;
+use super::definition::{Definition, opened};
 use super::values::{millions, requests};
 use crate::draft::{Fields, share, size};
 use crate::loss::{Losses, Verdict};
@@ -27,6 +27,9 @@ pub(super) fn joined<'a>(all: Vec<Unit<'a>>, is_fixed: bool) -> Vec<Unit<'a>> {
                 && !alone[number]
                 && !other.storages.iter().any(|number| unit.storages.contains(number))
                 && other.fields.agrees(&unit.fields)
+                // What a whole run has is no field of a workload.
+                && other.workload.direct.is_some() == unit.workload.direct.is_some()
+                && other.workload.values.text("seek") == unit.workload.values.text("seek")
         };
         match of.iter_mut().find(|twins| twins.iter().all(alike)) {
             Some(twins) => twins.push(number),
@@ -58,11 +61,19 @@ impl<'a> Loaded<'a> {
         workload: &'a Definition,
         numbers: Vec<usize>,
         storages: &'a [Definition],
+        losses: &mut Losses,
     ) -> Loaded<'a> {
         let of: Vec<&Definition> = numbers.iter().map(|number| &storages[*number]).collect();
         let mut values = workload.values.clone();
         for storage in &of {
             ["threads", "range"].iter().for_each(|slot| values.take(slot, &storage.values));
+        }
+        // A workload has one range, and no place outside of it may be written.
+        let range = |storage: &'a Definition| storage.values.text("range");
+        let differs = of.iter().any(|storage| range(storage) != range(of[0]));
+        if differs && workload.values.id("range").is_none() {
+            let needs = "ranges that differ between the storages of a workload; write one for each";
+            of.iter().for_each(|one| one.worsen("range", losses, Verdict::refused(needs)));
         }
         Loaded { workload, storages: numbers, of, values }
     }
@@ -104,17 +115,18 @@ pub(super) fn fields(
     {
         fields.text("arrivals", "poisson", run.values.source("arrivals", losses));
     }
-    if let Some(id) = opens(run, loaded.workload, &loaded.of).find_map(|one| one.durable) {
-        fields.set("dsync", "true", losses.source(id));
-    }
+    let ways: Vec<_> = loaded.of.iter().map(|storage| [run, loaded.workload, *storage]).collect();
     if let Some(rate) = own_rate {
         fields.set("rate", millions(rate).max(1).to_string(), source("own_rate"));
+    }
+    if let Some(id) = opened(&ways, |one| one.durable, losses) {
+        fields.set("dsync", "true", losses.source(id));
     }
     fields
 }
 
 /// Whether all points of a run have a rate.
-fn is_fixed(run: &Values) -> bool {
+pub(super) fn is_fixed(run: &Values) -> bool {
     let is_rate = |rate: &Value| matches!(rate, Value::Number(_));
     run.list("rate").is_some_and(|all| all.iter().all(is_rate))
 }
@@ -141,13 +153,4 @@ fn seeks(values: &Values, workload: &Definition, losses: &mut Losses, fields: &m
             workload.worsen("stride", losses, Verdict::refused(needs));
         }
     }
-}
-
-/// Whatever says how the storage of a workload is opened.
-pub(super) fn opens<'a>(
-    run: &'a Definition,
-    workload: &'a Definition,
-    of: &[&'a Definition],
-) -> impl Iterator<Item = &'a Definition> {
-    [run, workload].into_iter().chain(of.to_vec())
 }
