@@ -28,8 +28,7 @@ fn yes(jobs: &[Job], slot: &str) -> Option<OptionId> {
 }
 
 /// Options of which jobs that run together have one value: that of the first job that says one.
-const OF_ALL: [&str; 7] =
-    ["cached", "hipri", "sqthread", "pinned", "pin_split", "prerun", "ramp"];
+const OF_ALL: [&str; 7] = ["cached", "hipri", "sqthread", "pinned", "pin_split", "prerun", "ramp"];
 /// The same of jobs that write.
 const OF_WRITERS: [&str; 6] =
     ["compressible", "alike", "duplicate", "dedupe_global", "verify", "end_fsync"];

@@ -226,7 +226,8 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
         only_random(losses);
         fields.set("access", "\"sequential\"", rw.clone());
         if direction.reads && direction.writes {
-            let why = "reads and writes go on from one place; in fio each have a place of their own";
+            let why =
+                "reads and writes go on from one place; in fio each have a place of their own";
             losses.worsen(job.id("rw"), Verdict::near(why));
         }
         if direction.behind != 0 {

@@ -4,7 +4,6 @@ use super::values::{
     begins, bytes, count, duration, extent, is_asked, list, millionths, number, numbers, part,
     range, rates, saved, seek, sizes, sizes_in_turn,
 };
-use crate::apart::inside;
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::rows::{Given, Reads, Row, Table, Value, Values};
 use crate::values::{percent, plain_text};
