@@ -48,19 +48,8 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     // Longer than all that is waited for: it ends when we say so.
     suite(here, "2m");
     let set = "event.failover.command=echo $PLIMSOLL_EVENT begins; echo broken >&2; exit 3";
-    let arguments = [
-        "run",
-        "s.toml",
-        "--set",
-        set,
-        "-t",
-        "data",
-        "--out",
-        "run.plimsoll",
-        "--events",
-        "lines",
-        "--quiet",
-    ];
+    let run = ["run", "s.toml", "--set", set, "-t", "data", "--quiet"];
+    let arguments = [&run[..], &["--out", "run.plimsoll", "--events", "lines"]].concat();
     let child = start(here, &arguments);
     wait_for_samples(here, 1);
     let told =
@@ -116,6 +105,16 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
         );
     }
 
+    all_of_them_tell_it(here);
+    let late = plimsoll(here, &["mark", "run.plimsoll", "too late"]).with_code(5);
+    assert!(late.err.contains("the run is over"), "{late:?}");
+    let none = plimsoll(here, &["mark", "elsewhere.plimsoll", "x"]).with_code(5);
+    assert!(none.err.contains("no such run file"), "{none:?}");
+    assert!(!here.join("run.plimsoll.marks").exists(), "the socket is gone with the run");
+}
+
+/// The table, the lines of `--events` and the page.
+fn all_of_them_tell_it(here: &Path) {
     let table = plimsoll(here, &["show", "run.plimsoll"]).with_code(0).out;
     assert!(
         table.contains("mark: migration  [31mstarted") && table.contains("exit status 3 after"),
@@ -134,12 +133,6 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
             && page.contains("What came after")
             && page.contains("broken")
     );
-
-    let late = plimsoll(here, &["mark", "run.plimsoll", "too late"]).with_code(5);
-    assert!(late.err.contains("the run is over"), "{late:?}");
-    let none = plimsoll(here, &["mark", "elsewhere.plimsoll", "x"]).with_code(5);
-    assert!(none.err.contains("no such run file"), "{none:?}");
-    assert!(!here.join("run.plimsoll.marks").exists(), "the socket is gone with the run");
 }
 
 #[test]

@@ -343,50 +343,7 @@ fn hostile_run(seed: u64) -> ForeignRun {
     ];
     let mut rng = model::rng::Rng::new(seed);
     let mut at = |most: usize| rng.below(most as u64) as usize;
-    let ops = [None, Some(Op::Read), Some(Op::Write), Some(Op::Stat), Some(Op::Fsync)];
-    let statistics = [
-        Statistic::Whole,
-        Statistic::Mean,
-        Statistic::StdDev,
-        Statistic::Most,
-        Statistic::Count,
-        Statistic::Quantile(1),
-        Statistic::Quantile(1_000_000_000),
-    ];
-    let mut rows = Vec::new();
-    for _ in 0..1 + at(6) {
-        let mut row = GivenRow::new("", ops[at(ops.len())], "1");
-        row.workload.clone_from(&texts[at(texts.len())]);
-        row.place.clone_from(&texts[at(texts.len())]);
-        row.group = [0, 1, u32::MAX][at(3)];
-        row.options = (0..at(4))
-            .map(|_| GivenOption {
-                name: texts[at(texts.len())].clone(),
-                value: texts[at(texts.len())].clone(),
-            })
-            .collect();
-        for _ in 0..at(8) {
-            let measured = Measured::ALL[at(Measured::ALL.len())];
-            let span = [None, Some(Span::Total), Some(Span::Completion)][at(3)];
-            let statistic = statistics[at(statistics.len())];
-            let quantity = Quantity { measured, span, statistic };
-            // Past what the type itself would leave out.
-            row.measures.push(Measure { quantity, value: values[at(values.len())] });
-        }
-        let quantity = Quantity::whole(Measured::Rate);
-        let point = |at_ms: u64| Point { at_ms, value: values[at_ms as usize % values.len()] };
-        let times: [u64; 7] = [0, 1, 7, 1 << 40, 1 << 50, 1 << 51, 1 << 62];
-        let times: &[u64] = if seed.is_multiple_of(2) { &times[..] } else { &times[..5] };
-        let points = (0..at(times.len() + 1)).map(|_| point(times[at(times.len())])).collect();
-        row.series = vec![GivenSeries { quantity, points }];
-        if at(2) == 0 {
-            let mut latency = Histogram::new();
-            latency.record_many([0, 1, u64::MAX][at(3)], [0, 1, u64::MAX / 2][at(3)]);
-            let error_permille = [0, 1_000, u32::MAX][at(3)];
-            row.latencies = Some(GivenLatencies { span: Span::Total, latency, error_permille });
-        }
-        rows.push(row);
-    }
+    let rows = (0..1 + at(6)).map(|_| hostile_row(&mut at, &texts, values, seed)).collect();
     ForeignRun {
         run_id: texts[at(texts.len())].clone(),
         name: texts[at(texts.len())].clone(),
@@ -410,6 +367,55 @@ fn hostile_run(seed: u64) -> ForeignRun {
             })
             .collect(),
     }
+}
+
+fn hostile_row(
+    at: &mut dyn FnMut(usize) -> usize,
+    texts: &[String],
+    values: &[f64],
+    seed: u64,
+) -> GivenRow {
+    let ops = [None, Some(Op::Read), Some(Op::Write), Some(Op::Stat), Some(Op::Fsync)];
+    let statistics = [
+        Statistic::Whole,
+        Statistic::Mean,
+        Statistic::StdDev,
+        Statistic::Most,
+        Statistic::Count,
+        Statistic::Quantile(1),
+        Statistic::Quantile(1_000_000_000),
+    ];
+    let mut row = GivenRow::new("", ops[at(ops.len())], "1");
+    row.workload.clone_from(&texts[at(texts.len())]);
+    row.place.clone_from(&texts[at(texts.len())]);
+    row.group = [0, 1, u32::MAX][at(3)];
+    row.options = (0..at(4))
+        .map(|_| GivenOption {
+            name: texts[at(texts.len())].clone(),
+            value: texts[at(texts.len())].clone(),
+        })
+        .collect();
+    for _ in 0..at(8) {
+        let measured = Measured::ALL[at(Measured::ALL.len())];
+        let span = [None, Some(Span::Total), Some(Span::Completion)][at(3)];
+        let statistic = statistics[at(statistics.len())];
+        let quantity = Quantity { measured, span, statistic };
+        // Past what the type itself would leave out.
+        row.measures.push(Measure { quantity, value: values[at(values.len())] });
+    }
+    let quantity = Quantity::whole(Measured::Rate);
+    let point = |at_ms: u64| Point { at_ms, value: values[at_ms as usize % values.len()] };
+    let times: [u64; 7] = [0, 1, 7, 1 << 40, 1 << 50, 1 << 51, 1 << 62];
+    let times: &[u64] = if seed.is_multiple_of(2) { &times[..] } else { &times[..5] };
+    let points = (0..at(times.len() + 1)).map(|_| point(times[at(times.len())])).collect();
+    row.series = vec![GivenSeries { quantity, points }];
+    if at(2) == 0 {
+        let mut latency = Histogram::new();
+        latency.record_many([0, 1, u64::MAX][at(3)], [0, 1, u64::MAX / 2][at(3)]);
+        let error_permille = [0, 1_000, u32::MAX][at(3)];
+        row.latencies = Some(GivenLatencies { span: Span::Total, latency, error_permille });
+    }
+    row
 }
 
 /// The writer gives each file its checksums, so that nothing but its values can be wrong.

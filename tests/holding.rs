@@ -266,32 +266,11 @@ fn a_bad_night_over_ssh_costs_nobody_but_the_dead() {
         (1..=4).map(|host| format!("n{host}:{}", text(&data(host)))).collect();
     let mut line = vec!["run", "--hosts", "n[1-4]"];
     targets.iter().for_each(|target| line.extend(["--target", target]));
-    line.extend([
-        "--rw",
-        "randread",
-        "--size",
-        "4M",
-        "--numjobs",
-        "1",
-        "--iodepth",
-        "2",
-        "--runtime",
-        "20s",
-        "--set",
-        "interval=200ms",
-        "--set",
-        "fleet.lost_after=2s",
-        "--set",
-        "fleet.on_lost_host=continue",
-        "--set",
-        "fleet.quorum=25%",
-        "--set",
-        "fleet.start_within=0s",
-        "--set",
-        "fleet.hold=10min",
-        "--out",
-        "run.plimsoll",
-    ]);
+    line.extend(["--rw", "randread", "--size", "4M", "--numjobs", "1", "--iodepth", "2"]);
+    line.extend(["--runtime", "20s", "--set", "interval=200ms", "--set", "fleet.lost_after=2s"]);
+    line.extend(["--set", "fleet.on_lost_host=continue", "--set", "fleet.quorum=25%"]);
+    line.extend(["--set", "fleet.start_within=0s", "--set", "fleet.hold=10min"]);
+    line.extend(["--out", "run.plimsoll"]);
     let mut command = command(folder.path(), &line);
     command.env("PATH", cluster.search_path());
     let quiet = std::process::Stdio::piped;

@@ -231,20 +231,10 @@ fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_th
     let lost = Loop::new(16);
     let folder = scratch();
     let here = folder.path();
-    let load = [
-        "--rw",
-        "randread",
-        "--bs",
-        "4k",
-        "--size",
-        "16M",
-        "--runtime",
-        "600",
-        "--set",
-        "stages.interval=100ms",
-    ];
+    let load = ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "600"];
+    let often = ["--set", "stages.interval=100ms", "data"];
     let run = ["run", "--quiet", "--out", "run.plimsoll", "--events", "lines"];
-    let mut child = crate::common::start(here, &[&run[..], &load, &["data"]].concat());
+    let mut child = crate::common::start(here, &[&run[..], &load, &often].concat());
     crate::common::wait_for_samples(here, 1);
     // What the events say that was counted of it and told of it.
     let mut told = |what: &str, is_told: &dyn Fn(&str) -> bool| {

@@ -74,26 +74,7 @@ fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
     let before = browser.value(points).as_u64().expect("points");
     browser.wait(&format!("{points} >= {}", before + 2));
 
-    // With the keyboard alone: the first stop leads past the rest, a host can be reached, and what
-    // is new takes nobody's place away.
-    browser.press("Tab", 9);
-    assert_eq!(browser.value("document.activeElement.getAttribute('href')"), json!("#charts"));
-    for _ in 0..30 {
-        if browser.value("document.activeElement.dataset.keep") == json!("host-1") {
-            break;
-        }
-        browser.press("Tab", 9);
-    }
-    let place = "document.querySelector('#charts .line.read[points]').getAttribute('points')";
-    let drawn = browser.value(place).as_str().expect("points").to_owned();
-    browser.wait(&format!("{place} !== '{drawn}'"));
-    assert_eq!(browser.value("document.activeElement.dataset.keep"), json!("host-1"));
-    browser.press("Enter", 13);
-    browser.wait(
-        "location.search === '?host=1' && \
-         document.getElementById('charts').innerText.includes('local-2 alone')",
-    );
-    browser.wait("document.querySelectorAll('#charts svg.chart').length >= 5");
+    the_keyboard_is_enough(&mut browser);
 
     // A reload keeps the history.
     browser.go(&format!("http://{address}/"));
@@ -137,6 +118,29 @@ fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
     assert_eq!(second.child.wait().expect("an end").code(), Some(0));
     let about_the_gap = |complaint: &&String| !complaint.contains("/events");
     assert_eq!(browser.complaints.iter().find(about_the_gap), None);
+}
+
+/// With the keyboard alone: the first stop leads past the rest, a host can be reached, and what
+/// is new takes nobody's place away.
+fn the_keyboard_is_enough(browser: &mut Browser) {
+    browser.press("Tab", 9);
+    assert_eq!(browser.value("document.activeElement.getAttribute('href')"), json!("#charts"));
+    for _ in 0..30 {
+        if browser.value("document.activeElement.dataset.keep") == json!("host-1") {
+            break;
+        }
+        browser.press("Tab", 9);
+    }
+    let place = "document.querySelector('#charts .line.read[points]').getAttribute('points')";
+    let drawn = browser.value(place).as_str().expect("points").to_owned();
+    browser.wait(&format!("{place} !== '{drawn}'"));
+    assert_eq!(browser.value("document.activeElement.dataset.keep"), json!("host-1"));
+    browser.press("Enter", 13);
+    browser.wait(
+        "location.search === '?host=1' && \
+         document.getElementById('charts').innerText.includes('local-2 alone')",
+    );
+    browser.wait("document.querySelectorAll('#charts svg.chart').length >= 5");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use crate::doubts::standstill::LEAST_STALL_NS;
 use crate::row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, does};
 use model::digest::{Counts, Digest, Part};
-use model::plan::Work;
+use model::plan::{Once, Work};
 use model::record::StageRecord;
 use model::{Histogram, Op, Phase, Record, StageEnd};
 use std::collections::BTreeMap;
@@ -46,19 +46,7 @@ pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec
         settled: None,
         warnings: Vec::new(),
     };
-    let filled = |mut row: ResultRow| {
-        row.cpu = cpu(digest, &row);
-        row.done = once.map(|once| done(digest, &row, once.stonewall));
-        row.left = left_over(stage, digest, &row);
-        let parts = digest.sums.parts.iter().filter(|((work, op), _)| row.counts(*work, *op));
-        let parts: Vec<&Part> = parts.map(|(_, part)| part).collect();
-        parts.into_iter().for_each(|part| add(&mut row, part));
-        if !row.counts_what_was_due() {
-            let longest_ns = row.latency.max_ns().unwrap_or(0);
-            row.latency.merge(&outlasting(&row.left.all(), longest_ns));
-        }
-        row
-    };
+    let filled = |row| filled(row, stage, digest, once);
     let is_alone = planned.works.len() == 1;
     let mut rows = Vec::new();
     for (index, work) in (0..).zip(&planned.works) {
@@ -86,6 +74,26 @@ pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec
         }));
     }
     rows
+}
+
+/// The row with what its requests came to.
+fn filled(
+    mut row: ResultRow,
+    stage: &StageRecord,
+    digest: &Digest,
+    once: Option<Once>,
+) -> ResultRow {
+    row.cpu = cpu(digest, &row);
+    row.done = once.map(|once| done(digest, &row, once.stonewall));
+    row.left = left_over(stage, digest, &row);
+    let parts = digest.sums.parts.iter().filter(|((work, op), _)| row.counts(*work, *op));
+    let parts: Vec<&Part> = parts.map(|(_, part)| part).collect();
+    parts.into_iter().for_each(|part| add(&mut row, part));
+    if !row.counts_what_was_due() {
+        let longest_ns = row.latency.max_ns().unwrap_or(0);
+        row.latency.merge(&outlasting(&row.left.all(), longest_ns));
+    }
+    row
 }
 
 /// What had not come back of what a row counts, all hosts together; nothing of a stage that a host

@@ -189,6 +189,16 @@ fn interval(rng: &mut Rng, host: u32, interval: u32, latencies: u64) -> Interval
     }
 }
 
+fn message_of(frame: &Frame, unpacker: &mut Unpacker) -> FromAgent {
+    match frame.read::<FromAgent>().expect("a message of ours") {
+        FromAgent::Counted(frame) => {
+            let sample = unpacker.unpack(&frame).expect("a frame of ours");
+            FromAgent::Counters(Box::new(sample.expect("of this stream")))
+        }
+        message => message,
+    }
+}
+
 /// Has so many hosts run a stage, and says what each step of the way costs.
 fn together(what: &str, template: Option<&CounterSample>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -221,20 +231,11 @@ fn together(what: &str, template: Option<&CounterSample>) {
         bytes += frames.iter().map(|(_, frame)| frame.length() + 4).sum::<usize>();
 
         let began = cpu_ns();
-        let mut inputs = Vec::new();
-        for (host, frame) in frames {
-            let message = match frame.read::<FromAgent>().expect("a message of ours") {
-                FromAgent::Counted(frame) => {
-                    let sample = unpackers[host]
-                        .unpack(&frame)
-                        .expect("a frame of ours")
-                        .expect("of this stream");
-                    FromAgent::Counters(Box::new(sample))
-                }
-                message => message,
-            };
-            inputs.push(Input::Heard { host, message, at_ns: now_ns });
-        }
+        let heard = |(host, frame): (usize, Frame)| {
+            let message = message_of(&frame, &mut unpackers[host]);
+            Input::Heard { host, message, at_ns: now_ns }
+        };
+        let inputs: Vec<Input> = frames.into_iter().map(heard).collect();
         let read = cpu_ns();
         let now = Now { steady_ns: now_ns, unix_ns: now_ns };
         let mut actions: Vec<Action> =

@@ -9,6 +9,13 @@ use live::watch::{State, Subject, draw};
 use live::web::metrics::{Detail, Form};
 use live::web::watched::Watching;
 use live::web::{Dashboard, View};
+use model::counters::Metric::{
+    BusyNs, CoreThrottles, DirtyBytes, DiscardBytes, DiscardNs, Discards, FlushNs, Flushes,
+    FreeBytes, FrequencyHz, GuestNiceNs, GuestNs, IdleNs, InFlight, Interrupts, IowaitNs, IrqNs,
+    NiceNs, PackageThrottles, QueueNs, ReadBytes, ReadNs, Reads, ReadsMerged, ReceiveDrops,
+    ReceiveErrors, ReceivedBytes, ReceivedPackets, SendDrops, SendErrors, SentBytes, SentPackets,
+    SoftirqNs, SomeNs, StealNs, SystemNs, UserNs, WriteBytes, WriteNs, Writes, WritesMerged,
+};
 use model::counters::{Entry, Layer, Metric};
 use model::testbed::HostFacts;
 use model::{CounterSample, Nanos};
@@ -19,6 +26,38 @@ use std::time::Instant;
 const HOSTS: u32 = 1_000;
 const SECONDS: u32 = 20;
 const SECOND: u64 = 1_000_000_000;
+
+/// What the kernel counts of a CPU, a disk and an interface.
+const STATES: [Metric; 10] =
+    [UserNs, NiceNs, SystemNs, IdleNs, IowaitNs, IrqNs, SoftirqNs, StealNs, GuestNs, GuestNiceNs];
+const DISK: [Metric; 16] = [
+    Reads,
+    ReadsMerged,
+    ReadBytes,
+    ReadNs,
+    Writes,
+    WritesMerged,
+    WriteBytes,
+    WriteNs,
+    InFlight,
+    BusyNs,
+    QueueNs,
+    Discards,
+    DiscardBytes,
+    DiscardNs,
+    Flushes,
+    FlushNs,
+];
+const NIC: [Metric; 8] = [
+    ReceivedBytes,
+    ReceivedPackets,
+    ReceiveErrors,
+    ReceiveDrops,
+    SentBytes,
+    SentPackets,
+    SendErrors,
+    SendDrops,
+];
 
 fn main() {
     let facts: Vec<HostFacts> = (0..HOSTS).map(facts).collect();
@@ -84,14 +123,6 @@ fn facts(number: u32) -> HostFacts {
 /// A second of a host with 64 CPUs, 100 disks and 8 interfaces, with what the kernel of such a one
 /// counts.
 fn second(host: u32, number: u32) -> CounterSample {
-    use Metric::{
-        BusyNs, CoreThrottles, DirtyBytes, DiscardBytes, DiscardNs, Discards, FlushNs, Flushes,
-        FreeBytes, FrequencyHz, GuestNiceNs, GuestNs, IdleNs, InFlight, Interrupts, IowaitNs,
-        IrqNs, NiceNs, PackageThrottles, QueueNs, ReadBytes, ReadNs, Reads, ReadsMerged,
-        ReceiveDrops, ReceiveErrors, ReceivedBytes, ReceivedPackets, SendDrops, SendErrors,
-        SentBytes, SentPackets, SoftirqNs, SomeNs, StealNs, SystemNs, UserNs, WriteBytes, WriteNs,
-        Writes, WritesMerged,
-    };
     let load = u64::from(host % 7 + number % 5 + 1);
     let entry = |layer, name: String, metrics: &[Metric]| Entry {
         layer,
@@ -102,57 +133,17 @@ fn second(host: u32, number: u32) -> CounterSample {
             .map(|(metric, place)| (*metric, load * place * 1_000_000))
             .collect(),
     };
-    let states = [
-        UserNs,
-        NiceNs,
-        SystemNs,
-        IdleNs,
-        IowaitNs,
-        IrqNs,
-        SoftirqNs,
-        StealNs,
-        GuestNs,
-        GuestNiceNs,
-    ];
-    let disk = [
-        Reads,
-        ReadsMerged,
-        ReadBytes,
-        ReadNs,
-        Writes,
-        WritesMerged,
-        WriteBytes,
-        WriteNs,
-        InFlight,
-        BusyNs,
-        QueueNs,
-        Discards,
-        DiscardBytes,
-        DiscardNs,
-        Flushes,
-        FlushNs,
-    ];
-    let nic = [
-        ReceivedBytes,
-        ReceivedPackets,
-        ReceiveErrors,
-        ReceiveDrops,
-        SentBytes,
-        SentPackets,
-        SendErrors,
-        SendDrops,
-    ];
     let cores = (0..64u32).flat_map(|cpu| {
         let name = cpu.to_string();
         [
-            entry(Layer::Cpu, name.clone(), &states),
+            entry(Layer::Cpu, name.clone(), &STATES),
             entry(Layer::Interrupt, name.clone(), &[Interrupts]),
             entry(Layer::Clock, name, &[FrequencyHz, CoreThrottles, PackageThrottles]),
         ]
     });
     let disks =
-        (0..100).map(|disk_number| entry(Layer::Block, format!("nvme{disk_number}n1"), &disk));
-    let nics = (0..8).map(|port| entry(Layer::Nic, format!("eth{port}"), &nic));
+        (0..100).map(|disk_number| entry(Layer::Block, format!("nvme{disk_number}n1"), &DISK));
+    let nics = (0..8).map(|port| entry(Layer::Nic, format!("eth{port}"), &NIC));
     let memory = [
         entry(Layer::Memory, String::new(), &[FreeBytes, DirtyBytes]),
         entry(Layer::Pressure, "io".to_owned(), &[SomeNs]),

@@ -4,39 +4,67 @@ use model::{Bytes, Nanos};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Why something of machines was refused or failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
+/// Every problem with its sentence, in which the fields have their names.
+macro_rules! problems {
+    ($(
+        $(#[$doc:meta])* $name:ident $({ $($(#[$of:meta])* $field:ident: $type:ty),* $(,)? })? =
+            $text:literal $(, $shown:ident = $as:expr)*;
+    )*) => {
+        /// Why something of machines was refused or failed.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Problem {
+            $($(#[$doc])* $name $({ $($(#[$of])* $field: $type),* })?,)*
+        }
+
+        impl fmt::Display for Problem {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Problem::$name $({ $($field),* })? => write!(f, $text $(, $shown = $as)*),)*
+                }
+            }
+        }
+    };
+}
+
+problems! {
     /// The hypervisor's program is not here.
     NoProgram {
         /// Its name.
         program: String,
         /// The package of Debian that has it.
         package: &'static str,
-    },
+    } = "{program} is not installed; install the package {package}";
     /// No kernel for guests is here.
-    NoKernel,
+    NoKernel =
+        "no kernel for guests is here: /boot has none with its modules; install \
+         linux-image-cloud-amd64, or name a kernel or its package (FILE.deb) with --guest-kernel";
     /// A file that was named as a kernel is none, or its modules are not here.
     NotAKernel {
         /// The file.
         path: PathBuf,
-    },
+    } =
+        "{path} is no kernel with its modules; name /boot/vmlinuz-VERSION, or a kernel's \
+         package", path = path.display();
     /// A file that was named as a guest's image is none.
     NoImage {
         /// The file.
         path: PathBuf,
         /// Why not, with a remedy.
         why: &'static str,
-    },
+    } = "{path} {why}", path = path.display();
     /// This provider starts no guests from images.
-    NoImagesHere,
+    NoImagesHere =
+        "only qemu and libvirt boot machines from an image; write --provider qemu or libvirt, or \
+         leave out --guest";
     /// A module that guests need is not here.
     NoModule {
         /// Its name.
         module: String,
         /// Where it was looked for.
         folder: PathBuf,
-    },
+    } =
+        "the kernel lacks the module {module} (looked for in {folder}); name another kernel with \
+         --guest-kernel", folder = folder.display();
     /// Something packed cannot be unpacked.
     Unpack {
         /// The file.
@@ -45,23 +73,31 @@ pub enum Problem {
         program: &'static str,
         /// Why not.
         why: String,
-    },
+    } =
+        "{program} cannot unpack {path}: {why}; install {program}, or name another kernel with \
+         --guest-kernel", path = path.display();
     /// This program's own file is not one for 64-bit Linux.
-    StrangeProgram,
+    StrangeProgram =
+        "this program's own file is none for 64-bit Linux, so no guest can start it; start one \
+         that is";
     /// The machines need more memory than there is.
     Memory {
         /// What they need.
         needed: Bytes,
         /// What programs could still take.
         available: Bytes,
-    },
+    } =
+        "the machines need {needed} of memory, and {available} are available; lower vms.count or \
+         vms.memory";
     /// A guest does not fit into the memory of its machine.
     SmallMemory {
         /// What it needs at least to start.
         needed: Bytes,
         /// What each machine is to have.
         memory: Bytes,
-    },
+    } =
+        "a guest needs {needed} of memory to start, and each machine would have {memory}; raise \
+         vms.memory";
     /// The disks need more space than there is.
     Space {
         /// What they need.
@@ -70,113 +106,127 @@ pub enum Problem {
         free: Bytes,
         /// Where.
         folder: PathBuf,
-    },
+    } =
+        "the disks need {needed}, and {folder} has {free} free; lower vms.count, vms.disks or \
+         vms.disk_size, or name another folder with vms.pool", folder = folder.display();
     /// Machines of this name are ours and still there.
     NameInUse {
         /// The name.
         name: String,
-    },
+    } =
+        "machines called {name} are there already; remove them with `plimsoll vms down {name}`, or \
+         write another vms.name";
     /// A machine of somebody else has the name.
     NameOfOthers {
         /// The name.
         name: String,
         /// What it is: a process, a domain.
         what: String,
-    },
+    } = "{what} is a machine called {name} that Plimsoll did not make; write another vms.name";
     /// A program of the hypervisor failed.
     Tool {
         /// The program with its arguments.
         call: String,
         /// What it said.
         said: String,
-    },
+    } = "`{call}` failed: {said}; try it by hand, and mend what it names";
     /// A program of the hypervisor does not end.
     Hangs {
         /// The program with its arguments.
         call: String,
         /// How long it had.
         within: Nanos,
-    },
+    } =
+        "`{call}` did not end within {within}; look whether the hypervisor answers by hand, then \
+         try again";
     /// The provider has no such pool of disks.
     NoPool {
         /// The pool.
         pool: String,
         /// What to write.
         remedy: &'static str,
-    },
+    } = "no disks can be made in `{pool}`; {remedy}";
     /// The provider cannot make such machines.
     Unfit {
         /// What it cannot.
         what: String,
         /// What to do instead.
         remedy: String,
-    },
+    } = "{what}; {remedy}";
     /// The hypervisor did not do what was asked while a machine ran.
     NotDone {
         /// The machine.
         machine: String,
         /// What it said.
         said: String,
-    },
+    } = "{machine}: {said}; `plimsoll vms list` shows what it does now";
     /// These machines are none of the deployment's.
     NoMachine {
         /// The name that is not there.
         machine: String,
         /// The deployment.
         name: String,
-    },
+    } = "the machines {name} have none called {machine}; `plimsoll vms list` shows them";
     /// Something went wrong at a node.
     AtNode {
         /// The node.
         node: String,
         /// What, with its remedy.
         said: String,
-    },
+    } = "node {node}: {said}";
     /// Another process makes or uses these machines just now.
     Busy {
         /// Their name.
         name: String,
-    },
+    } = "another plimsoll makes or uses the machines {name}; stop it first, or wait";
     /// A program that somebody started for these machines has not ended.
     StillWorking {
         /// Their name.
         name: String,
         /// Its process.
         pid: i32,
-    },
+    } =
+        "process {pid} still does something for the machines {name}; wait for its end, then remove \
+         them: `plimsoll vms down {name}`";
     /// There are no machines of this name.
     Unknown {
         /// The name.
         name: String,
-    },
+    } = "there are no machines called {name}; `plimsoll vms list` shows all that are there";
     /// Something stands where our files would, and is not ours.
     NotOurs {
         /// The place.
         path: PathBuf,
         /// What is wrong with it.
         why: &'static str,
-    },
+    } = "{path} {why}; nothing in it was touched: look whose it is", path = path.display();
     /// Neither `XDG_STATE_HOME` nor `HOME` names a folder.
-    Homeless,
+    Homeless = "HOME and XDG_STATE_HOME name no folder; set one of them";
     /// The path of a socket is longer than the kernel allows.
     LongPath {
         /// The path.
         path: PathBuf,
-    },
+    } =
+        "the path {path} is too long for a socket; set XDG_STATE_HOME to a shorter \
+         one", path = path.display();
     /// The hypervisor did not start a machine.
     NotStarted {
         /// The machine.
         machine: String,
         /// What it said.
         said: String,
-    },
+    } =
+        "the machine {machine} does not start: {said}; change [vms], or see what the hypervisor \
+         says";
     /// A machine ended before its agent listened.
     Ended {
         /// The machine.
         machine: String,
         /// The last lines of its console.
         console: String,
-    },
+    } =
+        "the machine {machine} ended before its agent listened; give it more vms.memory, or \
+         another --guest-kernel; {console}", console = Ending(console);
     /// A machine's agent does not listen in time.
     Silent {
         /// The machine.
@@ -185,16 +235,21 @@ pub enum Problem {
         within: Nanos,
         /// The last lines of its console.
         console: String,
-    },
+    } =
+        "the machine {machine} has no agent within {within}; give it more time (vms.boot), another \
+         --guest-kernel or vms.template, or vms.accelerator = \"tcg\"; \
+         {console}", console = Ending(console);
     /// A machine's process does not end.
     Undying {
         /// The machine.
         machine: String,
         /// Its process.
         pid: i32,
-    },
+    } =
+        "the machine {machine} (process {pid}) does not end; look what it waits for, then \
+         `plimsoll vms down` again";
     /// Somebody asked for a stop while machines were being made.
-    Stopped,
+    Stopped = "stopped; no machine is left";
     /// A file or folder cannot be used.
     File {
         /// What was to be done with it: `read`, `make`.
@@ -203,167 +258,20 @@ pub enum Problem {
         path: PathBuf,
         /// Why not.
         why: String,
-    },
+    } = "cannot {what} {path}: {why}; check its space and rights", path = path.display();
     /// Making machines failed, and what was made could not be removed.
     Leftover {
         /// What failed first.
         first: Box<Problem>,
         /// What failed then.
         then: Box<Problem>,
-    },
+    } = "{first}\nerror: and what was made could not be removed: {then}; try `plimsoll vms down`";
 }
 
 impl Problem {
     /// A file that cannot be used.
     pub(crate) fn file(what: &'static str, path: &Path, error: &std::io::Error) -> Problem {
         Problem::File { what, path: path.to_owned(), why: error.to_string() }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Problem::NoProgram { program, package } => {
-                write!(f, "{program} is not installed; install the package {package}")
-            }
-            Problem::NoKernel => write!(
-                f,
-                "no kernel for guests is here: /boot has none with its modules; install \
-                 linux-image-cloud-amd64, or name a kernel or its package (FILE.deb) with \
-                 --guest-kernel"
-            ),
-            Problem::NotAKernel { path } => write!(
-                f,
-                "{} is no kernel with its modules; name /boot/vmlinuz-VERSION, or a kernel's \
-                 package",
-                path.display()
-            ),
-            Problem::NoImage { path, why } => write!(f, "{} {why}", path.display()),
-            Problem::NoImagesHere => write!(
-                f,
-                "only qemu and libvirt boot machines from an image; write --provider qemu or \
-                 libvirt, or leave out --guest"
-            ),
-            Problem::NoModule { module, folder } => write!(
-                f,
-                "the kernel lacks the module {module} (looked for in {}); name another kernel \
-                 with --guest-kernel",
-                folder.display()
-            ),
-            Problem::Unpack { path, program, why } => write!(
-                f,
-                "{program} cannot unpack {}: {why}; install {program}, or name another kernel \
-                 with --guest-kernel",
-                path.display()
-            ),
-            Problem::StrangeProgram => write!(
-                f,
-                "this program's own file is none for 64-bit Linux, so no guest can start it; \
-                 start one that is"
-            ),
-            Problem::SmallMemory { needed, memory } => write!(
-                f,
-                "a guest needs {needed} of memory to start, and each machine would have {memory}; \
-                 raise vms.memory"
-            ),
-            Problem::Memory { needed, available } => write!(
-                f,
-                "the machines need {needed} of memory, and {available} are available; lower \
-                 vms.count or vms.memory"
-            ),
-            Problem::Space { needed, free, folder } => write!(
-                f,
-                "the disks need {needed}, and {} has {free} free; lower vms.count, vms.disks or \
-                 vms.disk_size, or name another folder with vms.pool",
-                folder.display()
-            ),
-            Problem::NameInUse { name } => write!(
-                f,
-                "machines called {name} are there already; remove them with `plimsoll vms down \
-                 {name}`, or write another vms.name"
-            ),
-            Problem::NameOfOthers { name, what } => write!(
-                f,
-                "{what} is a machine called {name} that Plimsoll did not make; write another \
-                 vms.name"
-            ),
-            Problem::Tool { call, said } => {
-                write!(f, "`{call}` failed: {said}; try it by hand, and mend what it names")
-            }
-            Problem::Hangs { call, within } => write!(
-                f,
-                "`{call}` did not end within {within}; look whether the hypervisor answers by \
-                 hand, then try again"
-            ),
-            Problem::NoPool { pool, remedy } => {
-                write!(f, "no disks can be made in `{pool}`; {remedy}")
-            }
-            Problem::Unfit { what, remedy } => write!(f, "{what}; {remedy}"),
-            Problem::NotDone { machine, said } => {
-                write!(f, "{machine}: {said}; `plimsoll vms list` shows what it does now")
-            }
-            Problem::NoMachine { machine, name } => write!(
-                f,
-                "the machines {name} have none called {machine}; `plimsoll vms list` shows them"
-            ),
-            Problem::AtNode { node, said } => write!(f, "node {node}: {said}"),
-            Problem::StillWorking { name, pid } => write!(
-                f,
-                "process {pid} still does something for the machines {name}; wait for its end, \
-                 then remove them: `plimsoll vms down {name}`"
-            ),
-            Problem::Busy { name } => write!(
-                f,
-                "another plimsoll makes or uses the machines {name}; stop it first, or wait"
-            ),
-            Problem::Unknown { name } => write!(
-                f,
-                "there are no machines called {name}; `plimsoll vms list` shows all that are \
-                 there"
-            ),
-            Problem::NotOurs { path, why } => {
-                write!(f, "{} {why}; nothing in it was touched: look whose it is", path.display())
-            }
-            Problem::Homeless => {
-                write!(f, "HOME and XDG_STATE_HOME name no folder; set one of them")
-            }
-            Problem::LongPath { path } => write!(
-                f,
-                "the path {} is too long for a socket; set XDG_STATE_HOME to a shorter one",
-                path.display()
-            ),
-            Problem::NotStarted { machine, said } => write!(
-                f,
-                "the machine {machine} does not start: {said}; change [vms], or see what the \
-                 hypervisor says"
-            ),
-            Problem::Ended { machine, console } => write!(
-                f,
-                "the machine {machine} ended before its agent listened; give it more vms.memory, \
-                 or another --guest-kernel; {}",
-                Ending(console)
-            ),
-            Problem::Silent { machine, within, console } => write!(
-                f,
-                "the machine {machine} has no agent within {within}; give it more time (vms.boot), \
-                 another --guest-kernel or vms.template, or vms.accelerator = \"tcg\"; {}",
-                Ending(console)
-            ),
-            Problem::Undying { machine, pid } => write!(
-                f,
-                "the machine {machine} (process {pid}) does not end; look what it waits for, then \
-                 `plimsoll vms down` again"
-            ),
-            Problem::Stopped => write!(f, "stopped; no machine is left"),
-            Problem::File { what, path, why } => {
-                write!(f, "cannot {what} {}: {why}; check its space and rights", path.display())
-            }
-            Problem::Leftover { first, then } => write!(
-                f,
-                "{first}\nerror: and what was made could not be removed: {then}; try `plimsoll \
-                 vms down`"
-            ),
-        }
     }
 }
 

@@ -14,7 +14,7 @@ use model::histogram::take_apart;
 use model::plan::{Plan, Point};
 use model::sample::{IntervalSample, OpSample};
 use model::testbed::HostFacts;
-use rusqlite::{Connection, OpenFlags, Transaction, params};
+use rusqlite::{Connection, OpenFlags, ToSql, Transaction, params};
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -303,6 +303,7 @@ fn write(
     checks: &mut Sums,
     event: &Event,
 ) -> rusqlite::Result<()> {
+    let execute = |sql: &str, row: &[&dyn ToSql]| transaction.execute(sql, row).map(|_| ());
     match event {
         Event::StageStarted { stage, unix_ns } => {
             coder.began(*stage, *unix_ns);
@@ -312,17 +313,13 @@ fn write(
             let row = params![stage, kind, planned.and_then(|stage| stage.point), number(*unix_ns)];
             let insert =
                 "INSERT INTO stages (stage, kind, point, started_unix_ns) VALUES (?, ?, ?, ?)";
-            checks.change(transaction, Part::Stages, STAGE, &[stage], || {
-                transaction.execute(insert, row).map(|_| ())
-            })?;
+            checks.change(transaction, Part::Stages, STAGE, &[stage], || execute(insert, row))?;
         }
         Event::PointAdded(addition) => {
-            let number = plan.points.len() - 1;
-            write_point(transaction, checks, number as i64, &addition.point)?;
+            write_point(transaction, checks, plan.points.len() as i64 - 1, &addition.point)?;
             let text = plan_json::plan::write(plan).map_err(unwritten)?;
-            checks.change(transaction, Part::Run, RUN, &[], || {
-                transaction.execute("UPDATE run SET plan = ?", params![text]).map(|_| ())
-            })?;
+            let update = "UPDATE run SET plan = ?";
+            checks.change(transaction, Part::Run, RUN, &[], || execute(update, params![text]))?;
         }
         Event::Sample(sample) => {
             if sums.is_lost(sample) {
@@ -337,19 +334,12 @@ fn write(
             sums.take(plan, sample);
         }
         Event::HostStarted(start) => {
-            let row =
-                params![start.stage, start.host, number(start.late_ns), number(start.error_ns)];
-            let (query, replace) = (
-                "SELECT * FROM starts WHERE stage = ? AND host = ?",
-                "INSERT OR REPLACE INTO starts VALUES (?, ?, ?, ?)",
-            );
-            checks.change(
-                transaction,
-                Part::Starts,
-                query,
-                &[&start.stage, &start.host],
-                || transaction.execute(replace, row).map(|_| ()),
-            )?;
+            let (stage, host) = (start.stage, start.host);
+            let row = params![stage, host, number(start.late_ns), number(start.error_ns)];
+            let query = "SELECT * FROM starts WHERE stage = ? AND host = ?";
+            let replace = "INSERT OR REPLACE INTO starts VALUES (?, ?, ?, ?)";
+            let key = params![stage, host];
+            checks.change(transaction, Part::Starts, query, key, || execute(replace, row))?;
         }
         Event::HostEnded(end) => ends::write(transaction, checks, end)?,
         Event::Waiting(_) => {}
@@ -364,9 +354,8 @@ fn write(
                 StageEnd::Panicked(why) => ("panicked", Some(why)),
             };
             let update = "UPDATE stages SET state = ?, reason = ? WHERE stage = ?";
-            checks.change(transaction, Part::Stages, STAGE, &[stage], || {
-                transaction.execute(update, params![state, reason, stage]).map(|_| ())
-            })?;
+            let row = params![state, reason, stage];
+            checks.change(transaction, Part::Stages, STAGE, &[stage], || execute(update, row))?;
         }
         Event::Note(note) => write_note(transaction, checks, note)?,
         Event::Happened(occurrence) => occurrences::write(transaction, checks, occurrence)?,
@@ -379,11 +368,8 @@ fn write(
                 RunEnd::Panicked(why) => ("panicked", Some(why)),
             };
             let row = params![number(*unix_ns), state, reason];
-            checks.change(transaction, Part::Run, RUN, &[], || {
-                transaction
-                    .execute("UPDATE run SET ended_unix_ns = ?, state = ?, reason = ?", row)
-                    .map(|_| ())
-            })?;
+            let update = "UPDATE run SET ended_unix_ns = ?, state = ?, reason = ?";
+            checks.change(transaction, Part::Run, RUN, &[], || execute(update, row))?;
         }
     }
     Ok(())

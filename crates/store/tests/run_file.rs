@@ -189,66 +189,67 @@ fn a_file_from_before_the_first_release_says_the_same() {
 
 /// What a forger might put in: every statement, run on a good file, has to end in an error and
 /// never in a panic.
+const FORGERIES: &[&str] = &[
+    "UPDATE samples SET ios = -1",
+    "UPDATE samples SET ios = 5",
+    "UPDATE samples SET bytes = 9223372036854775807",
+    "UPDATE samples SET latency = x'0105'",
+    "UPDATE samples SET latency = 'text'",
+    "UPDATE samples SET work = 7",
+    "UPDATE samples SET op = 'frobnicate'",
+    "UPDATE samples SET interval = 77 WHERE rowid = 1",
+    "UPDATE errors SET errno = 99999999999",
+    "UPDATE errors SET op = 'fsync'",
+    "UPDATE intervals SET host = 7 WHERE host = 1",
+    "UPDATE intervals SET phase = 'nap'",
+    "UPDATE intervals SET length_ns = 9223372036854775807",
+    "UPDATE intervals SET stage = 99 WHERE stage = 1",
+    "UPDATE stages SET stage = 99 WHERE stage = 1",
+    "UPDATE stages SET state = 'bored'",
+    "UPDATE workers SET worker = 4294967296",
+    "UPDATE workers SET cpu_user_ns = 9223372036854775807",
+    "UPDATE worker_samples SET worker = 5",
+    "UPDATE raw_latencies SET latencies = x'0102'",
+    "UPDATE run SET plan = '{}'",
+    "UPDATE run SET state = NULL",
+    "UPDATE run SET plan = replace(plan, '\"point\":0', '\"point\":9')",
+    "UPDATE run SET plan = replace(plan, '\"length\":8388608', \
+     '\"length\":9223372036854775807')",
+    "UPDATE hosts SET facts = 'null'",
+    "DELETE FROM hosts",
+    "DELETE FROM run",
+    "UPDATE notes SET kind = 'gossip'",
+    "UPDATE occurrences SET kind = 'gossip'",
+    "UPDATE occurrences SET host = 7",
+    "UPDATE occurrences SET stage = 99",
+    "UPDATE occurrences SET at_ns = -1",
+    "UPDATE occurrences SET status = 9223372036854775807",
+    "ALTER TABLE occurrences ADD COLUMN more AS (hex(zeroblob(1000000)))",
+    "DROP TABLE occurrences; CREATE VIEW occurrences AS SELECT * FROM notes",
+    "UPDATE counters SET value = -1",
+    "UPDATE counters SET series = 99",
+    "UPDATE counters SET sample = 99",
+    "UPDATE counter_series SET metric = 'gossip'",
+    "UPDATE counter_series SET layer = 'cake'",
+    "UPDATE counter_samples SET host = 7",
+    "UPDATE counter_samples SET stage = 99",
+    "UPDATE counter_samples SET length_ns = 9223372036854775807",
+    "UPDATE counter_samples SET notes = 'x'",
+    "DROP TABLE counters",
+    "DROP TABLE samples",
+    // Without end: reading it must not begin.
+    "DROP TABLE notes; CREATE VIEW notes AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT \
+     x + 1 FROM n)
+    SELECT x AS note, NULL AS stage, 0 AS host, 'adjusted' AS kind, '' AS detail FROM n",
+    "ALTER TABLE notes ADD COLUMN more AS (hex(zeroblob(1000000)))",
+];
+
 #[test]
 fn forged_numbers_are_refused() {
-    let forgeries = [
-        "UPDATE samples SET ios = -1",
-        "UPDATE samples SET ios = 5",
-        "UPDATE samples SET bytes = 9223372036854775807",
-        "UPDATE samples SET latency = x'0105'",
-        "UPDATE samples SET latency = 'text'",
-        "UPDATE samples SET work = 7",
-        "UPDATE samples SET op = 'frobnicate'",
-        "UPDATE samples SET interval = 77 WHERE rowid = 1",
-        "UPDATE errors SET errno = 99999999999",
-        "UPDATE errors SET op = 'fsync'",
-        "UPDATE intervals SET host = 7 WHERE host = 1",
-        "UPDATE intervals SET phase = 'nap'",
-        "UPDATE intervals SET length_ns = 9223372036854775807",
-        "UPDATE intervals SET stage = 99 WHERE stage = 1",
-        "UPDATE stages SET stage = 99 WHERE stage = 1",
-        "UPDATE stages SET state = 'bored'",
-        "UPDATE workers SET worker = 4294967296",
-        "UPDATE workers SET cpu_user_ns = 9223372036854775807",
-        "UPDATE worker_samples SET worker = 5",
-        "UPDATE raw_latencies SET latencies = x'0102'",
-        "UPDATE run SET plan = '{}'",
-        "UPDATE run SET state = NULL",
-        "UPDATE run SET plan = replace(plan, '\"point\":0', '\"point\":9')",
-        "UPDATE run SET plan = replace(plan, '\"length\":8388608', \
-         '\"length\":9223372036854775807')",
-        "UPDATE hosts SET facts = 'null'",
-        "DELETE FROM hosts",
-        "DELETE FROM run",
-        "UPDATE notes SET kind = 'gossip'",
-        "UPDATE occurrences SET kind = 'gossip'",
-        "UPDATE occurrences SET host = 7",
-        "UPDATE occurrences SET stage = 99",
-        "UPDATE occurrences SET at_ns = -1",
-        "UPDATE occurrences SET status = 9223372036854775807",
-        "ALTER TABLE occurrences ADD COLUMN more AS (hex(zeroblob(1000000)))",
-        "DROP TABLE occurrences; CREATE VIEW occurrences AS SELECT * FROM notes",
-        "UPDATE counters SET value = -1",
-        "UPDATE counters SET series = 99",
-        "UPDATE counters SET sample = 99",
-        "UPDATE counter_series SET metric = 'gossip'",
-        "UPDATE counter_series SET layer = 'cake'",
-        "UPDATE counter_samples SET host = 7",
-        "UPDATE counter_samples SET stage = 99",
-        "UPDATE counter_samples SET length_ns = 9223372036854775807",
-        "UPDATE counter_samples SET notes = 'x'",
-        "DROP TABLE counters",
-        "DROP TABLE samples",
-        // Without end: reading it must not begin.
-        "DROP TABLE notes; CREATE VIEW notes AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT \
-         x + 1 FROM n)
-            SELECT x AS note, NULL AS stage, 0 AS host, 'adjusted' AS kind, '' AS detail FROM n",
-        "ALTER TABLE notes ADD COLUMN more AS (hex(zeroblob(1000000)))",
-    ];
     let folder = tempfile::tempdir().expect("a folder");
     let good = folder.path().join("good.plimsoll");
     write(&good, &eventful());
-    for (number, forgery) in forgeries.iter().enumerate() {
+    for (number, forgery) in FORGERIES.iter().enumerate() {
         let path = folder.path().join(format!("{number}.plimsoll"));
         std::fs::copy(&good, &path).expect("a copy");
         let connection = rusqlite::Connection::open(&path).expect("a file");

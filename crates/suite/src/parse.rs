@@ -208,8 +208,7 @@ fn read_one(
     check_rate_shares(&stages, &points, problems);
     check_shares(&stages, &points, problems);
     contents::check(&contents, &points, problems);
-    sharing::check(&layout, &points, problems);
-    sharing::check_rotation(&layout, &contents, &points, problems);
+    sharing::check(&layout, &contents, &points, problems);
     // A tree has its own amount, and metadata::check says so.
     if layout.kind.value != LayoutKind::Tree {
         amount::check(&stages, &points, problems);

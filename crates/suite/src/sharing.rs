@@ -6,7 +6,12 @@ use model::choices::Access;
 use model::units::Percent;
 
 /// Complains about `layout`, and about workloads that cannot share it as they say.
-pub(crate) fn check(layout: &LayoutSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
+pub(crate) fn check(
+    layout: &LayoutSpec,
+    contents: &ContentsSpec,
+    points: &[PointSpec],
+    problems: &mut Vec<Problem>,
+) {
     let shared = layout.kind.value == LayoutKind::SharedFile;
     if shared && matches!(layout.files.value, Auto::Fixed(count) if count.0 != 1) {
         let message = "a shared file is one file";
@@ -46,10 +51,11 @@ pub(crate) fn check(layout: &LayoutSpec, points: &[PointSpec], problems: &mut Ve
             interleaved(workload, shared, problems);
         }
     }
+    check_rotation(layout, contents, points, problems);
 }
 
 /// Complains about workloads that load other hosts' files and cannot.
-pub(crate) fn check_rotation(
+fn check_rotation(
     layout: &LayoutSpec,
     contents: &ContentsSpec,
     points: &[PointSpec],

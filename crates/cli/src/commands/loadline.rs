@@ -18,9 +18,10 @@ use analysis::loadline::load_line;
 use analysis::loadline::map::{budget, load_map};
 use form::nearest;
 use live::terminal::{Live, Mode};
-use model::Record;
-use model::plan::Stage;
+use model::plan::{Plan, Stage};
 use model::search::{Search, SearchAxis};
+use model::testbed::HostFacts;
+use model::{Nanos, Record};
 use report::topics;
 use std::process::ExitCode;
 use suite::Arrivals;
@@ -57,21 +58,7 @@ pub(crate) fn loadline(args: &mut LoadlineArgs) -> Result<ExitCode, Failure> {
     .map_err(|what| Failure::Usage(format!("error: {what}")))?;
     let out = out_file(&args.run, &plan);
     if !args.run.how.quiet {
-        eprintln!("{}", topics::plan::render_within(&plan, &hosts, screen::room_of(Stream::Error)));
-        eprintln!(
-            "searching for the {} at which {} holds: at most {} points, {measure} each",
-            match args.along {
-                SearchAxis::Rate => "highest rate".to_owned(),
-                SearchAxis::Workers => "most workers".to_owned(),
-                SearchAxis::Map => "pairs of rates".to_owned(),
-                along => format!("largest {along}"),
-            },
-            args.objective,
-            match args.along {
-                SearchAxis::Map => budget(plan.search.as_ref().map_or(0, |one| one.grid.len())),
-                _ => analysis::loadline::search::MOST_POINTS,
-            }
-        );
+        announce(args, &plan, &hosts, measure);
     }
     let how = args.run.how;
     let version = env!("CARGO_PKG_VERSION");
@@ -109,14 +96,37 @@ pub(crate) fn loadline(args: &mut LoadlineArgs) -> Result<ExitCode, Failure> {
     let record = finished(Display { how, views }, &out, &ending, began)?;
     // Requests that fail beyond the load line are what was looked for, and no exit code.
     exit(&record, ending.end, &out)?;
-    let rows = analysis::results(&record);
-    let found = match (along_line(&record, &rows), load_map(&record, &rows)) {
+    Ok(if is_found(&record) { ExitCode::SUCCESS } else { ExitCode::from(CONDITION_MET) })
+}
+
+fn announce(args: &LoadlineArgs, plan: &Plan, hosts: &[HostFacts], measure: Nanos) {
+    eprintln!("{}", topics::plan::render_within(plan, hosts, screen::room_of(Stream::Error)));
+    eprintln!(
+        "searching for the {} at which {} holds: at most {} points, {measure} each",
+        match args.along {
+            SearchAxis::Rate => "highest rate".to_owned(),
+            SearchAxis::Workers => "most workers".to_owned(),
+            SearchAxis::Map => "pairs of rates".to_owned(),
+            along => format!("largest {along}"),
+        },
+        args.objective,
+        match args.along {
+            SearchAxis::Map => budget(plan.search.as_ref().map_or(0, |one| one.grid.len())),
+            _ => analysis::loadline::search::MOST_POINTS,
+        }
+    );
+}
+
+/// Whether the search came to an end that says where the load line is.
+fn is_found(record: &Record) -> bool {
+    let rows = analysis::results(record);
+    match (along_line(record, &rows), load_map(record, &rows)) {
         (Some(line), _) => line.finished && line.answer.value.is_some(),
         (_, Some(map)) => map.finished && map.places.iter().any(|place| place.holds == Some(true)),
-        _ => load_line(&record, &rows)
-            .is_some_and(|line| line.finished && line.answer.rate.is_some()),
-    };
-    Ok(if found { ExitCode::SUCCESS } else { ExitCode::from(CONDITION_MET) })
+        _ => {
+            load_line(record, &rows).is_some_and(|line| line.finished && line.answer.rate.is_some())
+        }
+    }
 }
 
 /// Leaves only the workload that was named.

@@ -9,7 +9,7 @@ use model::trace::{Header, Request, Totals, TraceClock, Writer};
 use model::{Bytes, Nanos, Op};
 use probe::block_trace::{BlockTrace, BlockTraceError, TracedDevice};
 use report::ground::words;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal};
 use std::os::unix::fs::MetadataExt;
@@ -52,20 +52,21 @@ pub(crate) fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage("error: --for 0s records nothing; give it a time".to_owned()));
     }
     let refuse = |error: BlockTraceError| refused(&args.device, &error);
+    let no_file = |error: io::Error| unwritable(&args.out, &error);
     // Looked at first: the kernel is asked for nothing where the trace cannot be written.
     if args.out.symlink_metadata().is_ok() {
-        return Err(unwritable(&args.out, &io::ErrorKind::AlreadyExists.into()));
+        return Err(no_file(io::ErrorKind::AlreadyExists.into()));
     }
     let stop = signals::asked_to_stop();
     let mut trace = BlockTrace::start(&args.device).map_err(refuse)?;
     let device = trace.device().clone();
     let file = OpenOptions::new().write(true).create_new(true).open(&args.out);
-    let file = file.map_err(|error| unwritable(&args.out, &error))?;
+    let file = file.map_err(no_file)?;
     warn_of_own_writes(&args.out, &file, &device);
-    let mut writer = Writer::new(BufWriter::new(file), &header(&args.device, &device))
-        .map_err(|error| unwritable(&args.out, &error))?;
+    let mut writer =
+        Writer::new(BufWriter::new(file), &header(&args.device, &device)).map_err(no_file)?;
     // The header is there at once: whoever kills the recording leaves a trace that can be read.
-    writer.flush().map_err(|error| unwritable(&args.out, &error))?;
+    writer.flush().map_err(no_file)?;
     let below =
         if device.is_below { format!("{}, which holds ", device.name) } else { String::new() };
     eprintln!(
@@ -87,13 +88,11 @@ pub(crate) fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
         };
         trace.read(&mut sink).map_err(refuse)?;
         if block.elapsed() >= BLOCK {
-            writer.flush().map_err(|error| unwritable(&args.out, &error))?;
+            writer.flush().map_err(no_file)?;
             block = Instant::now();
             if is_terminal {
-                over(&progress(
-                    &writer.totals(),
-                    length.map(|all| all.saturating_sub(began.elapsed())),
-                ));
+                let left = length.map(|all| all.saturating_sub(began.elapsed()));
+                over(&progress(&writer.totals(), left));
             }
         }
     }
@@ -107,31 +106,12 @@ pub(crate) fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
         writer.add(request)
     };
     let ended = trace.finish(&mut sink).map_err(refuse)?;
-    let (file, totals) = writer
-        .finish_with(ended.lost, left_out, ended.in_flight)
-        .map_err(|error| unwritable(&args.out, &error))?;
+    let (file, totals) =
+        writer.finish_with(ended.lost, left_out, ended.in_flight).map_err(no_file)?;
     let flushed = file.into_inner().map_err(io::IntoInnerError::into_error);
-    flushed.and_then(|file| file.sync_all()).map_err(|error| unwritable(&args.out, &error))?;
+    flushed.and_then(|file| file.sync_all()).map_err(no_file)?;
     if args.json {
-        let in_flight = totals.in_flight;
-        let in_flight = in_flight.map(|seen| json!({ "mean": seen.mean(), "max": seen.most }));
-        print_json(&json!({
-            "file": args.out.to_string_lossy(),
-            "device": args.device.to_string_lossy(),
-            "name": device.name,
-            "size_bytes": device.size_bytes,
-            "taken_from": device.event(),
-            "requests": totals.requests,
-            "bytes": totals.bytes,
-            "reads": counts.reads,
-            "writes": counts.writes,
-            "trims": counts.trims,
-            "flushes": counts.flushes,
-            "lost": totals.lost,
-            "left_out": totals.left_out,
-            "seconds": counts.last_ns as f64 / 1e9,
-            "in_flight": in_flight,
-        }))?;
+        print_json(&object(args, &device, &counts, &totals))?;
     }
     say(args, &counts, &totals);
     if is_cut_short {
@@ -146,6 +126,29 @@ fn progress(totals: &Totals, left: Option<Duration>) -> String {
     let left = left.map_or("until Ctrl-C".to_owned(), |left| format!("{} s left", left.as_secs()));
     let bytes = words::decimal(Bytes(totals.bytes));
     format!("{} requests, {bytes}; {left}", words::count(totals.requests))
+}
+
+/// The recording for other programs.
+fn object(args: &RecordArgs, device: &TracedDevice, counts: &Counts, totals: &Totals) -> Value {
+    let in_flight = totals.in_flight;
+    let in_flight = in_flight.map(|seen| json!({ "mean": seen.mean(), "max": seen.most }));
+    json!({
+        "file": args.out.to_string_lossy(),
+        "device": args.device.to_string_lossy(),
+        "name": device.name,
+        "size_bytes": device.size_bytes,
+        "taken_from": device.event(),
+        "requests": totals.requests,
+        "bytes": totals.bytes,
+        "reads": counts.reads,
+        "writes": counts.writes,
+        "trims": counts.trims,
+        "flushes": counts.flushes,
+        "lost": totals.lost,
+        "left_out": totals.left_out,
+        "seconds": counts.last_ns as f64 / 1e9,
+        "in_flight": in_flight,
+    })
 }
 
 fn header(path: &Path, device: &TracedDevice) -> Header {

@@ -5,7 +5,7 @@ use super::neighbours::{Looking, Presence};
 use super::state::{self, Start};
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
-use engine::{Clock, EngineError, Stuck};
+use engine::{Clock, EngineError, StageOutcome, Stuck};
 use model::event::HostEnd;
 use model::plan::HostStage;
 use model::{Fact, IntervalSample, Note, StageEnd, StageKind};
@@ -35,20 +35,7 @@ impl Agent {
             for (errno, count) in sample.ops.iter().flat_map(|op| &op.errors) {
                 *errors.entry(*errno).or_insert(0u64) += count;
             }
-            let sample = FromAgent::Sample(Box::new(sample));
-            let sent = if is_simulated {
-                // Time waits, too.
-                self.out.send_while(&sample, || !self.is_alone())
-            } else {
-                self.out.send(&sample)
-            };
-            // Of a coordinator that is gone the listener knows, too. One that does not read is
-            // given
-            // up: waiting for it would hold up the workers, and leaving a sample out would be a gap
-            // that nobody is told of.
-            if sent.is_err() {
-                self.control.stop();
-            }
+            self.send_sample(sample, is_simulated);
         };
         let mut began = false;
         let looking = self.presence.as_ref().map(Presence::look);
@@ -80,33 +67,16 @@ impl Agent {
         let mut notes = parts.notes(number);
         let others = looking.map(Looking::end).unwrap_or_default();
         notes.extend(others.into_iter().map(|other| note(Fact::OtherRun(other))));
+        let mut late_ns = None;
         if let Ok(outcome) = &result {
-            let degraded = outcome.degraded.iter().cloned();
-            notes.extend(degraded.map(|one| note(Fact::EngineDegraded(one))));
-            notes.extend(outcome.stuck.iter().map(|stuck| {
-                let Stuck { requests, targets, waited } = stuck.clone();
-                note(Fact::Stuck { requests, targets, waited })
-            }));
+            notes.extend(facts(outcome).into_iter().map(note));
             notes.extend(outcome.findings.iter().cloned());
-        }
-        self.stuck |= result.as_ref().is_ok_and(|outcome| outcome.stuck.is_some());
-        let late_ns = result.as_ref().ok().filter(|_| began).map(|outcome| outcome.late_ns);
-        if let Ok(outcome) = &result
-            && !(outcome.left.is_empty() && outcome.pauses.is_empty() && outcome.flushes.is_empty())
-        {
-            let (left, pauses) = (outcome.left.clone(), outcome.pauses.clone());
-            let flushes = outcome.flushes.clone();
-            // A coordinator that is gone stops the stage by the listener.
-            let _ = self.out.answer(&FromAgent::LeftOver(Box::new(HostEnd {
-                stage: number,
-                host,
-                left,
-                pauses,
-                flushes,
-            })));
+            self.stuck |= outcome.stuck.is_some();
+            late_ns = began.then_some(outcome.late_ns);
+            self.tell_what_is_left(number, host, outcome);
         }
         let end = match result {
-            Ok(engine::StageOutcome { stuck: Some(stuck), .. }) => {
+            Ok(StageOutcome { stuck: Some(stuck), .. }) => {
                 StageEnd::Failed(format!("{}: {stuck}", stage.kind))
             }
             Ok(outcome) if outcome.failed => StageEnd::Failed(failure(stage, &errors)),
@@ -116,6 +86,32 @@ impl Agent {
             Err(error) => StageEnd::Failed(error.to_string()),
         };
         FromAgent::StageEnded { stage: number, end, notes, late_ns }
+    }
+
+    fn send_sample(&self, sample: IntervalSample, is_simulated: bool) {
+        let sample = FromAgent::Sample(Box::new(sample));
+        let sent = if is_simulated {
+            // Time waits, too.
+            self.out.send_while(&sample, || !self.is_alone())
+        } else {
+            self.out.send(&sample)
+        };
+        // Of a coordinator that is gone the listener knows, too. One that does not read is given
+        // up: waiting for it would hold up the workers, and leaving a sample out would be a gap
+        // that nobody is told of.
+        if sent.is_err() {
+            self.control.stop();
+        }
+    }
+
+    /// Says what a stage left behind, if anything.
+    fn tell_what_is_left(&self, stage: u32, host: u32, outcome: &StageOutcome) {
+        let StageOutcome { left, pauses, flushes, .. } = outcome.clone();
+        if !(left.is_empty() && pauses.is_empty() && flushes.is_empty()) {
+            let end = HostEnd { stage, host, left, pauses, flushes };
+            // A coordinator that is gone stops the stage by the listener.
+            let _ = self.out.answer(&FromAgent::LeftOver(Box::new(end)));
+        }
     }
 
     /// Whether the coordinator is gone.
@@ -131,6 +127,15 @@ impl Agent {
             Start::CalledOff => None,
         }
     }
+}
+
+/// What the stage did without, and what never came back.
+fn facts(outcome: &StageOutcome) -> Vec<Fact> {
+    let stuck = outcome.stuck.clone().map(|stuck| {
+        let Stuck { requests, targets, waited } = stuck;
+        Fact::Stuck { requests, targets, waited }
+    });
+    outcome.degraded.iter().cloned().map(Fact::EngineDegraded).chain(stuck).collect()
 }
 
 /// Why a stage that has to be whole is not.

@@ -64,7 +64,19 @@ impl Coordinator {
             return;
         }
         let can_resume = self.can_be_resumed();
-        let remedy = match (self.terms.policy.on_lost_host, can_resume) {
+        let remedy = self.remedy(can_resume);
+        let why = format!("host {name} was lost: {why}; {remedy}");
+        // Whoever resumes finds the layout that was written.
+        self.keep_data |= can_resume;
+        if let Step::Running(running) = &mut self.step {
+            running.end = StageEnd::Failed(why.clone());
+        }
+        self.halt(RunEnd::Failed(why), actions);
+    }
+
+    /// What to do about a run that ended because a host was lost.
+    fn remedy(&self, can_resume: bool) -> &'static str {
+        match (self.terms.policy.on_lost_host, can_resume) {
             (OnLostHost::Abort, false) if self.terms.hosts_go => {
                 "its machines go with the run: run it again, with --keep-vms to be able to go on, \
                  or let the suite say fleet.on_lost_host = \"continue\""
@@ -78,14 +90,7 @@ impl Coordinator {
             }
             (OnLostHost::Continue, true) => "too few hosts are left; go on with `plimsoll resume`",
             (_, false) => "see why, and start the run again",
-        };
-        let why = format!("host {name} was lost: {why}; {remedy}");
-        // Whoever resumes finds the layout that was written.
-        self.keep_data |= can_resume;
-        if let Step::Running(running) = &mut self.step {
-            running.end = StageEnd::Failed(why.clone());
         }
-        self.halt(RunEnd::Failed(why), actions);
     }
 
     /// Whether another run can go on with what is on record. Before the first stage nothing is, a

@@ -4,7 +4,7 @@
 use super::{Action, Coordinator, Owes, Reach};
 use crate::wire::FromAgent;
 use model::event::{HostEnd, MOST_SPANS};
-use model::{Event, Note, RunEnd};
+use model::{CounterSample, Event, Note, RunEnd};
 
 impl Coordinator {
     pub(super) fn hear(
@@ -21,15 +21,7 @@ impl Coordinator {
         host.heard(at_ns);
         match message {
             FromAgent::Sample(sample) => self.take_sample(number, *sample, actions),
-            FromAgent::Counters(mut sample) => {
-                sample.host = number as u32;
-                if self.step.running(sample.stage).is_some() {
-                    if self.finds(number) {
-                        self.timeline.counted(sample.host, &sample, self.now, actions);
-                    }
-                    actions.push(Action::Emit(Event::Counters(sample)));
-                }
-            }
+            FromAgent::Counters(sample) => self.take_counters(number, sample, actions),
             FromAgent::Waiting(mut waiting) => {
                 waiting.host = number as u32;
                 if self.step.running(waiting.stage).is_some() && waiting.spans.len() <= MOST_SPANS {
@@ -38,10 +30,9 @@ impl Coordinator {
             }
             FromAgent::Logged { stage, ago_ns, line } => {
                 let logged_ns = at_ns.saturating_sub(ago_ns);
-                let finds = self.finds(number);
-                finds.then(|| {
+                if self.finds(number) {
                     self.timeline.logged(number as u32, stage, logged_ns, &line, self.now, actions);
-                });
+                }
             }
             FromAgent::Pong { sent_ns, agent_ns } => {
                 let was_known = host.clock.is_known();
@@ -60,13 +51,7 @@ impl Coordinator {
             }
             FromAgent::Refused(why) if host.owes == Owes::Ready => {
                 self.debts.turn(host, Owes::Nothing);
-                let why = self.named(number, &why);
-                if self.end == RunEnd::Complete {
-                    self.halt(RunEnd::Failed(why), actions);
-                } else {
-                    // It was given up because the run ends: something of it may be there.
-                    self.left.push(why);
-                }
+                self.refused(number, &why, actions);
             }
             FromAgent::Armed { stage } if host.owes == Owes::Armed && self.step.arms(stage) => {
                 self.debts.turn(host, Owes::Start);
@@ -96,6 +81,31 @@ impl Coordinator {
             }
             // Facts were asked for before the run; the rest is out of turn, and changes nothing.
             _ => {}
+        }
+    }
+
+    fn take_counters(
+        &mut self,
+        number: usize,
+        mut sample: Box<CounterSample>,
+        actions: &mut Vec<Action>,
+    ) {
+        sample.host = number as u32;
+        if self.step.running(sample.stage).is_some() {
+            if self.finds(number) {
+                self.timeline.counted(sample.host, &sample, self.now, actions);
+            }
+            actions.push(Action::Emit(Event::Counters(sample)));
+        }
+    }
+
+    fn refused(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
+        let why = self.named(number, why);
+        if self.end == RunEnd::Complete {
+            self.halt(RunEnd::Failed(why), actions);
+        } else {
+            // It was given up because the run ends: something of it may be there.
+            self.left.push(why);
         }
     }
 

@@ -35,7 +35,7 @@ const TICK_NS: u64 = 100 * MILLI;
 const UNIX_NS: u64 = 1_800_000_000 * SECOND;
 
 /// What happened.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// How the run ended and when; `None` where its coordinator died.
     pub(super) end: Option<(RunEnd, u64)>,
@@ -88,7 +88,7 @@ impl Outcome {
 }
 
 /// What happened on one host and to it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct HostOutcome {
     /// What it sent, by stage.
     pub(super) sampled: Vec<Tally>,
@@ -321,16 +321,11 @@ impl<'a> World<'a> {
             is_out: script.is_absent,
             takes_part: !script.is_absent,
             outcome: HostOutcome {
-                sampled: Vec::new(),
                 arrived: all.clone(),
-                starts: Vec::new(),
-                loads: Vec::new(),
                 is_lost: script.is_absent,
                 relays: relays::above(&places, number),
-                removed: false,
-                locked_out: false,
                 gone_ns: script.is_absent.then_some(0),
-                kept: None,
+                ..HostOutcome::default()
             },
         };
         World {
@@ -353,22 +348,7 @@ impl<'a> World<'a> {
             record,
             told: None,
             recorded: 0,
-            outcome: Outcome {
-                end: None,
-                hosts: Vec::new(),
-                agreed_ns: Vec::new(),
-                deeds: Vec::new(),
-                happened: 0,
-                stopped_ns: None,
-                marks: Vec::new(),
-                under_way: None,
-                is_released: false,
-                is_unrecorded: false,
-                taken_over: false,
-                over_ns: 0,
-                broken: Vec::new(),
-                seen: BTreeSet::new(),
-            },
+            outcome: Outcome::default(),
             luck: Rng::new(derive(scenario.seed, &[17])),
             rng: Rng::new(derive(scenario.seed, &[6])),
             later: Rng::new(derive(scenario.seed, &[9])),

@@ -41,6 +41,14 @@ impl Server {
         self.machines.get_mut(name).ok_or_else(|| format!("govc: vm '{path}' not found"))
     }
 
+    fn devices(&mut self, vm: &str) -> Result<Vec<Value>, String> {
+        let disk = |(number, file): (usize, &String)| {
+            let uuid = format!("6000C29a-bbcc-ddee-ff00-11223344556{number}");
+            json!({ "name": "disk-205-0", "backing": { "fileName": file, "uuid": uuid } })
+        };
+        Ok(self.one(vm)?.disks.iter().enumerate().map(disk).collect())
+    }
+
     fn found(&self, words: &[&str]) -> Value {
         let (name, note) = (option(words, "-name"), option(words, "-config.annotation"));
         if name == "template" {
@@ -157,15 +165,7 @@ impl World for Server {
                 let disk = format!("[LocalDS_0] {}", option(words, "-disk"));
                 self.one(&vm).map(|one| one.disks.push(disk)).map(done)
             }
-            "device.info" => {
-                let disks = self.one(&vm)?.disks.clone();
-                let disk = |(number, file): (usize, &String)| {
-                    let uuid = format!("6000C29a-bbcc-ddee-ff00-11223344556{number}");
-                    json!({ "name": "disk-205-0", "backing": { "fileName": file, "uuid": uuid } })
-                };
-                let disks: Vec<Value> = disks.iter().enumerate().map(disk).collect();
-                Ok(json!({ "devices": disks }).to_string())
-            }
+            "device.info" => Ok(json!({ "devices": self.devices(&vm)? }).to_string()),
             "vm.power" if last.ends_with(&self.refused) && !self.refused.is_empty() => {
                 Err("govc: no host has room".into())
             }

@@ -197,6 +197,25 @@ pub fn counted(value: u64, noun: &str) -> Sentence {
     quantity(value as f64, &crate::ground::words::counted(value, noun))
 }
 
+/// What a table says of a name, in which each line is `name | sentence | …`; a test holds that each
+/// has a line.
+pub fn template<const N: usize>(table: &'static str, name: &str) -> [&'static str; N] {
+    let line = table.lines().find(|line| line.split(" | ").next() == Some(name));
+    let mut parts = line.unwrap_or_default().split('|').map(str::trim).skip(1);
+    [(); N].map(|()| parts.next().unwrap_or_default())
+}
+
+/// A template with what stands for each name in braces, shown in the way that is behind the name.
+pub fn filled(template: &str, shown: &dyn Fn(&str, &str) -> Sentence) -> Sentence {
+    template.split('{').fold(Sentence::default(), |said, part| match part.split_once('}') {
+        None => said.and(part),
+        Some((name, rest)) => {
+            let (name, way) = name.split_once(' ').unwrap_or((name, ""));
+            said.and(shown(name, way)).and(rest)
+        }
+    })
+}
+
 /// A sentence of these parts: words and quantities.
 macro_rules! sentence {
     ($($part:expr),* $(,)?) => {

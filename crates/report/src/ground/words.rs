@@ -296,36 +296,7 @@ pub fn work(work: &Work, workers: u32) -> String {
     if let Some(zones) = &work.zones {
         text.push_str(&of_zones(zones));
     }
-    let arrivals = |poisson: bool| if poisson { "Poisson" } else { "even" };
-    match &work.pace {
-        _ if work.trace.is_some() => {
-            let trace = work.trace.as_ref();
-            let requests = trace.map_or(0, |trace| trace.requests);
-            let length = trace.map_or(Nanos(0), |trace| trace.length);
-            text.push_str(&format!(
-                ", {} of a trace at their own instants, {length}",
-                counted(requests, "request")
-            ));
-        }
-        Pace::Open { rate, poisson } => {
-            text.push_str(&format!(
-                ", {} offered in total, {} arrivals",
-                self::rate(*rate),
-                arrivals(*poisson)
-            ));
-        }
-        Pace::Changing { curve, poisson } => {
-            let arrivals = arrivals(*poisson);
-            text.push_str(&format!(", offered in total {curve}; {arrivals} arrivals"));
-        }
-        Pace::Closed { think: Nanos(0), .. } => {}
-        Pace::Closed { think, burst } => {
-            text.push_str(&format!(
-                ", {think} of rest after every {}",
-                counted(u64::from(*burst), "request")
-            ));
-        }
-    }
+    text.push_str(&paced(work));
     if work.share > 0 {
         text.push_str(&format!(", bound to its group by share {}", work.share));
     }
@@ -339,6 +310,27 @@ pub fn work(work: &Work, workers: u32) -> String {
         text.push_str(&format!(", I/O priority {}", work.priority));
     }
     text
+}
+
+/// When its requests are sent, behind a comma; empty where each follows its answer at once.
+fn paced(work: &Work) -> String {
+    if let Some(trace) = &work.trace {
+        let requests = counted(trace.requests, "request");
+        return format!(", {requests} of a trace at their own instants, {}", trace.length);
+    }
+    let arrivals = |poisson: bool| if poisson { "Poisson" } else { "even" };
+    match &work.pace {
+        Pace::Open { rate, poisson } => {
+            format!(", {} offered in total, {} arrivals", self::rate(*rate), arrivals(*poisson))
+        }
+        Pace::Changing { curve, poisson } => {
+            format!(", offered in total {curve}; {} arrivals", arrivals(*poisson))
+        }
+        Pace::Closed { think: Nanos(0), .. } => String::new(),
+        Pace::Closed { think, burst } => {
+            format!(", {think} of rest after every {}", counted(u64::from(*burst), "request"))
+        }
+    }
 }
 
 /// `create, files of 4 KiB in the order of their numbers, 4 workers`, and what counts in its time.

@@ -212,9 +212,8 @@ mod tests {
     use analysis::testing;
     use model::inventory::{Media, NumaNode};
 
-    fn rich() -> HostFacts {
-        let mut facts = testing::host(0);
-        let disk = |name: &str| DeviceFacts {
+    fn disk(name: &str) -> DeviceFacts {
+        DeviceFacts {
             name: name.to_owned(),
             model: "EXAMPLE SSD 1T".to_owned(),
             size: Bytes::gib(1024),
@@ -227,7 +226,10 @@ mod tests {
             write_cache: "write back".to_owned(),
             numa_node: Some(1),
             ..DeviceFacts::default()
-        };
+        }
+    }
+
+    fn inventory() -> Inventory {
         let mount =
             |mount_point: &str, file_system: &str, source: &str, servers: &[&str]| MountFacts {
                 mount_point: mount_point.to_owned(),
@@ -237,15 +239,7 @@ mod tests {
                 network: !servers.is_empty(),
                 servers: servers.iter().map(|name| (*name).to_owned()).collect(),
             };
-        let link = |depth, kind, name: &str, detail: &str, device| Link {
-            depth,
-            kind,
-            name: name.to_owned(),
-            detail: detail.to_owned(),
-            device,
-            ..Link::default()
-        };
-        facts.inventory = Inventory {
+        Inventory {
             clock_source: "tsc".to_owned(),
             sockets: 2,
             cores: 32,
@@ -282,6 +276,19 @@ mod tests {
                 mount("/mnt/data", "xfs", "/dev/md0", &[]),
                 mount("/mnt/\u{1b}[2J", "nfs4", "filer:/x", &["filer"]),
             ],
+        }
+    }
+
+    fn rich() -> HostFacts {
+        let mut facts = testing::host(0);
+        facts.inventory = inventory();
+        let link = |depth, kind, name: &str, detail: &str, device| Link {
+            depth,
+            kind,
+            name: name.to_owned(),
+            detail: detail.to_owned(),
+            device,
+            ..Link::default()
         };
         facts.targets[0].chain = vec![
             link(0, LinkKind::FileSystem, "xfs", "/dev/md0 at /mnt/data", None),

@@ -30,37 +30,8 @@ pub fn sentence(fact: &Fact) -> String {
             format!("resumes {run}: {left} of {of} points left, {layout}")
         }
         Fact::HostLost { name, why } => format!("{name}: {why}"),
-        Fact::HostReturned { name, from } => match from {
-            TakesPart::NextStage => {
-                format!("{name}: back; it loads from the next stage on")
-            }
-            TakesPart::Point(point) => {
-                format!("{name}: back; it loads from point {} on", point.saturating_add(1))
-            }
-            TakesPart::Joins { point, hosts, of } => {
-                let all = if hosts == of { "all " } else { "" };
-                let of = if hosts == of { String::new() } else { format!(" of {of}") };
-                let point = point.saturating_add(1);
-                format!("{name}: joined; {all}{hosts}{of} hosts load from point {point} on")
-            }
-            TakesPart::Resumed => {
-                format!("{name}: back; it loads in the resumed run")
-            }
-        },
-        Fact::Hosts(AboutHosts::Unequal { most, odd, more }) => unequal(most, odd, *more),
-        Fact::Hosts(AboutHosts::StaysOut { name, why }) => {
-            format!("{name} stays out until the run ends: {why}")
-        }
-        Fact::Hosts(AboutHosts::LeftOut { hosts, of }) => left_out(hosts, *of),
-        Fact::Hosts(AboutHosts::Awaited { hosts, of }) => awaited(hosts, *of),
-        Fact::Hosts(AboutHosts::Started(starts)) => started(starts),
-        Fact::Hosts(AboutHosts::HoldOut { within, .. }) => format!(
-            "agents go on for {within} without their coordinator; `plimsoll take` takes them over"
-        ),
-        Fact::Hosts(AboutHosts::TakenOver { hosts, of, intervals }) => format!(
-            "taken over by another coordinator: {hosts} of {of} agents held out, and reported \
-             {intervals} intervals that were not recorded yet"
-        ),
+        Fact::HostReturned { name, from } => returned(name, from),
+        Fact::Hosts(about) => of_hosts(about),
         Fact::Stuck { requests, targets, waited } => format!(
             "stuck: {requests} {} outstanding at {} for {waited} after the load. Check whether the \
              target answers, or raise engine.patience.",
@@ -80,26 +51,7 @@ pub fn sentence(fact: &Fact) -> String {
         ),
         Fact::Adjusted(adjusted) => otherwise(adjusted),
         Fact::Mismatch(mismatch) => damaged(mismatch),
-        Fact::PageCache(PageCache::Before(eviction)) => {
-            let what = match eviction {
-                Eviction::Everything => "all that the host has cached is dropped (drop_caches)",
-                Eviction::Files => "its files are evicted from the page cache (posix_fadvise)",
-                Eviction::Nothing => "nothing is evicted from the page cache",
-            };
-            format!("before each stage that reads, {what}")
-        }
-        Fact::PageCache(PageCache::NotEvicted(error)) => {
-            format!("a file could not be evicted from the page cache: {}", error.words)
-        }
-        Fact::PageCache(PageCache::Left { bytes, of }) => {
-            let share = crate::ground::words::share(bytes.0 as f64 / of.0.max(1) as f64);
-            format!("{share} of the files ({bytes} of {of}) stayed in the page cache")
-        }
-        Fact::PageCache(PageCache::NotDropped(error)) => format!(
-            "the caches of the host could not be dropped: {}; run as root, or leave out \
-             engine.drop_caches",
-            error.words
-        ),
+        Fact::PageCache(about) => page_cache(about),
         Fact::DeviceRead { bytes, stage, workloads } => {
             format!("{bytes} bytes were read from devices in {stage} of {}", workloads.join(" + "))
         }
@@ -132,6 +84,66 @@ pub fn sentence(fact: &Fact) -> String {
                               goes unnoticed. Compare it with a copy that you trust."
             .to_owned(),
         Fact::Imported(imported) => super::imported::sentence(imported),
+    }
+}
+
+fn returned(name: &str, from: &TakesPart) -> String {
+    match from {
+        TakesPart::NextStage => format!("{name}: back; it loads from the next stage on"),
+        TakesPart::Resumed => format!("{name}: back; it loads in the resumed run"),
+        TakesPart::Point(point) => {
+            format!("{name}: back; it loads from point {} on", point.saturating_add(1))
+        }
+        TakesPart::Joins { point, hosts, of } => {
+            let all = if hosts == of { "all " } else { "" };
+            let of = if hosts == of { String::new() } else { format!(" of {of}") };
+            let point = point.saturating_add(1);
+            format!("{name}: joined; {all}{hosts}{of} hosts load from point {point} on")
+        }
+    }
+}
+
+fn of_hosts(about: &AboutHosts) -> String {
+    match about {
+        AboutHosts::Unequal { most, odd, more } => unequal(most, odd, *more),
+        AboutHosts::StaysOut { name, why } => {
+            format!("{name} stays out until the run ends: {why}")
+        }
+        AboutHosts::LeftOut { hosts, of } => left_out(hosts, *of),
+        AboutHosts::Awaited { hosts, of } => awaited(hosts, *of),
+        AboutHosts::Started(starts) => started(starts),
+        AboutHosts::HoldOut { within, .. } => format!(
+            "agents go on for {within} without their coordinator; `plimsoll take` takes them over"
+        ),
+        AboutHosts::TakenOver { hosts, of, intervals } => format!(
+            "taken over by another coordinator: {hosts} of {of} agents held out, and reported \
+             {intervals} intervals that were not recorded yet"
+        ),
+    }
+}
+
+fn page_cache(about: &PageCache) -> String {
+    match about {
+        PageCache::Before(eviction) => {
+            let what = match eviction {
+                Eviction::Everything => "all that the host has cached is dropped (drop_caches)",
+                Eviction::Files => "its files are evicted from the page cache (posix_fadvise)",
+                Eviction::Nothing => "nothing is evicted from the page cache",
+            };
+            format!("before each stage that reads, {what}")
+        }
+        PageCache::NotEvicted(error) => {
+            format!("a file could not be evicted from the page cache: {}", error.words)
+        }
+        PageCache::Left { bytes, of } => {
+            let share = crate::ground::words::share(bytes.0 as f64 / of.0.max(1) as f64);
+            format!("{share} of the files ({bytes} of {of}) stayed in the page cache")
+        }
+        PageCache::NotDropped(error) => format!(
+            "the caches of the host could not be dropped: {}; run as root, or leave out \
+             engine.drop_caches",
+            error.words
+        ),
     }
 }
 

@@ -5,7 +5,9 @@
 
 mod besides;
 
-use crate::ground::sentence::{Sentence, count, counted, names, quantity, sentence, share};
+use crate::ground::sentence::{
+    Sentence, count, counted, filled, names, quantity, sentence, share, template,
+};
 use crate::ground::words;
 use analysis::Warning;
 use analysis::doubts::Datum;
@@ -43,7 +45,7 @@ pub fn told(warning: &Warning) -> Told {
         let noun = if way.is_empty() { name } else { way };
         beside.or_else(|| datum(&known, way, noun)).unwrap_or_else(unknown)
     };
-    let [said, remedy, brief] = template(&name).map(|text| filled(text, &shown));
+    let [said, remedy, brief] = template(SENTENCES, &name).map(|text| filled(text, &shown));
     let sentence = if remedy == "".into() { said } else { sentence![said, " ", remedy] };
     Told { name, sentence, brief }
 }
@@ -51,24 +53,6 @@ pub fn told(warning: &Warning) -> Told {
 /// The name of a doubt's line.
 pub fn name(warning: &Warning) -> String {
     format!("{} {}", warning.code(), form(warning)).trim_end().to_owned()
-}
-
-/// The sentence, the remedy and the phrase of a doubt; a test holds that each has a line.
-fn template(name: &str) -> [&'static str; 3] {
-    let line = SENTENCES.lines().find(|line| line.split(" | ").next() == Some(name));
-    let mut parts = line.unwrap_or_default().split('|').map(str::trim).skip(1);
-    [(); 3].map(|()| parts.next().unwrap_or_default())
-}
-
-/// A template with what stands for each name in braces.
-fn filled(template: &str, shown: &dyn Fn(&str, &str) -> Sentence) -> Sentence {
-    template.split('{').fold(Sentence::default(), |said, part| match part.split_once('}') {
-        None => said.and(part),
-        Some((name, rest)) => {
-            let (name, way) = name.split_once(' ').unwrap_or((name, ""));
-            said.and(shown(name, way)).and(rest)
-        }
-    })
 }
 
 /// Evidence as it is shown: a share in `%`, a number with so many places, things by their noun.

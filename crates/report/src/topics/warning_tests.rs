@@ -22,15 +22,8 @@ fn other_run(same_place: bool) -> Warning {
     Warning::OtherRuns { hosts: vec!["node3".into()], runs: vec![other] }
 }
 
-#[test]
-fn every_doubt_is_a_sentence_with_its_figure() {
-    let straggler = |host: &str, level, loss| Straggler { host: host.into(), level, loss };
-    let stragglers = vec![
-        straggler("node3", 0.21, 0.5),
-        straggler("node7", 0.5, 0.25),
-        straggler("node9", 0.799, 0.125),
-    ];
-    let all = [
+fn of_conditions() -> Vec<Warning> {
+    vec![
         Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
         Warning::ReadFromMemory { share: 0.97 },
         Warning::NotCarried { op: Op::Read, share: 0.02 },
@@ -77,6 +70,17 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         Warning::QuotaThrottled { host: "node1".into(), share: 1.0 },
         Warning::WorkerBusy { share: 0.97 },
         Warning::WorkerBusy { share: 1.4 },
+    ]
+}
+
+fn of_load_and_device() -> Vec<Warning> {
+    let straggler = |host: &str, level, loss| Straggler { host: host.into(), level, loss };
+    let stragglers = vec![
+        straggler("node3", 0.21, 0.5),
+        straggler("node7", 0.5, 0.25),
+        straggler("node9", 0.799, 0.125),
+    ];
+    vec![
         Warning::RateMissed {
             asked: Rate::Iops { milli: 10_000_000 },
             done: 0.955,
@@ -110,6 +114,11 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         Warning::MoreAtDevice { op: Op::Write, share: 3.2 },
         Warning::OtherIo { op: Op::Read, bytes_per_s: 45e6 },
         Warning::Merged { op: Op::Read, share: 0.13 },
+    ]
+}
+
+fn of_testbed_and_run() -> Vec<Warning> {
+    vec![
         Warning::Throttled { iops: 3_000.0, bytes_per_s: 12_288_000.0, spread: 0.0004 },
         Warning::BurstSpent { at: Nanos::seconds(31), moved: Bytes::gib(40), share: 0.2 },
         Warning::Stolen { host: "node3".into(), share: 0.21 },
@@ -163,7 +172,12 @@ fn every_doubt_is_a_sentence_with_its_figure() {
         Warning::Simulated,
         Warning::AboveCeiling { share: 1.2, layer: Layer::Drives },
         Warning::NothingCompleted,
-    ];
+    ]
+}
+
+#[test]
+fn every_doubt_is_a_sentence_with_its_figure() {
+    let all = [of_conditions(), of_load_and_device(), of_testbed_and_run()].concat();
     let text: Vec<String> =
         all.iter().map(|doubt| format!("{:20} {}", doubt.code(), sentence(doubt))).collect();
     let codes: BTreeSet<&str> = all.iter().map(Warning::code).collect();

@@ -70,37 +70,8 @@ fn main() {
     let mut writer =
         Writer::create(&path, &record.plan, &record.testbed, "example", 0).expect("a new file");
     writer.append(&Event::StageStarted { stage, unix_ns: 0 }).expect("room");
-    let mut appended: Vec<Duration> = Vec::new();
-    let mut rng_of = Rng::new(9);
-    let counted = |busy: BusyHost, rng: &mut Rng, number: u32| -> Vec<Event> {
-        let of = |host| Event::Counters(Box::new(busy.second(rng, stage, host, number)));
-        (0..hosts).map(of).collect()
-    };
-    let mut pool: Vec<Vec<Event>> =
-        busy.map_or(Vec::new(), |busy| (0..COUNTED).map(|n| counted(busy, &mut rng, n)).collect());
-    let count = |number| busy.map_or(Vec::new(), |busy| counted(busy, &mut Rng::new(8), number));
-    // Samples of all hosts, and behind them their counters.
-    let mut events: Vec<Event> =
-        (0..hosts).map(|_| Event::StageStarted { stage, unix_ns: 0 }).chain(count(0)).collect();
-    for interval in 0..written.saturating_mul(60) {
-        let mut sample = |host: u32| {
-            let op = kinds[(rng.below(SECONDS)) as usize].clone();
-            Event::Sample(sample(stage, host, interval, workers, op))
-        };
-        let (samples, counters) = events.split_at_mut(hosts as usize);
-        samples.iter_mut().zip(0..hosts).for_each(|(place, host)| *place = sample(host));
-        for (host, place) in counters.iter_mut().enumerate() {
-            std::mem::swap(place, &mut pool[rng_of.below(COUNTED.into()) as usize][host]);
-            if let Event::Counters(second) = place {
-                let jitter_ns = second.start_ns % SECOND_NS;
-                second.number = interval;
-                second.start_ns = u64::from(interval) * SECOND_NS + jitter_ns;
-            }
-        }
-        let before = on_processor();
-        writer.append_all(&events).expect("room");
-        appended.push(on_processor().saturating_sub(before));
-    }
+    let load = Load { stage, hosts, workers, busy, kinds };
+    let mut appended = load.append(&mut writer, written.saturating_mul(60), &mut rng);
     let ended = on_processor();
     writer.append(&Event::StageEnded { stage, end: StageEnd::Complete }).expect("room");
     writer
@@ -134,6 +105,60 @@ fn main() {
         bytes / samples.max(1),
         begun.elapsed()
     );
+}
+
+/// What every second of the run has.
+struct Load {
+    stage: u32,
+    hosts: u32,
+    workers: u32,
+    busy: Option<BusyHost>,
+    kinds: Vec<OpSample>,
+}
+
+impl Load {
+    /// Appends so many seconds; how long each took of a processor.
+    fn append(&self, writer: &mut Writer, seconds: u32, rng: &mut Rng) -> Vec<Duration> {
+        let Load { stage, hosts, workers, .. } = *self;
+        let mut rng_of = Rng::new(9);
+        let mut pool: Vec<Vec<Event>> = match self.busy {
+            Some(_) => (0..COUNTED).map(|number| self.counted(rng, number)).collect(),
+            None => Vec::new(),
+        };
+        // Samples of all hosts, and behind them their counters.
+        let mut events: Vec<Event> = (0..hosts)
+            .map(|_| Event::StageStarted { stage, unix_ns: 0 })
+            .chain(self.counted(&mut Rng::new(8), 0))
+            .collect();
+        let mut appended = Vec::new();
+        for interval in 0..seconds {
+            let mut sample = |host: u32| {
+                let op = self.kinds[(rng.below(SECONDS)) as usize].clone();
+                Event::Sample(sample(stage, host, interval, workers, op))
+            };
+            let (samples, counters) = events.split_at_mut(hosts as usize);
+            samples.iter_mut().zip(0..hosts).for_each(|(place, host)| *place = sample(host));
+            for (host, place) in counters.iter_mut().enumerate() {
+                std::mem::swap(place, &mut pool[rng_of.below(COUNTED.into()) as usize][host]);
+                if let Event::Counters(second) = place {
+                    let jitter_ns = second.start_ns % SECOND_NS;
+                    second.number = interval;
+                    second.start_ns = u64::from(interval) * SECOND_NS + jitter_ns;
+                }
+            }
+            let before = on_processor();
+            writer.append_all(&events).expect("room");
+            appended.push(on_processor().saturating_sub(before));
+        }
+        appended
+    }
+
+    /// What the kernels of all hosts count in a second.
+    fn counted(&self, rng: &mut Rng, number: u32) -> Vec<Event> {
+        let Some(busy) = self.busy else { return Vec::new() };
+        let of = |host| Event::Counters(Box::new(busy.second(rng, self.stage, host, number)));
+        (0..self.hosts).map(of).collect()
+    }
 }
 
 /// For how long this thread had a processor so far: on a machine with other work, that says more

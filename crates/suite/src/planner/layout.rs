@@ -4,7 +4,7 @@
 use super::clients::are_imagined;
 use super::room::{space, used};
 use super::sizes::{Sizes, alignment, unit_of};
-use super::{GivenUp, Refusal, RefusalKind, ScenarioRequest, is_null, trims, zones};
+use super::{Refusal, RefusalKind, ScenarioRequest, is_null, trims, zones};
 use crate::{LayoutKind, PointSpec, WorkloadSpec};
 use form::{Auto, Count};
 use model::load::SizeMix;
@@ -136,6 +136,27 @@ fn is_cluster(target: &Target) -> bool {
     target.kind == PlannedTarget::Simulated && target.path.starts_with(SIMULATED_CLUSTER)
 }
 
+/// Whether its owner gave a target up, by the name of a device.
+fn is_given_up(
+    request: &ScenarioRequest<'_>,
+    facts: &HostFacts,
+    target: &TargetFacts,
+) -> Result<bool, Refusal> {
+    let mut given = request.destroy_data.iter().filter(|given| given.device == target.path);
+    if request.hosts.len() == 1 {
+        return Ok(
+            given.any(|given| given.host.as_ref().is_none_or(|host| *host == facts.hostname))
+        );
+    }
+    if given.clone().any(|given| given.host.is_none()) {
+        let what = "--destroy-data names a device without its host, and there are several hosts";
+        let (host, path) = (&facts.hostname, &target.path);
+        let remedy = format!("name it on each host, such as --destroy-data {host}:{path}");
+        return Err(refuse(target, what, &remedy));
+    }
+    Ok(given.any(|given| given.host.as_ref() == Some(&facts.hostname)))
+}
+
 /// What may be done to a target.
 fn kind_of(
     request: &ScenarioRequest<'_>,
@@ -143,20 +164,7 @@ fn kind_of(
     target: &TargetFacts,
 ) -> Result<PlannedTarget, Refusal> {
     let several = request.hosts.len() > 1;
-    let names =
-        |host: &Option<String>| host.as_ref().map_or(!several, |host| *host == facts.hostname);
-    let of_device = |given: &&GivenUp| given.device == target.path;
-    let given_up = request.destroy_data.iter().filter(of_device).any(|given| names(&given.host));
-    if several && request.destroy_data.iter().filter(of_device).any(|given| given.host.is_none()) {
-        return Err(refuse(
-            target,
-            "--destroy-data names a device without its host, and there are several hosts",
-            &format!(
-                "name it on each host, such as --destroy-data {}:{}",
-                facts.hostname, target.path
-            ),
-        ));
-    }
+    let given_up = is_given_up(request, facts, target)?;
     let directory = |root: &str| PlannedTarget::Directory { root: root.to_owned() };
     if is_null(request) {
         return Ok(PlannedTarget::ReadOnly);
@@ -199,24 +207,10 @@ fn kind_of(
             "is a file that Plimsoll did not make",
             "name a directory, or read the file as it is with --existing",
         )),
-        TargetKind::Device { in_use: Some(why), .. } => {
-            Err(refuse(target, &format!("the device is in use: {why}"), "name an unused device"))
+        TargetKind::Device { in_use, .. } => {
+            let host = if several { format!("{}:", facts.hostname) } else { String::new() };
+            device(target, in_use.as_deref(), given_up, &host)
         }
-        TargetKind::Device { .. } if !given_up => Err(refuse(
-            target,
-            "is a block device, and a run would overwrite it",
-            &format!(
-                "say --destroy-data {}{} to give up what is on it, or read it with --existing",
-                if several { format!("{}:", facts.hostname) } else { String::new() },
-                target.path
-            ),
-        )),
-        TargetKind::Device { .. } if !target.writable => Err(refuse(
-            target,
-            "may not be opened for writing",
-            "run as root, or get permission on the device",
-        )),
-        TargetKind::Device { .. } => Ok(PlannedTarget::Device),
         TargetKind::Other(what) => {
             Err(refuse(target, &format!("is {what}"), "name a directory, a file or a device"))
         }
@@ -233,6 +227,31 @@ fn kind_of(
     }
 }
 
+/// A device may be overwritten where nobody uses it and its owner gave it up.
+fn device(
+    target: &TargetFacts,
+    in_use: Option<&str>,
+    given_up: bool,
+    host: &str,
+) -> Result<PlannedTarget, Refusal> {
+    if let Some(why) = in_use {
+        let what = format!("the device is in use: {why}");
+        return Err(refuse(target, &what, "name an unused device"));
+    }
+    if !given_up {
+        let remedy = format!(
+            "say --destroy-data {host}{} to give up what is on it, or read it with --existing",
+            target.path
+        );
+        return Err(refuse(target, "is a block device, and a run would overwrite it", &remedy));
+    }
+    if !target.writable {
+        let remedy = "run as root, or get permission on the device";
+        return Err(refuse(target, "may not be opened for writing", remedy));
+    }
+    Ok(PlannedTarget::Device)
+}
+
 fn files_of(
     request: &ScenarioRequest<'_>,
     target: &TargetFacts,
@@ -243,16 +262,13 @@ fn files_of(
     let unit = unit_of(request, target);
     if request.scenario.layout.kind.value == LayoutKind::Tree {
         // Its files come and go with the operations.
-        return match kind {
-            PlannedTarget::Directory { .. } => Ok(Vec::new()),
-            PlannedTarget::Simulated if target.path.starts_with(SIMULATED_CLUSTER) => {
-                Ok(Vec::new())
-            }
-            _ => Err(refuse(
-                target,
-                "is not a directory, and files of a tree go into one",
-                "name a directory",
-            )),
+        let is_folder = matches!(kind, PlannedTarget::Directory { .. })
+            || *kind == PlannedTarget::Simulated && target.path.starts_with(SIMULATED_CLUSTER);
+        let what = "is not a directory, and files of a tree go into one";
+        return if is_folder {
+            Ok(Vec::new())
+        } else {
+            Err(refuse(target, what, "name a directory"))
         };
     }
     match (&target.kind, kind) {
@@ -270,13 +286,7 @@ fn files_of(
                 .map(|number| TargetFile { path: path.clone(), size: size_of(number) });
             let files: Vec<TargetFile> = files.collect();
             let wanted = Bytes(files.iter().map(|file| file.size.0).fold(0, u64::saturating_add));
-            if wanted > *size && !are_imagined(request.spec) {
-                let what = format!(
-                    "has {size} for each host, less than the {wanted} that are to be loaded"
-                );
-                let remedy = "give a smaller layout.size, or a smaller --scale";
-                return Err(refuse(target, &what, remedy).too_small(*size, wanted));
-            }
+            has_room(request, target, (*size, " for each host"), *size, wanted)?;
             Ok(files)
         }
         (
@@ -286,20 +296,13 @@ fn files_of(
             _,
         ) => {
             let whole = size.round_down(unit);
+            let scale = request.scale.size;
             let wanted = match sizes.largest() {
-                Some(fixed) => {
-                    fixed.max(if request.scale.size.is_one() { Bytes(0) } else { sizes.least })
-                }
-                None if request.existing => {
-                    Bytes(request.scale.size.apply(whole.0)).max(sizes.least)
-                }
+                Some(fixed) => fixed.max(if scale.is_one() { Bytes(0) } else { sizes.least }),
+                None if request.existing => Bytes(scale.apply(whole.0)).max(sizes.least),
                 None => sizes.auto_share.max(sizes.least).min(whole),
             };
-            if wanted > whole && !are_imagined(request.spec) {
-                let what = format!("has {size}, less than the {wanted} that are to be loaded");
-                let remedy = "give a smaller layout.size, or a smaller --scale";
-                return Err(refuse(target, &what, remedy).too_small(*size, wanted));
-            }
+            has_room(request, target, (*size, ""), whole, wanted)?;
             Ok(vec![TargetFile { path: target.path.clone(), size: wanted.round_down(unit) }])
         }
         (_, PlannedTarget::Directory { root }) => {
@@ -322,6 +325,22 @@ fn files_of(
             Ok((0..sizes.files).map(|_| TargetFile { path: target.path.clone(), size }).collect())
         }
     }
+}
+
+/// Refuses what is more than the `room` in a target of so many bytes.
+fn has_room(
+    request: &ScenarioRequest<'_>,
+    target: &TargetFacts,
+    (size, of): (Bytes, &str),
+    room: Bytes,
+    wanted: Bytes,
+) -> Result<(), Refusal> {
+    if wanted <= room || are_imagined(request.spec) {
+        return Ok(());
+    }
+    let what = format!("has {size}{of}, less than the {wanted} that are to be loaded");
+    let remedy = "give a smaller layout.size, or a smaller --scale";
+    Err(refuse(target, &what, remedy).too_small(size, wanted))
 }
 
 /// The sizes of `files` files, down to whole units. Each next one has the size that is furthest

@@ -40,6 +40,7 @@ use model::curve::Curve;
 use model::note::{Adjusted, Fact, ScaledTime};
 use model::plan::{
     FleetPolicy, HostPlan, Keep, Origin, Plan, PlanNote, Point, Prerun, Rounds, Steady, Stop,
+    Target,
 };
 use model::scale::Scale;
 use model::testbed::HostFacts;
@@ -95,6 +96,9 @@ pub struct GivenUp {
     pub device: String,
 }
 
+/// The number of a host, what it is, and its targets.
+type Loaded<'a> = (usize, &'a HostFacts, Vec<Target>);
+
 /// The greatest time of a stage that ends when it is steady, where the suite leaves it open, in
 /// least times.
 const AUTO_MOST: u64 = 12;
@@ -131,76 +135,36 @@ fn told_once(refusals: Vec<Refusal>) -> Vec<Refusal> {
 
 /// The plan of one scenario.
 fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
-    let mut notes = Vec::new();
-    let mut refusals = Vec::new();
+    let (mut notes, mut refusals) = (Vec::new(), Vec::new());
     let hosts = clients::hosts(request, &mut notes);
     let (scenario, mut places) = placement::resolved(request.spec, request.scenario, &hosts)?;
     let spec = request.spec;
     let request = &ScenarioRequest { hosts: &hosts, scenario: &scenario, ..*request };
     let parted = rate_shares::parted(computed::points(request, &mut notes, &mut refusals));
-    if !refusals.is_empty() {
-        return Err(refusals);
-    }
+    none(std::mem::take(&mut refusals))?;
     let usable = usable_points(request, &parted.planned, &mut notes, &mut refusals);
     let points: Vec<&PointSpec> = usable.iter().map(|point| &point.spec).collect();
     let times = Times::of(request, &mut notes);
-    let mut hosts = Vec::new();
-    for (number, facts) in request.hosts.iter().enumerate() {
-        match layout::targets(request, facts, &points, &mut notes) {
-            Ok(targets) => hosts.push((number, facts, targets)),
-            Err(reasons) => {
-                refusals.extend(reasons.into_iter().map(|reason| named(request, facts, reason)));
-            }
-        }
-    }
-    if !refusals.is_empty() {
-        return Err(refusals);
-    }
-    if let [(_, _, first), others @ ..] = hosts.as_mut_slice()
-        && scenario.layout.kind.value == LayoutKind::SharedFile
-    {
-        let join = |(_, facts, mine): &mut (_, &HostFacts, _)| {
-            layout::join(first, mine, &facts.hostname).err()
-        };
-        refusals.extend(others.iter_mut().filter_map(join));
-    }
-    if !refusals.is_empty() {
-        return Err(refusals);
-    }
+    let mut hosts = hosts_with_targets(request, &points, &mut notes, refusals)?;
     let groups = rotation::join(request, &points, &mut hosts, &mut places)?;
     if !are_imagined(spec) {
         let least = hosts
             .first()
             .map_or(Bytes(0), |(_, facts, _)| sizes::Sizes::of(request, facts, &points).least);
         let each = hosts.iter().map(|(_, facts, targets)| (*facts, targets.as_slice()));
-        refusals.extend(room::space_together(each, request.scale, least));
-    }
-    if !refusals.is_empty() {
-        return Err(refusals);
+        none(room::space_together(each, request.scale, least))?;
     }
     hosts::notes(request.hosts, &mut notes);
     let stages = stages::stages(request, &points, &times, &mut notes);
-    let mut host_plans = Vec::new();
-    for ((number, facts, targets), groups) in hosts.into_iter().zip(groups) {
+    let hosts = hosts.into_iter().zip(groups).map(|((number, facts, targets), groups)| {
         let host = stages::Host { number: number as u32, facts, targets, groups };
-        match stages::host_plan(request, &points, &stages, host, times.interval) {
-            Ok(plan) => host_plans.push(plan),
-            Err(mut reasons) => refusals.append(&mut reasons),
-        }
-    }
-    if !refusals.is_empty() {
-        return Err(refusals);
-    }
-    let overlaps = contents::overlaps(request, &host_plans);
-    if !overlaps.is_empty() {
-        return Err(overlaps);
-    }
-    let shared = disks::shared(&host_plans, request.hosts);
-    if !shared.is_empty() {
-        return Err(shared);
-    }
-    shared_trees::lend(request, &points, &stages, &mut host_plans)?;
-    take_turns(&mut host_plans);
+        stages::host_plan(request, &points, &stages, host, times.interval)
+    });
+    let mut hosts = all_or_refusals(hosts)?;
+    none(contents::overlaps(request, &hosts))?;
+    none(disks::shared(&hosts, request.hosts))?;
+    shared_trees::lend(request, &points, &stages, &mut hosts)?;
+    take_turns(&mut hosts);
     contents::notes(request, &stages, &mut notes);
     notes.dedup();
     Ok(Plan {
@@ -220,7 +184,7 @@ fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
         keep: keep_of(request.spec),
         points: usable.iter().map(|point| point_of(request, point)).collect(),
         stages,
-        hosts: host_plans,
+        hosts,
         notes,
         search: None,
         rate_shares: parted.shares(request, &usable),
@@ -228,6 +192,54 @@ fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
         objective: spec.objective.objective(),
         events: spec.events.iter().map(|event| event.planned(&spec.vms, request.scale)).collect(),
     })
+}
+
+/// Goes on where nothing speaks against it.
+fn none(refusals: Vec<Refusal>) -> Result<(), Vec<Refusal>> {
+    if refusals.is_empty() { Ok(()) } else { Err(refusals) }
+}
+
+/// All of them, or every reason why not.
+fn all_or_refusals<T>(
+    each: impl Iterator<Item = Result<T, Vec<Refusal>>>,
+) -> Result<Vec<T>, Vec<Refusal>> {
+    let (mut all, mut refusals) = (Vec::new(), Vec::new());
+    for one in each {
+        match one {
+            Ok(one) => all.push(one),
+            Err(reasons) => refusals.extend(reasons),
+        }
+    }
+    none(refusals).map(|()| all)
+}
+
+/// Each host with its number and its targets; of a shared file, all have those of the first.
+/// `refusals` are those that are known already.
+fn hosts_with_targets<'a>(
+    request: &ScenarioRequest<'a>,
+    points: &[&PointSpec],
+    notes: &mut Vec<PlanNote>,
+    mut refusals: Vec<Refusal>,
+) -> Result<Vec<Loaded<'a>>, Vec<Refusal>> {
+    let mut hosts = Vec::new();
+    for (number, facts) in request.hosts.iter().enumerate() {
+        match layout::targets(request, facts, points, notes) {
+            Ok(targets) => hosts.push((number, facts, targets)),
+            Err(reasons) => {
+                refusals.extend(reasons.into_iter().map(|reason| named(request, facts, reason)));
+            }
+        }
+    }
+    none(refusals)?;
+    let mut apart = Vec::new();
+    if let [(_, _, first), others @ ..] = hosts.as_mut_slice()
+        && request.scenario.layout.kind.value == LayoutKind::SharedFile
+    {
+        let join =
+            |(_, facts, mine): &mut Loaded<'_>| layout::join(first, mine, &facts.hostname).err();
+        apart.extend(others.iter_mut().filter_map(join));
+    }
+    none(apart).map(|()| hosts)
 }
 
 /// The rounds over the points of a plan, in the order in which they run.

@@ -1,7 +1,7 @@
 //! Hosts that load what other hosts wrote: which files these are, and whether they can be seen
 //! there.
 
-use super::{Refusal, RefusalKind, ScenarioRequest, is_null};
+use super::{Loaded, Refusal, RefusalKind, ScenarioRequest, is_null};
 use crate::PointSpec;
 use model::plan::{HostPlace, PlannedTarget, Target};
 use model::testbed::HostFacts;
@@ -52,7 +52,7 @@ fn reduced(rotate: u64, hosts: usize) -> u32 {
 pub(super) fn join(
     request: &ScenarioRequest<'_>,
     points: &[&PointSpec],
-    hosts: &mut [(usize, &HostFacts, Vec<Target>)],
+    hosts: &mut [Loaded<'_>],
     places: &mut [HostPlace],
 ) -> Result<Vec<Groups>, Vec<Refusal>> {
     let own: Vec<Vec<Target>> = hosts.iter().map(|(_, _, targets)| targets.clone()).collect();

@@ -6,7 +6,7 @@ use super::selection;
 use super::share::{Share, too_much_memory};
 use super::sizes::{Sizes, workers};
 use super::trees::Forest;
-use super::{Refusal, ScenarioRequest, Times, contents, is_null, trees};
+use super::{Refusal, ScenarioRequest, Times, contents, is_null, none, trees};
 use crate::check::MOST_SHARES;
 use crate::{
     Arrivals, FileOrder, Flush, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec,
@@ -20,8 +20,8 @@ use model::note::{Adjusted, Fact};
 use model::offered::Offered;
 use model::op::Op;
 use model::plan::{
-    EngineSettings, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget, Stage, StageKind,
-    Stop, Target, Work, Worker,
+    Contents, EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget,
+    Stage, StageKind, Stop, Target, Work, Worker,
 };
 use model::population::{Population, PopulationStage};
 use model::rng::derive;
@@ -57,69 +57,81 @@ pub(super) fn stages(
         let work = preparing(&request.scenario.stages, depth);
         stages.push(Stage { kind: StageKind::Prepare, point: None, works: vec![work] });
     }
-    for (number, point) in points.iter().enumerate() {
-        if let Some(work) = metadata_work(request, point, times) {
-            let mut add = |kind, work| {
-                stages.push(Stage { kind, point: Some(number as u32), works: vec![work] });
-            };
-            if work.metadata.is_some_and(|metadata| metadata.population.is_some()) {
-                add(StageKind::Prepare, filling(&work));
-                if times.precondition > Nanos(0) {
-                    let stop = times.precondition_stop();
-                    add(StageKind::Precondition, Work { stop, ..work.clone() });
+    for (number, point) in (0..).zip(points) {
+        let of_point = match metadata_work(request, point, times) {
+            Some(work) => metadata_stages(work, times),
+            None => {
+                let is_deep = |workload: &WorkloadSpec| workload.depth.value.0 > 1;
+                if one_at_a_time && point.workloads.iter().any(is_deep) {
+                    notes.push(PlanNote { fact: Fact::Adjusted(Adjusted::OneOutstanding) });
                 }
+                block_stages(request, point, times, &depth)
             }
-            add(StageKind::Measure, work);
-            continue;
-        }
-        if one_at_a_time && point.workloads.iter().any(|workload| workload.depth.value.0 > 1) {
-            notes.push(PlanNote { fact: Fact::Adjusted(Adjusted::OneOutstanding) });
-        }
-        let mut add = |kind, stop| {
-            let one = |workload: &WorkloadSpec| {
-                let mut work = work(workload, depth(workload.depth.value.0), stop);
-                work.most = most(request, &work);
-                if workload.sharing.value == Sharing::Interleaved {
-                    let turns = request
-                        .hosts
-                        .iter()
-                        .map(|host| u64::from(workers(workload, host)))
-                        .sum::<u64>();
-                    work.pattern.stride = Bytes(work.largest_block().0.saturating_mul(turns));
-                }
-                if workload.rate_of.value == RateOf::Worker {
-                    let of_host = |host| u64::from(workers(workload, host));
-                    of_each_worker(&mut work.pace, request.hosts.iter().map(of_host).sum());
-                }
-                if let Pace::Changing { curve, .. } = &mut work.pace {
-                    *curve = times.shrink(curve, request.scenario.stages.measure.value);
-                }
-                work
-            };
-            let works = point.workloads.iter().map(one).collect();
-            stages.push(Stage { kind, point: Some(number as u32), works });
         };
-        if times.precondition > Nanos(0) {
-            add(StageKind::Precondition, times.precondition_stop());
-        }
-        add(StageKind::Measure, measure_stop(&request.scenario.stages, times));
-        if stages.last().is_some_and(|stage| contents::has_pass(request, &stage.works)) {
-            let block = request.scenario.stages.pass_block();
-            let work = Work::simple(
-                block,
-                Percent::ALL,
-                Access::Sequential,
-                depth(PREPARE_DEPTH),
-                Stop::Amount,
-            );
-            stages.push(Stage {
-                kind: StageKind::Verify,
-                point: Some(number as u32),
-                works: vec![work],
-            });
-        }
+        let stage = |(kind, works)| Stage { kind, point: Some(number), works };
+        stages.extend(of_point.into_iter().map(stage));
     }
     stages
+}
+
+/// The stages of a point of metadata, which has one work.
+fn metadata_stages(work: Work, times: &Times) -> Vec<(StageKind, Vec<Work>)> {
+    let mut stages = Vec::new();
+    if work.metadata.is_some_and(|metadata| metadata.population.is_some()) {
+        stages.push((StageKind::Prepare, vec![filling(&work)]));
+        if times.precondition > Nanos(0) {
+            let stop = times.precondition_stop();
+            stages.push((StageKind::Precondition, vec![Work { stop, ..work.clone() }]));
+        }
+    }
+    stages.push((StageKind::Measure, vec![work]));
+    stages
+}
+
+/// The stages of a point that reads and writes blocks.
+fn block_stages(
+    request: &ScenarioRequest<'_>,
+    point: &PointSpec,
+    times: &Times,
+    depth: &dyn Fn(u32) -> u32,
+) -> Vec<(StageKind, Vec<Work>)> {
+    let spec = &request.scenario.stages;
+    let works = |stop| -> Vec<Work> {
+        let work = |workload: &WorkloadSpec| {
+            let mut work = work(workload, depth(workload.depth.value.0), stop);
+            work.most = most(request, &work);
+            if workload.sharing.value == Sharing::Interleaved {
+                let turns = all_workers(request, workload);
+                work.pattern.stride = Bytes(work.largest_block().0.saturating_mul(turns));
+            }
+            if workload.rate_of.value == RateOf::Worker {
+                of_each_worker(&mut work.pace, all_workers(request, workload));
+            }
+            if let Pace::Changing { curve, .. } = &mut work.pace {
+                *curve = times.shrink(curve, spec.measure.value);
+            }
+            work
+        };
+        point.workloads.iter().map(work).collect()
+    };
+    let mut stages = Vec::new();
+    if times.precondition > Nanos(0) {
+        stages.push((StageKind::Precondition, works(times.precondition_stop())));
+    }
+    let measured = works(measure_stop(spec, times));
+    let has_pass = contents::has_pass(request, &measured);
+    stages.push((StageKind::Measure, measured));
+    if has_pass {
+        let (depth, stop) = (depth(PREPARE_DEPTH), Stop::Amount);
+        let pass = Work::simple(spec.pass_block(), Percent::ALL, Access::Sequential, depth, stop);
+        stages.push((StageKind::Verify, vec![pass]));
+    }
+    stages
+}
+
+/// How many workers of all hosts together do what a workload says.
+fn all_workers(request: &ScenarioRequest<'_>, workload: &WorkloadSpec) -> u64 {
+    request.hosts.iter().map(|host| u64::from(workers(workload, host))).sum()
 }
 
 /// What a purge gives back: everything, in order and one after the other.
@@ -183,8 +195,7 @@ fn metadata_work(request: &ScenarioRequest<'_>, point: &PointSpec, times: &Times
         work.pace = self::work(workload, 1, stop).pace;
         if let (Pace::Open { rate, .. }, RateOf::Worker) = (&mut work.pace, workload.rate_of.value)
         {
-            let of_host = |host| u64::from(workers(workload, host));
-            *rate = rate.times(request.hosts.iter().map(of_host).sum());
+            *rate = rate.times(all_workers(request, workload));
         }
     }
     work.metadata = Some(MetadataWork {
@@ -335,119 +346,131 @@ pub(super) fn host_plan(
     host: Host<'_>,
     interval: Nanos,
 ) -> Result<HostPlan, Vec<Refusal>> {
-    let wanted = Sizes::of(request, host.facts, points);
     let mut refusals = Vec::new();
     let mut host_stages = Vec::new();
-    let mut forest = Forest::new(request, &host.targets);
-    for (number, stage) in stages.iter().enumerate() {
+    let mut shares = Shares {
+        request,
+        host: &host,
+        wanted: Sizes::of(request, host.facts, points),
+        forest: Forest::new(request, &host.targets),
+    };
+    for (number, stage) in (0..).zip(stages) {
         let point = stage.point.map(|point| points[point as usize]);
-        // What goes through the layout as a whole is no workload's.
-        let of_workloads = point.filter(|_| stage.kind != StageKind::Verify);
         let mut workers: Vec<Worker> = Vec::new();
-        for (index, work) in stage.works.iter().enumerate() {
-            let workload = of_workloads.and_then(|point| point.workloads.get(index));
-            let tree = of_workloads.map(|point| &point.tree);
-            let worker = Worker {
-                work: index as u32,
-                seed: 0,
-                turn: (0, 1),
-                extents: Vec::new(),
-                files: None,
-            };
-            let wants = workload.filter(|workload| self::workers(workload, host.facts) > 0);
-            if let Some(refusal) = wants.and_then(|wants| selection::missing(wants, host.facts)) {
-                refusals.push(refusal);
-                continue;
-            }
-            if let (Some(metadata), Some(workload), Some(tree)) = (work.metadata, workload, tree) {
-                match forest.shares(tree, workload, &metadata, self::workers(workload, host.facts))
-                {
-                    Ok(shares) => {
-                        workers.extend(
-                            shares
-                                .into_iter()
-                                .map(|share| Worker { files: Some(share), ..worker.clone() }),
-                        );
-                    }
-                    Err(refusal) => refusals.push(refusal),
-                }
-                continue;
-            }
-            let rotate = workload.map_or(0, |workload| workload.rotate.value);
-            let (first, targets) = host.groups.of(rotate, request.hosts.len(), &host.targets);
-            let of_point =
-                point.and_then(|point| wanted.of_point(request, host.facts, point, targets));
-            let mut sizes = of_point.unwrap_or_else(|| sizes(targets));
-            if let Some(workload) = workload {
-                selection::keep(&workload.targets.value, targets, &mut sizes);
-            }
-            let asked = point.and_then(|point| match point.layout.size.value {
-                Auto::Fixed(size) => Some(size),
-                Auto::Auto => None,
-            });
-            let (number, facts) = (host.number, host.facts);
-            let share = Share { request, work, workload, sizes: &sizes, asked, number, facts };
-            match share.extents() {
-                Ok(shares) => workers.extend(shares.into_iter().map(|mut extents| {
-                    extents.iter_mut().for_each(|extent| extent.file += first);
-                    Worker { extents, ..worker.clone() }
-                })),
+        for work in (0..).zip(&stage.works) {
+            match shares.of(stage, point, work) {
+                Ok(mine) => workers.extend(mine),
                 Err(refusal) => refusals.push(refusal),
             }
         }
         refusals.extend(too_much_memory(stage, &workers, host.facts));
-        for (place, worker) in workers.iter_mut().enumerate() {
+        for (place, worker) in (0..).zip(&mut workers) {
             // The stages of one point differ in their seeds, or the measured requests would repeat
             // the preconditioning ones.
-            let path = [number as u64, u64::from(host.number), place as u64];
+            let path = [u64::from(number), u64::from(host.number), place];
             worker.seed = derive(request.spec.suite.seed.value, &path);
         }
         workers.retain(|worker| {
             !worker.extents.is_empty() || worker.files.is_some_and(|share| share.count > 0)
         });
-        host_stages.push(HostStage {
-            stage: number as u32,
-            kind: stage.kind,
-            works: stage.works.clone(),
-            workers,
-        });
+        let works = stage.works.clone();
+        host_stages.push(HostStage { stage: number, kind: stage.kind, works, workers });
     }
-    let trees = forest.into_trees();
+    let trees = shares.forest.into_trees();
     if !are_imagined(request.spec) {
         refusals.extend(trees::refusals(host.facts, &host.targets, &trees, &host_stages));
     }
     let contents = contents::contents(request, &host.targets, &host_stages);
     refusals.extend(contents::refusals(&contents, host.facts, &sizes(&host.targets)));
     refusals.dedup();
-    if !refusals.is_empty() {
-        return Err(refusals);
-    }
-    let engine = &request.scenario.engine;
+    none(refusals)?;
     Ok(HostPlan {
         run_id: request.run_id.to_owned(),
         host: host.number,
         hostname: host.facts.hostname.clone(),
         interval,
-        engine: EngineSettings {
-            backend: engine.backend.value,
-            poll: engine.poll.value,
-            direct: engine.direct.value,
-            evict: engine.evict.value,
-            drop_caches: engine.drop_caches.value,
-            patience: engine.patience.value,
-            raw_latencies: engine.raw_latencies.value,
-            cpus: cpus(engine.pin.value, host.facts),
-            own_cpu: engine.pin.value == Pin::Core,
-            virtual_time: engine.time.value == Time::Virtual
-                && host.targets.iter().all(|target| target.kind == PlannedTarget::Simulated),
-            contents,
-            flush: request.scenario.stages.flush.value == Flush::End,
-        },
+        engine: engine_settings(request, &host, contents),
         targets: host.targets,
         trees,
         parts: Vec::new(),
         stages: host_stages,
     })
+}
+
+/// What gives each worker of a host its share of files.
+struct Shares<'a> {
+    request: &'a ScenarioRequest<'a>,
+    host: &'a Host<'a>,
+    wanted: Sizes,
+    forest: Forest<'a>,
+}
+
+impl Shares<'_> {
+    /// The workers that do a work of a stage, as yet without their seeds.
+    fn of(
+        &mut self,
+        stage: &Stage,
+        point: Option<&PointSpec>,
+        (index, work): (u32, &Work),
+    ) -> Result<Vec<Worker>, Refusal> {
+        let (request, host) = (self.request, self.host);
+        let (number, facts) = (host.number, host.facts);
+        // What goes through the layout as a whole is no workload's.
+        let of_workloads = point.filter(|_| stage.kind != StageKind::Verify);
+        let workload = of_workloads.and_then(|point| point.workloads.get(index as usize));
+        let tree = of_workloads.map(|point| &point.tree);
+        let worker =
+            Worker { work: index, seed: 0, turn: (0, 1), extents: Vec::new(), files: None };
+        let wants = workload.filter(|workload| workers(workload, facts) > 0);
+        if let Some(refusal) = wants.and_then(|wants| selection::missing(wants, facts)) {
+            return Err(refusal);
+        }
+        if let (Some(metadata), Some(workload), Some(tree)) = (work.metadata, workload, tree) {
+            let shares = self.forest.shares(tree, workload, &metadata, workers(workload, facts))?;
+            let one = |share| Worker { files: Some(share), ..worker.clone() };
+            return Ok(shares.into_iter().map(one).collect());
+        }
+        let rotate = workload.map_or(0, |workload| workload.rotate.value);
+        let (first, targets) = host.groups.of(rotate, request.hosts.len(), &host.targets);
+        let of_point = point.and_then(|point| self.wanted.of_point(request, facts, point, targets));
+        let mut sizes = of_point.unwrap_or_else(|| sizes(targets));
+        if let Some(workload) = workload {
+            selection::keep(&workload.targets.value, targets, &mut sizes);
+        }
+        let asked = point.and_then(|point| match point.layout.size.value {
+            Auto::Fixed(size) => Some(size),
+            Auto::Auto => None,
+        });
+        let share = Share { request, work, workload, sizes: &sizes, asked, number, facts };
+        let one = |mut extents: Vec<Extent>| {
+            extents.iter_mut().for_each(|extent| extent.file += first);
+            Worker { extents, ..worker.clone() }
+        };
+        Ok(share.extents()?.into_iter().map(one).collect())
+    }
+}
+
+fn engine_settings(
+    request: &ScenarioRequest<'_>,
+    host: &Host<'_>,
+    contents: Contents,
+) -> EngineSettings {
+    let engine = &request.scenario.engine;
+    EngineSettings {
+        backend: engine.backend.value,
+        poll: engine.poll.value,
+        direct: engine.direct.value,
+        evict: engine.evict.value,
+        drop_caches: engine.drop_caches.value,
+        patience: engine.patience.value,
+        raw_latencies: engine.raw_latencies.value,
+        cpus: cpus(engine.pin.value, host.facts),
+        own_cpu: engine.pin.value == Pin::Core,
+        virtual_time: engine.time.value == Time::Virtual
+            && host.targets.iter().all(|target| target.kind == PlannedTarget::Simulated),
+        contents,
+        flush: request.scenario.stages.flush.value == Flush::End,
+    }
 }
 
 /// The sizes of all files of `targets`.

@@ -7,10 +7,10 @@ use super::software::Software;
 use super::spec::ClusterSpec;
 use crate::spec::Stall;
 use catalogue::cluster::{
-    CacheKind, CopiesUsed, Destage, Misses, Missing, Placement, Requests, Role, SoftwareSpec,
-    TOKEN_BLOCK, fixed,
+    CacheKind, CopiesUsed, Destage, Misses, Missing, Placement, ProtectionSpec, Requests, Role,
+    SoftwareSpec, TOKEN_BLOCK, fixed,
 };
-use catalogue::{Auto, Cluster as Testbed};
+use catalogue::{Auto, Cluster as Testbed, Count};
 use model::{Bytes, Percent, Route};
 
 /// How requests are treated.
@@ -76,18 +76,25 @@ fn share(percent: Percent) -> f64 {
     f64::from(percent.ppm) / PPM
 }
 
+fn count(value: Auto<Count>) -> Option<u32> {
+    fixed::<Count>(value).map(|count| count.0)
+}
+
+/// The blocks with data and with parity of what is coded, 0 of what is copied; and all of them.
+fn stripe(protection: &ProtectionSpec) -> (u32, u32, u32) {
+    let (data, parity) = match (count(protection.data.value), count(protection.parity.value)) {
+        (Some(data), Some(parity)) => (data, parity),
+        _ => (0, 0),
+    };
+    let copies = count(protection.copies.value).unwrap_or(1);
+    (data, parity, if data > 0 { data.saturating_add(parity) } else { copies })
+}
+
 impl Settings {
     pub(super) fn new(testbed: &Testbed, spec: &ClusterSpec) -> Settings {
         let protection = &testbed.protection;
-        let count = |value| fixed::<catalogue::Count>(value).map(|count| count.0);
-        let copies = count(protection.copies.value).unwrap_or(1);
-        let (data, parity) = match (count(protection.data.value), count(protection.parity.value)) {
-            (Some(data), Some(parity)) => (data, parity),
-            _ => (0, 0),
-        };
-        let on_one_node = protection.placement.value == Placement::Drive;
-        let blocks = if data > 0 { data.saturating_add(parity) } else { copies };
-        let space = if data > 0 { f64::from(blocks) / f64::from(data) } else { f64::from(copies) };
+        let (data, parity, blocks) = stripe(protection);
+        let space = f64::from(blocks) / f64::from(data.max(1));
         let kind = testbed.cache_kind();
         let raw: f64 = testbed
             .drives(Role::Cache)
@@ -116,7 +123,7 @@ impl Settings {
             parity,
             space,
             by_site: protection.placement.value == Placement::Site,
-            on_one_node,
+            on_one_node: protection.placement.value == Placement::Drive,
             copies_used: fixed(testbed.access.copies_used.value).unwrap_or(CopiesUsed::Near),
             local_reads: fixed(testbed.access.local_reads.value).map(share),
             remote_reads: remote.unwrap_or(share(testbed.access.remote_site_reads.value)),

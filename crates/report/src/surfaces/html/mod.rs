@@ -14,10 +14,10 @@ use crate::topics::evidence;
 use crate::topics::first_screen::{self, Beside, Question};
 use crate::topics::results::judged::judge;
 use crate::topics::split::{self, By};
-use crate::topics::{conditions, results, verdict, workload};
+use crate::topics::{self, conditions, results, verdict, workload};
 use analysis::ResultRow;
 use analysis::attribution::attribution;
-use analysis::ceiling::simulated;
+use analysis::ceiling::{Reached, simulated};
 use analysis::published::{Comparison, OtherSuite};
 use analysis::trust::Evidence;
 use catalogue::Cluster;
@@ -127,19 +127,18 @@ fn run(
     let mut answer = verdict::block(record, &rows, &reached, &evidence);
     let mut content = Markup::new();
     let along = analysis::loadline::axis::along_line(record, &rows);
-    content.push(line.as_ref().map(crate::topics::loadline::section).unwrap_or_default());
-    content
-        .push(along.as_ref().map(crate::topics::loadline::other_axis::section).unwrap_or_default());
+    content.push(line.as_ref().map(topics::loadline::section).unwrap_or_default());
+    content.push(along.as_ref().map(topics::loadline::other_axis::section).unwrap_or_default());
     let map = analysis::loadline::map::load_map(record, &rows);
-    content.push(map.as_ref().map(crate::topics::loadline::map::section).unwrap_or_default());
+    content.push(map.as_ref().map(topics::loadline::map::section).unwrap_or_default());
     let maps = analysis::loadline::map::plain_maps(record, &rows);
-    content.push(crate::topics::loadline::grid::sections(&maps));
+    content.push(topics::loadline::grid::sections(&maps));
     let rounds = analysis::rounds::rounds(record, &rows);
-    content.push(rounds.as_ref().map(crate::topics::rounds::section).unwrap_or_default());
+    content.push(rounds.as_ref().map(topics::rounds::section).unwrap_or_default());
     let mut results = results::section(record, &rows, &reached, &evidence);
     let lead = match (&line, first_screen::chart(record, &rows, &reached)) {
-        (Some(line), _) => Some(crate::topics::loadline::curve(line)),
-        (None, _) if map.is_some() => map.as_ref().map(crate::topics::loadline::map::chart),
+        (Some(line), _) => Some(topics::loadline::curve(line)),
+        (None, _) if map.is_some() => map.as_ref().map(topics::loadline::map::chart),
         (None, _) if along.is_some() => None,
         (None, Question::Own(chart)) => Some(chart),
         (None, Question::OfResults) => results.take_first("figure"),
@@ -148,47 +147,53 @@ fn run(
     head.push(classed("div", "answer", answer));
     content.push(results);
     content.push(differences);
-    if let Some(cluster) = testbed {
-        content.push(crate::topics::ceiling::reached(&cluster.top.name.value, &reached));
-    }
-    content.push(crate::topics::fidelity::section(record));
-    content.push(crate::topics::population::section(record));
-    content.push(crate::topics::due::section(&rows));
-    content.push(crate::topics::bursts::section(record, &rows));
-    content.push(crate::topics::attribution::section(record, &rows));
-    content.push(crate::topics::simulated_layers::section(record, &rows));
-    content.push(crate::topics::hit_share::section(record, &rows));
-    content.push(crate::topics::host_cpu::section(record, &rows));
-    content.push(crate::topics::port_traffic::section(record, &rows));
-    content.push(crate::topics::below_guests::section(record, &rows));
-    content.push(
-        held.map_or_else(Markup::new, |(published, held)| {
-            self::published(published, &held, record)
-        }),
-    );
-    content.push(
-        against.predicted.map(|cluster| predicted(cluster, record, &rows)).unwrap_or_default(),
-    );
-    for by in [By::Locality, By::Label, By::Host] {
-        content.push(split::section(record, &rows, by));
-    }
-    content.push(crate::topics::occurrences::section(record));
-    content.push(crate::topics::left_behind::section(record));
-    content.push(workload::sections(record, &rows, &reached));
-    content.push(conditions::sections(record));
+    content.push(by_topic(record, &rows, &reached, against, held));
     contents::fold_long(&mut content);
     head.push(contents::of(&mut content, named));
     head.push(content);
     classed("article", "run", head)
 }
 
+/// What comes behind the results; a topic of which there is nothing to say is left out.
+fn by_topic(
+    record: &Record,
+    rows: &[ResultRow],
+    reached: &[Reached],
+    against: Against<'_>,
+    held: Option<(&Published, Result<Comparison, OtherSuite>)>,
+) -> Markup {
+    let ceiling = |cluster: &Cluster| topics::ceiling::reached(&cluster.top.name.value, reached);
+    Markup::from([
+        against.testbed.map(ceiling).unwrap_or_default(),
+        topics::fidelity::section(record),
+        topics::population::section(record),
+        topics::due::section(rows),
+        topics::bursts::section(record, rows),
+        topics::attribution::section(record, rows),
+        topics::simulated_layers::section(record, rows),
+        topics::hit_share::section(record, rows),
+        topics::host_cpu::section(record, rows),
+        topics::port_traffic::section(record, rows),
+        topics::below_guests::section(record, rows),
+        held.map(|(of, held)| published(of, &held, record)).unwrap_or_default(),
+        against.predicted.map(|cluster| predicted(cluster, record, rows)).unwrap_or_default(),
+        split::section(record, rows, By::Locality),
+        split::section(record, rows, By::Label),
+        split::section(record, rows, By::Host),
+        topics::occurrences::section(record),
+        topics::left_behind::section(record),
+        workload::sections(record, rows, reached),
+        conditions::sections(record),
+    ])
+}
+
 /// The run beside what a fitted testbed predicts; a sentence where that is of another cluster.
 fn predicted(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Markup {
     match analysis::expected::against(cluster, record, rows) {
-        Ok(held) => crate::topics::expected::section(&held),
+        Ok(held) => topics::expected::section(&held),
         Err(why) => {
             let testbed = &cluster.top.name.value;
-            let said = crate::topics::expected::unfit(&why, testbed, "this run");
+            let said = topics::expected::unfit(&why, testbed, "this run");
             let title = plain("h2", "Measured beside predicted");
             plain("section", [title, plain("p", format!("Not compared: {said}."))])
         }
@@ -202,9 +207,9 @@ fn published(
     record: &Record,
 ) -> Markup {
     match held {
-        Ok(held) => crate::topics::published::section(published, held, record.plan.scale),
+        Ok(held) => topics::published::section(published, held, record.plan.scale),
         Err(OtherSuite) => {
-            let said = crate::topics::published::unfit(published, &record.plan.suite);
+            let said = topics::published::unfit(published, &record.plan.suite);
             let title = format!("Beside {}", published.report.name.value);
             plain("section", [plain("h2", title), plain("p", format!("Not compared: {said}."))])
         }

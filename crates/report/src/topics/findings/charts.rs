@@ -25,6 +25,9 @@ const ROOFS: [&str; 6] = [
     "line roof sixth",
 ];
 
+/// What a tick of an axis says.
+type Tick = fn(f64) -> String;
+
 /// The charts; nothing for a run without a sweep, or with one that no picture suits: the table has
 /// it.
 pub fn charts(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Markup {
@@ -69,22 +72,7 @@ fn lines(rows: &[ResultRow], findings: &[Finding], reached: &[Reached]) -> Marku
 
 fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) -> Option<Markup> {
     let first = findings.first()?;
-    let quantities = || findings.iter().flat_map(|found| &found.settings).map(Setting::quantity);
-    let is_plain =
-        quantities().all(|quantity| matches!(quantity, Quantity::Number(_) | Quantity::Iops(_)));
-    let is_size = quantities().all(|quantity| matches!(quantity, Quantity::Size(_)));
-    if !is_plain && !is_size {
-        return None;
-    }
-    let along = || findings.iter().flat_map(|found| found.along.iter().copied());
-    let (least, most) = (along().fold(f64::MAX, f64::min), along().fold(0.0, f64::max));
-    if least.is_nan() || least <= 0.0 || most <= least {
-        return None;
-    }
-    let x = Scale::Doublings {
-        min: 2f64.powf(least.log2().floor()),
-        max: 2f64.powf(most.log2().ceil()),
-    };
+    let (x, x_words) = axis(findings)?;
     let in_bytes = first.measure == Measure::BytesPerSecond
         || findings.iter().all(|found| is_large(rows, found));
     // In the unit of the axis, whose ticks are to be round.
@@ -93,46 +81,18 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
         let is_of_requests = in_bytes && found.measure == Measure::Iops;
         (if is_of_requests { request_bytes(rows, found) } else { 1.0 }) / unit
     };
-    let mut all = Vec::new();
-    let (mut knees, mut odd) = (Vec::new(), Vec::new());
-    for (found, style) in findings.iter().zip(STYLES) {
-        let factor = factor(found);
-        let at = |n: usize, also: String| {
-            Some(Point {
-                x: *found.along.get(n)?,
-                y: found.values.get(n).map(|value| value * factor),
-                also,
-            })
-        };
-        let points = (0..found.values.len()).filter_map(|n| at(n, String::new())).collect();
-        all.push(Line { name: name(found), style, points });
-        let mark = |marks: &mut Vec<Point>, n: usize| {
-            // The gap behind each mark keeps it a dot.
-            if let Some(point) = at(n, found.workload.clone()) {
-                let gap = Point { x: point.x, y: None, also: String::new() };
-                marks.extend([point, gap]);
-            }
-        };
-        if !found.curve.is_rising {
-            mark(&mut knees, found.curve.knee);
-        }
-        found.curve.odd.iter().for_each(|point| mark(&mut odd, point.point));
-    }
     let most = |reached: &Reached| {
         let most = if in_bytes { most_bytes_per_s(reached) } else { most_iops(reached) };
         Some(most? / unit)
     };
+    let (mut all, marks) = measured(findings, &factor);
     let roofs = roofs(rows, findings, reached, &most);
     let highest = |lines: &[Line]| -> Vec<f64> {
         lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y).collect()
     };
     let top = reach(highest(&all).into_iter(), highest(&roofs).into_iter());
     all.extend(roofs.into_iter().map(|line| below(line, top)));
-    for (name, style, points) in [("knee", "line knee", knees), ("out of line", "line odd", odd)] {
-        if !points.is_empty() {
-            all.push(Line { name: name.to_owned(), style, points });
-        }
-    }
+    all.extend(marks);
     // Creates and look-ups lie factors of ten apart: on an even axis, the slow ones would lie on
     // its floor.
     let is_metadata = first.is_metadata;
@@ -151,16 +111,64 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
         ),
         x,
         x_name: "log2",
-        x_words: if is_plain {
-            |x| words::count(x.round().max(0.0) as u64)
-        } else {
-            |bytes| Bytes(bytes as u64).to_string()
-        },
+        x_words,
         y,
         y_words: if in_bytes { mebibytes } else { words::iops },
         lines: all,
     };
     Some(chart.render())
+}
+
+/// The axis of the settings and how its ticks are told; `None` where they are no numbers above 0,
+/// or one number.
+fn axis(findings: &[&Finding]) -> Option<(Scale, Tick)> {
+    let all = |is_one: fn(&Quantity) -> bool| {
+        let mut settings = findings.iter().flat_map(|found| &found.settings);
+        settings.all(|setting| is_one(setting.quantity()))
+    };
+    let words: Tick = if all(|quantity| matches!(quantity, Quantity::Number(_) | Quantity::Iops(_)))
+    {
+        |x| words::count(x.round().max(0.0) as u64)
+    } else if all(|quantity| matches!(quantity, Quantity::Size(_))) {
+        |bytes| Bytes(bytes as u64).to_string()
+    } else {
+        return None;
+    };
+    let along = || findings.iter().flat_map(|found| found.along.iter().copied());
+    let (least, most) = (along().fold(f64::MAX, f64::min), along().fold(0.0, f64::max));
+    if least.is_nan() || least <= 0.0 || most <= least {
+        return None;
+    }
+    let (min, max) = (2f64.powf(least.log2().floor()), 2f64.powf(most.log2().ceil()));
+    Some((Scale::Doublings { min, max }, words))
+}
+
+/// A line for each curve, and those that mark what is special on them.
+fn measured(findings: &[&Finding], factor: &dyn Fn(&Finding) -> f64) -> (Vec<Line>, Vec<Line>) {
+    let (mut curves, mut knees, mut odd) = (Vec::new(), Vec::new(), Vec::new());
+    for (found, style) in findings.iter().zip(STYLES) {
+        let factor = factor(found);
+        let at = |n: usize, also: String| {
+            let y = found.values.get(n).map(|value| value * factor);
+            Some(Point { x: *found.along.get(n)?, y, also })
+        };
+        let points = (0..found.values.len()).filter_map(|n| at(n, String::new())).collect();
+        curves.push(Line { name: name(found), style, points });
+        let mark = |marks: &mut Vec<Point>, n: usize| {
+            // The gap behind each mark keeps it a dot.
+            if let Some(point) = at(n, found.workload.clone()) {
+                let gap = Point { x: point.x, y: None, also: String::new() };
+                marks.extend([point, gap]);
+            }
+        };
+        if !found.curve.is_rising {
+            mark(&mut knees, found.curve.knee);
+        }
+        found.curve.odd.iter().for_each(|point| mark(&mut odd, point.point));
+    }
+    let marks = [("knee", "line knee", knees), ("out of line", "line odd", odd)];
+    let line = |(name, style, points)| Line { name: String::from(name), style, points };
+    (curves, marks.map(line).into_iter().filter(|line| !line.points.is_empty()).collect())
 }
 
 /// ` (scenario)` where all curves are of one.

@@ -1,8 +1,13 @@
 //! What is doubtful in results of other tools, and what they lack, in sentences.
 
 use super::latency;
+use crate::ground::sentence::{filled, template};
 use analysis::foreign::{Lack, Missing};
 use model::foreign::{Doubt, DoubtKind};
+
+/// A sentence for each kind of doubt: `kind | sentence`. A figure in braces has the number of its
+/// places behind it; without one, all that it has are shown.
+const SENTENCES: &str = include_str!("sentences.txt");
 
 /// Why no figure of another tool can be quoted by our evidence.
 pub const NOT_QUOTABLE: &str = "not quotable: Plimsoll did not measure it, and holds no testbed, \
@@ -10,76 +15,27 @@ pub const NOT_QUOTABLE: &str = "not quotable: Plimsoll did not measure it, and h
 
 /// A doubt as a sentence, with what to make of it.
 pub fn doubt(doubt: &Doubt) -> String {
-    let name = &doubt.name;
-    let (said, computed) = (doubt.said.unwrap_or(0.0), doubt.computed.unwrap_or(0.0));
-    match doubt.kind {
-        DoubtKind::ScoreDiffers => {
-            format!("{name}: {said} is printed, {computed:.6} follows from the phases")
-        }
-        DoubtKind::PhaseMissing => format!("{name}: no result; the score counts it as none"),
-        DoubtKind::MarkedInvalid => format!("{name}: the tool itself marked it as invalid"),
-        DoubtKind::RateTimesSize => format!(
-            "{name}: {said:.0} bytes/s are reported; rate times size of the requests is \
-             {computed:.0}"
-        ),
-        DoubtKind::AmountOverTime => format!(
-            "{name}: {}/s are reported; requests divided by the time are {computed:.1}/s",
-            plain(said)
-        ),
-        DoubtKind::LittlesLaw => format!(
-            "{name}: rate times latency is {computed:.1} requests in flight; the job allows {said}"
-        ),
-        DoubtKind::QuantilesOutOfOrder => {
-            format!("{name}: a quantile of {said:.0} ns lies beyond {computed:.0} ns")
-        }
-        DoubtKind::FasterThanACall => format!(
-            "{name}: a mean of {said:.0} ns is less than a system call takes; no device was asked"
-        ),
-        DoubtKind::BinsDoNotAddUp => {
-            format!("{name}: the histogram counts {computed}, the requests are {said}")
-        }
-        DoubtKind::Errors => format!("{name}: it ended with error {said}"),
-        DoubtKind::TextAroundJson => {
-            format!("{name}: text that is no JSON stood around it and was left out")
-        }
-        DoubtKind::JsonMended => {
-            format!("{name}: {computed} values such as nan are no JSON; they count as not given")
-        }
-        DoubtKind::DuplicateKey if doubt.computed.is_some() => {
-            format!("{name}: {computed:.0} keys come again in their object; {said:.0} are named")
-        }
-        DoubtKind::DuplicateKey => {
-            format!("{name} comes again in its object; the last value counts")
-        }
-        DoubtKind::EarlierStates => format!(
-            "{name}: {computed:.0} of {said:.0} outputs are earlier states of the same run; the \
-             last state counts"
-        ),
-        DoubtKind::UnequalJobs => format!(
-            "{name}: its jobs reach {said:.1}/s to {computed:.1}/s; a mean hides the slowest"
-        ),
-        DoubtKind::MeansOverTime => format!(
-            "{name}: the log holds means over time; no quantile and no overall mean follow from \
-             them"
-        ),
-        DoubtKind::LinesLeftOut => {
-            format!("{name}: {computed} of {said} lines have another form and were left out")
-        }
-        DoubtKind::QuantilesAveraged => format!(
-            "{name}: the tool averages percentiles of machines, or computes them from mean and \
-             deviation; they are no quantiles and were left out"
-        ),
-        DoubtKind::MachinesMissing => format!(
-            "{name}: of {said:.0} machines, {computed:.0} are in the results; the others are not"
-        ),
-        DoubtKind::FasterThanTheTestbed => format!(
-            "{name}: {said:.0}/s are reported, and the described testbed lets at most \
-             {computed:.0}/s through, read or written in order"
-        ),
-        DoubtKind::TooShort => format!(
-            "{name}: it was measured for {}; caches and timers decide such a result",
-            latency(said)
-        ),
+    let name = match (doubt.kind, doubt.computed) {
+        (DoubtKind::DuplicateKey, Some(_)) => "duplicate-key counted",
+        (kind, _) => kind.word(),
+    };
+    let [text] = template(SENTENCES, name);
+    let shown = |what: &str, way: &str| match what {
+        "said" => figure(doubt.said.unwrap_or(0.0), way).into(),
+        "computed" => figure(doubt.computed.unwrap_or(0.0), way).into(),
+        _ => doubt.name.as_str().into(),
+    };
+    filled(text, &shown).text()
+}
+
+fn figure(value: f64, way: &str) -> String {
+    match (way, way.strip_prefix('.').and_then(|places| places.parse().ok())) {
+        (_, Some(places)) => format!("{value:.places$}"),
+        ("time", _) => latency(value),
+        // It may be one that no tool prints.
+        ("plain", _) if value.abs() >= 1e15 => format!("{value:.1e}"),
+        ("plain", _) => format!("{value:.1}"),
+        _ => value.to_string(),
     }
 }
 
@@ -107,7 +63,16 @@ pub fn lack(lack: &Lack, rows: usize) -> String {
     format!("{what}{of}")
 }
 
-/// A figure that may be one that no tool prints.
-fn plain(value: f64) -> String {
-    if value.abs() < 1e15 { format!("{value:.1}") } else { format!("{value:.1e}") }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_kind_of_doubt_has_its_sentence() {
+        let mut names: BTreeSet<&str> = DoubtKind::ALL.iter().map(|kind| kind.word()).collect();
+        names.insert("duplicate-key counted");
+        let lines = SENTENCES.lines().filter_map(|line| Some(line.split_once(" | ")?.0));
+        assert_eq!(names, lines.collect());
+    }
 }
