@@ -31,7 +31,7 @@ use model::units::Nanos;
 use model::{Fact, IntervalSample, Note};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -65,47 +65,11 @@ pub(crate) fn run_on(
     sink: &mut dyn FnMut(IntervalSample),
 ) -> Result<StageOutcome, EngineError> {
     let plan = targets.plan();
-    let (own, refused) = targets.own_files(stage)?;
-    let shared = Arc::new(Shared {
-        files: targets.files(),
-        own,
-        backend,
-        world: targets.world().cloned(),
-        plan: targets.shared_plan(),
-        contents: targets.contents(),
-        stage: stage.clone(),
-        control: control.clone(),
-        keep_raw: plan.engine.raw_latencies,
-        gate: Gate::default(),
-        degraded: Mutex::new(refused.into_iter().collect()),
-        findings: Mutex::new(Findings::default()),
-        late_ns: AtomicU64::new(0),
-        trees: targets.trees(),
-        ledgers: targets.ledgers(),
-        files_left: Mutex::default(),
-        bounds: targets.bounds().clone(),
-        seats: Seats::of(plan),
-        turns: Turns::of(stage, true),
-        zones: zones::of_stage(
-            plan,
-            stage,
-            &targets.files(),
-            targets.world().is_some(),
-            targets.zones(),
-        )?,
-        bookmarks: targets.bookmarks(),
-        replays: Mutex::new(Replays::default()),
-    });
-    let mut before = None;
-    if page_cache::is_read_through(stage, &shared.files) {
-        let ours = shared.clone();
-        control.begin_stage(stage.stage, control.clock().now_ns(), u64::MAX);
-        let evict = move || page_cache::evict(&ours.plan, &ours.stage, &ours.files);
-        before = on_own_thread(control, Patience(plan.engine.patience), false, evict);
-        if before.is_none() {
-            return Ok(stuck_before(&shared));
-        }
-    }
+    let shared = Arc::new(shared(targets, backend, stage, control)?);
+    let before = match evicted_before(&shared) {
+        Before::Stuck => return Ok(stuck_before(&shared)),
+        Before::Evicted(before) => before,
+    };
     let (out, inbox) = mpsc::sync_channel(ROOM * stage.workers.len().max(1));
     let crew = threads::start(&shared, &out)?;
     let crew = threads::wait_until_ready(&shared, crew, &inbox)?;
@@ -135,17 +99,7 @@ pub(crate) fn run_on(
     }
     let complete =
         ends.broken.is_none() && ends.stuck == 0 && !ends.failed && !control.is_stopped();
-    let after =
-        match (complete && flushes_after(stage)).then(|| sync_files(&shared, timetable.patience)) {
-            Some(Some(sample)) => Some(sample),
-            Some(None) => {
-                ends.stuck = 1;
-                ends.stuck_workers = (0..stage.workers.len() as u32).collect();
-                None
-            }
-            None => None,
-        };
-    ends.failed |= after.as_ref().is_some_and(|sample| sample.error_count() > 0);
+    let after = flushed(&shared, &mut ends, complete, timetable.patience);
     let now_ns = control.clock().now_ns();
     let left = collector.finish(after, now_ns, sink);
     // Every request is back and booked: what follows is in no rate.
@@ -159,41 +113,121 @@ pub(crate) fn run_on(
         targets: targets_of(plan, &pick(&stage.workers, &ends.stuck_workers)),
         waited: Nanos(now_ns.saturating_sub(control.stop_at_ns())),
     });
-    let degraded =
-        std::mem::take(&mut *shared.degraded.lock().unwrap_or_else(PoisonError::into_inner));
-    let findings =
-        std::mem::take(&mut *shared.findings.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut findings = findings.notes(stage.stage, plan.host);
-    let replayed = shared.replays.lock().unwrap_or_else(PoisonError::into_inner).take();
-    findings.extend(replayed.map(|replayed| Note {
-        stage: Some(stage.stage),
-        host: plan.host,
-        fact: Fact::Replayed(replayed),
-    }));
-    let files_left = shared.files_left.lock().unwrap_or_else(PoisonError::into_inner);
-    findings.extend(files_left.of_all(stage.workers.len()).map(|ledger| Note {
-        stage: Some(stage.stage),
-        host: plan.host,
-        fact: Fact::Ledger(ledger),
-    }));
-    drop(files_left);
+    let mut findings = findings(&shared);
     findings.extend(before.into_iter().flat_map(|before| page_cache::after(before, plan, stage)));
     if complete {
         purge::reserve(plan, stage, &shared.files)?;
         findings.extend(purge::notes(plan, stage));
     }
-    let late_ns = shared.late_ns.load(Ordering::Relaxed);
     Ok(StageOutcome {
         interrupted: control.is_stopped(),
         failed: ends.failed,
         stuck,
-        degraded,
+        degraded: std::mem::take(&mut *locked(&shared.degraded)),
         findings,
-        late_ns,
+        late_ns: shared.late_ns.load(Ordering::Relaxed),
         left,
         pauses: ends.pauses,
         flushes,
     })
+}
+
+/// What the threads of a stage share.
+fn shared(
+    targets: &OpenTargets,
+    backend: Backend,
+    stage: &HostStage,
+    control: &Control,
+) -> Result<Shared, EngineError> {
+    let plan = targets.plan();
+    let (own, refused) = targets.own_files(stage)?;
+    let files = targets.files();
+    let is_simulated = targets.world().is_some();
+    let zones = zones::of_stage(plan, stage, &files, is_simulated, targets.zones())?;
+    Ok(Shared {
+        files,
+        own,
+        backend,
+        world: targets.world().cloned(),
+        plan: targets.shared_plan(),
+        contents: targets.contents(),
+        stage: stage.clone(),
+        control: control.clone(),
+        keep_raw: plan.engine.raw_latencies,
+        gate: Gate::default(),
+        degraded: Mutex::new(refused.into_iter().collect()),
+        findings: Mutex::new(Findings::default()),
+        late_ns: AtomicU64::new(0),
+        trees: targets.trees(),
+        ledgers: targets.ledgers(),
+        files_left: Mutex::default(),
+        bounds: targets.bounds().clone(),
+        seats: Seats::of(plan),
+        turns: Turns::of(stage, true),
+        zones,
+        bookmarks: targets.bookmarks(),
+        replays: Mutex::new(Replays::default()),
+    })
+}
+
+/// What became of the page cache before a stage.
+enum Before {
+    /// It was emptied, or there was no need.
+    Evicted(Option<page_cache::Before>),
+    /// The system does not answer.
+    Stuck,
+}
+
+/// Empties the page cache where a stage reads through it.
+fn evicted_before(shared: &Arc<Shared>) -> Before {
+    if !page_cache::is_read_through(&shared.stage, &shared.files) {
+        return Before::Evicted(None);
+    }
+    let (ours, control) = (shared.clone(), &shared.control);
+    control.begin_stage(shared.stage.stage, control.clock().now_ns(), u64::MAX);
+    let evict = move || page_cache::evict(&ours.plan, &ours.stage, &ours.files);
+    let patience = Patience(shared.plan.engine.patience);
+    match on_own_thread(control, patience, false, evict) {
+        None => Before::Stuck,
+        before => Before::Evicted(before),
+    }
+}
+
+/// The flush behind a load that came to its end, if one is asked for.
+fn flushed(
+    shared: &Arc<Shared>,
+    ends: &mut Ends,
+    complete: bool,
+    patience: Patience,
+) -> Option<OpSample> {
+    if !complete || !flushes_after(&shared.stage) {
+        return None;
+    }
+    let sample = sync_files(shared, patience);
+    match &sample {
+        Some(sample) => ends.failed |= sample.error_count() > 0,
+        None => {
+            ends.stuck = 1;
+            ends.stuck_workers = (0..shared.stage.workers.len() as u32).collect();
+        }
+    }
+    sample
+}
+
+/// What workers found in contents, what they played again, and the ledger of their files.
+fn findings(shared: &Shared) -> Vec<Note> {
+    let (stage, host) = (shared.stage.stage, shared.plan.host);
+    let mut findings = std::mem::take(&mut *locked(&shared.findings)).notes(stage, host);
+    let note = |fact| Note { stage: Some(stage), host, fact };
+    findings.extend(locked(&shared.replays).take().map(Fact::Replayed).map(note));
+    let ledgers = locked(&shared.files_left).of_all(shared.stage.workers.len());
+    findings.extend(ledgers.into_iter().map(Fact::Ledger).map(note));
+    findings
+}
+
+/// What a worker that panicked held is whole: it writes in one step.
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn pick<'a>(workers: &'a [Worker], numbers: &[u32]) -> Vec<&'a Worker> {

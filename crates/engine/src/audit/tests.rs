@@ -223,6 +223,27 @@ impl Sim<'_> {
     }
 }
 
+/// What a worker says of an interval; of its last one, with all its requests.
+fn sample(
+    [stage, worker, interval]: [u32; 3],
+    requests: Option<u64>,
+    mark: Option<WriteMark>,
+) -> IntervalSample {
+    let op = |ios| WorkerOp { op: Op::Read, ios, bytes: 0, errors: 0 };
+    let ops = requests.map(op).into_iter().collect();
+    let of = WorkerSample { worker, cpu_user_ns: 0, cpu_system_ns: 0, ops, mark };
+    IntervalSample {
+        stage,
+        host: 0,
+        interval,
+        start_ns: u64::from(interval) * 1_000_000_000,
+        length_ns: 1_000_000_000,
+        phase: Phase::Load,
+        ops: Vec::new(),
+        workers: vec![of],
+    }
+}
+
 /// Runs all stages under the model; the last is cut off at some instant after its last recorded
 /// interval.
 fn crashed(host: &HostPlan, seed: u64, fails: bool) -> (Record, Disk) {
@@ -262,28 +283,8 @@ fn crashed(host: &HostPlan, seed: u64, fails: bool) -> (Record, Disk) {
                 }
                 let mark = sim.contents.mark();
                 assert!(mark.is_some(), "a checked worker leaves marks");
-                let of = WorkerSample {
-                    worker: place as u32,
-                    cpu_user_ns: 0,
-                    cpu_system_ns: 0,
-                    ops: match goes_on {
-                        true => Vec::new(),
-                        false => {
-                            vec![WorkerOp { op: Op::Read, ios: sim.requests, bytes: 0, errors: 0 }]
-                        }
-                    },
-                    mark,
-                };
-                samples.push(IntervalSample {
-                    stage: number as u32,
-                    host: 0,
-                    interval,
-                    start_ns: u64::from(interval) * 1_000_000_000,
-                    length_ns: 1_000_000_000,
-                    phase: Phase::Load,
-                    ops: Vec::new(),
-                    workers: vec![of],
-                });
+                let requests = (!goes_on).then_some(sim.requests);
+                samples.push(sample([number as u32, place as u32, interval], requests, mark));
                 if !goes_on {
                     break;
                 }

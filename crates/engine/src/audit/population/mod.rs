@@ -105,19 +105,7 @@ pub(super) fn audit(
     options: &AuditOptions<'_>,
     observers: Observers<'_>,
 ) -> Result<Audit, AuditError> {
-    if options.basis == Basis::Durable {
-        let text = "which names of a population outlive a power cut, no file system promises; \
-                    leave out --acknowledged durable";
-        return Err(AuditError::Usage(text.to_owned()));
-    }
-    places::are_all_named(plan, options.targets)?;
-    plan.check().map_err(damaged)?;
-    if !plan.engine.contents.verify && record.plan.keep.full.is_some() {
-        let text = "the run kept its intervals for a time alone ([keep]), so that the operations \
-                    of its workers are not on record; run it without keep.full, or with \
-                    contents.verify = true";
-        return Err(AuditError::Usage(text.to_owned()));
-    }
+    can_be_audited(record, plan, options)?;
     let legs = legs(record, plan)?;
     if legs.is_empty() {
         return Err(AuditError::Usage("no stage with files began before the run ended".to_owned()));
@@ -179,6 +167,28 @@ pub(super) fn audit(
         file_findings: findings.all,
         notes,
     })
+}
+
+/// Refuses what no record can answer.
+fn can_be_audited(
+    record: &Record,
+    plan: &HostPlan,
+    options: &AuditOptions<'_>,
+) -> Result<(), AuditError> {
+    if options.basis == Basis::Durable {
+        let text = "which names of a population outlive a power cut, no file system promises; \
+                    leave out --acknowledged durable";
+        return Err(AuditError::Usage(text.to_owned()));
+    }
+    places::are_all_named(plan, options.targets)?;
+    plan.check().map_err(damaged)?;
+    if !plan.engine.contents.verify && record.plan.keep.full.is_some() {
+        let text = "the run kept its intervals for a time alone ([keep]), so that the operations \
+                    of its workers are not on record; run it without keep.full, or with \
+                    contents.verify = true";
+        return Err(AuditError::Usage(text.to_owned()));
+    }
+    Ok(())
 }
 
 /// The first damaged files.
