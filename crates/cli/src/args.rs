@@ -28,7 +28,7 @@ pub(crate) use places::{GivenUpArg, TargetArg};
 pub(crate) use prediction::{CalibrateArgs, PredictArgs};
 pub(crate) use tls::TlsArgs;
 pub(crate) use trace::{DistilArgs, Only, RecordArgs, ReplayArgs, ScaleSpace, Split, TraceArgs};
-pub(crate) use work::{Pattern, QUICK_FORM, QuickArgs, WorkArgs};
+pub(crate) use work::{Pattern, QuickArgs, WorkArgs};
 
 use crate::web::{Destination, Token, listen_address};
 use analysis::verdict::Gate;

@@ -1,10 +1,10 @@
 //! fio's words for one workload, turned into a suite: there is one path for all runs.
 
 use crate::args::{Pattern, QuickArgs};
-use form::Override;
+use form::{Amount, Override};
 use model::{Bytes, Nanos, Percent};
 use std::fmt::Write;
-use suite::Spec;
+use suite::{Scenario, Spec};
 
 /// The suite that the quick form stands for.
 pub(crate) fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
@@ -73,6 +73,9 @@ pub(crate) fn sets(quick: &QuickArgs, spec: &Spec) -> Vec<Override> {
     set("workers", quick.numjobs.map(|workers| workers.to_string()));
     set("layout.size", quick.size.map(|size| size.0.to_string()));
     set("stages.measure", quick.runtime.map(milliseconds));
+    let has_amount = |scenario: &Scenario| scenario.stages.amount.value != Amount::None;
+    let is_by_amount = quick.runtime.is_some() && spec.scenarios().iter().any(has_amount);
+    set("stages.amount", is_by_amount.then(|| "none".to_owned()));
     set("stages.precondition", quick.ramp.map(milliseconds));
     set("read", quick.rwmixread.map(|share| share.to_string()));
     set("rate", quick.rate.map(|rate| quoted(&rate.to_string())));
@@ -208,6 +211,11 @@ mod tests {
             assert_eq!(workload.depth.value, Depth(16));
         }
         assert!(sets(&QuickArgs::default(), &spec).is_empty());
+        let text = "name = \"s\"\n[stages]\namount = \"all\"\n[[workload]]\nname = \"w\"\n";
+        let by_amount = Spec::parse("s", text, &[]).expect("a good suite");
+        let words = QuickArgs { runtime: Some(Nanos::seconds(2)), ..QuickArgs::default() };
+        let timed = Spec::parse("s", text, &sets(&words, &by_amount)).expect("a good suite");
+        assert_eq!(timed.first_scenario().stages.amount.value, Amount::None, "the time ends it");
     }
 
     #[test]

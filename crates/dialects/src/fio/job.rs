@@ -1,6 +1,6 @@
 //! A job of fio as its options say it, before anything is decided.
 
-use super::options::OPTIONS;
+use super::table::OPTIONS;
 use crate::loss::OptionId;
 use crate::rows::Values;
 use crate::values::Extent;

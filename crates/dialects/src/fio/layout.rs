@@ -77,17 +77,29 @@ fn layout(
             losses.worsen(unit.jobs[0].id("size"), Verdict::near(why));
         }
     }
+    // A worker's own files lie in one of the directories: the first has the first, and so on.
+    let directories = match units.iter().all(|unit| unit.place == Place::Own) {
+        true => group.targets.len().max(1) as u64,
+        false => 1,
+    };
+    if files % directories > 0 {
+        let why = "as many files in each directory: some more than there are workers";
+        for unit in units {
+            losses.replace(unit.jobs[0].id("directory"), Verdict::near(why));
+        }
+    }
+    let each = files.div_ceil(directories);
     if !is_device {
         let auto = units.iter().any(|unit| unit.workers.is_none() && unit.place == Place::Own);
         let own = |unit: &&&Unit<'_>| unit.place == Place::Own;
         let id = units.iter().filter(own).find_map(|unit| unit.jobs[0].id("files"));
-        let count = if auto { "\"auto\"".to_owned() } else { files.to_string() };
+        let count = if auto { "\"auto\"".to_owned() } else { each.to_string() };
         group.layout.set("files", count, losses.source(id));
     }
     layout_size(
         units,
         &regions,
-        if is_device { group.targets.len() as u64 } else { files },
+        if is_device { group.targets.len() as u64 } else { each * directories },
         losses,
         group,
     );
@@ -214,12 +226,15 @@ fn streams(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
         return;
     }
     let slot = if unit.place == Place::Own { "files" } else { "filename" };
+    let is_chance = job.text("service").is_some_and(|service| service.starts_with("random"));
+    if job.direction().random && is_chance {
+        return;
+    }
     if job.direction().random {
         let why = "its files and devices come in the order of chance; in fio they take turns";
         losses.worsen(job.first_id(&["rw", slot]), Verdict::near(why));
     } else if job.direction().behind == 0 {
         fields.set("streams", count.min(65_536).to_string(), job.source(slot, losses));
-        let is_chance = job.text("service").is_some_and(|service| service.starts_with("random"));
         let why = "the files take turns, request by request";
         losses.worsen(job.id("service").filter(|_| is_chance), Verdict::near(why));
     }

@@ -13,6 +13,7 @@ mod priorities;
 mod quick;
 mod regions;
 mod sections;
+mod table;
 mod tables;
 mod targets;
 mod together;

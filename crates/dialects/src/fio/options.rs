@@ -6,14 +6,11 @@ mod engines;
 mod files;
 
 use super::job::Job;
+pub use super::table::OPTIONS;
 use crate::draft;
 use crate::loss::Verdict;
-use crate::rows::{Given, Reads, Row, Table, Takes, Value, Values, unknown};
+use crate::rows::{Given, Reads, Row, Takes, Value, Values, unknown};
 use crate::values::{self, Notation, flag, number, percent, three};
-use std::sync::LazyLock;
-
-/// The options of a job, and in the last chapter those of the command `fio` itself.
-pub static OPTIONS: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("options.txt")));
 
 /// The chapter of the options of the command.
 const TOOL: &str = "Options of the command";

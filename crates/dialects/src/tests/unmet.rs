@@ -66,7 +66,7 @@ const OF_LINES: [Case; 36] = [
     ("diskspd -r -rdpct90/10 a", "-rd", Same, "hot_spots"),
 ];
 
-fn holds(import: &Import, (job, name, class, held): Case) {
+fn holds(import: &Import, job: &str, name: &str, class: Class, held: &str) {
     let told = import.options.iter().find(|told| told.name == name);
     let told = told.unwrap_or_else(|| panic!("{name} of {job}"));
     assert_eq!(told.class, class, "{job}: {told:?}");
@@ -82,7 +82,7 @@ fn holds(import: &Import, (job, name, class, held): Case) {
 fn what_a_suite_does_not_mean_is_never_the_same() {
     for case in OF_LIMITS.into_iter().chain(OF_LINES) {
         let import = import_command(case.0, None, &World::NOTHING).expect(case.0);
-        holds(&import, case);
+        holds(&import, case.0, case.1, case.2, case.3);
         // A plan of 65,536 workers takes its time.
         if import.refused().next().is_none() && !case.3.contains("65536") {
             planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{}: {why}", case.0));

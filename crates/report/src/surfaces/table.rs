@@ -57,12 +57,12 @@ pub fn results_within(record: &Record, testbed: Option<&Cluster>, shown: TableSt
         );
     }
     if notes == Notes::All {
-        return shown_with(record, testbed, &rows, &reached, (shown, usize::MAX));
+        return shown_with(record, testbed, &rows, &reached, shown, usize::MAX);
     }
-    let text = shown_with(record, testbed, &rows, &reached, (shown, MOST_NOTES));
+    let text = shown_with(record, testbed, &rows, &reached, shown, MOST_NOTES);
     match rows.len() == 1 && text.split_whitespace().count() > MOST_WORDS {
         // One row is told in few words: of its doubts, the gravest; the others are counted.
-        true => shown_with(record, testbed, &rows, &reached, (shown, 1)),
+        true => shown_with(record, testbed, &rows, &reached, shown, 1),
         false => text,
     }
 }
@@ -76,7 +76,8 @@ fn shown_with(
     testbed: Option<&Cluster>,
     rows: &[ResultRow],
     reached: &[Reached],
-    (shown, most): (TableStyle, usize),
+    shown: TableStyle,
+    most: usize,
 ) -> String {
     let TableStyle { notes, room, in_colour } = shown;
     let marks = Marks::of(rows, most);
@@ -176,7 +177,7 @@ fn under(
     let more = marks.unnumbered();
     if more > 0 {
         let more = words::counted(more, "more doubt");
-        lines.push(format!("and {more}: add --explain, or open the page."));
+        lines.push(format!("and {more}: add --explain."));
     }
     let mut of_run = marks.phrases(Sort::Run);
     of_run.extend(words::no_interval(rows).map(|why| format!("no interval (–): {why}")));

@@ -40,7 +40,7 @@ pub fn brief(record: &Record, rows: &[ResultRow]) -> String {
     let waited = |limit: &Watched| match (limit.part, limit.used.waiting()) {
         (Part::Disk, Some(queue)) => format!(", queue {queue:.1}"),
         (Part::Cpu | Part::Memory, Some(waited)) => {
-            format!(", tasks waited {} of the time", words::share(waited))
+            format!(", tasks waited {}", words::share(waited))
         }
         _ => String::new(),
     };

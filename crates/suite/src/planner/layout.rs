@@ -286,7 +286,7 @@ fn files_of(
                 .map(|number| TargetFile { path: path.clone(), size: size_of(number) });
             let files: Vec<TargetFile> = files.collect();
             let wanted = Bytes(files.iter().map(|file| file.size.0).fold(0, u64::saturating_add));
-            has_room(request, target, (*size, " for each host"), *size, wanted)?;
+            has_room(request, target, *size, " for each host", *size, wanted)?;
             Ok(files)
         }
         (
@@ -302,7 +302,7 @@ fn files_of(
                 None if request.existing => Bytes(scale.apply(whole.0)).max(sizes.least),
                 None => sizes.auto_share.max(sizes.least).min(whole),
             };
-            has_room(request, target, (*size, ""), whole, wanted)?;
+            has_room(request, target, *size, "", whole, wanted)?;
             Ok(vec![TargetFile { path: target.path.clone(), size: wanted.round_down(unit) }])
         }
         (_, PlannedTarget::Directory { root }) => {
@@ -331,7 +331,8 @@ fn files_of(
 fn has_room(
     request: &ScenarioRequest<'_>,
     target: &TargetFacts,
-    (size, of): (Bytes, &str),
+    size: Bytes,
+    of: &str,
     room: Bytes,
     wanted: Bytes,
 ) -> Result<(), Refusal> {

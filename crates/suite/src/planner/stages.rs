@@ -357,8 +357,8 @@ pub(super) fn host_plan(
     for (number, stage) in (0..).zip(stages) {
         let point = stage.point.map(|point| points[point as usize]);
         let mut workers: Vec<Worker> = Vec::new();
-        for work in (0..).zip(&stage.works) {
-            match shares.of(stage, point, work) {
+        for index in 0..stage.works.len() as u32 {
+            match shares.of(stage, point, index) {
                 Ok(mine) => workers.extend(mine),
                 Err(refusal) => refusals.push(refusal),
             }
@@ -406,14 +406,15 @@ struct Shares<'a> {
 }
 
 impl Shares<'_> {
-    /// The workers that do a work of a stage, as yet without their seeds.
+    /// The workers that do the work of this number of a stage, as yet without their seeds.
     fn of(
         &mut self,
         stage: &Stage,
         point: Option<&PointSpec>,
-        (index, work): (u32, &Work),
+        index: u32,
     ) -> Result<Vec<Worker>, Refusal> {
         let (request, host) = (self.request, self.host);
+        let work = &stage.works[index as usize];
         let (number, facts) = (host.number, host.facts);
         // What goes through the layout as a whole is no workload's.
         let of_workloads = point.filter(|_| stage.kind != StageKind::Verify);
