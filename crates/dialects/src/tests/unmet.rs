@@ -106,6 +106,6 @@ fn what_one_target_of_a_profile_says_alone_is_near() {
         let own = |path: &str, more: &str| format!("<Path>/x/{path}</Path>{both}{more}");
         let text = profile(span, &[&own("a", first), &own("b", "")]);
         let import = import("a.xml", &text, None, &World::NOTHING).expect("a profile");
-        holds(&import, ("a profile", case.0, case.1, case.2));
+        holds(&import, "a profile", case.0, case.1, case.2);
     }
 }
