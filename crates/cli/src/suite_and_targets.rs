@@ -1,6 +1,6 @@
 //! Finds the suite that was asked for, and puts targets and options together.
 
-use crate::args::{DEFAULT_TARGET, Pattern, WorkArgs};
+use crate::args::{DEFAULT_TARGET, Pattern, QuickArgs, WorkArgs};
 use crate::failure::{Failure, suite_failure};
 use crate::{imported, machines, quick, quotable, simulate, text_file};
 use clap::ValueEnum;
@@ -101,6 +101,11 @@ pub(crate) fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked,
             ("(quick form)".to_owned(), quick::suite(pattern, &work.quick), work.what.clone())
         }
         None => {
+            if work.what.is_empty() && work.quick != QuickArgs::default() {
+                let text = "error: these words need a pattern or a suite; add --rw randread, or \
+                            name a suite that they change";
+                return Err(Failure::Usage(text.to_owned()));
+            }
             let (name, text) = find(&work.what)?;
             // A file that calls itself a suite is held to that.
             let is_job =

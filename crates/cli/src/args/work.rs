@@ -107,7 +107,7 @@ pub(crate) const QUICK_FORM: &str =
     "Quick form: one workload, in fio's words; without --rw, they change the suite's workloads";
 
 /// One workload in fio's words.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = QUICK_FORM)]
 pub(crate) struct QuickArgs {
     /// read, write, randread, randwrite, rw or randrw.
