@@ -49,14 +49,8 @@ const TOPICS: [(&str, &str); 30] = [
 /// or with `all` every command and topic.
 pub(crate) fn help(words: &[String]) -> Result<ExitCode, Failure> {
     let (words, is_all) = if words == ["all"] { (&[][..], true) } else { (words, false) };
-    let topic = words.first().and_then(|word| page(word)).filter(|_| words.len() == 1);
-    if let Some(page) = topic {
-        print(&plain(page))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if let [word] = words
-        && let Some(text) = explained(word)
-    {
+    let alone = words.first().filter(|_| words.len() == 1);
+    if let Some(text) = alone.and_then(|word| page(word).map(plain).or_else(|| explained(word))) {
         print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
