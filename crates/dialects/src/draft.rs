@@ -50,51 +50,17 @@ impl Fields {
 }
 
 /// The order in which people write the fields of a workload.
-const ORDER: [&str; 37] = [
-    "kind",
-    "operations",
-    "block_size",
-    "write_block_size",
-    "access",
-    "random",
-    "skew",
-    "hot_spots",
-    "align",
-    "sequence",
-    "sequence_advances",
-    "stride",
-    "run",
-    "backward",
-    "trim",
-    "trim_as",
-    "read",
-    "zones",
-    "zone_size",
-    "open_zones",
-    "worker_open_zones",
-    "zone_reset_threshold",
-    "zone_reset_frequency",
-    "unwritten_reads",
-    "range",
-    "targets",
-    "sharing",
-    "segments",
-    "streams",
-    "workers",
-    "depth",
-    "rate",
-    "rate_of",
-    "arrivals",
-    "think",
-    "burst",
-    "fsync_every",
-];
+const ORDER: &str = "\
+kind operations block_size write_block_size access random skew hot_spots align sequence \
+sequence_advances stride run backward trim trim_as read zones zone_size open_zones \
+worker_open_zones zone_reset_threshold zone_reset_frequency unwritten_reads range targets \
+sharing segments streams workers depth rate rate_of arrivals think burst fsync_every";
 
 impl Fields {
     /// The fields of a workload in the order in which people write them.
     pub fn in_order(&self) -> Vec<Line> {
         let place =
-            |line: &Line| ORDER.iter().position(|key| *key == line.key).unwrap_or(ORDER.len());
+            |line: &Line| ORDER.split(' ').position(|key| key == line.key).unwrap_or(ORDER.len());
         let mut lines = self.0.clone();
         lines.sort_by_key(place);
         lines

@@ -56,7 +56,7 @@ impl Kind {
                 " runtime size io_size number_ios offset offset_increment filesize nrfiles verify \
                  do_verify rw readwrite bs blocksize bsrange bssplit numjobs time_based blockalign "
             }
-            Kind::Sizes => " bs blocksize bsrange bssplit blockalign rwmixread rwmixwrite verify ",
+            Kind::Sizes => " bs bsrange bssplit blockalign rwmixread rwmixwrite verify offset ",
             Kind::Extent => {
                 " size io_size number_ios offset offset_increment filesize nrfiles blockalign \
                  verify runtime "

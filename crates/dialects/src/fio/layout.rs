@@ -109,8 +109,13 @@ fn layout(
         window(unit, &regions, &regions[*number], losses, &mut work.fields);
         streams(unit, losses, &mut work.fields);
         work.fields.set("workers", workers_text(unit), unit.jobs[0].source("numjobs", losses));
-        if unit.count() > 1 && unit.place != Place::Own {
-            sharing(unit, losses, &mut work.fields);
+        match unit.place {
+            Place::Own => {
+                let why = "each worker has files of its own, from their start on";
+                losses.decide(unit.jobs[0].id("increment"), Verdict::near(why));
+            }
+            _ if unit.count() > 1 => sharing(unit, losses, &mut work.fields),
+            _ => {}
         }
         works.push(work);
     }

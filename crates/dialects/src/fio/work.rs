@@ -352,6 +352,9 @@ fn skips(job: &Job, behind: i64, losses: &mut Losses, fields: &mut Fields) {
             }
         };
         losses.worsen(job.id("rw"), Verdict::near(why));
+    } else if job.id("runtime").is_none() {
+        let why = "`stride`: once to the end; fio goes round until it has done `size` bytes";
+        losses.worsen(job.id("rw"), Verdict::near(why));
     }
     if stride != block || job.one_size().is_none() {
         fields.set("stride", size(stride), rw);
