@@ -3,9 +3,10 @@
 use std::process::Command;
 
 fn main() {
-    let commit = git(&["log", "-1", "--format=%h %cs"]);
-    // An archive has no commit, and says so.
-    let commit = commit.unwrap_or_else(|| "no commit known".to_owned());
+    // An archive has no commit, whatever repository it was unpacked in, and says so.
+    let is_ours = git(&["rev-parse", "--show-cdup"]).as_deref() == Some("../../");
+    let commit = git(&["log", "-1", "--no-show-signature", "--format=%h %cs"]);
+    let commit = commit.filter(|_| is_ours).unwrap_or_else(|| "no commit known".to_owned());
     let target = std::env::var("TARGET").unwrap_or_default();
     println!("cargo::rustc-env=PLIMSOLL_BUILD={commit}, {target}");
     for file in ["HEAD", "logs/HEAD"] {

@@ -102,8 +102,8 @@ pub(crate) fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked,
         }
         None => {
             if work.what.is_empty() && work.quick != QuickArgs::default() {
-                let text = "error: these words need a pattern or a suite; add --rw randread, or \
-                            name a suite that they change";
+                let text = "error: words of the quick form need a pattern or a suite; add --rw \
+                            randread, or name a suite";
                 return Err(Failure::Usage(text.to_owned()));
             }
             let (name, text) = find(&work.what)?;

@@ -16,11 +16,6 @@ pub static IOR: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("ior
 /// mdtest's options.
 pub static MDTEST: LazyLock<Table> = LazyLock::new(|| Table::read(include_str!("mdtest.txt")));
 
-/// Where files go in a directory.
-pub mod job {
-    pub use crate::apart::inside;
-}
-
 /// Launchers, and their options for the number of ranks.
 const LAUNCHERS: [&str; 8] =
     ["mpirun", "mpiexec", "mpiexec.hydra", "srun", "prun", "aprun", "jsrun", "orterun"];

@@ -7,10 +7,9 @@ use super::raw_stages::{times, untimed};
 use super::raw_unit::is_fixed;
 use super::shares::{at_full_speed, refuse, shares, whole};
 use super::values::{plain, requests as sizes_of_requests, sizes};
-use crate::apart::selected;
+use crate::apart::{inside, selected};
 use crate::draft::{Fields, Group, Taken, Work, plain_name, quoted, share, unique};
 use crate::loss::{Losses, Verdict};
-use crate::mpi::job::inside;
 use crate::rows::{Value, Values};
 
 /// No layout of plain files has more of them.

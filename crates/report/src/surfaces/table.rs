@@ -100,7 +100,8 @@ fn shown_with(
         Notes::All => grade::line(&verdict),
         Notes::Few => grade::brief(&verdict),
     };
-    text.push_str(&format!("\n{graded}\n"));
+    let gap = if text.ends_with("\n\n") { "" } else { "\n" };
+    text.push_str(&format!("{gap}{graded}\n"));
     let of_target = marks.phrases(Sort::Target);
     if !of_target.is_empty() {
         text.push_str(&format!("Target: {}.\n", of_target.join("; ")));

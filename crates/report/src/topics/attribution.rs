@@ -52,19 +52,12 @@ pub fn brief(record: &Record, rows: &[ResultRow]) -> String {
         .map(|limit| format!("{} ({}{})", name(limit), used(limit), waited(limit)))
         .collect();
     let highest = one.highest();
-    let said = match (named.is_empty(), highest.first(), one.is_paced) {
-        (false, ..) => named.join(", "),
-        (true, None, _) => return String::new(),
-        (true, Some(highest), true) => {
-            format!("the rate that was given. Busiest: {}, {}", name(highest), used(highest))
-        }
-        (true, Some(highest), false) => {
-            format!(
-                "none that was watched, or the depth. Busiest: {}, {}",
-                name(highest),
-                used(highest)
-            )
-        }
+    let none =
+        if one.is_paced { "the rate that was given" } else { "the depth, or an unwatched layer" };
+    let said = match (named.is_empty(), highest.first()) {
+        (false, _) => named.join(", "),
+        (true, None) => return String::new(),
+        (true, Some(most)) => format!("{none}. Busiest: {}, {}", name(most), used(most)),
     };
     format!("Limit: {said}.\n")
 }

@@ -180,13 +180,14 @@ pub fn brief(verdict: &Verdict) -> String {
             [FlushEnd, LargerFootprint, LongerUntilSteady, Precondition, Prepare, UntilSteady];
         steps.contains(&raise.step)
     };
-    let step = match verdict.steps.iter().any(is_done_by_option) {
-        true => Some("--quotable raises it"),
-        false => verdict.steps.first().map(|raise| step(raise.step)),
+    let other = verdict.steps.iter().find(|raise| !is_done_by_option(raise));
+    let step = match (other, verdict.steps.iter().any(is_done_by_option)) {
+        (Some(other), true) => format!("To raise it: {}; add --quotable; ", step(other.step)),
+        (Some(other), false) => format!("To raise it: {}; ", step(other.step)),
+        (None, true) => "--quotable raises it; ".to_owned(),
+        (None, false) => String::new(),
     };
-    let step = step.map(|step| format!("{step}; ")).unwrap_or_default();
-    let word = verdict.level.word();
-    format!("{said}\n{step}`plimsoll help {word}` explains.")
+    format!("{said}\n{step}`plimsoll help {}` explains.", verdict.level.word())
 }
 
 fn failed(check: Check) -> &'static str {
