@@ -76,7 +76,7 @@ fn the_script_of_the_guide_carries_a_run_and_leaves_nothing() {
 
 #[test]
 fn the_guide_shows_the_script_that_is_tested() {
-    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/virtual-machines.md");
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/machines.md");
     let guide = fs::read_to_string(guide).expect("a page");
     assert!(guide.contains(&format!("```sh\n{SCRIPT}```\n")), "copy it into the guide");
 }

@@ -1,7 +1,7 @@
 //! Machines that a program of the user's makes. It is started once for each request, reads that as
 //! one line of JSON, and writes its answer as one. What it says is read within bounds, into types.
 //!
-//! The contract is in `docs/guide/virtual-machines.md`.
+//! The contract is in `docs/reference/machines.md`.
 
 #[cfg(test)]
 mod tests;

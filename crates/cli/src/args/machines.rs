@@ -21,7 +21,7 @@ fn provider() -> impl TypedValueParser<Value = ProviderKind> {
     PossibleValuesParser::new(words.chain(gone)).try_map(|word| {
         let known = ProviderKind::ALL.iter().find(|kind| kind.word() == word);
         known.copied().ok_or(
-            "it is not built in; write a program as docs/guide/virtual-machines.md shows, and name \
+            "it is not built in; write a program as docs/reference/machines.md shows, and name \
              it: --provider=program --set vms.connect=./my-provider",
         )
     })
@@ -34,7 +34,7 @@ pub(crate) struct MachineArgs {
     /// Make the machines of [vms], and load from them: qemu, libvirt, vsphere or program.
     ///
     /// They are made before the run and removed after it. Each disk of theirs is a target
-    /// (docs/guide/virtual-machines.md). program: one of yours makes them (vms.connect). vsphere is
+    /// (docs/reference/machines.md). program: one of yours makes them (vms.connect). vsphere is
     /// untried on real hardware.
     #[arg(long, hide_short_help = true, hide_possible_values = true, value_name = "PROVIDER",
         value_parser = provider(),

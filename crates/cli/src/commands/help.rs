@@ -11,8 +11,16 @@ use model::Level;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+/// Other words for a page.
+const ALIASES: [(&str, &str); 4] = [
+    ("open-loop", "changing-load"),
+    ("gating", "comparing"),
+    ("marking-events", "long-runs"),
+    ("resuming", "long-runs"),
+];
+
 /// The pages by the words that ask for them.
-const TOPICS: [(&str, &str); 30] = [
+const TOPICS: [(&str, &str); 28] = [
     ("start", include_str!("../../../../docs/start.md")),
     ("files-and-devices", include_str!("../../../../docs/guide/files-and-devices.md")),
     ("workloads", include_str!("../../../../docs/guide/workloads.md")),
@@ -21,21 +29,19 @@ const TOPICS: [(&str, &str); 30] = [
     ("hosts", include_str!("../../../../docs/guide/hosts.md")),
     ("kubernetes", include_str!("../../../../docs/guide/kubernetes.md")),
     ("virtual-machines", include_str!("../../../../docs/guide/virtual-machines.md")),
-    ("open-loop", include_str!("../../../../docs/guide/open-loop.md")),
+    ("machines", include_str!("../../../../docs/reference/machines.md")),
     ("changing-load", include_str!("../../../../docs/guide/changing-load.md")),
     ("file-populations", include_str!("../../../../docs/guide/file-populations.md")),
     ("find-the-limit", include_str!("../../../../docs/guide/find-the-limit.md")),
     ("sweeps", include_str!("../../../../docs/guide/sweeps.md")),
     ("scenarios", include_str!("../../../../docs/guide/scenarios.md")),
     ("comparing", include_str!("../../../../docs/guide/comparing.md")),
+    ("storage-gate", include_str!("../../../../docs/guide/storage-gate.md")),
     ("canaries", include_str!("../../../../docs/guide/canaries.md")),
-    ("gating", include_str!("../../../../docs/guide/gating.md")),
     ("reading-doubts", include_str!("../../../../docs/guide/reading-doubts.md")),
     ("watching", include_str!("../../../../docs/guide/watching.md")),
     ("pushing", include_str!("../../../../docs/guide/pushing.md")),
-    ("marking-events", include_str!("../../../../docs/guide/marking-events.md")),
     ("verifying", include_str!("../../../../docs/guide/verifying.md")),
-    ("resuming", include_str!("../../../../docs/guide/resuming.md")),
     ("long-runs", include_str!("../../../../docs/guide/long-runs.md")),
     ("simulating", include_str!("../../../../docs/guide/simulating.md")),
     ("ceilings", include_str!("../../../../docs/guide/ceilings.md")),
@@ -100,6 +106,8 @@ fn explained(word: &str) -> Option<String> {
 }
 
 fn page(topic: &str) -> Option<&'static str> {
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == topic);
+    let topic = alias.map_or(topic, |(_, name)| name);
     TOPICS.iter().find(|(name, _)| *name == topic).map(|(_, page)| *page)
 }
 
