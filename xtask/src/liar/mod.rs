@@ -149,7 +149,10 @@ impl Told {
                 }
             };
             let is_own = |word: &String| says.contains(word);
-            let is_wrong = |word: &&String| is_own(word) || ACCUSES.contains(&word.as_str());
+            // In memory there is nothing to flush, and that is no lie of the twin's.
+            let is_true = |word: &str| word == "flush-instant" && honest.0.starts_with("tmpfs");
+            let is_accused = |word: &str| ACCUSES.contains(&word) && !is_true(word);
+            let is_wrong = |word: &&String| is_own(word) || is_accused(word);
             let wrong: Vec<&String> = of_twin.iter().filter(is_wrong).collect();
             let is_found = of_lie.iter().any(is_own);
             count.runs += 1;
