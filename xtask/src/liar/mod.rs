@@ -17,7 +17,7 @@ use rates::{Count, Honest};
 use runner::{Runner, Said};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use table::{KINDS, Lie};
+use table::{KINDS, Lie, Run};
 
 /// How much is done.
 #[derive(Clone, Copy)]
@@ -112,15 +112,15 @@ struct Told {
     runner: Runner,
     /// Whether twins that are the same run once.
     once: bool,
-    twins: BTreeMap<(String, String), Said>,
+    twins: BTreeMap<Run, Said>,
 }
 
 impl Told {
-    fn of(&self, (target, load): &(String, String)) -> Outcome<Said> {
-        self.runner.run(&self.runner.stage(target)?, load)
+    fn of(&self, run: &Run) -> Outcome<Said> {
+        self.runner.run(&self.runner.stage(&run.target)?, &run.load)
     }
 
-    fn of_twin(&mut self, twin: &(String, String)) -> Outcome<Said> {
+    fn of_twin(&mut self, twin: &Run) -> Outcome<Said> {
         if let Some(said) = self.twins.get(twin).filter(|_| self.once) {
             return Ok(said.clone());
         }
@@ -135,9 +135,9 @@ impl Told {
         let mut count = Count { found: 0, alarms: 0, runs: 0, lie };
         for seed in 1..=runs {
             let Lie { says, lying, honest, kind, .. } = count.lie.clone();
-            let seeded = |(target, load): (String, String)| match kind.as_str() {
-                "simulated" => (target, format!("{load} --set seed={seed}")),
-                _ => (target, load),
+            let seeded = |run: Run| match kind.as_str() {
+                "simulated" => Run { load: format!("{} --set seed={seed}", run.load), ..run },
+                _ => run,
             };
             let (lying, honest) = (seeded(lying), seeded(honest));
             let both = self.of(&lying).and_then(|said| Ok((said, self.of_twin(&honest)?)));
@@ -150,7 +150,8 @@ impl Told {
             };
             let is_own = |word: &String| says.contains(word);
             // In memory there is nothing to flush, and that is no lie of the twin's.
-            let is_true = |word: &str| word == "flush-instant" && honest.0.starts_with("tmpfs");
+            let is_true =
+                |word: &str| word == "flush-instant" && honest.target.starts_with("tmpfs");
             let is_accused = |word: &str| ACCUSES.contains(&word) && !is_true(word);
             let is_wrong = |word: &&String| is_own(word) || is_accused(word);
             let wrong: Vec<&String> = of_twin.iter().filter(is_wrong).collect();
@@ -159,10 +160,10 @@ impl Told {
             count.found += u64::from(is_found);
             count.alarms += u64::from(!wrong.is_empty());
             if !is_found {
-                println!("NOT FOUND: {}: `run {}` said {of_lie:?}", count.lie.label(), lying.1);
+                println!("NOT FOUND: {}: `run {}` said {of_lie:?}", count.lie.label(), lying.load);
             }
             if !wrong.is_empty() {
-                println!("FALSE: `run {}` of {} said {wrong:?}", honest.1, honest.0);
+                println!("FALSE: `run {}` of {} said {wrong:?}", honest.load, honest.target);
             }
         }
         count

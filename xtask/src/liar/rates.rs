@@ -56,7 +56,7 @@ pub fn table(counts: &[Count], honest: &Honest) -> String {
     // Writing to a String cannot fail.
     for one in counts.iter().filter(|one| one.runs > 0) {
         let Lie { name, says, kind, lying, .. } = &one.lie;
-        let target = if kind == KINDS[0] { String::new() } else { format!(": `{}`", lying.0) };
+        let target = if kind == KINDS[0] { String::new() } else { format!(": `{}`", lying.target) };
         let _ = writeln!(
             text,
             "| {name} | `{}` | {kind}{target} | {} | {} |",
@@ -114,6 +114,7 @@ pub fn last_line(counts: &[Count], honest: &Honest) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::Run;
     use super::*;
 
     #[test]
@@ -127,12 +128,13 @@ mod tests {
 
     #[test]
     fn the_last_line_adds_all_runs_up() {
+        let run = |target: &str| Run { target: target.to_owned(), load: String::new() };
         let lie = Lie {
             name: "n".to_owned(),
             says: vec!["d".to_owned()],
             kind: "memory".to_owned(),
-            lying: ("tmpfs".to_owned(), String::new()),
-            honest: ("disk".to_owned(), String::new()),
+            lying: run("tmpfs"),
+            honest: run("disk"),
         };
         let absent = Count { lie: lie.clone(), found: 0, alarms: 0, runs: 0 };
         let counts = [Count { lie, found: 19, alarms: 1, runs: 20 }, absent];

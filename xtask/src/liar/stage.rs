@@ -1,5 +1,5 @@
-//! Targets, each made by steps from the disk upwards: `disk > hole=96 > loop=direct > ext4`. What was
-//! made is taken away by a shell of its own, also when this program was killed.
+//! Targets, each made by steps from the disk upwards: `disk > hole=96 > loop=direct > ext4`. What
+//! was made is taken away by a shell of its own, also when this program was killed.
 
 use crate::shell::{self, Outcome};
 use std::io::Write;

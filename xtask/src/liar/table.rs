@@ -6,6 +6,15 @@ use toml::{Table, Value};
 /// What a lie is staged on, in the order of the tables.
 pub const KINDS: [&str; 5] = ["simulated", "disk", "layer", "server", "memory"];
 
+/// A run of the program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Run {
+    /// The steps that make its target.
+    pub target: String,
+    /// The arguments behind `run`.
+    pub load: String,
+}
+
 /// One lie and its truthful twin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lie {
@@ -15,16 +24,16 @@ pub struct Lie {
     pub says: Vec<String>,
     /// One of [`KINDS`].
     pub kind: String,
-    /// The steps that make its target, and the arguments behind `run`.
-    pub lying: (String, String),
-    /// The same of its twin.
-    pub honest: (String, String),
+    /// Its run.
+    pub lying: Run,
+    /// That of its twin.
+    pub honest: Run,
 }
 
 impl Lie {
     /// What its name, its kind and its target come to.
     pub fn label(&self) -> String {
-        format!("{} ({}: {})", self.name, self.kind, self.lying.0)
+        format!("{} ({}: {})", self.name, self.kind, self.lying.target)
     }
 }
 
@@ -45,8 +54,9 @@ pub fn lies() -> Outcome<Vec<Lie>> {
         let load = load.ok_or_else(|| format!("lies.toml: {name}: the load is not known"))?;
         let run = |base: &str, side: &str| {
             let steps = [base, text(side)].into_iter().filter(|steps| !steps.is_empty());
-            let steps = steps.collect::<Vec<_>>().join(if base == "sim" { "" } else { " > " });
-            (steps, format!("{load} {}", text(&format!("{side}-load"))).trim().to_owned())
+            let target = steps.collect::<Vec<_>>().join(if base == "sim" { "" } else { " > " });
+            let more = text(&format!("{side}-load"));
+            Run { target, load: format!("{load} {more}").trim().to_owned() }
         };
         for on in way.get("on").and_then(Value::as_array).into_iter().flatten() {
             let on = on.as_str().and_then(|on| on.split_once(": "));
