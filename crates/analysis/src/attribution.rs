@@ -15,6 +15,8 @@ use std::ops::Range;
 
 /// What was all but used up for less of the time than this held up few requests.
 pub const LEAST_FULL: f64 = 0.1;
+/// Where the workers took less of the CPUs than this, others kept them busy.
+const MOST_BESIDE_OTHERS: f64 = 0.5;
 
 /// One thing of a host that was watched while a point was measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,6 +175,10 @@ pub fn doubt(record: &Record, limits: &[Attribution], rows: &mut [ResultRow]) {
         }
         let own = own_share(record, &saturated, rows, limit.point);
         for row in rows.iter_mut().filter(|row| row.point == limit.point) {
+            // A level that falls when others take the CPUs is nobody's credits.
+            if own < MOST_BESIDE_OTHERS {
+                row.warnings.retain(|doubt| !matches!(doubt, Warning::BurstSpent { .. }));
+            }
             row.warnings.push(Warning::HostSaturated { hosts: hosts.clone(), share, own });
         }
     }
@@ -272,7 +278,7 @@ mod tests {
     use super::*;
     use crate::testing::Recorded;
     use model::counters::{CounterSample, Entry, Layer, Metric};
-    use model::{Op, StageKind};
+    use model::{Bytes, Nanos, Op, StageKind};
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -368,6 +374,7 @@ mod tests {
 
     #[test]
     fn a_host_without_cpu_time_left_is_a_doubt_about_every_row_of_its_point() {
+        let burst = Warning::BurstSpent { at: Nanos(1), moved: Bytes(1), share: 0.4 };
         let doubted = |cpu: u64, disk: u64, throttled_ns: u64| {
             let mut found = judged(READS, |host, _, part| match part {
                 Part::Cpu if host == 1 => cpu,
@@ -387,8 +394,11 @@ mod tests {
             recorded.host_interval(stage, 1, 0, &[(Op::Read, &[100_000; 100])]);
             let record = recorded.record();
             let mut rows = crate::results(&record);
+            rows[0].warnings.push(burst.clone());
             doubt(&record, &found, &mut rows);
-            rows[0].warnings.iter().find(|warning| warning.code() == "host-saturated").cloned()
+            let saturated = rows[0].warnings.iter().find(|one| one.code() == "host-saturated");
+            assert_eq!(rows[0].warnings.contains(&burst), saturated.is_none(), "others did it");
+            saturated.cloned()
         };
         let saturated =
             Warning::HostSaturated { hosts: vec!["node1".into()], share: 1.0, own: 0.25 / 8.0 };

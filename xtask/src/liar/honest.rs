@@ -1,7 +1,7 @@
 //! Honest simulated runs: devices of random times, and loads that hold what they promise.
 
 use super::rates::Honest;
-use super::runner::{Load, Runner};
+use super::runner::Runner;
 use crate::shell::Outcome;
 use std::collections::BTreeMap;
 
@@ -30,9 +30,10 @@ pub fn alarms(runner: &Runner, runs: u64) -> Outcome<Honest> {
     let mut doubts: BTreeMap<String, u64> = BTreeMap::new();
     let mut alarms = 0;
     for seed in 1..=runs {
-        let found = runner.doubts(&load(seed))?;
-        let wrong: Vec<String> =
-            found.into_iter().filter(|code| !TRUE_OF_ALL.contains(&code.as_str())).collect();
+        let (target, load) = of(seed);
+        let found = runner.run(&runner.stage(&target)?, &load)?;
+        let is_wrong = |code: &String| !TRUE_OF_ALL.contains(&code.as_str()) && !code.contains(':');
+        let wrong: Vec<String> = found.into_iter().filter(is_wrong).collect();
         alarms += u64::from(!wrong.is_empty());
         wrong.into_iter().for_each(|code| *doubts.entry(code).or_default() += 1);
     }
@@ -41,8 +42,8 @@ pub fn alarms(runner: &Runner, runs: u64) -> Outcome<Honest> {
     Ok(Honest { runs, alarms, doubts })
 }
 
-/// An honest load of an honest device.
-fn load(seed: u64) -> Load {
+/// An honest device, and an honest load of it.
+fn of(seed: u64) -> (String, String) {
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let us = 110 + numbers.below(900);
     let service = |numbers: &mut Numbers, us: u64| match numbers.below(2) {
@@ -56,21 +57,10 @@ fn load(seed: u64) -> Load {
     );
     let pattern = ["randread", "randwrite", "randrw", "read", "write"][numbers.below(5) as usize];
     let block = ["4k", "8k", "16k"][numbers.below(3) as usize];
-    let depth = (1 + numbers.below(16)).to_string();
-    let seed = format!("seed={seed}");
-    Load::alone([
-        "--rw",
-        pattern,
-        "--bs",
-        block,
-        "--iodepth",
-        &depth,
-        "--runtime",
-        "30",
-        "--set",
-        "precondition=3s",
-        "--set",
-        &seed,
-        &target,
-    ])
+    let depth = 1 + numbers.below(16);
+    let load = format!(
+        "--rw {pattern} --bs {block} --iodepth {depth} --runtime 30 --set precondition=3s --set \
+         seed={seed}"
+    );
+    (target, load)
 }

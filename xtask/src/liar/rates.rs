@@ -1,39 +1,18 @@
 //! How many were found: rates with their intervals, and the table.
 
-use super::runner::Judged;
-use crate::shell::Outcome;
+use super::table::{KINDS, Lie};
 use std::fmt::Write;
 
 /// The runs of one lie and of its twin.
 pub struct Count {
-    name: &'static str,
-    doubt: &'static str,
-    stage: &'static str,
-    found: u64,
-    alarms: u64,
-    runs: u64,
-}
-
-impl Count {
-    /// Counts the runs in which the lie's own doubt stands, and those of the twin.
-    ///
-    /// # Errors
-    /// A run failed.
-    pub fn of(
-        name: &'static str,
-        doubt: &'static str,
-        stage: &'static str,
-        runs: impl Iterator<Item = Outcome<Judged>>,
-    ) -> Outcome<Count> {
-        let mut count = Count { name, doubt, stage, found: 0, alarms: 0, runs: 0 };
-        for judged in runs {
-            let Judged { lying, honest } = judged?;
-            count.runs += 1;
-            count.found += u64::from(lying.contains(doubt));
-            count.alarms += u64::from(honest.contains(doubt));
-        }
-        Ok(count)
-    }
+    /// The lie.
+    pub lie: Lie,
+    /// Runs in which it was found.
+    pub found: u64,
+    /// Runs of the twin in which it was accused.
+    pub alarms: u64,
+    /// Runs of each; 0 where it could not be staged.
+    pub runs: u64,
 }
 
 /// Honest runs, and what was said of them without reason.
@@ -44,6 +23,11 @@ pub struct Honest {
     pub alarms: u64,
     /// The doubts of them, by how often, the most frequent first.
     pub doubts: Vec<(String, u64)>,
+}
+
+impl Honest {
+    /// None were run.
+    pub const NONE: Honest = Honest { runs: 0, alarms: 0, doubts: Vec::new() };
 }
 
 /// The 95 % interval of a share: Wilson, *Probable Inference, the Law of Succession, and
@@ -65,29 +49,49 @@ fn with_interval(hits: u64, of: u64) -> String {
     format!("{hits} of {of} ({:.0}–{:.0} %)", low * 100.0, high * 100.0)
 }
 
-/// The table of all lies, and a line for the honest runs.
+/// The table of all lies that were staged, and a line for the honest runs.
 pub fn table(counts: &[Count], honest: &Honest) -> String {
-    let head = "| lie | doubt | target | found (95 %) | false alarms of the twin |";
+    let head = "| lie | one of | target | found (95 %) | false alarms of the twin |";
     let mut text = format!("{head}\n|---|---|---|---|---|\n");
     // Writing to a String cannot fail.
-    for one in counts {
+    for one in counts.iter().filter(|one| one.runs > 0) {
+        let Lie { name, says, kind, lying, .. } = &one.lie;
+        let target = if kind == KINDS[0] { String::new() } else { format!(": `{}`", lying.target) };
         let _ = writeln!(
             text,
-            "| {} | `{}` | {} | {} | {} |",
-            one.name,
-            one.doubt,
-            one.stage,
+            "| {name} | `{}` | {kind}{target} | {} | {} |",
+            says.join("` `"),
             with_interval(one.found, one.runs),
             with_interval(one.alarms, one.runs)
         );
     }
-    let _ = writeln!(
-        text,
-        "| honest simulated runs | any | simulated | – | {} |",
-        with_interval(honest.alarms, honest.runs)
-    );
+    if honest.runs > 0 {
+        let alarms = with_interval(honest.alarms, honest.runs);
+        let _ = writeln!(text, "| honest simulated runs | any | simulated | – | {alarms} |");
+    }
     for (doubt, times) in &honest.doubts {
         let _ = writeln!(text, "\n{times} × `{doubt}` on honest runs");
+    }
+    text
+}
+
+/// The same by kind of target.
+pub fn by_kind(counts: &[Count]) -> String {
+    let head = "| kind of target | found (95 %) | false alarms of the twins | not staged |";
+    let mut text = format!("{head}\n|---|---|---|---|\n");
+    for kind in KINDS {
+        let of_kind: Vec<&Count> = counts.iter().filter(|one| one.lie.kind == kind).collect();
+        let sum = |of: fn(&Count) -> u64| of_kind.iter().map(|one| of(one)).sum::<u64>();
+        let runs = sum(|one| one.runs);
+        if !of_kind.is_empty() {
+            let _ = writeln!(
+                text,
+                "| {kind} | {} | {} | {} |",
+                with_interval(sum(|one| one.found), runs),
+                with_interval(sum(|one| one.alarms), runs),
+                sum(|one| u64::from(one.runs == 0))
+            );
+        }
     }
     text
 }
@@ -110,6 +114,7 @@ pub fn last_line(counts: &[Count], honest: &Honest) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::Run;
     use super::*;
 
     #[test]
@@ -123,11 +128,23 @@ mod tests {
 
     #[test]
     fn the_last_line_adds_all_runs_up() {
-        let count = Count { name: "n", doubt: "d", stage: "real", found: 19, alarms: 1, runs: 20 };
+        let run = |target: &str| Run { target: target.to_owned(), load: String::new() };
+        let lie = Lie {
+            name: "n".to_owned(),
+            says: vec!["d".to_owned()],
+            kind: "memory".to_owned(),
+            lying: run("tmpfs"),
+            honest: run("disk"),
+        };
+        let absent = Count { lie: lie.clone(), found: 0, alarms: 0, runs: 0 };
+        let counts = [Count { lie, found: 19, alarms: 1, runs: 20 }, absent];
         let honest = Honest { runs: 80, alarms: 1, doubts: Vec::new() };
         assert_eq!(
-            last_line(&[count], &honest),
+            last_line(&counts, &honest),
             "found 19 of 20 lies (95.0%), 2 of 100 false alarms (2.0%)"
         );
+        let kinds = by_kind(&counts);
+        let row = "| memory | 19 of 20 (76–99 %) | 1 of 20 (1–24 %) | 1 |\n";
+        assert!(kinds.ends_with(row), "{kinds}");
     }
 }

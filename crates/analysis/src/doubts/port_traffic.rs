@@ -62,12 +62,11 @@ fn is_elsewhere(record: &Record) -> bool {
     targets.peek().is_some() && targets.all(is_served)
 }
 
+/// Whether it is, or lies on a file of one, as a loop device may.
 fn is_served(target: &TargetFacts) -> bool {
-    let is_fuse = target
-        .file_system
-        .as_deref()
-        .is_some_and(|kind| kind == "fuse" || kind.starts_with("fuse."));
-    is_fuse || target.chain.iter().any(|link| link.kind == LinkKind::Network)
+    let is_fuse = |kind: &str| kind == "fuse" || kind.starts_with("fuse.");
+    target.file_system.as_deref().is_some_and(is_fuse)
+        || target.chain.iter().any(|link| link.kind == LinkKind::Network || is_fuse(&link.name))
 }
 
 #[cfg(test)]
@@ -76,12 +75,15 @@ mod tests {
     use crate::testing::Recorded;
     use model::StageKind;
     use model::counters::{Entry, Layer, Metric};
+    use model::inventory::Link;
 
     /// Ten seconds of 4 KiB reads, 40,960,000 bytes in each, while so many bytes came by the
     /// loopback and from a disk.
     fn judged(file_system: &str, loopback: u64, disk: u64) -> Option<f64> {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
         for target in recorded.record_mut().testbed.iter_mut().flat_map(|host| &mut host.targets) {
+            let below = file_system.strip_prefix("loop over ").map(str::to_owned);
+            target.chain = below.map(|name| Link { name, ..Link::default() }).into_iter().collect();
             (target.file_system, target.device) = (Some(file_system.to_owned()), None);
         }
         let stage = recorded.stage(StageKind::Measure);
@@ -116,6 +118,7 @@ mod tests {
         assert_eq!(judged("fuse", 0, 4_096_000), Some(10.0));
         assert_eq!(judged("fuse.s3fs", 40_960_000, 0), None, "all of it came");
         assert_eq!(judged("fuse.mergerfs", 0, 40_960_000), None, "from a disk of this host");
+        assert_eq!(judged("loop over fuse", 409_600, 0), Some(1.0));
         assert_eq!(judged("xfs", 0, 0), None, "of a local file system, devices are counted");
     }
 }

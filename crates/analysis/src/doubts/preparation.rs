@@ -7,7 +7,7 @@ use crate::doubts::Warning;
 use crate::row::ResultRow;
 use crate::targets;
 use model::digest::Digest;
-use model::inventory::Media;
+use model::inventory::{Link, LinkKind, Media};
 use model::plan::{HostPlan, PlannedTarget, Stage, StageKind, Target, TargetFile, Work};
 use model::record::StageRecord;
 use model::testbed::TargetKind;
@@ -53,14 +53,17 @@ pub(crate) fn skipped_stages(record: &Record, row: &ResultRow) -> Vec<Warning> {
 }
 
 /// The loop device whose file has most bytes without a place on a medium, where this run did not
-/// write the layout: such reads cost nothing, and such writes look for room.
+/// write the layout: such reads cost nothing, and such writes look for room. Not below a file
+/// system: what was written to a file of its is in no hole of what lies below.
 pub(crate) fn holes(record: &Record, row: &ResultRow) -> Option<Warning> {
     if record.plan.is_simulated() || is_written_by_run(record, row.stage) {
         return None;
     }
     let hosts = record.plan.hosts.iter().zip(&record.testbed);
     let found = hosts.flat_map(|(host, facts)| targets::loaded(host, facts, row.stage));
-    let shares = found.flat_map(|target| &target.chain).filter_map(|link| {
+    let is_device = |link: &&Link| link.kind != LinkKind::FileSystem;
+    let devices = found.flat_map(|target| target.chain.iter().take_while(is_device));
+    let shares = devices.filter_map(|link| {
         let size = link.device.as_ref()?.size.0.max(1);
         Some((link.name.clone(), (link.holes?.0 as f64 / size as f64).min(1.0)))
     });
@@ -296,11 +299,10 @@ fn aged_for(record: &Record, stage: u32) -> Option<Percent> {
 mod tests {
     use super::*;
     use crate::testing::Recorded;
-    use model::inventory::{Link, LinkKind};
 
     /// The share of holes that is doubted below a loop device of 1 GiB, of which so many MiB are
-    /// none on a medium.
-    fn holes_of(prepare: &str, mib: u64) -> Option<f64> {
+    /// none on a medium; with a layer of this kind above it.
+    fn holes_of(prepare: &str, mib: u64, above: LinkKind) -> Option<f64> {
         let suite = format!("[stages]\nprepare = {prepare}\n[[workload]]\nname = \"w\"\n");
         let mut recorded = Recorded::new(&suite);
         let stage = recorded.stage(StageKind::Measure);
@@ -309,13 +311,14 @@ mod tests {
         let target = &mut recorded.record_mut().testbed[0].targets[0];
         let mut device = target.device.clone().expect("a disk");
         device.size = model::Bytes::gib(1);
-        target.chain = vec![Link {
+        let below = Link {
             kind: LinkKind::Loop,
             name: "loop3".to_owned(),
             device: Some(device),
             holes: Some(model::Bytes::mib(mib)),
             ..Link::default()
-        }];
+        };
+        target.chain = vec![Link { kind: above, ..Link::default() }, below];
         let rows = crate::results(&recorded.record());
         rows[0].warnings.iter().find_map(|one| match one {
             Warning::Holes { share, .. } => Some(*share),
@@ -325,9 +328,12 @@ mod tests {
 
     #[test]
     fn a_file_below_a_loop_device_that_nobody_wrote_is_doubted() {
-        assert_eq!(holes_of("false", 512), Some(0.5));
-        assert_eq!(holes_of("false", 16), None, "nearly whole");
-        assert_eq!(holes_of("true", 512), None, "the run writes it");
+        let below_volume = |prepare, mib| holes_of(prepare, mib, LinkKind::Mapper);
+        assert_eq!(below_volume("false", 512), Some(0.5));
+        assert_eq!(below_volume("false", 16), None, "nearly whole");
+        assert_eq!(below_volume("true", 512), None, "the run writes it");
+        let below_files = holes_of("false", 512, LinkKind::FileSystem);
+        assert_eq!(below_files, None, "what a file has is in no hole");
     }
 
     /// What a drive of 1 GiB is doubted for, of which so many GiB are loaded: written once, then

@@ -10,8 +10,10 @@ use model::{Op, Record};
 /// `kvm-clock`, `hyperv_clocksource_tsc_page`, `xen` and `arch_sys_counter` are read in user space,
 /// or in nanoseconds.
 const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"];
-/// Options of a mount by which a file system sends no flushes.
-const NO_BARRIERS: [&str; 3] = ["nobarrier", "barrier=0", "barrier=none"];
+/// Options of a mount by which a file system sends no flushes. The last two are an overlay's, in
+/// the words of one who mounts and of the kernel since 6.6.
+const NO_BARRIERS: [&str; 5] =
+    ["nobarrier", "barrier=0", "barrier=none", "volatile", "fsync=volatile"];
 
 /// All of them for the targets that a row's stage loads, each once.
 pub(crate) fn doubts(record: &Record, row: &ResultRow) -> Vec<Warning> {
@@ -57,7 +59,7 @@ fn of_target(facts: &HostFacts, target: &TargetFacts, row: &ResultRow) -> Vec<Wa
     let mut found: Vec<Warning> = devices(target).flat_map(of_device).collect();
     found.extend(target.device.as_ref().and_then(|device| queue_short(device, row)));
     if row.plans(Op::Write) {
-        found.extend(mount_of(facts, target).and_then(barriers_off));
+        found.extend(mounts_of(facts, target).find_map(barriers_off));
     }
     found
 }
@@ -96,14 +98,23 @@ fn queue_short(device: &DeviceFacts, row: &ResultRow) -> Option<Warning> {
     is_short.then(|| Warning::QueueShort { device: device.name.clone(), asked, takes })
 }
 
-/// The mount that holds a target: the longest place that its path begins with.
-fn mount_of<'a>(facts: &'a HostFacts, target: &TargetFacts) -> Option<&'a MountFacts> {
+/// The mounts that a target lies on: the one that holds it, which is the longest place that its
+/// path begins with, and those of the file systems below it.
+fn mounts_of<'a>(
+    facts: &'a HostFacts,
+    target: &'a TargetFacts,
+) -> impl Iterator<Item = &'a MountFacts> {
+    let all = &facts.inventory.mounts;
     let holds = |mount: &&MountFacts| {
         let rest = target.path.strip_prefix(mount.mount_point.trim_end_matches('/'));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    let mounts = facts.inventory.mounts.iter().filter(holds);
-    mounts.max_by_key(|mount| mount.mount_point.len())
+    let holding = all.iter().filter(holds).max_by_key(|mount| mount.mount_point.len());
+    let is_below = |mount: &&MountFacts| {
+        let on = format!("{} at {}", mount.source, mount.mount_point);
+        target.chain.iter().any(|link| link.detail == on.trim_start())
+    };
+    holding.into_iter().chain(all.iter().filter(is_below))
 }
 
 fn barriers_off(mount: &MountFacts) -> Option<Warning> {
@@ -177,6 +188,15 @@ mod tests {
             mounted(facts, "/mnt/data", &["rw", "nobarrier"]);
         };
         assert_eq!(codes(off), ["barriers-off"]);
+        let below = |facts: &mut HostFacts| {
+            mounted(facts, "/mnt/data", &["rw"]);
+            mounted(facts, "/lower", &["rw", "barrier=0"]);
+            let detail = "at /lower".to_owned();
+            facts.targets[0].chain.push(Link { detail, ..Link::default() });
+        };
+        assert_eq!(codes(below), ["barriers-off"], "of an overlay, or of a loop device's file");
+        let volatile = |facts: &mut HostFacts| mounted(facts, "/mnt/data", &["fsync=volatile"]);
+        assert_eq!(codes(volatile), ["barriers-off"]);
         assert_eq!(codes(|facts| device(facts).raid_missing = 1), ["array-degraded"]);
         assert_eq!(codes(|facts| device(facts).raid_action = "recover".into()), ["array-busy"]);
         let narrow = |facts: &mut HostFacts| {

@@ -63,8 +63,14 @@ fn media(target: &TargetFacts) -> impl Iterator<Item = &DeviceFacts> {
     of_chain.chain(target.device.iter().filter(|_| target.chain.is_empty()))
 }
 
-/// What the flush behind a load says of the writes of a row: that it took long, or that it failed.
+/// What the flush behind a load says of the writes of a row: that it took long, or that it failed;
+/// and what those on the way say.
 pub(crate) fn of_flush(record: &Record, row: &ResultRow) -> Option<Warning> {
+    let of_load = of_last_flush(record, row);
+    of_load.or_else(|| instant_on_the_way(record, row))
+}
+
+fn of_last_flush(record: &Record, row: &ResultRow) -> Option<Warning> {
     if row.is_metadata() || !row.plans(Op::Write) {
         return None;
     }
@@ -102,6 +108,21 @@ fn instant(record: &Record, row: &ResultRow, durable: &Durable) -> Option<Warnin
     let is_owed = row.bytes >= LEAST_FLUSHED && row.iops() * OWED_S >= 1.0;
     let took = Nanos(durable.flush_ns);
     (is_owed && took < least).then_some(Warning::FlushInstant { flushed, took, least })
+}
+
+/// Whether most of the fsyncs of a load, or of writes that each had to wait for the medium, were
+/// faster than one of its kind is.
+fn instant_on_the_way(record: &Record, row: &ResultRow) -> Option<Warning> {
+    let is_dsync = row.plans(Op::Write) && row.works.iter().all(|work| work.dsync);
+    let is_each = row.ops == Ops::One(Op::Fsync) || row.ops == Ops::One(Op::Write) && is_dsync;
+    if !is_each || row.is_metadata() || record.plan.is_simulated() {
+        return None;
+    }
+    let took = Nanos(row.latency.quantile_ns(0.5)?);
+    let media = caching(record, row);
+    let flushed = media.iter().map(|(name, _)| name.clone()).collect();
+    let least = media.iter().map(|(_, least)| *least).min()?;
+    (took < least).then_some(Warning::FlushInstant { flushed, took, least })
 }
 
 /// Below a row's targets: the devices that have a volatile cache, and the targets of which nobody
@@ -276,6 +297,27 @@ mod tests {
         }
         assert_eq!(instantly(12_000, "", "write through"), None, "nothing to flush");
         assert_eq!(instantly(12_000, "fsync_every = 8", WRITE_BACK), None, "flushed on the way");
+    }
+
+    #[test]
+    fn writes_and_fsyncs_that_did_not_wait_for_the_medium_are_doubted() {
+        let is_instant = |fields, write_cache| instantly(400_000, fields, write_cache).is_some();
+        assert!(is_instant("dsync = true", WRITE_BACK), "10 µs for each write");
+        assert!(!is_instant("dsync = true", "write through") && !is_instant("", WRITE_BACK));
+        let fsyncs = |took_ns: u64| {
+            let suite = "[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\n";
+            let mut recorded = Recorded::new(suite);
+            let stage = recorded.stage(StageKind::Measure);
+            let both = [(Op::Write, &[10_000; 900][..]), (Op::Fsync, &[took_ns; 900])];
+            recorded.interval(stage, 0, &both);
+            recorded.end();
+            let target = &mut recorded.record_mut().testbed[0].targets[0];
+            target.device.as_mut().expect("a disk").write_cache = WRITE_BACK.to_owned();
+            let rows = results(&recorded.record());
+            let mut doubts = rows.iter().flat_map(|row| &row.warnings);
+            doubts.any(|doubt| matches!(doubt, Warning::FlushInstant { .. }))
+        };
+        assert!(fsyncs(20_000) && !fsyncs(200_000));
     }
 
     /// Whether a flush of 64 µs or so is doubted where a file system of this type has no device.
