@@ -164,7 +164,6 @@ fn asked(record: &Record, row: &ResultRow) -> Option<Value> {
     Some(asked)
 }
 
-/// The 95 % intervals.
 fn ci(row: &ResultRow) -> Value {
     let ends = |interval: Option<Interval>| {
         Value::from(interval.map(|interval| vec![interval.low, interval.high]))
@@ -189,19 +188,18 @@ fn progress(progress: &Progress) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::measured;
     use analysis::testing::Recorded;
     use model::layer::Layer;
     use model::note::{CountedBy, Crossing, EventIo};
     use model::{Bytes, Fact, Nanos, Op, StageKind};
 
     fn mixed() -> Value {
-        let mut recorded = Recorded::new(
+        let record = measured(
             "[[workload]]\nname = \"mix\"\nread = \"70%\"\n[sweep]\ndepth = [1, 8]\n",
+            &[(Op::Read, &[100_000; 2_000])],
         );
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 2_000])]);
-        recorded.end();
-        results(&recorded.record(), None)
+        results(&record, None)
     }
 
     #[test]

@@ -94,7 +94,6 @@ pub fn remark(plan: &Plan, line: &Line<'_>) -> String {
     text
 }
 
-/// The files that options name.
 fn files<'a>(line: &'a Line<'_>) -> Vec<&'a str> {
     let hosts = line
         .values("hosts")
@@ -104,7 +103,6 @@ fn files<'a>(line: &'a Line<'_>) -> Vec<&'a str> {
     hosts.chain(line.values("simulate").filter_map(testbed)).collect()
 }
 
-/// The options that name programs, or arguments of these.
 fn programs(line: &Line<'_>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (name, value) in &line.options {
@@ -146,12 +144,13 @@ pub fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::reproduce::{command, remark};
+    use crate::testing::{W, has};
     use analysis::testing::Recorded;
     use model::Plan;
     use model::plan::{Origin, PlannedTarget};
 
     fn typed(words: &[&str]) -> Plan {
-        let mut plan = Recorded::new("[[workload]]\nname = \"w\"\n").record().plan;
+        let mut plan = Recorded::new(W).record().plan;
         plan.origin = Origin {
             words: words.iter().map(|word| (*word).to_owned()).collect(),
             suite: "[[workload]]\n".to_owned(),
@@ -176,12 +175,7 @@ mod tests {
                 + "'my suite.toml'";
         assert_eq!(command(&plan), wanted);
         let told = remark(&plan);
-        assert!(
-            told.contains(
-                "the file my suite.toml, whose text the run file has: plimsoll show --suite"
-            ),
-            "{told}"
-        );
+        has(&told, &["the file my suite.toml, whose text the run file has: plimsoll show --suite"]);
         assert!(!told.contains("has to be given again"), "{told}");
         assert_eq!(command(&typed(&["run", "--", "-a.toml"])), "plimsoll run -- -a.toml");
     }
@@ -226,8 +220,7 @@ mod tests {
             "--launcher=y",
         ];
         let told = remark(&typed(&options));
-        assert!(told.contains("does not have what stood in nodes."), "{told}");
-        assert!(told.contains("(--launcher, --set): look at them"), "{told}");
+        has(&told, &["does not have what stood in nodes.", "(--launcher, --set): look at them"]);
         assert!(
             remark(&typed(&["run", "--simulate=mine.toml,path=smb"]))
                 .contains("stood in mine.toml.")

@@ -58,7 +58,6 @@ fn part(means: &Means, with_hosts: bool) -> String {
     format!("{how}; {timed}")
 }
 
-/// The field `means` of a result.
 pub fn json(record: &Record, row: &ResultRow) -> Value {
     let one = |means: Means| {
         let (clock, read) = match means.timing {
@@ -87,6 +86,7 @@ pub fn json(record: &Record, row: &ResultRow) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use model::choices::Backend;
     use model::note::{Fact, Fallback};
 
@@ -114,11 +114,7 @@ mod tests {
             "{alone}"
         );
         let both = sentence(&[planned, refused]);
-        assert!(
-            both.contains("io_uring on 2 hosts, as planned")
-                && both.contains("sync on 1 host, because"),
-            "{both}"
-        );
+        has(&both, &["io_uring on 2 hosts, as planned", "sync on 1 host, because"]);
         let way = Way::Simulated;
         let virtual_time =
             Means { way, because: Because::Planned, timing: Timing::Virtual, hosts: 1 };

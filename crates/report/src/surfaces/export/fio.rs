@@ -54,7 +54,6 @@ pub fn text(exported: Exported<'_>) -> Result<String, &'static str> {
     Ok(serde_json::to_string_pretty(&plain(Value::Object(object))).unwrap_or_default() + "\n")
 }
 
-/// The rows of each job, in the order of the first of each.
 fn groups(rows: &[GivenRow]) -> Vec<Vec<&GivenRow>> {
     let mut all: Vec<Vec<&GivenRow>> = Vec::new();
     for row in rows {
@@ -122,7 +121,6 @@ fn job(rows: &[&GivenRow], exported: Exported<'_>) -> Option<Value> {
     has_any.then_some(Value::Object(job))
 }
 
-/// A direction in which nothing was done.
 fn nothing() -> Value {
     object! {
         io_bytes: 0, io_kbytes: 0, bw_bytes: 0, bw: 0, iops: 0.0, runtime: 0, total_ios: 0,
@@ -184,7 +182,6 @@ fn data(row: &GivenRow, is_own: bool) -> Value {
 /// Keys that programs ask for, and that say `null` where nobody knows.
 const SAID: [&str; 6] = ["io_bytes", "bw_bytes", "bw", "iops", "iops_stddev", "runtime"];
 
-/// The latencies of one span; `None` where there are none.
 fn latencies(row: &GivenRow, span: Span) -> Option<Value> {
     let mut all = Map::new();
     for (key, statistic) in [

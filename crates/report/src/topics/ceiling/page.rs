@@ -44,7 +44,6 @@ fn remarks(ceilings: &Ceilings<'_>) -> Markup {
     list(ceilings.remarks())
 }
 
-/// A chart for each mix and order; sizes are the axis.
 fn charts(ceilings: &Ceilings<'_>) -> Markup {
     let mut seen: Vec<String> = Vec::new();
     let mut charts = Markup::new();

@@ -103,11 +103,7 @@ fn line(reached: &Reached) -> String {
 }
 
 fn name(reached: &Reached) -> String {
-    let workload = &reached.ceiling.workload;
-    match words::sweep(&reached.sweep, reached.repetition).as_str() {
-        "" => workload.name.clone(),
-        axes => format!("{} ({axes})", workload.name),
-    }
+    words::with_sweep(&reached.ceiling.workload.name, &reached.sweep, reached.repetition)
 }
 
 /// `CPU 62 %, ports 31 %`.

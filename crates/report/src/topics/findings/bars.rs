@@ -11,12 +11,9 @@ use model::{Record, Setting};
 /// More bars than this are no picture any more.
 const MOST_BARS: usize = 48;
 
-/// A figure in words.
 type Words = fn(f64) -> String;
-/// A figure of a row.
 type Figure = fn(&ResultRow) -> f64;
 
-/// The ceiling of that figure.
 type Most = fn(&Reached) -> Option<f64>;
 
 /// One axis of few values: its values side by side for each workload.
@@ -64,7 +61,6 @@ fn group_of(row: &ResultRow) -> String {
     }
 }
 
-/// What stands beside a bar's figure.
 struct Beside<'a> {
     /// Where a swept size comes from: it is that of one file, and people ask for all of them.
     record: &'a Record,

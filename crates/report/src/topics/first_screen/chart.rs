@@ -14,7 +14,6 @@ use model::Record;
 /// More bars than this are no picture any more.
 const MOST_BARS: usize = 40;
 
-/// The answer to the question of a suite.
 pub enum Question {
     /// A chart of its own.
     Own(Markup),
@@ -22,7 +21,6 @@ pub enum Question {
     OfResults,
 }
 
-/// The chart that stands first on the page.
 pub fn chart(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Question {
     let own = dip(record, rows, reached)
         .or_else(|| changing(record, rows, reached))
@@ -80,7 +78,7 @@ fn scenarios(rows: &[ResultRow]) -> Option<Markup> {
             let note = change.map_or_else(String::new, |(figure, base)| {
                 format!(" · {}", percent((figure / base - 1.0) * 100.0))
             });
-            Step { label: (*scenario).to_owned(), figure, ceiling: None, note }
+            Step::new(*scenario, figure, note)
         };
         Group { name: of.clone(), bars: scenarios.iter().enumerate().map(bar).collect() }
     };
@@ -110,7 +108,6 @@ fn operations(rows: &[ResultRow]) -> Option<Markup> {
         .then(|| Bars { title, words: words::iops, legend: Vec::new(), bars }.render_by_factors())
 }
 
-/// Of a single point: how long its requests took.
 fn percentiles(rows: &[ResultRow]) -> Option<Markup> {
     let mut points = rows.iter().filter(|row| row.is_of_point() && row.ios > 0);
     let row = points.next().filter(|_| points.next().is_none())?;
@@ -133,27 +130,22 @@ fn percentiles(rows: &[ResultRow]) -> Option<Markup> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{W, has, swept};
     use analysis::Ops;
     use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::Op;
 
     fn drawn(rows: &[ResultRow]) -> Option<String> {
-        let record = Recorded::new("[[workload]]\nname = \"w\"\n").record();
+        let record = Recorded::new(W).record();
         match chart(&record, rows, &[]) {
             Question::Own(chart) => Some(chart.into_string()),
             Question::OfResults => None,
         }
     }
 
-    fn rows(sweep: &str, points: u32) -> Vec<ResultRow> {
-        let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n{sweep}"));
-        let first = recorded.stage(StageKind::Measure);
-        for number in 0..points {
-            let values = vec![1_000_000; 10 + 10 * number as usize];
-            recorded.interval(first + number, 0, &[(Op::Read, &values)]);
-        }
-        recorded.end();
-        analysis::results(&recorded.record())
+    fn rows(sweep: &str, points: usize) -> Vec<ResultRow> {
+        let points = (1..=points).map(|number| vec![1_000_000; 10 * number]);
+        analysis::results(&swept(&format!("{W}{sweep}"), points))
     }
 
     #[test]
@@ -166,10 +158,7 @@ mod tests {
         scenarios.iter_mut().for_each(|row| row.sweep.clear());
         scenarios[1].scenario = "degraded".to_owned();
         let scenarios = drawn(&scenarios).expect("a chart");
-        assert!(
-            scenarios.contains("20.0 · +100 %") && scenarios.contains("degraded"),
-            "{scenarios}"
-        );
+        has(&scenarios, &["20.0 · +100 %", "degraded"]);
         let mut files = two;
         files.iter_mut().for_each(|row| row.ops = Ops::One(Op::Create));
         files[1].ops = Ops::One(Op::Stat);

@@ -45,7 +45,6 @@ fn statistic(statistic: Statistic) -> String {
     }
 }
 
-/// What a figure is called at the head of a column.
 fn figure(figure: Figure) -> String {
     match figure {
         Figure::Rate => "per s".to_owned(),
@@ -55,7 +54,6 @@ fn figure(figure: Figure) -> String {
     }
 }
 
-/// A value of a figure in words.
 fn value(figure: Figure, value: f64) -> String {
     match figure {
         Figure::Rate => words::iops(value),
@@ -69,7 +67,6 @@ fn latency(ns: f64) -> String {
     if (0.0..1e18).contains(&ns) { latency_words(ns) } else { format!("{ns:e} ns") }
 }
 
-/// The name of a row: its workload, and what it did.
 fn row_name(row: &GivenRow) -> String {
     format!("{} {}", row.workload, row.op_name())
 }

@@ -106,7 +106,6 @@ fn options(rows: &[GivenRow]) -> Markup {
     }
 }
 
-/// How something went on.
 fn chart(row: &GivenRow, series: &GivenSeries) -> Option<Markup> {
     let last = series.points.last()?.at_ms;
     let what = match series.quantity.measured {
@@ -121,11 +120,8 @@ fn chart(row: &GivenRow, series: &GivenSeries) -> Option<Markup> {
         _ => words::iops,
     };
     let largest = series.points.iter().map(|point| point.value / unit).fold(0.0, f64::max);
-    let place = |point: &model::foreign::Point| Point {
-        x: point.at_ms as f64 / 1e3,
-        y: Some(point.value / unit),
-        also: String::new(),
-    };
+    let place =
+        |point: &model::foreign::Point| Point::at(point.at_ms as f64 / 1e3, point.value / unit);
     let name = row_name(row);
     Some(
         Lines {
@@ -136,11 +132,7 @@ fn chart(row: &GivenRow, series: &GivenSeries) -> Option<Markup> {
             x_words: time_words,
             y: Scale::linear_to(largest),
             y_words: words_of,
-            lines: vec![Line {
-                name,
-                style: "line read",
-                points: series.points.iter().map(place).collect(),
-            }],
+            lines: vec![Line::new(name, "line read", series.points.iter().map(place))],
         }
         .render(),
     )

@@ -104,7 +104,6 @@ pub(super) fn difference(predicted: f64, simulated: f64) -> f64 {
     simulated / predicted.max(1e-12) - 1.0
 }
 
-/// A row with what its simulation came to, if it came to an end.
 type Simulated<'a> = (&'a Forecast, Option<&'a Simulation>);
 
 fn simulations<'a>(

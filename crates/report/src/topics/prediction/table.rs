@@ -71,7 +71,6 @@ pub(super) fn rows(judged: &[Judged]) -> Table<&Judged> {
         .field("load", |one| load(&one.row.load))
 }
 
-/// A load for machines.
 pub(super) fn load(load: &Load) -> Value {
     object! {
         workload: load.workload.name, read_share: load.workload.read_share(),
@@ -82,7 +81,6 @@ pub(super) fn load(load: &Load) -> Value {
     }
 }
 
-/// Published figures that follow from predicted rates.
 pub(super) fn followed(all: &[Followed]) -> Table<&Followed> {
     let of = |one: &Followed, value: f64| figure(one.figure.quantity, value);
     let published = |one: &Followed| match one.figure.up_to {

@@ -22,7 +22,6 @@ pub struct Named<'a> {
     pub record: &'a Record,
 }
 
-/// How the figures are to be read.
 pub(crate) const LEGEND: &str = "A change is reported from three runs of the new level on, if \
      it is 5 % or more. At most 5 % of trends without a change report one. The latest run is \
      compared with the runs since the last change. Its 95 % interval includes the spread of a \
@@ -30,7 +29,6 @@ pub(crate) const LEGEND: &str = "A change is reported from three runs of the new
      that barely excludes 0 may still be no difference. CPU is that of the load generators per \
      request.";
 
-/// The run at a place of the trend.
 pub(crate) fn run<'a>(trend: &Trend, runs: &[Named<'a>], place: usize) -> Option<Named<'a>> {
     runs.get(*trend.runs.get(place)?).copied()
 }
@@ -45,7 +43,6 @@ pub fn set_apart(trend: &Trend, runs: &[Named<'_>]) -> Vec<String> {
     trend.apart.iter().map(|found| apart(found, runs)).collect()
 }
 
-/// Why a run is set apart, as a sentence.
 fn apart(apart: &ExcludedRun, runs: &[Named<'_>]) -> String {
     let name = runs.get(apart.run).map_or("?", |run| run.name);
     let why = match &apart.why {
@@ -108,7 +105,6 @@ fn version(record: &Record) -> String {
     format!("Plimsoll {}", record.version)
 }
 
-/// Runs in which the point did other work, as sentences.
 pub(crate) fn other_work(
     point: &analysis::trend::TrendPoint,
     trend: &Trend,

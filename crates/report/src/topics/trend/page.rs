@@ -76,7 +76,6 @@ fn section(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Markup {
     plain("section", content)
 }
 
-/// The words of a value on the axis of each figure.
 fn words_of(metric: Metric) -> fn(f64) -> String {
     match metric {
         Metric::Iops => |value_iops| value(Metric::Iops, value_iops),
@@ -96,16 +95,11 @@ fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Marku
         run(trend, runs, place).map_or(0.0, |run| run.record.started_unix_ns as f64 / 1e9)
     };
     let line = |name: &str, style, pick: fn(&Value) -> Option<f64>| {
-        let place = |(place, found): (usize, &Option<Value>)| Point {
-            x: began(place),
-            y: found.as_ref().and_then(pick).map(|value| value.max(0.0) / unit),
-            also: String::new(),
+        let place = |(place, found): (usize, &Option<Value>)| {
+            let value = found.as_ref().and_then(pick);
+            Point::at(began(place), value.map(|value| value.max(0.0) / unit))
         };
-        Line {
-            name: name.to_owned(),
-            style,
-            points: followed.values.iter().enumerate().map(place).collect(),
-        }
+        Line::new(name, style, followed.values.iter().enumerate().map(place))
     };
     let name = metric(followed.metric);
     let chart = Lines {
