@@ -41,6 +41,15 @@ pub fn measured(suite: &str, ops: &[(Op, &[u64])]) -> Record {
     recorded.record()
 }
 
+/// A run that measured so many intervals, each the same, and came to its end.
+pub fn lasting(suite: &str, intervals: u32, ops: &[(Op, &[u64])]) -> Record {
+    let mut recorded = Recorded::new(suite);
+    let stage = recorded.stage(StageKind::Measure);
+    (0..intervals).for_each(|number| recorded.interval(stage, number, ops));
+    recorded.end();
+    recorded.record()
+}
+
 /// A run in which each point read for one interval, with these latencies in ns.
 pub fn swept(suite: &str, points: impl IntoIterator<Item = Vec<u64>>) -> Record {
     let mut recorded = Recorded::new(suite);

@@ -2,6 +2,7 @@
 //! table.
 
 use super::testbed_draft::{drives, ports};
+use crate::ground::gather::grouped;
 use crate::ground::markup::Markup;
 use crate::ground::words;
 use crate::pens::{Table, dash};
@@ -35,16 +36,9 @@ pub(crate) fn tables(hosts: &[HostFacts]) -> Markup {
 }
 
 fn drive_kinds(hosts: &[HostFacts]) -> Vec<Drives> {
-    let mut all: Vec<Drives> = Vec::new();
-    for kind in hosts.iter().flat_map(drives::kinds) {
-        let count = kind.count;
-        let kind = drives::Kind { count: 1, ..kind };
-        match all.iter_mut().find(|known| known.kind == kind) {
-            Some(known) => known.of_hosts.push(count),
-            None => all.push(Drives { kind, of_hosts: vec![count] }),
-        }
-    }
-    all
+    let one = |kind: drives::Kind| (drives::Kind { count: 1, ..kind.clone() }, kind.count);
+    let all = grouped(hosts.iter().flat_map(drives::kinds).map(one));
+    all.into_iter().map(|(kind, of_hosts)| Drives { kind, of_hosts }).collect()
 }
 
 fn drives_table(all: &[Drives]) -> Table<&Drives> {

@@ -1,5 +1,6 @@
 //! The command that a run was begun with, as the run file keeps it.
 
+use crate::ground::gather::each_once;
 use model::Plan;
 use model::plan::origin::Line;
 
@@ -104,31 +105,19 @@ fn files<'a>(line: &'a Line<'_>) -> Vec<&'a str> {
 }
 
 fn programs(line: &Line<'_>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for (name, value) in &line.options {
-        let chooses = match *name {
-            "launcher" | "kubectl" | "slurm" | "agent" => true,
-            "set" => value
-                .is_some_and(|value| ["command", "prerun"].iter().any(|word| value.contains(word))),
-            _ => false,
-        };
-        let option = format!("--{name}");
-        if chooses && !found.contains(&option) {
-            found.push(option);
-        }
-    }
-    found
+    let is_of_command = |value: &str| ["command", "prerun"].iter().any(|word| value.contains(word));
+    let chooses = line.options.iter().filter(|(name, value)| match *name {
+        "launcher" | "kubectl" | "slurm" | "agent" => true,
+        "set" => value.is_some_and(is_of_command),
+        _ => false,
+    });
+    each_once(chooses.map(|(name, _)| format!("--{name}")))
 }
 
 /// The targets of all hosts, each once.
 pub fn targets(plan: &Plan) -> Vec<&str> {
-    let mut paths: Vec<&str> = Vec::new();
-    for target in plan.hosts.iter().flat_map(|host| &host.targets) {
-        if !paths.contains(&target.path.as_str()) {
-            paths.push(&target.path);
-        }
-    }
-    paths
+    let targets = plan.hosts.iter().flat_map(|host| &host.targets);
+    each_once(targets.map(|target| target.path.as_str()))
 }
 
 /// A word that a POSIX shell takes as it is: bare if nothing in it is special, else in single

@@ -123,18 +123,13 @@ pub(super) fn section(record: &Record) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
-    use analysis::testing::Recorded;
-    use model::{Bytes, Fact, Note, Op, StageKind};
+    use crate::testing::{W, has, lasting};
+    use model::{Bytes, Fact, Note, Op};
 
     fn record(by: CountedBy) -> Record {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        for second in 0..10 {
-            recorded.interval(stage, second, &[(Op::Read, &[1_000; 40])]);
-        }
-        recorded.end();
-        let mut record = recorded.record();
+        let reads = format!("{W}read = \"100%\"\n");
+        let mut record = lasting(&reads, 10, &[(Op::Read, &[1_000; 40])]);
+        let stage = analysis::results(&record)[0].stage;
         let io = EventIo {
             event: "move <all>".to_owned(),
             at: Nanos::seconds(4),

@@ -1,6 +1,7 @@
 //! The verdict of a run in words: how far its figures can be trusted, what was checked, what could
 //! not be, and the steps that would raise it; of a plan, the best that it can have.
 
+use crate::ground::gather::grouped;
 use crate::ground::words;
 use crate::object;
 use crate::pens::json::{Value, each};
@@ -96,13 +97,7 @@ const MOST_NAMES: usize = 3;
 
 /// The caches by their kinds: machines of ten disks have the same ten times.
 fn caches(all: &[Cache]) -> Vec<String> {
-    let mut kinds: Vec<(CacheKind, Vec<&str>)> = Vec::new();
-    for cache in all {
-        match kinds.iter_mut().find(|(kind, _)| *kind == cache.kind) {
-            Some((_, names)) => names.push(&cache.of),
-            None => kinds.push((cache.kind, vec![&cache.of])),
-        }
-    }
+    let kinds = grouped(all.iter().map(|cache| (cache.kind, cache.of.as_str())));
     let named = |names: &[&str]| match names {
         [first, others @ ..] if names.len() > MOST_NAMES => {
             format!("{first} and {} more", others.len())

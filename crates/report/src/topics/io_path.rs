@@ -1,5 +1,6 @@
 //! How requests were sent and timed, in words and as JSON.
 
+use crate::ground::gather::{each_once, grouped};
 use crate::ground::words;
 use crate::object;
 use crate::pens::json::Value;
@@ -11,22 +12,15 @@ use model::Record;
 /// One sentence for all results that were measured alike; where they were not, each begins with the
 /// names of the workloads that it is about.
 pub fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
-    let mut alike: Vec<(Vec<&str>, String)> = Vec::new();
-    for row in rows {
-        let said = sentence(&means(record, row));
-        let index = alike.iter().position(|(_, same)| *same == said).unwrap_or(alike.len());
-        if index == alike.len() {
-            alike.push((Vec::new(), said));
-        }
-        let names = &mut alike[index].0;
-        if !names.contains(&row.workload.as_str()) {
-            names.push(&row.workload);
-        }
-    }
+    let of_row = |row| (sentence(&means(record, row)), row.workload.as_str());
+    let alike = grouped(rows.iter().map(of_row));
     let is_one = alike.len() == 1;
-    let told = alike.into_iter().filter(|(_, said)| !said.is_empty());
-    told.map(|(names, said)| if is_one { said } else { format!("{}: {said}", names.join(", ")) })
-        .collect()
+    let told = alike.into_iter().filter(|(said, _)| !said.is_empty());
+    let line = |(said, names)| match is_one {
+        true => said,
+        false => format!("{}: {said}", each_once::<&str>(names).join(", ")),
+    };
+    told.map(line).collect()
 }
 
 fn sentence(means: &[Means]) -> String {

@@ -7,6 +7,7 @@ mod points;
 mod targets;
 
 use crate::ground::folding::hung;
+use crate::ground::gather::grouped;
 use crate::ground::words;
 use crate::pens::{self, json::Value};
 use analysis::compare::visible_percent;
@@ -199,24 +200,20 @@ fn rate_lines(plan: &Plan) -> Vec<String> {
 
 /// What is done before points, once for each command, with the number of its points.
 fn prerun_lines(plan: &Plan) -> Vec<String> {
-    let mut commands: Vec<(&str, u64)> = Vec::new();
-    for command in plan.points.iter().filter_map(|point| point.prerun.as_ref()?.command.as_deref())
-    {
-        match commands.iter_mut().find(|(known, _)| *known == command) {
-            Some((_, points)) => *points += 1,
-            None => commands.push((command, 1)),
-        }
-    }
+    let commands = plan
+        .points
+        .iter()
+        .filter_map(|point| Some((point.prerun.as_ref()?.command.as_deref()?, ())));
     let is_simulated = plan.hosts.iter().any(|host| host.engine.virtual_time);
-    let line = |(command, points): (&str, u64)| {
-        let points = words::counted(points, "point");
+    let line = |(command, points): (&str, Vec<()>)| {
+        let points = words::counted(points.len() as u64, "point");
         let command = model::occurrence::one_line(command, 200);
         match is_simulated {
             true => format!("before each of {points}: left out under simulated time: {command}"),
             false => format!("before each of {points}, the coordinator runs: {command}"),
         }
     };
-    commands.into_iter().map(line).collect()
+    grouped(commands).into_iter().map(line).collect()
 }
 
 fn suite(plan: &Plan) -> String {

@@ -2,6 +2,7 @@
 
 use super::attribution::{hostname, title};
 use crate::ground::chart::{Bar, Bars};
+use crate::ground::gather::grouped;
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
 use crate::pens::Table;
@@ -121,17 +122,13 @@ fn table<'a>(
 /// Bits per second of the ports of the hosts of each label, such as that of a switch, at a point;
 /// a host with several labels is in several sums.
 fn by_label<'a>(record: &'a Record, point: &Attribution) -> Vec<(&'a str, f64)> {
-    let mut sums: Vec<(&str, f64)> = Vec::new();
-    for (port, bits) in ports(point) {
+    let of_port = |(port, bits): (&Watched, f64)| {
         let place = record.plan.places.get(port.host as usize);
-        for label in place.map_or(&[][..], |place| &place.labels) {
-            match sums.iter_mut().find(|(known, _)| known == label) {
-                Some((_, sum)) => *sum += bits,
-                None => sums.push((label, bits)),
-            }
-        }
-    }
-    sums
+        let labels = place.map_or(&[][..], |place| &place.labels);
+        labels.iter().map(move |label| (label.as_str(), bits))
+    };
+    let labels = grouped(ports(point).flat_map(of_port));
+    labels.into_iter().map(|(label, bits)| (label, bits.iter().sum())).collect()
 }
 
 fn ports_sum(point: &Attribution) -> f64 {

@@ -1,11 +1,12 @@
 //! The repetitions of a point in one line: mean, deviation, least and largest. What one repetition
 //! says is a sample; what all of them say is the result.
 
+use crate::ground::gather::grouped;
 use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
 use crate::pens::Table;
 use crate::pens::terminal::{self, Want};
-use analysis::{Ops, ResultRow};
+use analysis::ResultRow;
 
 struct Summary {
     mean: f64,
@@ -31,17 +32,6 @@ impl Summary {
             largest: values.iter().copied().fold(0.0, f64::max),
         })
     }
-}
-
-fn points(rows: &[ResultRow]) -> Vec<Vec<&ResultRow>> {
-    let mut points: Vec<Vec<&ResultRow>> = Vec::new();
-    for row in rows.iter().filter(|row| row.repetition.is_some() && row.complete) {
-        match points.iter_mut().find(|point| point.first().is_some_and(|one| alike(one, row))) {
-            Some(point) => point.push(row),
-            None => points.push(vec![row]),
-        }
-    }
-    points
 }
 
 pub fn text(rows: &[ResultRow], room: usize) -> String {
@@ -97,14 +87,6 @@ fn together<'a>(rows: &[ResultRow], lines: &'a [Line], name: &str) -> Table<&'a 
         .want(Want::Spare(2))
 }
 
-fn alike(one: &ResultRow, other: &ResultRow) -> bool {
-    type Key<'a> = (&'a str, &'a str, Option<u32>, Ops, &'a [model::Setting]);
-    fn key(row: &ResultRow) -> Key<'_> {
-        (&row.scenario, &row.workload, row.index, row.ops, &row.sweep)
-    }
-    key(one) == key(other)
-}
-
 struct Line {
     name: String,
     op: &'static str,
@@ -114,7 +96,10 @@ struct Line {
 }
 
 fn lines(rows: &[ResultRow]) -> Vec<Line> {
-    points(rows).iter().filter_map(|point| Line::of(point)).collect()
+    let complete = rows.iter().filter(|row| row.repetition.is_some() && row.complete);
+    let keyed =
+        complete.map(|row| ((&row.scenario, &row.workload, row.index, row.ops, &row.sweep), row));
+    grouped(keyed).iter().filter_map(|(_, point)| Line::of(point)).collect()
 }
 
 impl Line {

@@ -177,19 +177,15 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
-    use model::{Bytes, Note, StageKind};
+    use crate::testing::{W, lasting};
+    use model::{Bytes, Note};
 
     #[test]
     fn each_point_has_its_layers_and_an_idle_mover_is_none() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        for second in 0..4 {
-            recorded.interval(stage, second, &[(Op::Read, &[1_000; 40])]);
-        }
-        recorded.end();
-        let mut record = recorded.record();
+        let reads = format!("{W}read = \"100%\"\n");
+        let mut record = lasting(&reads, 4, &[(Op::Read, &[1_000; 40])]);
         let rows = analysis::results(&record);
+        let stage = rows[0].stage;
         assert_eq!((text(&record, &rows), section(&record, &rows)), (String::new(), Markup::new()));
         assert_eq!(objects(&record, &rows[0]), None);
         let busy_ppm =

@@ -2,6 +2,7 @@
 
 use super::curve;
 use crate::ground::chart::{Bar, Bars, Group, Groups, Step};
+use crate::ground::gather::each_once;
 use crate::ground::markup::Markup;
 use crate::ground::words;
 use crate::topics::compare::percent;
@@ -52,18 +53,10 @@ fn changing(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Option<
 /// Of a run of several scenarios: what each workload carried in each, and how far that is from the
 /// first.
 fn scenarios(rows: &[ResultRow]) -> Option<Markup> {
-    let mut scenarios: Vec<&str> = Vec::new();
-    let mut names: Vec<String> = Vec::new();
     let whole =
         || rows.iter().filter(|row| row.is_whole() && row.repetition.is_none_or(|n| n == 1));
-    for row in whole() {
-        if !scenarios.contains(&row.scenario.as_str()) {
-            scenarios.push(&row.scenario);
-        }
-        if !names.contains(&name(row)) {
-            names.push(name(row));
-        }
-    }
+    let scenarios = each_once(whole().map(|row| row.scenario.as_str()));
+    let names = each_once(whole().map(name));
     if scenarios.len() < 2 || scenarios.len() * names.len() > MOST_BARS {
         return None;
     }

@@ -10,6 +10,7 @@ mod sentences;
 
 pub use sentences::{NOT_QUOTABLE, doubt, lack};
 
+use crate::ground::gather::each_once;
 use crate::ground::moment::latency_words;
 use crate::ground::words;
 use analysis::foreign::Figure;
@@ -17,14 +18,7 @@ use model::foreign::{ForeignRun, GivenRow, Source, Span, Statistic};
 
 /// `fio-3.33 and vdbench`: the tools of a run, with their versions.
 pub fn tools(run: &ForeignRun) -> String {
-    let mut all: Vec<String> = Vec::new();
-    for source in &run.sources {
-        let tool = tool(source);
-        if !all.contains(&tool) {
-            all.push(tool);
-        }
-    }
-    all.join(" and ")
+    each_once(run.sources.iter().map(tool)).join(" and ")
 }
 
 /// `fio-3.33`, `DiskSpd 2.1.0`.

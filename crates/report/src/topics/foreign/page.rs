@@ -5,7 +5,7 @@ use super::beside::{self, Side};
 use super::table::given_rows;
 use super::{NOT_QUOTABLE, doubt, lack, latency, row_name, tool, tools};
 use crate::ground::chart::{Line, Lines, Point, Scale};
-use crate::ground::markup::{Markup, classed, list, plain};
+use crate::ground::markup::{Markup, classed, list, plain, under};
 use crate::ground::moment::{latency_words, time_words};
 use crate::ground::words;
 use crate::pens::Table;
@@ -42,10 +42,7 @@ fn article(run: &ForeignRun) -> Markup {
     head.push(classed("p", "facts", facts.join(" · ")));
     let mut content = plain("header", head);
     let given = "Every figure is as the tool gave it. No interval of confidence is known.";
-    content.push(plain(
-        "section",
-        [plain("h2", "Results"), given_rows(&run.rows).scroll(), plain("p", given)],
-    ));
+    content.push(under("Results", [given_rows(&run.rows).scroll(), plain("p", given)]));
     let doubts: Vec<String> = run.doubts.iter().take(MOST).map(doubt).collect();
     if !doubts.is_empty() {
         content.push(plain("section", [plain("h2", "Doubts"), list(doubts)]));

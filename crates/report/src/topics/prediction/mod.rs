@@ -11,6 +11,7 @@ pub use json::{calibration as calibration_json, forecasts as forecasts_json};
 pub use refusal::{no_rows, not_parted, other_cluster, refusal};
 pub use table::calibration as calibration_table;
 
+use crate::ground::gather::grouped;
 use crate::ground::words;
 use analysis::prediction::basis::Basis;
 use analysis::prediction::calibration::Calibration;
@@ -197,16 +198,9 @@ pub(super) fn left_out_code(why: LeftOut) -> &'static str {
 
 /// The rows that were left out, those of one reason in one line.
 pub(super) fn left_out_lines(all: &[(String, LeftOut)]) -> Vec<String> {
-    let mut reasons: Vec<LeftOut> = Vec::new();
-    for (_, why) in all {
-        if !reasons.contains(why) {
-            reasons.push(*why);
-        }
-    }
-    let line = |why: &LeftOut| {
-        let alike = all.iter().filter(|(_, other)| other == why);
-        let names: Vec<String> = alike.map(|(name, _)| name.clone()).collect();
-        format!("Left out, {}: {}.", why_left_out(*why)[1], words::first_of(&names, 3, "; "))
+    let reasons = grouped(all.iter().map(|(name, why)| (*why, name.clone())));
+    let line = |(why, names): (LeftOut, Vec<String>)| {
+        format!("Left out, {}: {}.", why_left_out(why)[1], words::first_of(&names, 3, "; "))
     };
-    reasons.iter().map(line).collect()
+    reasons.into_iter().map(line).collect()
 }

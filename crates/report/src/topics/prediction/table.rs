@@ -3,6 +3,7 @@
 use super::{
     Calibrated, interval, left_open, left_out_lines, owner_code, owners, parameter, value,
 };
+use crate::ground::gather::each_once;
 use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
@@ -203,12 +204,7 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
         remarks
             .push("Most informative runs, on all hosts (-t DIRECTORY, --hosts NAMES):".to_owned());
         // One run of whole files has all of their operations.
-        let mut commands: Vec<String> = Vec::new();
-        for command in calibration.proposed.iter().map(command) {
-            if !commands.contains(&command) {
-                commands.push(command);
-            }
-        }
+        let commands = each_once(calibration.proposed.iter().map(command));
         remarks.extend(commands.iter().map(|command| format!("  {command}")));
     }
     remarks.push(format!(

@@ -2,7 +2,8 @@
 
 mod charts;
 
-use crate::ground::markup::{Markup, classed, list, plain};
+use crate::ground::gather::each_once;
+use crate::ground::markup::{Markup, classed, list, under};
 use crate::ground::words;
 use crate::pens::{Table, dash, terminal};
 use analysis::published::{
@@ -25,10 +26,9 @@ pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> St
 pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> Markup {
     let title = format!("Beside {}", published.report.name.value);
     let source = format!("Published in: {}.", published.report.source.value);
-    plain(
-        "section",
+    under(
+        title,
         [
-            plain("h2", title),
             classed("p", "lead", source),
             charts::charts(comparison),
             beside(comparison).scroll(),
@@ -148,12 +148,7 @@ impl<'a> Remark<'a> {
 
 /// Each remark on some figure's place, once, in the order of the table, with its letters.
 fn remarks(comparison: &Comparison) -> Vec<(Remark<'_>, String)> {
-    let mut found: Vec<Remark<'_>> = Vec::new();
-    for remark in comparison.figures.iter().filter_map(Remark::of) {
-        if !found.contains(&remark) {
-            found.push(remark);
-        }
-    }
+    let found = each_once(comparison.figures.iter().filter_map(Remark::of));
     found.into_iter().zip(0..).map(|(remark, number)| (remark, letters(number))).collect()
 }
 

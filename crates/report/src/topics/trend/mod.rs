@@ -10,7 +10,8 @@ pub use table::table;
 
 use crate::ground::words;
 use crate::topics::compare::{metric, percent, said};
-use analysis::trend::{ExcludedRun, Followed, LevelChange, Trend, Why};
+use analysis::compare::Difference;
+use analysis::trend::{ExcludedRun, Followed, LevelChange, Trend, TrendPoint, Why};
 use model::Record;
 
 /// A run as people call it, and what the record says.
@@ -105,11 +106,15 @@ fn version(record: &Record) -> String {
     format!("Plimsoll {}", record.version)
 }
 
-pub(crate) fn other_work(
-    point: &analysis::trend::TrendPoint,
-    trend: &Trend,
-    runs: &[Named<'_>],
-) -> Vec<String> {
+pub(crate) fn latest<'a>(
+    trend: &'a Trend,
+    here: &'a TrendPoint,
+) -> impl Iterator<Item = &'a Difference> {
+    let mut points = trend.latest.others.iter().flat_map(|other| &other.points);
+    points.find(|point| point.key == here.key).into_iter().flat_map(|point| &point.differences)
+}
+
+pub(crate) fn other_work(point: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Vec<String> {
     let sentence = |(place, unlike): &(usize, Vec<analysis::compare::Unlike>)| {
         let name = run(trend, runs, *place).map_or("?", |run| run.name);
         let why: Vec<String> = unlike.iter().map(|unlike| said(unlike, "the point")).collect();
