@@ -148,7 +148,7 @@ mod tests {
     fn drives_and_ports_of_all_hosts_stand_together() {
         let text = render(&[node(0, 6), node(1, 6), node(2, 4)]);
         let line = text.lines().find(|line| line.contains("EXAMPLE")).expect("a row");
-        has(&line, &["NVMe", "pcie", "data", "3.84 TB", "3", "4 to 6", "16 (61.44 TB)"]);
+        has(line, &["NVMe", "pcie", "data", "3.84 TB", "3", "4 to 6", "16 (61.44 TB)"]);
         let all = text.lines().find(|line| line.starts_with("all hosts")).expect("a sum");
         assert!(all.contains('6') && all.contains("150.0 Gbit/s"), "{all}");
         let page = tables(&[node(0, 6)]).into_string();

@@ -243,8 +243,8 @@ fn each_curve_of_a_sweep_has_a_ceiling_that_looks_like_it() {
     // another.
     let (_, chart) = page.split_once("Requests per second over depth").expect("a chart");
     let (chart, _) = chart.split_once("</figure>").expect("a chart");
-    has(&chart, &[">ceiling of mix all (", "class=\"line roof read\""]);
-    has(&chart, &[">ceiling of w read (", "class=\"line roof write\""]);
+    has(chart, &[">ceiling of mix all (", "class=\"line roof read\""]);
+    has(chart, &[">ceiling of w read (", "class=\"line roof write\""]);
     assert!(
         !chart.contains("mix read") && !chart.contains("mix write"),
         "parts are no curves of the whole: {chart}"

@@ -144,7 +144,7 @@ mod tests {
     fn the_line_is_told_with_what_it_rests_on_in_table_and_page() {
         let (_, table, page) = recorded("read p99 < 1ms", |rate| 100_000 + rate * 1_000);
         let told = table.lines().find(|text| text.starts_with("Load line: ")).expect("a headline");
-        has(&told, &["`read p99 < 1ms` held, measured twice. At ", "of its limit"]);
+        has(told, &["`read p99 < 1ms` held, measured twice. At ", "of its limit"]);
         has(&page, &["Response time against load", "closed loop", "does not hold: read p99 "]);
         has(&page, &["limit: read p99 1 ms", "line limit"]);
         assert!(page.contains("<dt>Load line</dt>"), "the answer stands first: {page}");

@@ -166,6 +166,6 @@ mod tests {
         let (spread, folded) = few.split_once("<details>").expect("a fold");
         assert!(spread.contains("<td>node0</td>") && spread.contains("<td>node2</td>"), "{spread}");
         assert!(spread.contains("<td class=\"number\">83 %</td>"), "10 of 12 requests: {spread}");
-        has(&folded, &["<svg", "<th scope=\"row\">node1</th>"]);
+        has(folded, &["<svg", "<th scope=\"row\">node1</th>"]);
     }
 }
