@@ -8,4 +8,6 @@
 pub mod ground;
 pub mod pens;
 pub mod surfaces;
+#[cfg(test)]
+mod testing;
 pub mod topics;

@@ -5,7 +5,6 @@
 
 use model::printable;
 
-/// How words are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emphasis {
     /// The head of a table.
@@ -29,7 +28,6 @@ const BEGINS: [(Emphasis, char, &str); 4] = [
 ];
 const RESET: &str = "\x1b[0m";
 
-/// `words`, marked.
 pub fn marked(emphasis: Emphasis, words: &str) -> String {
     let begin = BEGINS.iter().find(|(one, ..)| *one == emphasis).map_or(END, |(_, mark, _)| *mark);
     format!("{begin}{words}{END}")

@@ -212,6 +212,30 @@ pub fn list<T: Into<Markup>>(items: impl IntoIterator<Item = T>) -> Markup {
     plain("ul", items.into_iter().map(|item| plain("li", item)).collect::<Markup>())
 }
 
+/// The same; nothing without items.
+pub fn list_of_any<T: Into<Markup>>(items: impl IntoIterator<Item = T>) -> Markup {
+    let mut items = items.into_iter().peekable();
+    if items.peek().is_none() { Markup::new() } else { list(items) }
+}
+
+/// A part of a page under its title.
+pub fn under<const N: usize>(title: impl Into<Markup>, content: [Markup; N]) -> Markup {
+    plain("section", [plain("h2", title), content.into()])
+}
+
+/// A paragraph for each sentence, in which backticks mark code.
+pub fn paragraphs(sentences: &[String]) -> Markup {
+    sentences.iter().map(|said| plain("p", with_code(said))).collect()
+}
+
+/// That so many of all are not shown; nothing where all are.
+pub fn not_shown(all: usize, most: usize, noun: &str) -> Markup {
+    match all.saturating_sub(most) {
+        0 => Markup::new(),
+        more => classed("p", "remark", format!("{more} more {noun} are not shown.")),
+    }
+}
+
 /// Words of ours in which backticks mark code.
 pub fn with_code(marked: &str) -> Markup {
     let piece = |(number, text): (usize, &str)| {

@@ -5,6 +5,7 @@ pub mod chart;
 mod colours;
 pub(crate) mod emphasis;
 pub mod folding;
+pub(crate) mod gather;
 pub mod markup;
 pub mod moment;
 pub mod page;

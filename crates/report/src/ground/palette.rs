@@ -3,7 +3,6 @@
 
 use std::sync::LazyLock;
 
-/// The style of every page.
 pub const SHEET: &str = include_str!("style.css");
 
 /// The rules that charts need, in one text, without variables.

@@ -34,18 +34,15 @@ struct Range {
 }
 
 impl Sentence {
-    /// These parts, one after the other.
     pub fn of<const N: usize>(parts: [Sentence; N]) -> Sentence {
         parts.into_iter().fold(Sentence::default(), Sentence::and)
     }
 
-    /// The same with more behind it.
     pub fn and(mut self, more: impl Into<Sentence>) -> Sentence {
         self.push(more);
         self
     }
 
-    /// Puts more behind it.
     pub fn push(&mut self, more: impl Into<Sentence>) {
         let more = more.into();
         let mut words = more.words.into_iter();
@@ -59,7 +56,6 @@ impl Sentence {
         self.slots.extend(more.slots);
     }
 
-    /// All of `parts`, with `between` between them.
     pub fn join(parts: impl IntoIterator<Item = Sentence>, between: &str) -> Sentence {
         let mut all = Sentence::default();
         for (number, part) in parts.into_iter().enumerate() {
@@ -85,7 +81,6 @@ impl Sentence {
         &self.words
     }
 
-    /// All of them as one sentence.
     pub fn text(&self) -> String {
         let mut text = self.words.first().cloned().unwrap_or_default();
         for (slot, words) in self.slots.iter().zip(self.words.iter().skip(1)) {
@@ -187,7 +182,6 @@ pub fn share(value: f64) -> Sentence {
     quantity(value, &crate::ground::words::share(value))
 }
 
-/// `1,234`.
 pub fn count(value: u64) -> Sentence {
     quantity(value as f64, &crate::ground::words::count(value))
 }

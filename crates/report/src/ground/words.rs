@@ -15,10 +15,14 @@ use model::{Bytes, Histogram, Nanos, NoteKind, Percent, Record, Scale, Setting};
 /// `950`, `18,200` or `1,234,567` requests per second, without the unit: written alike in all rows
 /// of a column.
 pub fn iops(value: f64) -> String {
+    if value == 0.0 { "0".to_owned() } else { three_digits(value) }
+}
+
+/// `950.0`, `18,200` or `0.52`: three digits, or all that stand before the point.
+pub fn three_digits(value: f64) -> String {
     match value {
         v if v >= 99.95 => count(v.round() as u64),
         v if v >= 9.995 => format!("{v:.1}"),
-        0.0 => "0".to_owned(),
         v => format!("{v:.2}"),
     }
 }
@@ -30,12 +34,7 @@ pub fn bandwidth(bytes_per_s: f64) -> String {
 
 /// `1,234` from bytes per second: for columns whose head says MiB/s.
 pub fn mib_per_s(bytes_per_s: f64) -> String {
-    let value = bytes_per_s / 1_048_576.0;
-    match value {
-        v if v >= 99.95 => count(v.round() as u64),
-        v if v >= 9.995 => format!("{v:.1}"),
-        v => format!("{v:.2}"),
-    }
+    three_digits(bytes_per_s / MEBI)
 }
 
 /// A figure without a unit: `12,345`, `1.25`, `0.0042`.
@@ -236,12 +235,33 @@ pub fn sweep(axes: &[Setting], repetition: Option<u32>) -> String {
     parts.join(", ")
 }
 
+/// `w (depth=32, repetition 2)`: a name with the values of its sweep.
+pub fn with_sweep(name: &str, axes: &[Setting], repetition: Option<u32>) -> String {
+    match sweep(axes, repetition).as_str() {
+        "" => name.to_owned(),
+        axes => format!("{name} ({axes})"),
+    }
+}
+
+/// `a, b and 3 more`: at most so many names, and how many others there are.
+pub fn first_of(names: &[String], most: usize, between: &str) -> String {
+    let shown = names[..names.len().min(most)].join(between);
+    match names.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Lines of a list, as a terminal has them.
+pub fn items(lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    lines.into_iter().map(|line| format!("- {}\n", line.as_ref())).collect()
+}
+
 /// Axis and value of each, as written, for JSON.
 pub fn axes(axes: &[Setting]) -> serde_json::Map<String, serde_json::Value> {
     axes.iter().map(|setting| (setting.axis().to_owned(), setting.label().into())).collect()
 }
 
-/// How requests keep to zones.
 fn of_zones(zones: &ZoneRules) -> String {
     let mut text = match zones.size.0 {
         0 => ", by the device's zones".to_owned(),

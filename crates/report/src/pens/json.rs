@@ -51,7 +51,6 @@ pub fn value(kept: &impl Serialize) -> Value {
     json!(kept)
 }
 
-/// Mean, quantiles and maximum.
 pub(crate) fn quantiles(latency: &Histogram) -> Value {
     let mut values = Map::new();
     values.insert("mean".to_owned(), latency.mean_ns().into());

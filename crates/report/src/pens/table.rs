@@ -79,7 +79,6 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
     }
 }
 
-/// What stands in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
     /// What the rows are called.
@@ -229,7 +228,6 @@ impl<R> Table<R> {
         self.last(|column| column.face = Face::Terminal)
     }
 
-    /// What becomes of the last column where a terminal is narrow.
     pub(crate) fn want(self, want: Want) -> Self {
         self.last(|column| column.want = want)
     }
@@ -324,7 +322,6 @@ impl<R> Table<R> {
         classed("div", "scroll", self.html())
     }
 
-    /// For a terminal.
     pub(crate) fn columns(&self) -> Vec<Drawn> {
         let column = |(column, head): (&Column, &str)| {
             let drawn = match column.sort {

@@ -39,23 +39,19 @@ pub enum Want {
 }
 
 impl Column {
-    /// A column of names, which stays.
     pub fn names(head: &str) -> Column {
         let head = printable::line(head).into_owned();
         Column { name: head.clone(), head, is_name: true, want: Want::Whole, cells: Vec::new() }
     }
 
-    /// A column of figures, which stays.
     pub fn figures(head: &str) -> Column {
         Column { is_name: false, ..Column::names(head) }
     }
 
-    /// The same, with another fate where the room is short.
     pub fn want(self, want: Want) -> Column {
         Column { want, ..self }
     }
 
-    /// The same, called so where it is left out.
     pub fn called(self, name: &str) -> Column {
         Column { name: printable::line(name).into_owned(), ..self }
     }
@@ -71,7 +67,6 @@ impl Column {
     }
 }
 
-/// Adds a row: a cell for each column.
 pub fn row(columns: &mut [Column], cells: impl IntoIterator<Item = impl AsRef<str>>) {
     let mut cells = cells.into_iter();
     for column in columns {

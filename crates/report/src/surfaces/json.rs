@@ -164,7 +164,6 @@ fn asked(record: &Record, row: &ResultRow) -> Option<Value> {
     Some(asked)
 }
 
-/// The 95 % intervals.
 fn ci(row: &ResultRow) -> Value {
     let ends = |interval: Option<Interval>| {
         Value::from(interval.map(|interval| vec![interval.low, interval.high]))
@@ -189,19 +188,17 @@ fn progress(progress: &Progress) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
+    use crate::testing::{W, lasting, measured, swept};
     use model::layer::Layer;
     use model::note::{CountedBy, Crossing, EventIo};
-    use model::{Bytes, Fact, Nanos, Op, StageKind};
+    use model::{Bytes, Fact, Nanos, Op};
 
     fn mixed() -> Value {
-        let mut recorded = Recorded::new(
+        let record = measured(
             "[[workload]]\nname = \"mix\"\nread = \"70%\"\n[sweep]\ndepth = [1, 8]\n",
+            &[(Op::Read, &[100_000; 2_000])],
         );
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 2_000])]);
-        recorded.end();
-        results(&recorded.record(), None)
+        results(&record, None)
     }
 
     #[test]
@@ -249,21 +246,18 @@ mod tests {
         }
     }
 
+    fn schema() -> Value {
+        let text = include_str!("../../../../docs/reference/results.schema.json");
+        serde_json::from_str(text).expect("JSON")
+    }
+
     #[test]
     fn what_a_sweep_shows_fits_the_schema() {
-        let schema: Value =
-            serde_json::from_str(include_str!("../../../../docs/reference/results.schema.json"))
-                .expect("JSON");
-        let mut recorded = Recorded::new(
-            "[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..16 x2\"\nrepetitions = 2\n",
-        );
-        let first = recorded.stage(StageKind::Measure);
-        for (stage, count) in (first..).zip([100, 100, 50, 50, 100, 100, 100, 100, 98, 98]) {
-            recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; count])]);
-        }
-        recorded.end();
-        let value = results(&recorded.record(), None);
-        check(&value, &schema, "$");
+        let suite = format!("{W}[sweep]\ndepth = \"1..16 x2\"\nrepetitions = 2\n");
+        let counts = [100, 100, 50, 50, 100, 100, 100, 100, 98, 98];
+        let record = swept(&suite, counts.map(|count| vec![1_000; count]));
+        let value = results(&record, None);
+        check(&value, &schema(), "$");
         let finding = &value["findings"][0];
         assert!(finding["knee"]["value"] == "1" && finding["plateau"]["to"] == "16");
         assert!(finding["odd"][0]["value"] == "2" && finding["repetitions"] == 2);
@@ -272,11 +266,8 @@ mod tests {
 
     #[test]
     fn the_object_fits_its_schema() {
-        let schema: Value =
-            serde_json::from_str(include_str!("../../../../docs/reference/results.schema.json"))
-                .expect("JSON");
         let value = mixed();
-        check(&value, &schema, "$");
+        check(&value, &schema(), "$");
         assert_eq!(
             value["results"].as_array().map(Vec::len),
             Some(3),
@@ -289,16 +280,9 @@ mod tests {
 
     #[test]
     fn what_a_simulation_knows_fits_the_schema() {
-        let schema: Value =
-            serde_json::from_str(include_str!("../../../../docs/reference/results.schema.json"))
-                .expect("JSON");
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        for second in 0..4 {
-            recorded.interval(stage, second, &[(Op::Read, &[1_000; 40])]);
-        }
-        recorded.end();
-        let mut record = recorded.record();
+        let reads = format!("{W}read = \"100%\"\n");
+        let mut record = lasting(&reads, 4, &[(Op::Read, &[1_000; 40])]);
+        let stage = analysis::results(&record)[0].stage;
         let none = results(&record, None);
         assert!(
             none.get("event_io").is_none() && none["results"][0].get("simulated_layers").is_none()
@@ -319,7 +303,7 @@ mod tests {
             record.notes.push(Note { stage: Some(stage), host: 0, fact });
         }
         let value = results(&record, None);
-        check(&value, &schema, "$");
+        check(&value, &schema(), "$");
         assert_eq!(value["event_io"][0]["together_iops"], 55.0, "40 of hosts, 15 its own");
         assert_eq!(value["results"][0]["simulated_sites"][0]["share"], 0.5);
         let layers = &value["results"][0]["simulated_layers"];

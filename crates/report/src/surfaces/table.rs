@@ -7,7 +7,7 @@ use crate::pens::terminal as columns;
 use crate::topics::doubts::Marks;
 use crate::topics::results::superscript;
 use crate::topics::{
-    amounts, attribution, findings, grade, io_path, loadline, repetitions, results,
+    self, amounts, attribution, findings, grade, io_path, loadline, repetitions, results,
 };
 use analysis::ceiling::Reached;
 use analysis::doubts::Sort;
@@ -83,18 +83,20 @@ fn shown_with(
     let marks = Marks::of(rows, most);
     let mut all = results::table(record, rows, &marks).columns();
     let left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
-    let mut text = answers(record, rows);
-    text.push_str(&headed(&columns::render(&all)));
-    text.push('\n');
-    text.push_str(&amounts::text(rows, label, room.unwrap_or(usize::MAX)));
-    text.push_str(&repetitions::text(rows, room.unwrap_or(usize::MAX)));
-    for line in under(record, rows, &marks, &left_out, notes) {
-        text.push_str(&format!("{line}\n"));
-    }
-    text.push_str(&crate::topics::fidelity::text(record));
-    text.push_str(&crate::topics::population::text(record));
-    text.push_str(&crate::topics::due::text(rows));
-    text.push_str(&crate::topics::bursts::text(record, rows));
+    let under = under(record, rows, &marks, &left_out, notes);
+    let mut text = [
+        answers(record, rows),
+        headed(&columns::render(&all)),
+        "\n".to_owned(),
+        amounts::text(rows, label, room.unwrap_or(usize::MAX)),
+        repetitions::text(rows, room.unwrap_or(usize::MAX)),
+        under.iter().map(|line| format!("{line}\n")).collect(),
+        topics::fidelity::text(record),
+        topics::population::text(record),
+        topics::due::text(rows),
+        topics::bursts::text(record, rows),
+    ]
+    .concat();
     let verdict = Verdict::of_run(record, rows);
     let graded = match notes {
         Notes::All => grade::line(&verdict),
@@ -110,24 +112,21 @@ fn shown_with(
         Notes::All => attribution::text(record, rows),
         Notes::Few => attribution::brief(record, rows),
     });
-    text.push_str(&crate::topics::simulated_layers::text(record, rows));
-    text.push_str(&crate::topics::host_cpu::text(record, rows));
-    text.push_str(&crate::topics::hit_share::text(record, rows));
+    text.push_str(&topics::simulated_layers::text(record, rows));
+    text.push_str(&topics::host_cpu::text(record, rows));
+    text.push_str(&topics::hit_share::text(record, rows));
     if let Some(cluster) = testbed.filter(|_| !reached.is_empty()) {
         text.push_str(&format!("\nShare of the ceiling of {}\n", cluster.top.name.value));
-        crate::topics::ceiling::reached_lines(reached)
-            .iter()
-            .for_each(|line| text.push_str(&format!("- {line}\n")));
+        text.push_str(&words::items(topics::ceiling::reached_lines(reached)));
     }
     let findings = analysis::findings(rows);
     if !findings.is_empty() {
         text.push_str("\nSweeps\n");
     }
-    for finding in &findings {
-        text.push_str(&format!("- {}\n", findings::sentence(finding, rows)));
-    }
-    text.push_str(&crate::topics::occurrences::table(record));
-    text.push_str(&crate::topics::left_behind::text(record));
+    let sentences = findings.iter().map(|finding| findings::sentence(finding, rows));
+    text.push_str(&words::items(sentences));
+    text.push_str(&topics::occurrences::table(record));
+    text.push_str(&topics::left_behind::text(record));
     let state = analysis::run_state(record);
     if state != RunState::Complete {
         text.push_str(&format!("The run is {}.\n", words::run_state(&state)));
@@ -146,13 +145,12 @@ fn answers(record: &Record, rows: &[ResultRow]) -> String {
     let map = analysis::loadline::map::load_map(record, rows);
     let said = rate.map(|line| loadline::sentences(&line)).into_iter();
     let rounds = analysis::rounds::rounds(record, rows);
-    let said = said.chain(rounds.map(|found| crate::topics::rounds::sentences(&found)));
+    let said = said.chain(rounds.map(|found| topics::rounds::sentences(&found)));
     let said = said.chain(along.map(|line| loadline::other_axis::sentences(&line)));
     let said = said.chain(map.map(|map| loadline::map::sentences(&map)));
     said.map(|sentences| format!("{}\n\n", sentences.join("\n"))).collect()
 }
 
-/// A table whose first line is its head.
 fn headed(table: &str) -> String {
     match table.split_once('\n') {
         Some((head, rows)) => format!("{}\n{rows}", emphasis::marked(Emphasis::Head, head)),
@@ -160,7 +158,6 @@ fn headed(table: &str) -> String {
     }
 }
 
-/// The lines under the table: doubts by their numbers, columns that are hidden, and the legend.
 fn under(
     record: &Record,
     rows: &[ResultRow],
@@ -215,17 +212,14 @@ fn legend(record: &Record, rows: &[ResultRow], left_out: &[String]) -> Vec<Strin
     lines
 }
 
-/// The workload, and its values of the sweep.
 fn label(row: &ResultRow) -> String {
-    match words::sweep(&row.sweep, row.repetition).as_str() {
-        "" => row.workload.clone(),
-        sweep => format!("{} ({sweep})", row.workload),
-    }
+    words::with_sweep(&row.workload, &row.sweep, row.repetition)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{W, begun, has};
     use analysis::testing::Recorded;
     use model::{Fact, Note, Op, StageKind};
 
@@ -235,10 +229,7 @@ mod tests {
 
     #[test]
     fn a_terminal_has_a_bold_head_and_amber_doubts_in_the_same_width() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
-        let record = recorded.record();
+        let record = begun(W, &[(Op::Read, &[100_000; 100])]);
         let coloured =
             results_within(&record, None, TableStyle { in_colour: true, ..few(Some(60)) });
         assert!(coloured.starts_with("\u{1b}[1mworkload"), "{coloured}");
@@ -274,15 +265,16 @@ mod tests {
 
     #[test]
     fn a_sweep_has_a_column_and_a_cut_run_says_so() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
-        insta::assert_snapshot!(results(&recorded.record(), None));
+        let record = begun(
+            "[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n",
+            &[(Op::Read, &[100_000; 100])],
+        );
+        insta::assert_snapshot!(results(&record, None));
     }
 
     #[test]
     fn a_run_that_measured_nothing_says_that() {
-        let recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let recorded = Recorded::new(W);
         assert!(
             results(&recorded.record(), None)
                 .starts_with("nothing was measured; the run is unfinished")
@@ -356,15 +348,12 @@ mod tests {
         assert!(place("more doubt") < place("Limits of this run: only 300 requests; "), "{short}");
         let long = text(Notes::All);
         assert!(long.contains("⁴ A worker kept its core") && !long.contains("--explain"), "{long}");
-        assert!(
-            long.contains("No preconditioning: caches") && long.contains("latency  "),
-            "{long}"
-        );
+        has(&long, &["No preconditioning: caches", "latency  "]);
     }
 
     #[test]
     fn failures_are_never_left_out() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let mut recorded = Recorded::new(W);
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
         assert!(!results_within(&recorded.record(), None, few(Some(20))).contains("errors  "));

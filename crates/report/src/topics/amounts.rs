@@ -72,16 +72,13 @@ fn table<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
+    use crate::testing::{W, measured};
     use analysis::{Ops, Progress};
-    use model::{Op, StageKind};
+    use model::Op;
 
     fn rows(count: u64) -> Vec<ResultRow> {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
-        recorded.end();
-        let row = analysis::results(&recorded.record()).remove(0);
+        let record = measured(W, &[(Op::Read, &[100_000; 100])]);
+        let row = analysis::results(&record).remove(0);
         let at = |number: u64, seconds: f64| Progress {
             seconds,
             ios: 1_000 * number,

@@ -29,8 +29,7 @@ pub fn text(record: &Record, rows: &[ResultRow]) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let lines: String = all.iter().map(|line| format!("- {line}\n")).collect();
-    format!("\nWhat was at its limit, by the kernels' counters\n{lines}")
+    format!("\nWhat was at its limit, by the kernels' counters\n{}", words::items(all))
 }
 
 /// The limit of a run of one point, as few words as it takes; of more, as [`text`].
@@ -75,7 +74,6 @@ fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
     told
 }
 
-/// How what was watched is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Names {
     /// Each by its own name.
@@ -100,7 +98,6 @@ impl Names {
     }
 }
 
-/// One point in a few sentences.
 fn sentence(record: &Record, one: &Attribution) -> String {
     format!("{}: {}", title(one), body(record, one, Names::Own).text())
 }
@@ -214,7 +211,6 @@ fn plain(number: usize) -> Sentence {
     quantity(number as f64, &number.to_string())
 }
 
-/// When something was at its limit, by the clock of the load.
 enum When {
     Always,
     From(String),
@@ -266,7 +262,6 @@ fn clock(ns: u64, decimals: u32) -> String {
     }
 }
 
-/// `disk nvme0n1`, `CPU`.
 pub(crate) fn name(watched: &Watched) -> String {
     let kind = match watched.part {
         Part::Disk => "disk",
@@ -282,18 +277,13 @@ pub(crate) fn name(watched: &Watched) -> String {
 }
 
 pub(super) fn title(one: &Attribution) -> String {
-    let workloads = one.workloads.join(" + ");
-    match words::sweep(&one.sweep, one.repetition).as_str() {
-        "" => workloads,
-        axes => format!("{workloads} ({axes})"),
-    }
+    words::with_sweep(&one.workloads.join(" + "), &one.sweep, one.repetition)
 }
 
 pub(super) fn hostname(record: &Record, host: u32) -> &str {
     record.testbed.get(host as usize).map_or("", |facts| facts.hostname.as_str())
 }
 
-/// Each point as an object.
 pub fn objects(record: &Record, all: &[Attribution]) -> Vec<Value> {
     all.iter().map(|one| object(record, one)).collect()
 }
@@ -321,7 +311,6 @@ fn object(record: &Record, one: &Attribution) -> Value {
     }
 }
 
-/// What each cache had of what it was asked for.
 fn caches(record: &Record, one: &Attribution) -> Vec<Value> {
     let cache = |cache: HitShare<'_>| {
         object! {
@@ -336,6 +325,7 @@ fn caches(record: &Record, one: &Attribution) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::W;
     use analysis::testing::Recorded;
     use model::counters::{Entry, Layer, Metric};
     use model::{Op, Setting, StageKind};
@@ -381,7 +371,7 @@ mod tests {
         text(&record, &analysis::results(&record))
     }
 
-    pub(super) const READS: &str = "[[workload]]\nname = \"w\"\n";
+    pub(super) const READS: &str = W;
 
     #[test]
     fn the_layer_the_host_and_the_time_are_told() {

@@ -76,7 +76,6 @@ impl Told<'_> {
         )
     }
 
-    /// The steps of the rate.
     fn steps<'a>(&self, steps: &'a [RateStep]) -> Table<&'a RateStep> {
         let seconds = |s: f64| time(s).to_string();
         let rate = |per_s: f64| self.rate(per_s);
@@ -116,25 +115,22 @@ impl Told<'_> {
     }
 }
 
-/// For a terminal; empty without a rate that changes.
 pub fn text(record: &Record, rows: &[ResultRow]) -> String {
     let of_row = |row: &ResultRow| {
         let told = told(record, row)?;
         let (said, steps) = (told.sentences(), told.first_steps());
-        let lines: String = said.iter().map(|one| format!("- {one}\n")).collect();
         let mut text = String::new();
         if !steps.is_empty() {
             text = format!("\nSteps of {}\n{}", row.workload, told.steps(&steps).text());
         }
         if !said.is_empty() {
-            text.push_str(&format!("\nBursts of {}\n{lines}", row.workload));
+            text.push_str(&format!("\nBursts of {}\n{}", row.workload, words::items(said)));
         }
         Some(text)
     };
     rows.iter().filter_map(of_row).collect()
 }
 
-/// A section of the page; nothing without a rate that changes.
 pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let of_row = |row: &ResultRow| {
         let told = told(record, row)?;
@@ -153,7 +149,6 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     rows.iter().filter_map(of_row).collect()
 }
 
-/// The fields `bursts`, `credits` and `steps` of what a row was asked for.
 pub fn object(record: &Record, row: &ResultRow) -> Option<Value> {
     let told = told(record, row)?;
     let burst = |burst: &Burst| {

@@ -2,12 +2,12 @@
 //! table.
 
 use super::testbed_draft::{drives, ports};
+use crate::ground::gather::grouped;
 use crate::ground::markup::Markup;
 use crate::ground::words;
 use crate::pens::{Table, dash};
 use model::testbed::HostFacts;
 
-/// Drives that are alike, on all hosts.
 #[derive(Clone, Debug, PartialEq)]
 struct Drives {
     kind: drives::Kind,
@@ -15,7 +15,6 @@ struct Drives {
     of_hosts: Vec<u64>,
 }
 
-/// Both tables for the terminal; nothing of hosts without drives and ports.
 pub(crate) fn render(hosts: &[HostFacts]) -> String {
     let (kinds, ports) = (drive_kinds(hosts), ports_of(hosts));
     let (drives, ports) = (drives_table(&kinds), ports_table(&ports));
@@ -28,7 +27,6 @@ pub(crate) fn render(hosts: &[HostFacts]) -> String {
     all.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// Both tables for the page.
 pub(crate) fn tables(hosts: &[HostFacts]) -> Markup {
     let (kinds, ports) = (drive_kinds(hosts), ports_of(hosts));
     let (drives, ports) = (drives_table(&kinds), ports_table(&ports));
@@ -38,16 +36,9 @@ pub(crate) fn tables(hosts: &[HostFacts]) -> Markup {
 }
 
 fn drive_kinds(hosts: &[HostFacts]) -> Vec<Drives> {
-    let mut all: Vec<Drives> = Vec::new();
-    for kind in hosts.iter().flat_map(drives::kinds) {
-        let count = kind.count;
-        let kind = drives::Kind { count: 1, ..kind };
-        match all.iter_mut().find(|known| known.kind == kind) {
-            Some(known) => known.of_hosts.push(count),
-            None => all.push(Drives { kind, of_hosts: vec![count] }),
-        }
-    }
-    all
+    let one = |kind: drives::Kind| (drives::Kind { count: 1, ..kind.clone() }, kind.count);
+    let all = grouped(hosts.iter().flat_map(drives::kinds).map(one));
+    all.into_iter().map(|(kind, of_hosts)| Drives { kind, of_hosts }).collect()
 }
 
 fn drives_table(all: &[Drives]) -> Table<&Drives> {
@@ -125,6 +116,7 @@ fn ports_table<'a>(all: &'a [Ports<'a>]) -> Table<&'a Ports<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use analysis::testing;
     use model::Bytes;
     use model::inventory::{Media, NicFacts};
@@ -156,9 +148,7 @@ mod tests {
     fn drives_and_ports_of_all_hosts_stand_together() {
         let text = render(&[node(0, 6), node(1, 6), node(2, 4)]);
         let line = text.lines().find(|line| line.contains("EXAMPLE")).expect("a row");
-        for word in ["NVMe", "pcie", "data", "3.84 TB", "3", "4 to 6", "16 (61.44 TB)"] {
-            assert!(line.contains(word), "{word}: {line}");
-        }
+        has(line, &["NVMe", "pcie", "data", "3.84 TB", "3", "4 to 6", "16 (61.44 TB)"]);
         let all = text.lines().find(|line| line.starts_with("all hosts")).expect("a sum");
         assert!(all.contains('6') && all.contains("150.0 Gbit/s"), "{all}");
         let page = tables(&[node(0, 6)]).into_string();

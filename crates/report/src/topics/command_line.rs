@@ -1,5 +1,6 @@
 //! The command that a run was begun with, as the run file keeps it.
 
+use crate::ground::gather::each_once;
 use model::Plan;
 use model::plan::origin::Line;
 
@@ -94,7 +95,6 @@ pub fn remark(plan: &Plan, line: &Line<'_>) -> String {
     text
 }
 
-/// The files that options name.
 fn files<'a>(line: &'a Line<'_>) -> Vec<&'a str> {
     let hosts = line
         .values("hosts")
@@ -104,33 +104,20 @@ fn files<'a>(line: &'a Line<'_>) -> Vec<&'a str> {
     hosts.chain(line.values("simulate").filter_map(testbed)).collect()
 }
 
-/// The options that name programs, or arguments of these.
 fn programs(line: &Line<'_>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for (name, value) in &line.options {
-        let chooses = match *name {
-            "launcher" | "kubectl" | "slurm" | "agent" => true,
-            "set" => value
-                .is_some_and(|value| ["command", "prerun"].iter().any(|word| value.contains(word))),
-            _ => false,
-        };
-        let option = format!("--{name}");
-        if chooses && !found.contains(&option) {
-            found.push(option);
-        }
-    }
-    found
+    let is_of_command = |value: &str| ["command", "prerun"].iter().any(|word| value.contains(word));
+    let chooses = line.options.iter().filter(|(name, value)| match *name {
+        "launcher" | "kubectl" | "slurm" | "agent" => true,
+        "set" => value.is_some_and(is_of_command),
+        _ => false,
+    });
+    each_once(chooses.map(|(name, _)| format!("--{name}")))
 }
 
 /// The targets of all hosts, each once.
 pub fn targets(plan: &Plan) -> Vec<&str> {
-    let mut paths: Vec<&str> = Vec::new();
-    for target in plan.hosts.iter().flat_map(|host| &host.targets) {
-        if !paths.contains(&target.path.as_str()) {
-            paths.push(&target.path);
-        }
-    }
-    paths
+    let targets = plan.hosts.iter().flat_map(|host| &host.targets);
+    each_once(targets.map(|target| target.path.as_str()))
 }
 
 /// A word that a POSIX shell takes as it is: bare if nothing in it is special, else in single
@@ -146,12 +133,13 @@ pub fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::reproduce::{command, remark};
+    use crate::testing::{W, has};
     use analysis::testing::Recorded;
     use model::Plan;
     use model::plan::{Origin, PlannedTarget};
 
     fn typed(words: &[&str]) -> Plan {
-        let mut plan = Recorded::new("[[workload]]\nname = \"w\"\n").record().plan;
+        let mut plan = Recorded::new(W).record().plan;
         plan.origin = Origin {
             words: words.iter().map(|word| (*word).to_owned()).collect(),
             suite: "[[workload]]\n".to_owned(),
@@ -176,12 +164,7 @@ mod tests {
                 + "'my suite.toml'";
         assert_eq!(command(&plan), wanted);
         let told = remark(&plan);
-        assert!(
-            told.contains(
-                "the file my suite.toml, whose text the run file has: plimsoll show --suite"
-            ),
-            "{told}"
-        );
+        has(&told, &["the file my suite.toml, whose text the run file has: plimsoll show --suite"]);
         assert!(!told.contains("has to be given again"), "{told}");
         assert_eq!(command(&typed(&["run", "--", "-a.toml"])), "plimsoll run -- -a.toml");
     }
@@ -226,8 +209,7 @@ mod tests {
             "--launcher=y",
         ];
         let told = remark(&typed(&options));
-        assert!(told.contains("does not have what stood in nodes."), "{told}");
-        assert!(told.contains("(--launcher, --set): look at them"), "{told}");
+        has(&told, &["does not have what stood in nodes.", "(--launcher, --set): look at them"]);
         assert!(
             remark(&typed(&["run", "--simulate=mine.toml,path=smb"]))
                 .contains("stood in mine.toml.")

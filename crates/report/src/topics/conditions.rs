@@ -7,7 +7,6 @@ use crate::pens::Table;
 use crate::topics::{cluster_parts, imported, note, plan};
 use model::Record;
 
-/// All of it.
 pub fn sections(record: &Record) -> Markup {
     [
         testbed(record),

@@ -6,7 +6,6 @@ use crate::topics::warning::{self, Told};
 use analysis::doubts::{Gravity, Sort};
 use analysis::{ResultRow, Warning};
 
-/// Whether a doubt of `row` stands beside a figure.
 pub fn is_shown(row: &ResultRow) -> bool {
     row.warnings.iter().any(|doubt| doubt.row().sort == Sort::Figure)
 }
@@ -56,7 +55,6 @@ impl Marks {
         numbered.filter(|(_, one)| here.contains(&one.told.name)).map(|(n, _)| n).collect()
     }
 
-    /// The sentences in the order of their numbers.
     pub fn numbered(&self) -> Vec<String> {
         self.sorted(Sort::Figure).take(self.most).map(Marked::text).collect()
     }
@@ -66,12 +64,10 @@ impl Marks {
         self.sorted(Sort::Figure).skip(self.most).count() as u64
     }
 
-    /// The sentences of a sort.
     pub fn sentences(&self, sort: Sort) -> Vec<String> {
         self.sorted(sort).map(Marked::text).collect()
     }
 
-    /// A sort's doubts as phrases.
     pub fn phrases(&self, sort: Sort) -> Vec<String> {
         self.sorted(sort).map(|one| one.told.brief.text()).collect()
     }
@@ -91,16 +87,13 @@ impl Marked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use crate::testing::{W, measured};
+    use model::Op;
 
     #[test]
     fn a_hundred_doubts_of_a_hundred_hosts_are_one_with_the_hosts_inside() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 90])]);
-        recorded.end();
-        let mut rows = analysis::results(&recorded.record());
+        let record = measured(W, &[(Op::Read, &[1_000; 90])]);
+        let mut rows = analysis::results(&record);
         let steal =
             |n: u32| Warning::Stolen { host: format!("node{n}"), share: f64::from(n) / 1e3 };
         let slow =

@@ -5,7 +5,6 @@ use crate::ground::markup::{Markup, list, plain};
 use crate::ground::words;
 use analysis::{Offer, ResultRow};
 
-/// Workloads that are told one by one.
 const MOST_TOLD: usize = 20;
 
 /// Rows of open loops; what a trace asked for is told by its fidelity.
@@ -53,19 +52,14 @@ fn sentences(rows: &[ResultRow]) -> Vec<String> {
     said
 }
 
-/// For a terminal; empty without an open loop.
 pub fn text(rows: &[ResultRow]) -> String {
     match sentences(rows).as_slice() {
         [] => String::new(),
         [one] => format!("\nDue  {one}\n"),
-        all => {
-            let lines: String = all.iter().map(|one| format!("- {one}\n")).collect();
-            format!("\nDue\n{lines}")
-        }
+        all => format!("\nDue\n{}", words::items(all)),
     }
 }
 
-/// A section of the page; nothing without an open loop.
 pub fn section(rows: &[ResultRow]) -> Markup {
     let said = sentences(rows);
     if said.is_empty() {
@@ -77,15 +71,13 @@ pub fn section(rows: &[ResultRow]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use crate::testing::{has, measured};
+    use model::Op;
 
     fn told(rate: &str, late: &[u64]) -> String {
-        let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n{rate}"));
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 95])]);
-        recorded.end();
-        let mut rows = analysis::results(&recorded.record());
+        let record =
+            measured(&format!("[[workload]]\nname = \"w\"\n{rate}"), &[(Op::Read, &[1_000; 95])]);
+        let mut rows = analysis::results(&record);
         for row in &mut rows {
             late.iter().for_each(|latency_ns| row.left.late.record(*latency_ns));
         }
@@ -96,8 +88,7 @@ mod tests {
     fn a_rate_says_what_became_of_all_that_was_due() {
         assert_eq!(told("", &[7; 5]), "", "a closed loop owes nothing");
         let late = told("rate = 100\n", &[7; 5]);
-        assert!(late.contains("w: 100 requests due, 5 (5.0 %) came back after"), "{late}");
-        assert!(late.contains("0 (0.0 %) never sent"), "{late}");
+        has(&late, &["w: 100 requests due, 5 (5.0 %) came back after", "0 (0.0 %) never sent"]);
         let none = told("rate = 100\n", &[]);
         assert!(none.contains("every request was sent, and came back"), "{none}");
     }

@@ -23,7 +23,6 @@ fn rough(time: Nanos) -> Nanos {
     Nanos(time.0 / 1_000_000 * 1_000_000)
 }
 
-/// What the note of an event's I/O says.
 pub(super) fn sentence(io: &EventIo) -> String {
     let requests = match io.reads.zip(io.writes) {
         Some((reads, writes)) => {
@@ -48,7 +47,6 @@ pub(super) fn sentence(io: &EventIo) -> String {
     )
 }
 
-/// The figures of each event, as the page and an object have them.
 fn table<'a>(all: &'a [EventTraffic<'a>]) -> Table<&'a EventTraffic<'a>> {
     let bytes = |bytes: u64| Bytes(bytes).to_string();
     let counted = |one: &EventTraffic<'_>| match one.io.by {
@@ -98,7 +96,6 @@ pub(super) fn lines(record: &Record) -> Vec<String> {
     event_traffic(record).iter().map(line).collect()
 }
 
-/// The same for machines, one object for each event.
 pub(crate) fn objects(record: &Record) -> Vec<Value> {
     table(&event_traffic(record)).json()
 }
@@ -126,17 +123,13 @@ pub(super) fn section(record: &Record) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
-    use model::{Bytes, Fact, Note, Op, StageKind};
+    use crate::testing::{W, has, lasting};
+    use model::{Bytes, Fact, Note, Op};
 
     fn record(by: CountedBy) -> Record {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        for second in 0..10 {
-            recorded.interval(stage, second, &[(Op::Read, &[1_000; 40])]);
-        }
-        recorded.end();
-        let mut record = recorded.record();
+        let reads = format!("{W}read = \"100%\"\n");
+        let mut record = lasting(&reads, 10, &[(Op::Read, &[1_000; 40])]);
+        let stage = analysis::results(&record)[0].stage;
         let io = EventIo {
             event: "move <all>".to_owned(),
             at: Nanos::seconds(4),
@@ -160,8 +153,7 @@ mod tests {
             assert!(lines[0].contains(word), "{word}: {lines:?}");
         }
         let page = section(&record).into_string();
-        assert!(page.contains("move &lt;all&gt;") && page.contains("190"), "{page}");
-        assert!(page.contains("64 KiB (assumed)"), "{page}");
+        has(&page, &["move &lt;all&gt;", "190", "64 KiB (assumed)"]);
         let expected = [object! {
             event: "move <all>", stage: 1, at_ns: 4_000_000_000_u64,
             length_ns: 3_000_000_000_u64, by: "simulation", reads: 300, writes: 150,

@@ -159,12 +159,13 @@ fn of_counters(sample: &CounterSample) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::W;
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
 
     #[test]
     fn a_sample_is_a_line_with_its_figures() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let mut recorded = Recorded::new(W);
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100; 100])]);
         recorded.fail(stage, 0, Op::Read, 5, 2);
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn an_end_says_how_and_why() {
-        let plan = Recorded::new("[[workload]]\nname = \"w\"\n").record().plan;
+        let plan = Recorded::new(W).record().plan;
         let ended = |end| line(&Event::RunEnded { unix_ns: 1, end }, &plan);
         assert_eq!(ended(RunEnd::Failed("x".to_owned()))["reason"], "x");
         let complete = ended(RunEnd::Complete);

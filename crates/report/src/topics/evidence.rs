@@ -86,8 +86,8 @@ pub fn class(evidence: &Evidence) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use crate::testing::{W, measured};
+    use model::Op;
 
     const SOUND: Evidence = Evidence {
         is_complete: true,
@@ -103,11 +103,7 @@ mod tests {
 
     #[test]
     fn every_reason_has_its_sentence_and_green_is_for_none() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 90])]);
-        recorded.end();
-        let record = recorded.record();
+        let record = measured(W, &[(Op::Read, &[1_000; 90])]);
         assert_eq!(
             (sentences(&SOUND).len(), badge(&record, &SOUND)),
             (0, ("badge good", "complete".to_owned()))

@@ -2,7 +2,7 @@
 
 use super::prediction::{interval, left_out_code, left_out_lines, owner_code, owners};
 use crate::ground::chart::{Group, Groups, Step};
-use crate::ground::markup::{Markup, classed, list, plain};
+use crate::ground::markup::{Markup, classed, list_of_any, under};
 use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
@@ -20,30 +20,15 @@ const MOST_BARS: usize = 80;
 
 /// The table for the terminal: findings first.
 pub fn table(held: &Held) -> String {
-    let mut text = format!("{}\n", title(held));
-    foremost(held).iter().for_each(|line| text.push_str(&format!("- {line}\n")));
-    if !held.rows.is_empty() {
-        text.push_str(&rows(held).text());
-    }
-    remarks(held).iter().for_each(|line| text.push_str(&format!("- {line}\n")));
-    text
+    let rows = if held.rows.is_empty() { String::new() } else { rows(held).text() };
+    let (first, last) = (words::items(foremost(held)), words::items(remarks(held)));
+    format!("{}\n{first}{rows}{last}", title(held))
 }
 
 /// The section of the page.
 pub fn section(held: &Held) -> Markup {
-    let told = |lines: Vec<String>| {
-        if lines.is_empty() { Markup::new() } else { list(lines) }
-    };
-    plain(
-        "section",
-        [
-            plain("h2", title(held)),
-            told(foremost(held)),
-            chart(held),
-            rows(held).scroll(),
-            told(remarks(held)),
-        ],
-    )
+    let (first, last) = (list_of_any(foremost(held)), list_of_any(remarks(held)));
+    under(title(held), [first, chart(held), rows(held).scroll(), last])
 }
 
 /// One object for machines.
@@ -73,7 +58,6 @@ fn title(held: &Held) -> String {
     format!("Measured beside predicted: {}, fitted to {rows}", held.testbed)
 }
 
-/// What was measured beside what is predicted.
 fn rows(held: &Held) -> Table<&Expected> {
     let mark = |row: &Expected| match (row.is_fitted, row.outside(), row.is_extrapolated()) {
         (true, ..) => " (fitted)",
@@ -105,7 +89,6 @@ fn rows(held: &Held) -> Table<&Expected> {
         .field("wide", |row| row.is_wide)
 }
 
-/// A sentence for each row outside of its interval.
 fn findings(held: &Held) -> Vec<String> {
     let sentence = |row: &&Expected| {
         let far = match row.departure() {
@@ -186,24 +169,17 @@ fn remarks(held: &Held) -> Vec<String> {
     remarks
 }
 
-/// Measured and predicted rates as bars.
 fn chart(held: &Held) -> Markup {
     if held.rows.is_empty() || held.rows.len() * 2 > MOST_BARS {
         return Markup::new();
     }
-    let step = |label: &str, figure, note| Step {
-        label: label.to_owned(),
-        figure: Some(figure),
-        ceiling: None,
-        note,
-    };
     let group = |row: &Expected| {
         let range = format!(" ({})", interval(row.predicted));
         Group {
             name: row.name.clone(),
             bars: vec![
-                step("measured", row.measured, String::new()),
-                step("predicted", row.predicted.value, range),
+                Step::new("measured", row.measured, String::new()),
+                Step::new("predicted", row.predicted.value, range),
             ],
         }
     };
@@ -216,6 +192,7 @@ fn chart(held: &Held) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use analysis::ceiling::Workload;
     use analysis::prediction::fit::Range;
     use analysis::prediction::load::LeftOut;
@@ -257,16 +234,9 @@ mod tests {
             row("known", 9_000.0, true),
         ]);
         let text = table(&held);
-        assert!(
-            text.contains(
-                "30 % below what this cluster's other rows imply, 105,000 IOPS instead of"
-            ),
-            "{text}"
-        );
-        assert!(text.contains("4 KiB random reads over 8 TB (reads)"), "{text}");
-        assert!(text.contains("1 of 2 rows outside") && text.contains("(fitted)"), "{text}");
-        assert!(text.contains("0.70") && text.contains("-30.0 %"), "{text}");
-        assert!(text.contains("Left out"), "{text}");
+        has(&text, &["30 % below what this cluster's other rows imply, 105,000 IOPS instead of"]);
+        has(&text, &["4 KiB random reads over 8 TB (reads)", "1 of 2 rows outside", "(fitted)"]);
+        has(&text, &["0.70", "-30.0 %", "Left out"]);
         let page = section(&held).into_string();
         assert!(page.contains("lab &lt;b&gt;") && page.contains("<svg"), "{page}");
         let told = object(&held);
@@ -280,8 +250,7 @@ mod tests {
         let mut far = row("far", 300_000.0, false);
         far.unseen = vec![Owner::Parameter(Parameter::PortShare)];
         let text = table(&held(vec![far]));
-        assert!(text.contains("100 % above") && text.contains("usable share of ports"), "{text}");
-        assert!(text.contains("(outside, extrapolated)"), "{text}");
+        has(&text, &["100 % above", "usable share of ports", "(outside, extrapolated)"]);
         let alone = table(&held(vec![row("known", 150_000.0, true)]));
         assert!(alone.contains("nothing here tests the prediction"), "{alone}");
         let said = unfit(&Unfit::NotFitted, "lab.toml", "r.plimsoll");

@@ -44,7 +44,6 @@ fn sentences(fidelity: &Fidelity) -> String {
     )
 }
 
-/// How many requests were outstanding, beside the original.
 fn in_flight(fidelity: &Fidelity) -> String {
     let figures = |seen: &InFlight| format!("mean {:.1}, at most {}", seen.mean(), seen.most);
     match (&fidelity.in_flight, &fidelity.original) {
@@ -64,18 +63,15 @@ fn in_flight(fidelity: &Fidelity) -> String {
     }
 }
 
-/// What one host sent, as a sentence.
 pub fn of_host(replayed: &Replayed) -> String {
     let fidelity = Fidelity::of(std::iter::once(replayed)).ok().flatten();
     fidelity.map_or_else(|| "its histograms cannot be read".to_owned(), |one| sentences(&one))
 }
 
-/// For a terminal; empty where nothing was replayed.
 pub fn text(record: &Record) -> String {
     of_run(record).map_or_else(String::new, |one| format!("\nFidelity  {}\n", sentences(&one)))
 }
 
-/// A section of the page; nothing where nothing was replayed.
 pub fn section(record: &Record) -> Markup {
     match of_run(record) {
         None => Markup::new(),
@@ -125,12 +121,13 @@ fn figures(one: &Fidelity) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{W, has};
     use analysis::testing::Recorded;
     use model::Note;
 
     #[test]
     fn what_hosts_sent_is_one_line_and_one_object() {
-        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 2);
+        let mut recorded = Recorded::with_hosts(W, 2);
         assert_eq!(
             (text(recorded.record_mut()), object(recorded.record_mut())),
             (String::new(), Value::Null)
@@ -154,10 +151,7 @@ mod tests {
         recorded.record_mut().notes = vec![of_host(0, 100), of_host(1, 90)];
         let record = recorded.record_mut();
         let told = text(record);
-        assert!(
-            told.contains("190 of 200 requests sent (778.24 KB, 778,240 bytes), 190 at"),
-            "{told}"
-        );
+        has(&told, &["190 of 200 requests sent (778.24 KB, 778,240 bytes), 190 at"]);
         assert!(told.contains("up to where the replay ended"), "{told}");
         let wanted = "In flight mean 2.0, at most 4; in the original mean 1.0, at most 3.";
         assert!(told.contains(wanted), "{told}");

@@ -101,7 +101,6 @@ fn out_of_line(finding: &Finding, odd: &Odd, large: Option<f64>) -> String {
     )
 }
 
-/// `w read over depth (block_size=4KiB)`.
 fn title(finding: &Finding) -> String {
     let others = words::sweep(&finding.others, None);
     let others = if others.is_empty() { others } else { format!(" ({others})") };
@@ -119,7 +118,6 @@ pub fn figure(finding: &Finding, value: f64, large: Option<f64>) -> String {
     }
 }
 
-/// One curve as an object.
 pub fn object(finding: &Finding) -> Value {
     let curve = &finding.curve;
     let point = |n: usize| object! { value: finding.label(n), figure: finding.values.get(n) };
@@ -147,18 +145,12 @@ pub fn object(finding: &Finding) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use crate::testing::{W, swept};
 
     fn told(counts: &[usize], sweep: &str) -> Vec<String> {
-        let mut recorded =
-            Recorded::new(&format!("[[workload]]\nname = \"w\"\n[sweep]\n{sweep}\n"));
-        let first = recorded.stage(StageKind::Measure);
-        for (number, count) in (0..).zip(counts) {
-            recorded.interval(first + number, 0, &[(Op::Read, &vec![1_000; *count])]);
-        }
-        recorded.end();
-        let rows = analysis::results(&recorded.record());
+        let suite = format!("{W}[sweep]\n{sweep}\n");
+        let rows =
+            analysis::results(&swept(&suite, counts.iter().map(|count| vec![1_000; *count])));
         analysis::findings(&rows).iter().map(|finding| sentence(finding, &rows)).collect()
     }
 

@@ -1,6 +1,7 @@
 //! The verdict of a run in words: how far its figures can be trusted, what was checked, what could
 //! not be, and the steps that would raise it; of a plan, the best that it can have.
 
+use crate::ground::gather::grouped;
 use crate::ground::words;
 use crate::object;
 use crate::pens::json::{Value, each};
@@ -27,13 +28,19 @@ pub fn class(level: Level) -> &'static str {
     }
 }
 
-fn check(check: Check) -> &'static str {
+/// What a check is called, and in few words that it failed, or what it would prove.
+fn check(check: Check) -> [&'static str; 3] {
     match check {
-        Check::Intervals => "intervals of confidence",
-        Check::Steady => "steady state",
-        Check::Durability => "durability of writes",
-        Check::Caches => "caches",
+        Check::Intervals => ["intervals of confidence", "not exact", "how exact"],
+        Check::Steady => ["steady state", "not steady", "whether steady"],
+        Check::Durability => ["durability of writes", "not durable", "whether durable"],
+        Check::Caches => ["caches", "a cache answered", "whether a cache answered"],
     }
+}
+
+/// The checks that came out so, in those words.
+fn checks(verdict: &Verdict, found: Found, words: usize) -> String {
+    verdict.checks_that(found).map(|one| check(one)[words]).collect::<Vec<_>>().join(", ")
 }
 
 /// What would raise a verdict, as a clause.
@@ -60,7 +67,6 @@ fn step(step: Step) -> &'static str {
     }
 }
 
-/// The steps, each with the time that it adds at least.
 fn raise(steps: &[Raise]) -> Option<String> {
     let one = |raise: &Raise| match raise.time {
         Some(time) => format!("{} ({time} or more)", step(raise.step)),
@@ -91,13 +97,7 @@ const MOST_NAMES: usize = 3;
 
 /// The caches by their kinds: machines of ten disks have the same ten times.
 fn caches(all: &[Cache]) -> Vec<String> {
-    let mut kinds: Vec<(CacheKind, Vec<&str>)> = Vec::new();
-    for cache in all {
-        match kinds.iter_mut().find(|(kind, _)| *kind == cache.kind) {
-            Some((_, names)) => names.push(&cache.of),
-            None => kinds.push((cache.kind, vec![&cache.of])),
-        }
-    }
+    let kinds = grouped(all.iter().map(|cache| (cache.kind, cache.of.as_str())));
     let named = |names: &[&str]| match names {
         [first, others @ ..] if names.len() > MOST_NAMES => {
             format!("{first} and {} more", others.len())
@@ -121,17 +121,13 @@ fn cache(kind: CacheKind, of: &str) -> String {
 
 /// The verdict as sentences: the level, what could not be shown, the caches, and the steps.
 pub fn sentences(verdict: &Verdict) -> Vec<String> {
-    let named = |found: Found| {
-        let checks: Vec<&str> = verdict.checks_that(found).map(check).collect();
-        checks.join(", ")
-    };
     let mut said = vec![format!("Verdict: {}.", level(verdict.level))];
     for (found, head) in [
         (Found::Shown, "Checked"),
         (Found::Refuted, "Checked and refuted"),
         (Found::Missing, "Not shown"),
     ] {
-        let list = named(found);
+        let list = checks(verdict, found, 0);
         if !list.is_empty() {
             said.push(format!("{head}: {list}."));
         }
@@ -154,13 +150,9 @@ pub fn line(verdict: &Verdict) -> String {
 
 /// The verdict as few words as it takes: what failed, what is not proven, what raises it.
 pub fn brief(verdict: &Verdict) -> String {
-    let named = |found: Found, words: fn(Check) -> &'static str| {
-        verdict.checks_that(found).map(words).collect::<Vec<_>>().join(", ")
-    };
     let mut said = format!("Verdict: {}.", level(verdict.level));
-    for (head, list) in
-        [("Failed", named(Found::Refuted, failed)), ("Not proven", named(Found::Missing, unproven))]
-    {
+    for (head, found, words) in [("Failed", Found::Refuted, 1), ("Not proven", Found::Missing, 2)] {
+        let list = checks(verdict, found, words);
         if !list.is_empty() {
             said.push_str(&format!(" {head}: {list}."));
         }
@@ -188,24 +180,6 @@ pub fn brief(verdict: &Verdict) -> String {
         (None, false) => String::new(),
     };
     format!("{said}\n{step}`plimsoll help {}` explains.", verdict.level.word())
-}
-
-fn failed(check: Check) -> &'static str {
-    match check {
-        Check::Intervals => "not exact",
-        Check::Steady => "not steady",
-        Check::Durability => "not durable",
-        Check::Caches => "a cache answered",
-    }
-}
-
-fn unproven(check: Check) -> &'static str {
-    match check {
-        Check::Intervals => "how exact",
-        Check::Steady => "whether steady",
-        Check::Durability => "whether durable",
-        Check::Caches => "whether a cache answered",
-    }
 }
 
 /// What a verdict rests on, for machines.

@@ -14,7 +14,6 @@ use model::{Bytes, Record};
 /// More lines than this are no help; the JSON has all.
 const MOST_LINES: usize = 24;
 
-/// A cache of a point, as one line says it.
 fn line(record: &Record, point: &Attribution, one: &HitShare<'_>) -> String {
     let dirty = one.dirty.map_or_else(String::new, |dirty| {
         format!(
@@ -37,7 +36,6 @@ fn line(record: &Record, point: &Attribution, one: &HitShare<'_>) -> String {
     )
 }
 
-/// The part of a terminal's table; nothing where no cache counts.
 pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
     let points = attribution(record, rows);
     let all: Vec<String> = points
@@ -47,7 +45,7 @@ pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let lines: String = all.iter().take(MOST_LINES).map(|line| format!("- {line}\n")).collect();
+    let lines = words::items(all.iter().take(MOST_LINES));
     let more = match all.len().saturating_sub(MOST_LINES) {
         0 => String::new(),
         more => format!("- and {more} more; `plimsoll show --json` has all of them\n"),
@@ -55,7 +53,6 @@ pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
     format!("\nCaches, by the kernels' counters\n{lines}{more}")
 }
 
-/// The section of the page; nothing where no cache counts.
 pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let points = attribution(record, rows);
     let shares: Vec<_> = points

@@ -1,6 +1,6 @@
 //! CPU time of the hosts for each request, of clients, servers and the kernel's threads apart.
 
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, not_shown, under};
 use crate::ground::words;
 use crate::pens::Table;
 use crate::pens::json::Value;
@@ -12,7 +12,6 @@ use model::plan::names::SCENARIO_AXIS;
 /// More points than this are folded away: the table of layers has them.
 const MOST_POINTS: usize = 24;
 
-/// The figures of each point, as the page and an object have them.
 fn table<'a>(all: impl IntoIterator<Item = &'a HostCpu>) -> Table<&'a HostCpu> {
     let busy = |one: &HostCpu| {
         format!("{:.1} of {:.0} ({})", one.busy, one.cpus, words::share(one.share()))
@@ -36,18 +35,13 @@ fn table<'a>(all: impl IntoIterator<Item = &'a HostCpu>) -> Table<&'a HostCpu> {
         )
 }
 
-/// The section of the page; nothing where no kernel counted.
 pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let all = host_cpu(record, rows);
     if all.is_empty() {
         return Markup::new();
     }
-    let mut content = plain("h2", "CPU for each request");
-    content.push(table(all.iter().take(MOST_POINTS)).scroll());
-    if let Some(more) = all.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
-        content.push(classed("p", "remark", format!("{more} more points are not shown.")));
-    }
-    plain("section", content)
+    let table = table(all.iter().take(MOST_POINTS)).scroll();
+    under("CPU for each request", [table, not_shown(all.len(), MOST_POINTS, "points")])
 }
 
 /// The part of a terminal's table, of runs with scenarios: these are there to be compared. Nothing
@@ -56,11 +50,8 @@ pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
     let is_of_scenario =
         |one: &HostCpu| one.sweep.iter().any(|setting| setting.axis() == SCENARIO_AXIS);
     let all: Vec<HostCpu> = host_cpu(record, rows).into_iter().filter(is_of_scenario).collect();
-    let lines: String = all
-        .iter()
-        .take(MOST_POINTS)
-        .map(|one| format!("- {}: {}\n", title(one), parts(one)))
-        .collect();
+    let line = |one: &HostCpu| format!("{}: {}", title(one), parts(one));
+    let lines = words::items(all.iter().take(MOST_POINTS).map(line));
     if lines.is_empty() { lines } else { format!("\nCPU for each request\n{lines}") }
 }
 
@@ -85,16 +76,10 @@ pub(crate) fn object(all: &[HostCpu], row: &ResultRow) -> Option<Value> {
     Some(table([one]).object())
 }
 
-/// The workloads of a point with its axes.
 pub(super) fn title(one: &HostCpu) -> String {
-    let workloads = one.workloads.join(" + ");
-    match words::sweep(&one.sweep, one.repetition).as_str() {
-        "" => workloads,
-        axes => format!("{workloads} ({axes})"),
-    }
+    words::with_sweep(&one.workloads.join(" + "), &one.sweep, one.repetition)
 }
 
-/// A time of CPUs.
 pub(super) fn time(ns: f64) -> String {
     words::latency(Some(ns.round().max(0.0) as u64))
 }
@@ -102,6 +87,7 @@ pub(super) fn time(ns: f64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::testing::{W, has};
     use analysis::host_cpu::Programs;
     use analysis::testing::Recorded;
     use model::counters::{Entry, Layer, Metric};
@@ -128,8 +114,7 @@ pub(super) mod tests {
     fn the_page_has_the_time_of_a_request() {
         let record = counted(200);
         let page = section(&record, &analysis::results(&record)).into_string();
-        assert!(page.contains("CPU for each request") && page.contains("20 %"), "{page}");
-        assert!(page.contains("Kernel threads") && page.contains("Servers"), "{page}");
+        has(&page, &["CPU for each request", "20 %", "Kernel threads", "Servers"]);
         let rows = analysis::results(&record);
         let all = host_cpu(&record, &rows);
         let value = object(&all, &rows[0]).expect("counted");
@@ -144,7 +129,7 @@ pub(super) mod tests {
 
     #[test]
     fn nothing_is_said_where_no_kernel_counted() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+        let mut recorded = Recorded::new(W);
         recorded.end();
         let record = recorded.record();
         assert_eq!(section(&record, &analysis::results(&record)), Markup::new());

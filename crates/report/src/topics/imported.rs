@@ -16,7 +16,6 @@ pub(crate) fn of(record: &Record) -> Option<&Imported> {
     })
 }
 
-/// How many options there are of each class.
 struct Counts {
     refused: u64,
     near: u64,
@@ -44,7 +43,6 @@ pub(crate) fn sentence(imported: &Imported) -> String {
     )
 }
 
-/// The options that differ, as a section of the page; empty where there are none.
 pub(crate) fn section(record: &Record) -> Markup {
     let Some(imported) = of(record).filter(|imported| !imported.lost.is_empty()) else {
         return Markup::new();
@@ -72,7 +70,6 @@ fn class(lost: &Lost) -> &'static str {
     if lost.refused { "refused" } else { "approximated" }
 }
 
-/// The same for programs.
 pub(crate) fn object(record: &Record) -> Option<Value> {
     let imported = of(record)?;
     let option = |lost: &Lost| object! { class: class(lost), ..lost { name, value, place, why } };
@@ -85,6 +82,7 @@ pub(crate) fn object(record: &Record) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{W, has};
     use model::plan::PlanNote;
 
     fn imported() -> Imported {
@@ -101,13 +99,12 @@ mod tests {
 
     #[test]
     fn each_option_that_differs_stands_in_the_page_and_in_the_object() {
-        let mut record = analysis::testing::Recorded::new("[[workload]]\nname = \"w\"\n").record();
+        let mut record = analysis::testing::Recorded::new(W).record();
         assert_eq!(object(&record), None);
         assert!(section(&record).into_string().is_empty());
         record.plan.notes.push(PlanNote { fact: Fact::Imported(imported()) });
         let page = section(&record).into_string();
-        assert!(page.contains("zonemode=&lt;b&gt;4k"), "{page}");
-        assert!(page.contains("something else") && page.contains("job.fio:3"), "{page}");
+        has(&page, &["zonemode=&lt;b&gt;4k", "something else", "job.fio:3"]);
         let told = object(&record).expect("an object");
         assert_eq!(told["options"][0]["class"], "refused");
         assert_eq!(told["options"][1]["class"], "approximated");

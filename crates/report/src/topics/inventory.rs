@@ -88,7 +88,6 @@ fn limits(limits: &Limits) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{} (control group)", parts.join(", ")))
 }
 
-/// The facts that are there, with commas between.
 fn listed(parts: &[String]) -> String {
     parts.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(", ")
 }

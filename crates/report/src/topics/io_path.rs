@@ -1,5 +1,6 @@
 //! How requests were sent and timed, in words and as JSON.
 
+use crate::ground::gather::{each_once, grouped};
 use crate::ground::words;
 use crate::object;
 use crate::pens::json::Value;
@@ -11,22 +12,15 @@ use model::Record;
 /// One sentence for all results that were measured alike; where they were not, each begins with the
 /// names of the workloads that it is about.
 pub fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
-    let mut alike: Vec<(Vec<&str>, String)> = Vec::new();
-    for row in rows {
-        let said = sentence(&means(record, row));
-        let index = alike.iter().position(|(_, same)| *same == said).unwrap_or(alike.len());
-        if index == alike.len() {
-            alike.push((Vec::new(), said));
-        }
-        let names = &mut alike[index].0;
-        if !names.contains(&row.workload.as_str()) {
-            names.push(&row.workload);
-        }
-    }
+    let of_row = |row| (sentence(&means(record, row)), row.workload.as_str());
+    let alike = grouped(rows.iter().map(of_row));
     let is_one = alike.len() == 1;
-    let told = alike.into_iter().filter(|(_, said)| !said.is_empty());
-    told.map(|(names, said)| if is_one { said } else { format!("{}: {said}", names.join(", ")) })
-        .collect()
+    let told = alike.into_iter().filter(|(said, _)| !said.is_empty());
+    let line = |(said, names)| match is_one {
+        true => said,
+        false => format!("{}: {said}", each_once::<&str>(names).join(", ")),
+    };
+    told.map(line).collect()
 }
 
 fn sentence(means: &[Means]) -> String {
@@ -58,7 +52,6 @@ fn part(means: &Means, with_hosts: bool) -> String {
     format!("{how}; {timed}")
 }
 
-/// The field `means` of a result.
 pub fn json(record: &Record, row: &ResultRow) -> Value {
     let one = |means: Means| {
         let (clock, read) = match means.timing {
@@ -87,6 +80,7 @@ pub fn json(record: &Record, row: &ResultRow) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use model::choices::Backend;
     use model::note::{Fact, Fallback};
 
@@ -114,11 +108,7 @@ mod tests {
             "{alone}"
         );
         let both = sentence(&[planned, refused]);
-        assert!(
-            both.contains("io_uring on 2 hosts, as planned")
-                && both.contains("sync on 1 host, because"),
-            "{both}"
-        );
+        has(&both, &["io_uring on 2 hosts, as planned", "sync on 1 host, because"]);
         let way = Way::Simulated;
         let virtual_time =
             Means { way, because: Because::Planned, timing: Timing::Virtual, hosts: 1 };

@@ -24,7 +24,6 @@ fn command(left: &LeftBehind, plan: &Plan) -> String {
     words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
 }
 
-/// What may stay where, in words without the command.
 fn sentence(left: &LeftBehind) -> String {
     let verb = if left.folders.len() == 1 { "holds" } else { "hold" };
     format!(
@@ -34,7 +33,6 @@ fn sentence(left: &LeftBehind) -> String {
     )
 }
 
-/// For a terminal; empty where no host was lost for good.
 pub fn text(record: &Record) -> String {
     let all = left_behind(record);
     let line = |left: &LeftBehind| {
@@ -44,7 +42,6 @@ pub fn text(record: &Record) -> String {
     if lines.is_empty() { lines } else { format!("\nLeft behind\n{lines}") }
 }
 
-/// For machines.
 pub fn objects(record: &Record) -> Vec<Value> {
     let object = |left: &LeftBehind| {
         object! {
@@ -54,7 +51,6 @@ pub fn objects(record: &Record) -> Vec<Value> {
     left_behind(record).iter().map(object).collect()
 }
 
-/// A section of the page; nothing where no host was lost for good.
 pub fn section(record: &Record) -> Markup {
     let all = left_behind(record);
     if all.is_empty() {
@@ -71,12 +67,13 @@ pub fn section(record: &Record) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{W, has};
     use analysis::testing::Recorded;
     use model::plan::{PlannedTarget, Target};
     use model::{Fact, Note};
 
     fn lost(hosts_from: &[&str]) -> Record {
-        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 2);
+        let mut recorded = Recorded::with_hosts(W, 2);
         let record = recorded.record_mut();
         record.plan.hosts_from = hosts_from.iter().map(|option| (*option).to_owned()).collect();
         let host = &mut record.plan.hosts[1];
@@ -107,9 +104,6 @@ mod tests {
              of the run. Remove them with: plimsoll clean --hosts=h2 '/my data-h0001'\n"
         );
         let page = section(&lost(&["--hosts=h[1-2]"])).into_string();
-        assert!(
-            page.contains("Left behind") && page.contains("plimsoll clean --hosts=h2"),
-            "{page}"
-        );
+        has(&page, &["Left behind", "plimsoll clean --hosts=h2"]);
     }
 }

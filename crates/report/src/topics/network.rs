@@ -30,7 +30,6 @@ pub fn render(baseline: &Baseline, figures: &NetworkFigures) -> String {
     text
 }
 
-/// Each host with its best partner.
 fn hosts(baseline: &Baseline, figures: &NetworkFigures) -> Table<usize> {
     let host = |at: usize| &baseline.hosts[at];
     let found = |at: usize| figures.hosts[at];
@@ -85,7 +84,6 @@ fn pair_table(baseline: &Baseline, figures: &NetworkFigures) -> String {
     format!("Pairs\n{}{more}", pairs(baseline, &shown).text())
 }
 
-/// What is to be said besides, a sentence a line.
 fn remarks(baseline: &Baseline, figures: &NetworkFigures) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some(together) = figures.together {
@@ -139,7 +137,6 @@ fn quoted(bits: f64) -> String {
     format!("\"{:.3}Gbit/s\"", bits / 1e9)
 }
 
-/// What the figures are from, in one line.
 fn source(baseline: &Baseline) -> String {
     format!(
         "plimsoll network {}: {}, TCP, {}, {}",
@@ -173,7 +170,6 @@ fn testbed_lines(baseline: &Baseline, figures: &NetworkFigures) -> String {
     format!("For a testbed, below [[nodes]]; each port counts alike:\n{lines}")
 }
 
-/// Why a flow failed, with the remedy.
 fn failure(failure: &FlowFailure) -> String {
     match failure {
         FlowFailure::NoListener(why) => {
@@ -282,6 +278,7 @@ pub fn json(baseline: &Baseline, figures: &NetworkFigures) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use analysis::network::figures;
     use model::network::{BaselineHost, FlowCounts, FlowResult, Way};
 
@@ -359,10 +356,7 @@ mod tests {
         }
         let found = figures(&failed);
         let text = render(&failed, &found);
-        assert!(
-            text.contains("a firewall drops it") && text.contains("No figure stands"),
-            "{text}"
-        );
+        has(&text, &["a firewall drops it", "No figure stands"]);
         let object = json(&failed, &found);
         assert!(object["testbed"].as_object().is_some_and(Map::is_empty), "{object}");
         let read: Baseline = serde_json::from_value(object["baseline"].clone()).expect("itself");

@@ -4,7 +4,6 @@ use crate::ground::words;
 use analysis::kept::{Kept, MOST_TIMES, Proof};
 use model::Plan;
 
-/// The name of a point: `point 3 (depth=8)`.
 fn point(plan: &Plan, number: u32) -> String {
     let sweep = plan.points.get(number as usize).map(|point| words::sweep(&point.sweep, None));
     match sweep.filter(|sweep| !sweep.is_empty()) {

@@ -17,7 +17,6 @@ const MOST_HOSTS: usize = 4;
 /// A list in a terminal has so many lines; the page and JSON have all.
 const MOST_LINES: usize = 40;
 
-/// A kind of thing, in words.
 fn kind(kind: OccurrenceKind) -> &'static str {
     match kind {
         OccurrenceKind::Mark => "mark",
@@ -157,7 +156,6 @@ const LEGEND: [(&str, &str); 6] = [
 /// What no table of this kind can know.
 const NO_CAUSE: &str = "This is what followed the event, not what the event caused.";
 
-/// A line of the table: an effect as all hosts or one of them had it.
 struct Line<'a> {
     occurrence: &'a Occurrence,
     effect: &'a Effect,
@@ -364,6 +362,7 @@ pub fn on_axis(record: &Record, stage: u32) -> Vec<(f64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::W;
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
 
@@ -397,7 +396,7 @@ mod tests {
     #[test]
     fn a_terminal_sees_what_happened_and_what_came_after() {
         insta::assert_snapshot!(table(&migrated()));
-        assert_eq!(table(&Recorded::new("[[workload]]\nname = \"w\"\n").record()), "");
+        assert_eq!(table(&Recorded::new(W).record()), "");
     }
 
     #[test]

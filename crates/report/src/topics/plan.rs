@@ -7,6 +7,7 @@ mod points;
 mod targets;
 
 use crate::ground::folding::hung;
+use crate::ground::gather::grouped;
 use crate::ground::words;
 use crate::pens::{self, json::Value};
 use analysis::compare::visible_percent;
@@ -31,49 +32,27 @@ pub fn render(plan: &Plan, hosts: &[HostFacts]) -> String {
 /// The same for a terminal of so many columns; `None` is no terminal.
 pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> String {
     let room = room.unwrap_or(usize::MAX);
-    let mut text = String::new();
-    let mut put = |head: &str, line: &str| {
-        let head = format!("{head:HEAD$}");
-        text.push_str(&format!("{}\n", hung(&head, &printable::line(line), HEAD, room)));
-    };
-    put("suite", &suite(plan));
-    for (head, line) in hosts::lines(plan, hosts) {
-        put(head, &line);
-    }
-    if plan.has_parts() {
-        put("layouts", &place::layouts(plan));
-    }
-    if let Some(line) = cost::purges(plan) {
-        put("purge", &line);
-    }
-    put("writes", &cost::writes(plan));
-    put("time", &time(plan));
     let outlook = analysis::outlook::outlook(plan, hosts);
-    put("verdict", &crate::topics::grade::best(&outlook));
-    for note in &plan.notes {
-        put("note", &crate::topics::note::line(&note.fact));
-    }
-    if let Some(line) = finds(plan) {
-        put("finds", &line);
-    }
-    for event in &plan.events {
-        put("event", &event_line(plan, event));
-    }
-    for line in prerun_lines(plan) {
-        put("prerun", &line);
-    }
-    for line in share_lines(plan) {
-        put("shares", &line);
-    }
-    if let Some(line) = rounds_line(plan) {
-        put("rounds", &line);
-    }
-    for line in rate_lines(plan) {
-        put("rate", &line);
-    }
-    for line in targets::lines(plan) {
-        put("targets", &line);
-    }
+    let mut lines = vec![("suite", suite(plan))];
+    lines.extend(hosts::lines(plan, hosts));
+    lines.extend(plan.has_parts().then(|| ("layouts", place::layouts(plan))));
+    lines.extend(cost::purges(plan).map(|line| ("purge", line)));
+    lines.extend([("writes", cost::writes(plan)), ("time", time(plan))]);
+    lines.push(("verdict", crate::topics::grade::best(&outlook)));
+    let notes = plan.notes.iter().map(|note| crate::topics::note::line(&note.fact));
+    lines.extend(notes.map(|line| ("note", line)));
+    lines.extend(finds(plan).map(|line| ("finds", line)));
+    lines.extend(plan.events.iter().map(|event| ("event", event_line(plan, event))));
+    lines.extend(prerun_lines(plan).into_iter().map(|line| ("prerun", line)));
+    lines.extend(share_lines(plan).into_iter().map(|line| ("shares", line)));
+    lines.extend(rounds_line(plan).map(|line| ("rounds", line)));
+    lines.extend(rate_lines(plan).into_iter().map(|line| ("rate", line)));
+    lines.extend(targets::lines(plan).into_iter().map(|line| ("targets", line)));
+    let put = |(head, line): (&str, String)| {
+        let head = format!("{head:HEAD$}");
+        format!("{}\n", hung(&head, &printable::line(&line), HEAD, room))
+    };
+    let text: String = lines.into_iter().map(put).collect();
     format!("{text}\n{}", points::points(plan, room))
 }
 
@@ -110,7 +89,6 @@ pub fn object(plan: &Plan, hosts: &[HostFacts]) -> Value {
     object
 }
 
-/// How many rounds there are, and what has to be steady for fewer than the most.
 fn rounds_line(plan: &Plan) -> Option<String> {
     let rounds = &plan.rounds;
     let least = rounds.whole(plan.points.len()).max(Steady::ROUNDS as u32);
@@ -153,7 +131,6 @@ fn share_lines(plan: &Plan) -> Vec<String> {
     (0..plan.points.len() as u32).filter_map(of).collect()
 }
 
-/// An event with its instants, and what is done then.
 fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
     let due_ns = |stage: &model::plan::Stage| {
         event.due_ns(stage, stage.point.and_then(|point| plan.points.get(point as usize)))
@@ -196,7 +173,6 @@ fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
     format!("{}: {at}{when} {}; {what}", event.name, words::counted(stages, "measure stage"))
 }
 
-/// The rates that change, once for each that a workload has, and how they fit the measured time.
 fn rate_lines(plan: &Plan) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for stage in plan.stages.iter().filter(|stage| stage.kind == StageKind::Measure) {
@@ -224,24 +200,20 @@ fn rate_lines(plan: &Plan) -> Vec<String> {
 
 /// What is done before points, once for each command, with the number of its points.
 fn prerun_lines(plan: &Plan) -> Vec<String> {
-    let mut commands: Vec<(&str, u64)> = Vec::new();
-    for command in plan.points.iter().filter_map(|point| point.prerun.as_ref()?.command.as_deref())
-    {
-        match commands.iter_mut().find(|(known, _)| *known == command) {
-            Some((_, points)) => *points += 1,
-            None => commands.push((command, 1)),
-        }
-    }
+    let commands = plan
+        .points
+        .iter()
+        .filter_map(|point| Some((point.prerun.as_ref()?.command.as_deref()?, ())));
     let is_simulated = plan.hosts.iter().any(|host| host.engine.virtual_time);
-    let line = |(command, points): (&str, u64)| {
-        let points = words::counted(points, "point");
+    let line = |(command, points): (&str, Vec<()>)| {
+        let points = words::counted(points.len() as u64, "point");
         let command = model::occurrence::one_line(command, 200);
         match is_simulated {
             true => format!("before each of {points}: left out under simulated time: {command}"),
             false => format!("before each of {points}, the coordinator runs: {command}"),
         }
     };
-    commands.into_iter().map(line).collect()
+    grouped(commands).into_iter().map(line).collect()
 }
 
 fn suite(plan: &Plan) -> String {

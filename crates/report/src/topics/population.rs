@@ -32,7 +32,6 @@ fn total(hosts: &BTreeMap<u32, LedgerSum>) -> LedgerSum {
     all
 }
 
-/// What one host's ledgers say, as a sentence.
 pub fn of_host(ledger: &LedgerSum) -> String {
     let LedgerSum { sum, guessed } = ledger;
     let guesses = match guessed {
@@ -55,12 +54,10 @@ fn sentence(record: &Record) -> Option<String> {
     }
 }
 
-/// For a terminal; empty where no population lived.
 pub fn text(record: &Record) -> String {
     sentence(record).map_or_else(String::new, |one| format!("\nFiles  {one}\n"))
 }
 
-/// A section of the page; nothing where no population lived.
 pub fn section(record: &Record) -> Markup {
     match sentence(record) {
         None => Markup::new(),
@@ -68,7 +65,6 @@ pub fn section(record: &Record) -> Markup {
     }
 }
 
-/// For machines: null where no population lived.
 pub fn object(record: &Record) -> Value {
     let hosts = of_hosts(record);
     if hosts.is_empty() {
@@ -92,13 +88,14 @@ pub fn object(record: &Record) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::W;
     use analysis::testing::Recorded;
     use model::Note;
     use model::ledger::FilesSum;
 
     #[test]
     fn the_last_stage_of_each_host_counts_and_hosts_add_up() {
-        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 2);
+        let mut recorded = Recorded::with_hosts(W, 2);
         assert_eq!(
             (text(recorded.record_mut()), object(recorded.record_mut())),
             (String::new(), Value::Null)

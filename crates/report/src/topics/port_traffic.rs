@@ -2,6 +2,7 @@
 
 use super::attribution::{hostname, title};
 use crate::ground::chart::{Bar, Bars};
+use crate::ground::gather::grouped;
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
 use crate::pens::Table;
@@ -10,12 +11,10 @@ use analysis::attribution::{Attribution, Watched, attribution};
 use model::Record;
 use model::usage::Part;
 
-/// Bits of a byte.
 const BITS: f64 = 8.0;
 /// More bars than this are no picture; the table has them.
 const MOST_BARS: usize = 48;
 
-/// A port where it carried most.
 struct Busiest<'a> {
     host: u32,
     name: &'a str,
@@ -26,7 +25,6 @@ struct Busiest<'a> {
     point: &'a Attribution,
 }
 
-/// The section; nothing where no kernel counted a port.
 pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let points = attribution(record, rows);
     let ports = busiest(&points);
@@ -69,7 +67,6 @@ fn busiest(points: &[Attribution]) -> Vec<Busiest<'_>> {
     found
 }
 
-/// The ports of a point with their bits per second.
 fn ports(point: &Attribution) -> impl Iterator<Item = (&Watched, f64)> {
     let is_port = |watched: &&Watched| watched.part == Part::Port;
     point
@@ -125,20 +122,15 @@ fn table<'a>(
 /// Bits per second of the ports of the hosts of each label, such as that of a switch, at a point;
 /// a host with several labels is in several sums.
 fn by_label<'a>(record: &'a Record, point: &Attribution) -> Vec<(&'a str, f64)> {
-    let mut sums: Vec<(&str, f64)> = Vec::new();
-    for (port, bits) in ports(point) {
+    let of_port = |(port, bits): (&Watched, f64)| {
         let place = record.plan.places.get(port.host as usize);
-        for label in place.map_or(&[][..], |place| &place.labels) {
-            match sums.iter_mut().find(|(known, _)| known == label) {
-                Some((_, sum)) => *sum += bits,
-                None => sums.push((label, bits)),
-            }
-        }
-    }
-    sums
+        let labels = place.map_or(&[][..], |place| &place.labels);
+        labels.iter().map(move |label| (label.as_str(), bits))
+    };
+    let labels = grouped(ports(point).flat_map(of_port));
+    labels.into_iter().map(|(label, bits)| (label, bits.iter().sum())).collect()
 }
 
-/// Bits per second of all ports of a point together.
 fn ports_sum(point: &Attribution) -> f64 {
     ports(point).map(|(_, bits)| bits).sum()
 }
@@ -146,6 +138,7 @@ fn ports_sum(point: &Attribution) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use analysis::testing::Recorded;
     use model::counters::{Entry, Layer, Metric};
     use model::{Op, StageKind};
@@ -165,9 +158,7 @@ mod tests {
         }
         let record = recorded.record();
         let page = section(&record, &analysis::results(&record)).into_string();
-        assert!(page.contains("Network ports") && page.contains("<svg"), "{page}");
-        assert!(page.contains("1.0 Gbit/s") && page.contains("2.0 Gbit/s"), "{page}");
-        assert!(page.contains("all hosts") && page.contains("together"), "{page}");
+        has(&page, &["Network ports", "<svg", "1.0 Gbit/s", "2.0 Gbit/s", "all hosts", "together"]);
         let mut labelled = record.clone();
         labelled.plan.places = vec![
             model::plan::HostPlace { labels: vec!["switch-1".to_owned()], ..Default::default() },

@@ -1,13 +1,13 @@
 //! The repetitions of a point in one line: mean, deviation, least and largest. What one repetition
 //! says is a sample; what all of them say is the result.
 
+use crate::ground::gather::grouped;
 use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
 use crate::pens::Table;
 use crate::pens::terminal::{self, Want};
-use analysis::{Ops, ResultRow};
+use analysis::ResultRow;
 
-/// The figures of some repetitions.
 struct Summary {
     mean: f64,
     /// The standard deviation (of a sample) ÷ the mean.
@@ -34,19 +34,6 @@ impl Summary {
     }
 }
 
-/// The points that were repeated, each with its complete repetitions.
-fn points(rows: &[ResultRow]) -> Vec<Vec<&ResultRow>> {
-    let mut points: Vec<Vec<&ResultRow>> = Vec::new();
-    for row in rows.iter().filter(|row| row.repetition.is_some() && row.complete) {
-        match points.iter_mut().find(|point| point.first().is_some_and(|one| alike(one, row))) {
-            Some(point) => point.push(row),
-            None => points.push(vec![row]),
-        }
-    }
-    points
-}
-
-/// The table of a terminal, in `room` columns; nothing of a run that repeats nothing.
 pub fn text(rows: &[ResultRow], room: usize) -> String {
     let lines = lines(rows);
     if lines.is_empty() {
@@ -57,7 +44,6 @@ pub fn text(rows: &[ResultRow], room: usize) -> String {
     format!("\nRepetitions together\n{}\n", terminal::render(&columns))
 }
 
-/// The table of a page; nothing of a run that repeats nothing.
 pub fn table(rows: &[ResultRow]) -> Markup {
     let lines = lines(rows);
     if lines.is_empty() {
@@ -101,15 +87,6 @@ fn together<'a>(rows: &[ResultRow], lines: &'a [Line], name: &str) -> Table<&'a 
         .want(Want::Spare(2))
 }
 
-fn alike(one: &ResultRow, other: &ResultRow) -> bool {
-    type Key<'a> = (&'a str, &'a str, Option<u32>, Ops, &'a [model::Setting]);
-    fn key(row: &ResultRow) -> Key<'_> {
-        (&row.scenario, &row.workload, row.index, row.ops, &row.sweep)
-    }
-    key(one) == key(other)
-}
-
-/// A line of either table.
 struct Line {
     name: String,
     op: &'static str,
@@ -119,7 +96,10 @@ struct Line {
 }
 
 fn lines(rows: &[ResultRow]) -> Vec<Line> {
-    points(rows).iter().filter_map(|point| Line::of(point)).collect()
+    let complete = rows.iter().filter(|row| row.repetition.is_some() && row.complete);
+    let keyed =
+        complete.map(|row| ((&row.scenario, &row.workload, row.index, row.ops, &row.sweep), row));
+    grouped(keyed).iter().filter_map(|(_, point)| Line::of(point)).collect()
 }
 
 impl Line {
@@ -129,12 +109,8 @@ impl Line {
         let rates: Vec<f64> = point.iter().map(|row| row.iops()).collect();
         let p99 = |row: &&ResultRow| row.latency.quantile_ns(0.99).map(|ns| ns as f64);
         let latencies: Vec<f64> = point.iter().filter_map(p99).collect();
-        let name = match words::sweep(&first.sweep, None).as_str() {
-            "" => first.workload.clone(),
-            axes => format!("{} ({axes})", first.workload),
-        };
         Some(Line {
-            name,
+            name: words::with_sweep(&first.workload, &first.sweep, None),
             op: first.ops.name(),
             runs: point.len() as u64,
             rate: Summary::of(&rates)?,
@@ -146,26 +122,17 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use crate::testing::{has, swept};
 
     #[test]
     fn repetitions_of_a_point_are_one_line() {
         let suite = "[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 4]\nrepetitions = 3\n";
-        let mut recorded = Recorded::new(suite);
-        let stages = recorded.record().plan.stages.clone();
-        let measured = (0..).zip(&stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
-        for (number, _) in measured {
-            let count = 90 + 10 * (number as usize % 3);
-            recorded.interval(number, 0, &[(Op::Read, &vec![1_000_000; count])]);
-        }
-        recorded.end();
-        let rows = analysis::results(&recorded.record());
+        let counts = [90, 100, 110, 90, 100, 110].map(|count| vec![1_000_000; count]);
+        let rows = analysis::results(&swept(suite, counts));
         assert_eq!(rows.len(), 6);
         let shown = table(&rows).into_string();
         assert_eq!(shown.matches("<tr>").count(), 3, "a head and two points: {shown}");
-        assert!(shown.contains("w (depth=4)") && shown.contains(">10 %<"), "{shown}");
-        assert!(shown.contains(">90.0<") && shown.contains(">110<"), "{shown}");
+        has(&shown, &["w (depth=4)", ">10 %<", ">90.0<", ">110<"]);
         let shown = text(&rows, 120);
         assert_eq!(shown.trim().lines().count(), 4, "two heads and two points: {shown}");
         assert!(shown.contains("w (depth=4)") && shown.contains(" 10 %"), "{shown}");

@@ -43,7 +43,6 @@ pub fn command(plan: &Plan) -> String {
     words.join(" ")
 }
 
-/// Which of the requests of a run bypassed the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bypassed {
     /// All of them.
@@ -115,12 +114,13 @@ fn simulated(plan: &Plan) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::W;
     use analysis::testing::Recorded;
     use model::plan::{EngineSettings, Part};
     use model::{Fraction, Scale};
 
     fn plan() -> Plan {
-        Recorded::new("[[workload]]\nname = \"w\"\n").record().plan
+        Recorded::new(W).record().plan
     }
 
     fn set_direct(plan: &mut Plan, direct: bool) {

@@ -58,7 +58,6 @@ pub fn section(
 /// A sweep of more points than this is no picture any more; the table has them.
 const MOST_BARS: usize = 40;
 
-/// The rows, as the page and the terminal have them.
 pub(crate) fn table<'a>(
     record: &Record,
     rows: &'a [ResultRow],
@@ -201,7 +200,6 @@ pub fn doubts(marks: &Marks, evidence: &Evidence) -> Markup {
     content
 }
 
-/// Which evidence each doubt rests on, a row for each doubt of each result.
 fn proofs(rows: &[ResultRow]) -> Markup {
     let doubted = rows.iter().flat_map(|row| row.warnings.iter().map(move |doubt| (row, doubt)));
     let table = Table::of(doubted.take(MOST_PROOFS))
@@ -221,7 +219,6 @@ fn proofs(rows: &[ResultRow]) -> Markup {
 /// More evidence than this is in the JSON alone.
 const MOST_PROOFS: usize = 400;
 
-/// What the sweeps show, in words.
 fn sweeps(rows: &[ResultRow]) -> Markup {
     let findings = analysis::findings(rows);
     if findings.is_empty() {
@@ -281,8 +278,7 @@ fn swatch(op: Op) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
-    use model::StageKind;
+    use crate::testing::begun;
 
     #[test]
     fn footnotes_are_a_mark_and_none_is_no_mark() {
@@ -292,10 +288,10 @@ mod tests {
 
     #[test]
     fn each_card_of_a_telephone_names_its_figures_as_the_table_does() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
-        let record = recorded.record();
+        let record = begun(
+            "[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n",
+            &[(Op::Read, &[100_000; 100])],
+        );
         let table =
             table(&record, &analysis::results(&record), &Marks::default()).html().into_string();
         let heads = table.split_once("</thead>").expect("a head").0.split("<th ").skip(1);

@@ -1,22 +1,18 @@
 //! Rounds of all points until they are steady: the convergence plot, the window that figures are
 //! means of, and their tables.
 
-use crate::ground::chart::{Line, Lines, Point, Scale};
+use crate::ground::chart::{Line, Lines, Point, Scale, ends};
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
 use crate::pens::json::{Value, each};
+use crate::topics::findings::charts::STYLES;
 use analysis::rounds::{InRounds, Rounds};
 use analysis::steady::{MOST_RANGE, MOST_SLOPE, ROUNDS};
 use model::Setting;
 use std::collections::BTreeSet;
 
-/// Points that the plot shows at most; each has a style of its own.
-const STYLES: [&str; 6] =
-    ["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"];
-
-/// The finding in sentences.
 pub fn sentences(found: &Rounds) -> Vec<String> {
     let count = words::counted(u64::from(found.count), "round");
     if (found.count as usize) < ROUNDS {
@@ -56,7 +52,6 @@ fn worst(found: &Rounds) -> Option<&InRounds> {
     tracked.max_by(|a, b| used(a).total_cmp(&used(b)))
 }
 
-/// `iops (read=0%, block_size=4KiB)`.
 fn name(point: &InRounds) -> String {
     let values: Vec<String> =
         point.sweep.iter().map(|one| format!("{}={}", one.axis(), one.label())).collect();
@@ -66,7 +61,6 @@ fn name(point: &InRounds) -> String {
     }
 }
 
-/// The section of the page.
 pub fn section(found: &Rounds) -> Markup {
     let mut content = plain("h2", "Rounds");
     content.push(sentences(found).iter().map(|said| plain("p", said)).collect::<Markup>());
@@ -92,31 +86,26 @@ pub fn section(found: &Rounds) -> Markup {
 /// the limits around it, and the line of least squares.
 fn convergence(found: &Rounds) -> Markup {
     let shown: Vec<&InRounds> = found.points.iter().filter(|one| one.is_tracked).collect();
-    let line = |(point, style): (&&InRounds, &&'static str)| Line {
-        name: name(point),
-        style,
-        points: (1..).zip(&point.iops).map(|(round, iops)| at(f64::from(round), *iops)).collect(),
+    let line = |(point, style): (&&InRounds, &'static str)| {
+        let rounds = (1..).zip(&point.iops);
+        let points = rounds.map(|(round, iops)| Point::at(f64::from(round), *iops));
+        Line::new(name(point), style, points)
     };
-    let mut lines: Vec<Line> = shown.iter().zip(&STYLES).map(line).collect();
+    let mut lines: Vec<Line> = shown.iter().zip(STYLES).map(line).collect();
     if let [one] = shown[..] {
         lines.extend(window_lines(found, one));
     }
-    let values = || lines.iter().flat_map(|line| line.points.iter().filter_map(|point| point.y));
     Lines {
         title: "IOPS of what has to be steady, round after round".to_owned(),
         description: sentences(found).join(" "),
         x: Scale::linear_to(f64::from(found.count.max(2))),
         x_name: "round",
         x_words: |round| format!("{round:.0}"),
-        y: Scale::linear_to(values().fold(0.0, f64::max)),
+        y: Scale::linear_to(ends(&lines).1),
         y_words: words::iops,
         lines,
     }
     .render()
-}
-
-fn at(x: f64, y: f64) -> Point {
-    Point { x, y: Some(y), also: String::new() }
 }
 
 /// What the rule looks at: the mean of the window, a tenth above and below it, and the straight
@@ -125,10 +114,8 @@ fn window_lines(found: &Rounds, point: &InRounds) -> Vec<Line> {
     let Some(steadiness) = point.steadiness else { return Vec::new() };
     let (mean, rounds) = (point.mean_iops, found.window.clone());
     let (first, last) = (f64::from(rounds.start + 1), f64::from(rounds.end));
-    let level = |name: &str, style: &'static str, from: f64, to: f64| Line {
-        name: name.to_owned(),
-        style,
-        points: vec![at(first, from), at(last, to)],
+    let level = |name: &str, style: &'static str, from: f64, to: f64| {
+        Line::new(name, style, [Point::at(first, from), Point::at(last, to)])
     };
     let half = MOST_RANGE / 2.0;
     let slope = steadiness.slope / 2.0;
@@ -140,7 +127,6 @@ fn window_lines(found: &Rounds, point: &InRounds) -> Vec<Line> {
     ]
 }
 
-/// The window of each tracked point, round by round.
 fn window(found: &Rounds) -> Table<&InRounds> {
     let mut table =
         Table::of(found.points.iter().filter(|one| one.is_tracked)).name("Tracked", name).bare();
@@ -154,7 +140,6 @@ fn window(found: &Rounds) -> Table<&InRounds> {
         .figure("Slope", |point| point.steadiness.map(|found| words::share(found.slope.abs())))
 }
 
-/// The values of an axis, rising.
 fn values(found: &Rounds, axis: &str) -> Vec<Setting> {
     let all: BTreeSet<&Setting> = found
         .points
@@ -199,7 +184,6 @@ fn listed(found: &Rounds, title: &str, figure: fn(&InRounds) -> String) -> Marku
     Table::of(&found.points).name("Point", name).figure(title, figure).bare().scroll()
 }
 
-/// The field `rounds` of the results.
 pub fn object(found: &Rounds) -> Value {
     let point = |point: &InRounds| {
         object! {

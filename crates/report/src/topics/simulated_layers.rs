@@ -2,7 +2,7 @@
 //! counters report it.
 
 use super::ceiling::layer as name;
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, not_shown, under};
 use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
@@ -42,7 +42,6 @@ fn shown(busy_ppm: &[(Layer, u32)]) -> Vec<(Layer, f64)> {
     layers
 }
 
-/// What the note says.
 pub(super) fn sentence(busy_ppm: &[(Layer, u32)]) -> String {
     let busy: Vec<String> = shown(busy_ppm)
         .iter()
@@ -65,7 +64,6 @@ pub(super) fn of_sites(ways: &[Crossing]) -> String {
     ways.iter().map(way).collect::<Vec<_>>().join(", ")
 }
 
-/// What went between the sites in the stage of `row`; nothing of clusters on one site.
 fn crossings<'a>(record: &'a Record, row: &ResultRow) -> Option<&'a [Crossing]> {
     record.notes.iter().find_map(|note| match &note.fact {
         Fact::SimulatedSites(ways) if note.stage == Some(row.stage) => Some(&ways[..]),
@@ -93,11 +91,9 @@ fn points<'a>(record: &Record, rows: &'a [ResultRow]) -> Vec<Busy<'a>> {
         let Some(row) = rows.iter().find(|row| row.stage == stage && row.is_of_point()) else {
             continue;
         };
-        let axes = words::sweep(&row.sweep, row.repetition);
         let works = record.plan.stages.get(stage as usize).map_or(&[][..], |stage| &stage.works);
         let works: Vec<&str> = works.iter().map(|work| work.workload.as_str()).collect();
-        let works = works.join(" + ");
-        let point = if axes.is_empty() { works } else { format!("{works} ({axes})") };
+        let point = words::with_sweep(&works.join(" + "), &row.sweep, row.repetition);
         found.push(Busy { point, layers: shown(busy_ppm), row });
     }
     found.sort_by_key(|busy| busy.row.point);
@@ -174,30 +170,22 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
          ports and links in their busier direction. One part may be busier than the mean. –: the \
          testbed gives it no cost.",
     );
-    let mut content = plain("h2", "Layers of the simulated cluster");
-    content.push(table.scroll());
-    if let Some(more) = all.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
-        content.push(classed("p", "remark", format!("{more} more points are not shown.")));
-    }
-    plain("section", content)
+    let left_out = not_shown(all.len(), MOST_POINTS, "points");
+    under("Layers of the simulated cluster", [table.scroll(), left_out])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
-    use model::{Bytes, Note, StageKind};
+    use crate::testing::{W, lasting};
+    use model::{Bytes, Note};
 
     #[test]
     fn each_point_has_its_layers_and_an_idle_mover_is_none() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        for second in 0..4 {
-            recorded.interval(stage, second, &[(Op::Read, &[1_000; 40])]);
-        }
-        recorded.end();
-        let mut record = recorded.record();
+        let reads = format!("{W}read = \"100%\"\n");
+        let mut record = lasting(&reads, 4, &[(Op::Read, &[1_000; 40])]);
         let rows = analysis::results(&record);
+        let stage = rows[0].stage;
         assert_eq!((text(&record, &rows), section(&record, &rows)), (String::new(), Markup::new()));
         assert_eq!(objects(&record, &rows[0]), None);
         let busy_ppm =

@@ -24,6 +24,7 @@ fn object(start: &HostStart) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::W;
     use model::Nanos;
     use model::plan::PlanNote;
 
@@ -36,7 +37,7 @@ mod tests {
             took: Nanos(1_500_000_000),
             missing: missing.map(str::to_owned),
         };
-        let mut record = analysis::testing::Recorded::new("[[workload]]\nname = \"w\"\n").record();
+        let mut record = analysis::testing::Recorded::new(W).record();
         assert!(objects(&record).is_empty());
         let starts = vec![start("n1", None), start("n2", Some("no route"))];
         record.plan.notes.push(PlanNote { fact: Fact::Hosts(AboutHosts::Started(starts)) });

@@ -38,12 +38,13 @@ pub fn remarks(record: &Record) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::W;
     use analysis::testing::Recorded;
     use model::CounterSample;
 
     #[test]
     fn a_remark_is_told_once_however_many_stages_and_hosts_made_it() {
-        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 2);
+        let mut recorded = Recorded::with_hosts(W, 2);
         recorded.prepare();
         let record = recorded.record_mut();
         let sample = |host, note: &str| CounterSample {

@@ -1,7 +1,7 @@
 //! The run in few sentences: what it is, the most that it carried, how it changed along its sweep,
 //! what happened in it, and whether to believe it.
 
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, classed, list_of_any, plain};
 use crate::ground::words;
 use crate::topics::{findings, grade};
 use analysis::ceiling::Reached;
@@ -23,17 +23,13 @@ pub fn block(
 ) -> Markup {
     let mut said = sentences(record, rows, reached, evidence).into_iter();
     let mut content = plain("p", said.next().unwrap_or_default());
-    let items: Markup = said.map(|sentence| plain("li", sentence)).collect();
-    if items != Markup::new() {
-        content.push(plain("ul", items));
-    }
+    content.push(list_of_any(said));
     if carried(rows) {
         content.push(graded(&Verdict::of_run(record, rows)));
     }
     classed("div", "verdict", content)
 }
 
-/// The verdict, its level first.
 fn graded(verdict: &Verdict) -> Markup {
     let mut said = grade::sentences(verdict).into_iter();
     let mut content = plain("strong", said.next().unwrap_or_default());
@@ -134,7 +130,6 @@ fn changed(rows: &[ResultRow]) -> Option<String> {
     ))
 }
 
-/// How near the testbed's ceiling the run came.
 fn ceiling(reached: &[Reached]) -> Option<String> {
     let share = |one: &Reached| one.share().unwrap_or(0.0);
     let nearest = reached
@@ -156,7 +151,6 @@ fn ceiling(reached: &[Reached]) -> Option<String> {
     })
 }
 
-/// Whether to believe it.
 fn trust(record: &Record, evidence: &Evidence) -> Vec<String> {
     let mut said = Vec::new();
     let mut targets = record.plan.hosts.iter().flat_map(|host| &host.targets);
@@ -189,6 +183,7 @@ fn are(count: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{W, has, lacks, measured};
     use analysis::testing::Recorded;
     use analysis::{Ops, Warning};
     use model::{Op, StageKind};
@@ -224,12 +219,7 @@ mod tests {
             text.starts_with("One host carried at most 90.0 IOPS (w (size=1MiB), read)"),
             "{text}"
         );
-        assert!(
-            text.contains(
-                "from size=1MiB to size=2MiB its rate went from 90.0 to 9.00 IOPS (−90.0 %)"
-            ),
-            "{text}"
-        );
+        has(&text, &["from size=1MiB to size=2MiB its rate went from 90.0 to 9.00 IOPS (−90.0 %)"]);
         assert!(text.contains("interval of all 2 results is unknown"), "a second is short: {text}");
         assert!(told(swept, &[90, 88], true).contains("No value of the sweep"));
         let curve = told(
@@ -242,11 +232,7 @@ mod tests {
 
     #[test]
     fn operations_have_their_own_unit_and_no_bandwidth_where_no_bytes_move() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 90])]);
-        recorded.end();
-        let record = recorded.record();
+        let record = measured(W, &[(Op::Read, &[1_000; 90])]);
         let mut rows = analysis::results(&record);
         (rows[0].ops, rows[0].bytes) = (Ops::One(Op::Stat), 0);
         let text = judged(&record, &rows);
@@ -255,11 +241,10 @@ mod tests {
 
     #[test]
     fn the_headline_is_what_a_mix_carried_and_not_its_larger_half() {
-        let mut recorded = Recorded::new("[[workload]]\nname = \"mix\"\nread = \"70%\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 14_088]), (Op::Write, &[1_000; 6_031])]);
-        recorded.end();
-        let record = recorded.record();
+        let record = measured(
+            "[[workload]]\nname = \"mix\"\nread = \"70%\"\n",
+            &[(Op::Read, &[1_000; 14_088]), (Op::Write, &[1_000; 6_031])],
+        );
         let text = judged(&record, &analysis::results(&record));
         assert!(
             text.starts_with(
@@ -304,10 +289,8 @@ mod tests {
         recorded.end();
         let record = recorded.record();
         let text = judged(&record, &analysis::results(&record));
-        assert!(
-            text.contains("m all over depth: peak 82.0 IOPS") && !text.contains("m read over"),
-            "{text}"
-        );
+        has(&text, &["m all over depth: peak 82.0 IOPS"]);
+        lacks(&text, &["m read over"]);
     }
 
     #[test]
@@ -328,10 +311,7 @@ mod tests {
         let thin = |quantile| Warning::ThinTail { quantile, beyond: 3 };
         // No table has the p99.99: its doubt weakens no verdict.
         let unseen = told(vec![thin("p99.99")]);
-        assert!(
-            unseen.contains("No reason to doubt its figures was found. Verdict: quotable."),
-            "{unseen}"
-        );
+        has(&unseen, &["No reason to doubt its figures was found. Verdict: quotable."]);
         let of_run = told(vec![thin("p99.9")]);
         assert!(of_run.contains("Verdict: indicative.") && !of_run.contains("reason"), "{of_run}");
         let seen = told(vec![thin("p99.99"), Warning::WorkerBusy { share: 0.97 }]);
@@ -341,22 +321,18 @@ mod tests {
 
     #[test]
     fn a_run_too_short_for_an_interval_is_not_called_sound() {
-        let mut recorded =
-            Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 1_000_000])]);
-        recorded.end();
-        let record = recorded.record();
-        let text = judged(&record, &analysis::results(&record));
-        assert!(
-            text.contains("The interval of the result is unknown") && !text.contains("No reason"),
-            "{text}"
+        let record = measured(
+            "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n",
+            &[(Op::Read, &[1_000; 1_000_000])],
         );
+        let text = judged(&record, &analysis::results(&record));
+        has(&text, &["The interval of the result is unknown"]);
+        lacks(&text, &["No reason"]);
     }
 
     #[test]
     fn a_run_without_figures_or_end_says_so() {
-        let suite = "[[workload]]\nname = \"w\"\n";
+        let suite = W;
         assert!(told(suite, &[], true).contains("no figure to judge"));
         assert!(told(suite, &[10], false).contains("The run is "), "{}", told(suite, &[10], false));
     }

@@ -26,13 +26,11 @@ pub fn table(audit: &Audit) -> String {
     text
 }
 
-/// A row of counts.
 fn row(name: &str, count: &str, meaning: &str) -> String {
     let row = format!("  {name:<14}{count:>14}  {meaning}");
     row.trim_end().to_owned() + "\n"
 }
 
-/// What was found of a population.
 fn of_population(population: &PopulationAudit, audit: &Audit) -> String {
     let mut text = format!(
         "{} acknowledged ({}), on {} in {}\n\n",
@@ -90,7 +88,6 @@ fn meaning_of_file(kind: FileDamage) -> &'static str {
     }
 }
 
-/// What was found of blocks.
 fn of_blocks(audit: &Audit) -> String {
     let sum = |count: fn(&FileAudit) -> u64| audit.files.iter().map(count).sum::<u64>();
     let mut text = format!(

@@ -15,7 +15,6 @@ use besides::{besides, form};
 
 const SENTENCES: &str = include_str!("warning/sentences.txt");
 
-/// A doubt in words.
 #[derive(Clone, Debug)]
 pub struct Told {
     /// Its code, and its form where it has several: equal for those that are told as one.
@@ -26,7 +25,6 @@ pub struct Told {
     pub brief: Sentence,
 }
 
-/// A doubt as a sentence: what, how much, and what would lift it.
 pub fn sentence(warning: &Warning) -> String {
     told(warning).sentence.text()
 }
@@ -50,7 +48,6 @@ pub fn told(warning: &Warning) -> Told {
     Told { name, sentence, brief }
 }
 
-/// The name of a doubt's line.
 pub fn name(warning: &Warning) -> String {
     format!("{} {}", warning.code(), form(warning)).trim_end().to_owned()
 }

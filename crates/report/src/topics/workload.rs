@@ -4,7 +4,7 @@ pub(crate) mod hosts_over_time;
 pub(crate) mod latency_map;
 
 use super::results::row::{ceiling_of, name};
-use crate::ground::chart::{Bands, Line, Lines, Point, Scale, reach};
+use crate::ground::chart::{Bands, Line, Lines, Point, Scale, ends, reach};
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::moment::{latency_words, time_words};
 use crate::ground::words;
@@ -106,14 +106,13 @@ pub fn course(
 fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: Fineness) -> Markup {
     let most = fineness.points;
     let Some(first) = rows.first() else { return Markup::new() };
-    let all = rows.iter().map(|row| (row.ops, series(record, row, most)));
     let mut intervals = 0;
-    let drawn: Vec<(Ops, Vec<SeriesPoint>)> = all
-        .map(|(ops, series)| {
-            intervals = series.intervals;
-            (ops, series.points)
-        })
-        .collect();
+    let of_row = |row: &ResultRow| {
+        let series = series(record, row, most);
+        intervals = series.intervals;
+        (row.ops, series.points)
+    };
+    let drawn: Vec<(Ops, Vec<SeriesPoint>)> = rows.iter().map(of_row).collect();
     let instants = crate::topics::occurrences::on_axis(record, first.stage);
     let is_metadata = rows.iter().any(ResultRow::is_metadata);
     let asked = asked(rows, &drawn);
@@ -142,26 +141,18 @@ fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: F
     charts.push(distribution(&told, fineness.steps).render());
     charts.push(figures(&told));
     let mut content = plain("h2", name(first));
-    content.push(match first.work() {
-        Some(work) => classed("p", "lead", words::work(work, first.workers)),
-        None => classed(
-            "p",
-            "lead",
-            "These workloads ran at the same time: all their requests together.",
-        ),
-    });
-    if let Some(others) = others(record, first).filter(|_| first.index.is_some()) {
-        content.push(classed("p", "lead", format!("At the same time as {others}.")));
-    }
-    for row in rows.iter().filter(|row| row.covers != Covers::Beside) {
-        if let Some(done) = row.done {
-            content.push(classed(
-                "p",
-                "lead",
-                format!("{}: {}.", row.ops.name(), words::done(row, &done)),
-            ));
-        }
-    }
+    let lead = |said: String| classed("p", "lead", said);
+    let together = || "These workloads ran at the same time: all their requests together.".into();
+    content.push(lead(first.work().map_or_else(together, |work| words::work(work, first.workers))));
+    let others = others(record, first).filter(|_| first.index.is_some());
+    content.push(
+        others.map(|others| lead(format!("At the same time as {others}."))).unwrap_or_default(),
+    );
+    let done = |row: &ResultRow| {
+        let done = row.done.filter(|_| row.covers != Covers::Beside)?;
+        Some(lead(format!("{}: {}.", row.ops.name(), words::done(row, &done))))
+    };
+    content.push(rows.iter().filter_map(done).collect::<Markup>());
     content.push(merged_words(
         intervals,
         drawn.first().map_or(0, |(_, points)| points.len()),
@@ -172,7 +163,6 @@ fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: F
     classed("section", "workload", content)
 }
 
-/// What ran at the same time.
 fn others(record: &Record, row: &ResultRow) -> Option<String> {
     let point = record.plan.points.get(row.point as usize)?;
     let others: Vec<&str> =
@@ -225,7 +215,6 @@ pub fn line_at(op: Op, place: usize) -> &'static str {
     if op.is_metadata() { OF_FILES[place % OF_FILES.len()] } else { line_of(op) }
 }
 
-/// The style of a row's line.
 fn line_of_row(ops: Ops) -> &'static str {
     ops.one().map_or("line sixth", line_of)
 }
@@ -241,13 +230,9 @@ fn asked(rows: &[ResultRow], series: &[(Ops, Vec<SeriesPoint>)]) -> Option<Line>
         true => row.bytes as f64 / row.ios as f64,
         false => 1.0,
     };
-    let at = |point: &SeriesPoint| Point {
-        x: end_s(point),
-        y: Some(offer.due_in(point) / unit / point.length_s.max(1e-9)),
-        also: String::new(),
-    };
-    let name = "asked".to_owned();
-    Some(Line { name, style: "line roof", points: points.iter().map(at).collect() })
+    let rate = |point: &SeriesPoint| offer.due_in(point) / unit / point.length_s.max(1e-9);
+    let at = |point: &SeriesPoint| Point::at(end_s(point), rate(point));
+    Some(Line::new("asked", "line roof", points.iter().map(at)))
 }
 
 fn rate(
@@ -256,14 +241,12 @@ fn rate(
     reached: Option<&Reached>,
     asked: Option<Line>,
 ) -> Lines {
-    let line = |(place, (ops, points)): (usize, &(Ops, Vec<SeriesPoint>))| Line {
-        name: ops.name().to_owned(),
-        style: ops.one().map_or_else(|| line_of_row(*ops), |op| line_at(op, place)),
-        points: points.iter().map(rate_at).collect(),
+    let line = |(place, (ops, points)): (usize, &(Ops, Vec<SeriesPoint>))| {
+        let style = ops.one().map_or_else(|| line_of_row(*ops), |op| line_at(op, place));
+        Line::new(ops.name(), style, points.iter().map(rate_at))
     };
     let mut lines: Vec<Line> = series.iter().enumerate().map(line).collect();
-    let values = || series.iter().flat_map(|(_, points)| points).map(SeriesPoint::iops);
-    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let (least, most) = ends(&lines);
     let ceiling = reached.and_then(|one| one.ceiling.binding());
     let of_asked = asked.iter().flat_map(|line| &line.points).filter_map(|point| point.y);
     let drawn = of_asked.fold(most, f64::max);
@@ -292,17 +275,13 @@ fn rate(
 fn roof(series: &[(Ops, Vec<SeriesPoint>)], limit: Limit, top: f64) -> Line {
     let ends =
         series.iter().filter_map(|(_, points)| Some([points.first()?, points.last()?])).next();
-    let at =
-        |point: &SeriesPoint| Point { x: end_s(point), y: Some(limit.iops), also: String::new() };
-    let points = if limit.iops <= top { ends.map(|ends| ends.map(at).to_vec()) } else { None };
+    let at = |point: &SeriesPoint| Point::at(end_s(point), limit.iops);
+    let points = if limit.iops <= top { ends.map(|ends| ends.map(at)) } else { None };
     let both = if series.len() > 1 { ", all together" } else { "" };
     let far = if points.is_none() { ", above the picture" } else { "" };
     let layer = crate::topics::ceiling::layer(limit.layer);
-    Line {
-        name: format!("ceiling {} ({layer}{both}{far})", words::iops(limit.iops)),
-        style: "line roof",
-        points: points.unwrap_or_default(),
-    }
+    let name = format!("ceiling {} ({layer}{both}{far})", words::iops(limit.iops));
+    Line::new(name, "line roof", points.into_iter().flatten())
 }
 
 fn rate_at(point: &SeriesPoint) -> Point {
@@ -323,23 +302,15 @@ fn latency(ops: Ops, points: &[SeriesPoint], is_mix: bool) -> Lines {
             if share > 1.0 { point.latency.max_ns() } else { point.latency.quantile_ns(share) };
         ns.map(|ns| (ns as f64).max(1.0))
     };
-    let line = |(name, style, share): &(&'static str, &'static str, f64)| Line {
-        name: (*name).to_owned(),
-        style,
-        points: points
-            .iter()
-            .map(|point| Point { x: end_s(point), y: value(point, *share), also: String::new() })
-            .collect(),
+    let line = |(name, style, share)| {
+        let at = |point: &SeriesPoint| Point::at(end_s(point), value(point, share));
+        Line::new(name, style, points.iter().map(at))
     };
-    let lines: Vec<Line> = LATENCIES.iter().map(line).collect();
-    let all = || lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y);
-    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    let lines = LATENCIES.map(line).to_vec();
+    let (least, most) = ends(&lines);
+    let of = if is_mix { format!(", {}", ops.name()) } else { String::new() };
     Lines {
-        title: if is_mix {
-            format!("Latency over time, {}", ops.name())
-        } else {
-            "Latency over time".to_owned()
-        },
+        title: format!("Latency over time{of}"),
         description: format!("From {} to {}", latency_words(least.min(most)), latency_words(most)),
         x: Scale::time_to(points.iter().map(end_s).fold(0.0, f64::max)),
         x_name: "time",
@@ -353,10 +324,9 @@ fn latency(ops: Ops, points: &[SeriesPoint], is_mix: bool) -> Lines {
 /// Latency against the share of requests that did not exceed it, on an axis of nines.
 fn distribution(rows: &[&ResultRow], steps: u32) -> Lines {
     let lines: Vec<Line> = rows.iter().map(|row| quantiles(row.ops, &row.latency, steps)).collect();
-    let all = || lines.iter().flat_map(|line| &line.points);
-    let values = || all().filter_map(|point| point.y);
-    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    let nines = all().map(|point| -(1.0 - point.x).log10()).fold(1.0, f64::max);
+    let (least, most) = ends(&lines);
+    let all = lines.iter().flat_map(|line| &line.points);
+    let nines = all.map(|point| -(1.0 - point.x).log10()).fold(1.0, f64::max);
     Lines {
         title: "Latency distribution".to_owned(),
         description: "The latency that a share of the requests did not exceed".to_owned(),
@@ -375,20 +345,11 @@ fn quantiles(ops: Ops, latency: &Histogram, fine: u32) -> Line {
         if latency.count() == 0 { 0 } else { (supported * f64::from(fine) + 1e-6) as u32 + 1 };
     let point = |step: u32| {
         let share = 1.0 - 10f64.powf(-f64::from(step) / f64::from(fine));
-        Point {
-            x: share,
-            y: latency.quantile_ns(share).map(|ns| (ns as f64).max(1.0)),
-            also: String::new(),
-        }
+        Point::at(share, latency.quantile_ns(share).map(|ns| (ns as f64).max(1.0)))
     };
-    Line {
-        name: ops.name().to_owned(),
-        style: line_of_row(ops),
-        points: (0..steps).map(point).collect(),
-    }
+    Line::new(ops.name(), line_of_row(ops), (0..steps).map(point))
 }
 
-/// The quantiles in figures, as far as requests support them.
 fn figures(rows: &[&ResultRow]) -> Markup {
     type Line<'a> = (&'a str, &'a dyn Fn(&ResultRow) -> Markup);
     let mean: Line<'_> = ("mean", &|row| words::mean(&row.latency).into());

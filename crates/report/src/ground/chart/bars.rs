@@ -1,8 +1,8 @@
 //! Bars that lie: names of workloads are long.
 
-use super::frame::{WIDTH, number, svg};
+use super::frame::{self, WIDTH, rect, svg, text};
 use super::{Scale, roof};
-use crate::ground::markup::{Markup, classed, element};
+use crate::ground::markup::{Markup, classed};
 
 /// A row of the chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,20 +62,11 @@ impl Bars {
         let mut content = Markup::new();
         for (row, bar) in self.bars.iter().enumerate() {
             let top = row as f64 * ROW;
-            let name =
-                [("class", "name end"), ("x", &*number(NAMES - 10.0)), ("y", &*number(top + 17.0))];
-            content.push(element("text", &name, shortened(&bar.name)));
+            content.push(text("name end", NAMES - 10.0, top + 17.0, shortened(&bar.name)));
             let mut left = NAMES;
             for (style, value) in &bar.parts {
                 let width = scale.place(*value) * room;
-                let place = [
-                    ("class", *style),
-                    ("x", &*number(left)),
-                    ("y", &*number(top + 5.0)),
-                    ("width", &*number(width)),
-                    ("height", &*number(ROW - 10.0)),
-                ];
-                content.push(element("rect", &place, ""));
+                content.push(rect(style, [left, top + 5.0, width, ROW - 10.0]));
                 left += width;
             }
             let words = format!("{}{}", (self.words)(sum(bar)), roof::share(sum(bar), bar.ceiling));
@@ -85,8 +76,7 @@ impl Bars {
                 content.push(roof::mark(place, top + 2.0, ROW - 4.0, &(self.words)(ceiling)));
             }
             let from = roof::words_from(left, mark, &words);
-            let value = [("class", "tick"), ("x", &*number(from)), ("y", &*number(top + 17.0))];
-            content.push(element("text", &value, words));
+            content.push(text("tick", from, top + 17.0, words));
         }
         let ceiling = |bar: &Bar| {
             bar.ceiling
@@ -98,8 +88,7 @@ impl Bars {
             .map(|bar| format!("{} {}{}", bar.name, (self.words)(sum(bar)), ceiling(bar)))
             .collect();
         let picture = svg(&self.title, &said.join(", "), self.bars.len() as f64 * ROW, content);
-        let caption = [Markup::from(&self.title), self.legend()];
-        element("figure", &[], [element("figcaption", &[], caption), picture])
+        frame::figure(&[], &self.title, self.legend(), picture)
     }
 
     fn has_ceilings(&self) -> bool {
@@ -112,19 +101,7 @@ impl Bars {
             return Markup::new();
         }
         let entry = |(style, name): &(&'static str, String)| {
-            let size = [
-                ("viewBox", "0 0 12 10"),
-                ("width", "12"),
-                ("height", "10"),
-                ("aria-hidden", "true"),
-            ];
-            let place =
-                [("class", *style), ("x", "1"), ("y", "1"), ("width", "10"), ("height", "8")];
-            classed(
-                "span",
-                "key",
-                [element("svg", &size, element("rect", &place, "")), Markup::from(name)],
-            )
+            frame::key(12.0, rect(style, [1.0, 1.0, 10.0, 8.0]), name)
         };
         let mut keys: Markup = of_parts.iter().map(entry).collect();
         if self.has_ceilings() {
@@ -147,6 +124,7 @@ fn shortened(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
 
     #[test]
     fn bars_have_names_values_and_no_width_of_nothing() {
@@ -185,16 +163,8 @@ mod tests {
             Bars { title: "IOPS".to_owned(), words: |v| format!("{v}"), legend: Vec::new(), bars };
         let svg = chart.render().into_string();
         assert_eq!(svg.matches("<title>ceiling ").count(), 1, "{svg}");
-        assert!(
-            svg.contains("<title>ceiling 125</title>") && svg.contains(">100 · 80 %<"),
-            "{svg}"
-        );
-        assert!(
-            svg.contains(">10 · 0.1 %<")
-                && svg.contains("b 10 of at most 10000")
-                && svg.contains(">1<"),
-            "{svg}"
-        );
+        has(&svg, &["<title>ceiling 125</title>", ">100 · 80 %<"]);
+        has(&svg, &[">10 · 0.1 %<", "b 10 of at most 10000", ">1<"]);
         assert!(svg.contains("class=\"key\""), "the mark has a name: {svg}");
     }
 }

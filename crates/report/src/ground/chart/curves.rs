@@ -2,7 +2,7 @@
 //! other, and each place carries the value of the swept axis.
 
 use super::Scale;
-use super::frame::{Frame, HEIGHT, number, svg};
+use super::frame::{self, Frame, HEIGHT, circle, number, svg, text};
 use super::lines::legend;
 use crate::ground::markup::{Markup, element};
 
@@ -66,10 +66,8 @@ impl Curves {
         let has_knee = self.curves.iter().any(|curve| curve.knee.is_some());
         let knee = has_knee.then_some(("knee", "line knee"));
         let keys = self.curves.iter().map(|curve| (curve.name.as_str(), curve.style));
-        let caption = [Markup::from(&self.title), legend(keys.chain(knee))];
         let picture = svg(&self.title, &self.description(), HEIGHT, content);
-        let caption = element("figcaption", &[], caption);
-        element("figure", &[("class", "curves")], [caption, picture])
+        frame::figure(&[("class", "curves")], &self.title, legend(keys.chain(knee)), picture)
     }
 
     fn words(&self, place: &Place) -> String {
@@ -89,16 +87,13 @@ impl Curves {
     fn dots(&self, frame: &Frame, curve: &Curve) -> Markup {
         let mut drawn = Markup::new();
         for (n, place) in curve.places.iter().enumerate() {
-            let (x, y) = (number(frame.left(place.x)), number(frame.top(place.y)));
-            let circle = |class: &str, r: &str, inside: Markup| {
-                element("circle", &[("class", class), ("cx", &x), ("cy", &y), ("r", r)], inside)
-            };
+            let (x, y) = (frame.left(place.x), frame.top(place.y));
             if curve.knee == Some(n) {
-                drawn.push(circle("dot line knee", "6", Markup::new()));
+                drawn.push(circle("dot line knee", [x, y, 6.0], ""));
             }
-            drawn.push(circle(&format!("place {}", curve.style), "3", Markup::new()));
+            drawn.push(circle(&format!("place {}", curve.style), [x, y, 3.0], ""));
             let words = format!("{}, {}", curve.name, self.words(place));
-            drawn.push(circle("hit", "9", element("title", &[], words)));
+            drawn.push(circle("hit", [x, y, 9.0], element("title", &[], words)));
         }
         drawn
     }
@@ -116,9 +111,7 @@ impl Curves {
                 continue;
             }
             taken.push((x, y));
-            let (x, y) = (number(x - 7.0), number((y - 5.0).max(top)));
-            let at = [("class", "tick end"), ("x", &*x), ("y", &*y)];
-            drawn.push(element("text", &at, &place.label));
+            drawn.push(text("tick end", x - 7.0, (y - 5.0).max(top), &place.label));
         }
         drawn
     }

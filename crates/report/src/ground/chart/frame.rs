@@ -1,7 +1,7 @@
 //! What every chart has around its data: place, axes, grid, title.
 
 use super::Scale;
-use crate::ground::markup::{Markup, element};
+use crate::ground::markup::{Markup, classed, element};
 
 /// The drawing's own units; the page scales it to the room that there is.
 pub const WIDTH: f64 = 560.0;
@@ -66,48 +66,100 @@ impl Frame {
     ) -> Markup {
         let mut grid = Markup::new();
         for tick in self.y.ticks() {
-            let y = number(self.top(tick));
-            let (x1, x2) = (number(self.margin), number(WIDTH - RIGHT));
-            grid.push(element(
-                "line",
-                &[("class", "grid"), ("x1", &x1), ("x2", &x2), ("y1", &y), ("y2", &y)],
-                "",
-            ));
-            let place = [
-                ("class", "tick end"),
-                ("x", &*number(self.margin - 8.0)),
-                ("y", &*number(self.top(tick) + 4.0)),
-            ];
-            grid.push(element("text", &place, y_words(tick)));
+            let y = self.top(tick);
+            grid.push(line("grid", [self.margin, WIDTH - RIGHT, y, y], ""));
+            grid.push(text("tick end", self.margin - 8.0, y + 4.0, y_words(tick)));
         }
         let bottom = HEIGHT - BOTTOM;
         for tick in self.x.ticks() {
             let said = x_words(tick);
             // The last one may not reach past the picture, on a telephone with its larger letters.
             let middle = self.left(tick).min(WIDTH - width(&said) * 0.65);
-            let place =
-                [("class", "tick middle"), ("x", &*number(middle)), ("y", &*number(bottom + 20.0))];
-            grid.push(element("text", &place, said));
+            grid.push(text("tick middle", middle, bottom + 20.0, said));
         }
-        let place =
-            [("class", "tick end"), ("x", &*number(WIDTH - RIGHT)), ("y", &*number(HEIGHT - 4.0))];
-        grid.push(element("text", &place, x_name));
+        grid.push(text("tick end", WIDTH - RIGHT, HEIGHT - 4.0, x_name));
         grid
     }
 }
 
-/// The room that a word of an axis needs.
 fn width(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER
 }
 
 /// A picture with its title and description for those who cannot see it.
 pub fn svg(title: &str, description: &str, height: f64, content: Markup) -> Markup {
-    let view = format!("0 0 {} {}", number(WIDTH), number(height));
+    picture("chart", [WIDTH, height], title, description, content)
+}
+
+/// The same of another class and width.
+pub fn picture(
+    class: &str,
+    [width, height]: [f64; 2],
+    title: &str,
+    description: &str,
+    content: Markup,
+) -> Markup {
+    let view = format!("0 0 {} {}", number(width), number(height));
     let attributes =
-        [("class", "chart"), ("role", "img"), ("viewBox", &*view), ("aria-label", title)];
+        [("class", class), ("role", "img"), ("viewBox", &*view), ("aria-label", title)];
     let head = [element("title", &[], title), element("desc", &[], description)];
     element("svg", &attributes, [Markup::from(head), content])
+}
+
+/// A picture below its title and legend.
+pub fn figure(
+    attributes: &[(&'static str, &str)],
+    title: &str,
+    legend: Markup,
+    picture: Markup,
+) -> Markup {
+    let caption = element("figcaption", &[], [Markup::from(title), legend]);
+    element("figure", attributes, [caption, picture])
+}
+
+/// A legend of words alone.
+pub fn remark(words: &str) -> Markup {
+    classed("span", "legend", words)
+}
+
+/// A name in a legend, behind a piece of what it stands for.
+pub fn key(width: f64, piece: Markup, name: &str) -> Markup {
+    let (view, width) = (format!("0 0 {} 10", number(width)), number(width));
+    let size = [("viewBox", &*view), ("width", &*width), ("height", "10"), ("aria-hidden", "true")];
+    classed("span", "key", [element("svg", &size, piece), name.into()])
+}
+
+/// A shape with its places and sizes, and what stands in it.
+pub fn shape<const N: usize>(
+    name: &'static str,
+    class: &str,
+    places: [(&'static str, f64); N],
+    inside: impl Into<Markup>,
+) -> Markup {
+    let places = places.map(|(key, value)| (key, number(value)));
+    let mut attributes = vec![("class", class)];
+    attributes.extend(places.iter().map(|(key, value)| (*key, value.as_str())));
+    element(name, &attributes, inside)
+}
+
+/// Words that begin, end or have their middle at a place, by their class.
+pub fn text(class: &str, x: f64, y: f64, words: impl Into<Markup>) -> Markup {
+    shape("text", class, [("x", x), ("y", y)], words)
+}
+
+/// A rectangle: from the left, from the top, its width, its height.
+pub fn rect(class: &str, [x, y, width, height]: [f64; 4]) -> Markup {
+    shape("rect", class, [("x", x), ("y", y), ("width", width), ("height", height)], "")
+}
+
+/// A line: its ends from the left, then from the top.
+pub fn line(class: &str, [x1, x2, y1, y2]: [f64; 4], inside: impl Into<Markup>) -> Markup {
+    shape("line", class, [("x1", x1), ("x2", x2), ("y1", y1), ("y2", y2)], inside)
+}
+
+/// A dot around its middle.
+pub fn circle(class: &str, [cx, cy, r]: [f64; 3], inside: impl Into<Markup>) -> Markup {
+    shape("circle", class, [("cx", cx), ("cy", cy), ("r", r)], inside)
 }
 
 /// A coordinate: a tenth of a unit is finer than any screen.

@@ -1,9 +1,9 @@
 //! Groups of bars that lie: each group is a workload, each of its bars one value of a swept axis,
 //! which stands beside the bar, so that nothing hangs on a colour.
 
-use super::frame::{WIDTH, number, svg};
+use super::frame::{self, WIDTH, rect, svg, text};
 use super::{Scale, roof};
-use crate::ground::markup::{Markup, classed, element};
+use crate::ground::markup::{Markup, classed};
 
 /// A group of bars.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,13 @@ pub struct Step {
     pub ceiling: Option<f64>,
     /// What stands behind the figure; often nothing.
     pub note: String,
+}
+
+impl Step {
+    /// A bar without a ceiling.
+    pub fn new(label: impl Into<String>, figure: impl Into<Option<f64>>, note: String) -> Step {
+        Step { label: label.into(), figure: figure.into(), ceiling: None, note }
+    }
 }
 
 /// A chart of groups.
@@ -52,7 +59,6 @@ const VALUES_AND_SHARES: f64 = 172.0;
 /// Shades from dark to light, which follow each other in grey, too.
 const SHADES: [&str; 4] = ["bar step0", "bar step1", "bar step2", "bar step3"];
 
-/// What bars are drawn along.
 struct Axis {
     scale: Scale,
     /// The room of the labels before it.
@@ -97,8 +103,7 @@ impl Groups {
         let mut top = 0.0;
         let mut said = Vec::new();
         for group in &self.groups {
-            let place = [("class", "name"), ("x", "0"), ("y", &*number(top + 16.0))];
-            content.push(element("text", &place, &group.name));
+            content.push(text("name", 0.0, top + 16.0, &group.name));
             top += HEAD;
             for (shade, bar) in group.bars.iter().enumerate() {
                 content.push(self.bar(&Axis { scale, max, labels, room }, top, shade, bar));
@@ -112,28 +117,16 @@ impl Groups {
             top += GAP;
         }
         let picture = svg(&self.title, &said.join("; "), top.max(1.0), content);
-        let mut caption = Markup::from(self.title.as_str());
-        if has_ceilings {
-            caption.push(classed("span", "legend", roof::key()));
-        }
-        element("figure", &[("class", "groups")], [element("figcaption", &[], caption), picture])
+        let legend = has_ceilings.then(|| classed("span", "legend", roof::key()));
+        frame::figure(&[("class", "groups")], &self.title, legend.unwrap_or_default(), picture)
     }
 
     fn bar(&self, axis: &Axis, top: f64, shade: usize, bar: &Step) -> Markup {
         let Axis { scale, max, labels, room } = *axis;
-        let place =
-            [("class", "label end"), ("x", &*number(labels - 10.0)), ("y", &*number(top + 13.0))];
-        let mut content = element("text", &place, bar.label.as_str());
+        let mut content = text("label end", labels - 10.0, top + 13.0, &bar.label);
         let width = bar.figure.map_or(0.0, |figure| scale.place(figure) * room);
         let class = SHADES.get(shade % SHADES.len()).copied().unwrap_or("bar");
-        let place = [
-            ("class", class),
-            ("x", &*number(labels)),
-            ("y", &*number(top + 2.0)),
-            ("width", &*number(width)),
-            ("height", &*number(ROW - 4.0)),
-        ];
-        content.push(element("rect", &place, ""));
+        content.push(rect(class, [labels, top + 2.0, width, ROW - 4.0]));
         let words = bar.figure.map(|figure| {
             let share = roof::share(figure, bar.ceiling);
             format!("{}{share}{}", (self.words)(figure), bar.note)
@@ -145,8 +138,7 @@ impl Groups {
             content.push(roof::mark(left, top, ROW, &(self.words)(ceiling)));
         }
         let from = roof::words_from(labels + width, mark, &words);
-        let place = [("class", "tick"), ("x", &*number(from)), ("y", &*number(top + 13.0))];
-        content.push(element("text", &place, words));
+        content.push(text("tick", from, top + 13.0, words));
         content
     }
 }
@@ -154,26 +146,17 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
 
     #[test]
     fn each_bar_has_its_value_beside_it_and_what_is_missing_is_a_dash() {
-        let bar = |label: &str, figure| Step {
-            label: label.to_owned(),
-            figure,
-            ceiling: None,
-            note: String::new(),
-        };
+        let bar = |label, figure| Step::new(label, figure, String::new());
         let bars = vec![bar("10GB", Some(200.0)), bar("50GB", Some(50.0)), bar("<1>", None)];
         let groups = vec![Group { name: "w".to_owned(), bars }];
         let svg = Groups { title: "IOPS".to_owned(), words: |v| format!("{v}"), groups }
             .render()
             .into_string();
-        assert!(
-            svg.contains(">10GB<")
-                && svg.contains(">200<")
-                && svg.contains(">–<")
-                && svg.contains("&lt;1&gt;")
-        );
+        has(&svg, &[">10GB<", ">200<", ">–<", "&lt;1&gt;"]);
         assert!(
             svg.contains("width=\"354\"") && svg.contains("width=\"88.5\""),
             "to one scale: {svg}"
@@ -185,31 +168,18 @@ mod tests {
     }
     #[test]
     fn a_ceiling_stands_behind_its_bar() {
-        let bar = |figure, ceiling| Step {
-            label: "1GB".to_owned(),
-            figure,
-            ceiling,
-            note: String::new(),
-        };
+        let bar = |figure, ceiling| Step { ceiling, ..Step::new("1GB", figure, String::new()) };
         let bars =
             vec![bar(Some(60.0), Some(80.0)), bar(None, Some(75.0)), bar(Some(6.0), Some(999.0))];
         let groups = vec![Group { name: "w".to_owned(), bars }];
         let svg = Groups { title: "IOPS".to_owned(), words: |v| format!("{v}"), groups }
             .render()
             .into_string();
-        assert!(
-            svg.contains("<title>ceiling 80</title>") && svg.contains("<title>ceiling 75</title>"),
-            "{svg}"
-        );
+        has(&svg, &["<title>ceiling 80</title>", "<title>ceiling 75</title>"]);
         assert!(
             !svg.contains("<title>ceiling 999<") && svg.contains(">6 · 0.6 %<"),
             "far away: in words alone: {svg}"
         );
-        assert!(
-            svg.contains(">60 · 75 %<")
-                && svg.contains(">–<")
-                && svg.contains("ceiling, and the share"),
-            "{svg}"
-        );
+        has(&svg, &[">60 · 75 %<", ">–<", "ceiling, and the share"]);
     }
 }

@@ -1,9 +1,9 @@
 //! A map of how often each latency came up over time.
 
 use super::Scale;
-use super::frame::{Frame, HEIGHT, number, svg};
+use super::frame::{self, Frame, HEIGHT, number, svg};
 use super::lines::draw_instants;
-use crate::ground::markup::{Markup, classed, element};
+use crate::ground::markup::{Markup, element};
 use model::Histogram;
 use model::histogram::{bucket_bounds, bucket_of};
 use std::collections::BTreeMap;
@@ -98,14 +98,9 @@ impl Heat {
         let mut content = frame.grid(self.x_words, self.y_words, "time");
         content.push(paths.into_iter().map(draw).collect::<Markup>());
         content.push(draw_instants(&frame, instants));
-        let legend = classed(
-            "span",
-            "legend",
-            "the stronger the colour, the larger the share of that moment's requests",
-        );
-        let caption = [Markup::from(&self.title), legend];
+        let legend = "the stronger the colour, the larger the share of that moment's requests";
         let picture = svg(&self.title, &self.description, HEIGHT, content);
-        element("figure", &[], [element("figcaption", &[], caption), picture])
+        frame::figure(&[], &self.title, frame::remark(legend), picture)
     }
 }
 
@@ -142,6 +137,7 @@ fn shade(share: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{has, lacks};
 
     #[test]
     fn a_tail_is_pale_but_there_and_cells_of_a_shade_are_one_path() {
@@ -162,12 +158,8 @@ mod tests {
         let svg = map
             .render_with(&[(1.5, "mark: <here>".to_owned()), (9.0, "beyond".to_owned())])
             .into_string();
-        assert!(
-            svg.contains("class=\"instant\"")
-                && svg.contains("mark: &lt;here&gt;")
-                && !svg.contains("beyond"),
-            "{svg}"
-        );
+        has(&svg, &["class=\"instant\"", "mark: &lt;here&gt;"]);
+        lacks(&svg, &["beyond"]);
         // On dark paper the strongest colour is the lightest.
         assert!(svg.contains("the stronger the colour") && !svg.contains("darker"), "{svg}");
         assert_eq!(svg.matches("<path").count(), 2, "{svg}");

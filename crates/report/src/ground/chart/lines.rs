@@ -1,7 +1,7 @@
 //! Lines over time or over quantiles.
 
 use super::Scale;
-use super::frame::{Frame, HEIGHT, number, svg};
+use super::frame::{self, Frame, HEIGHT, circle, number, svg, text};
 use crate::ground::markup::{Markup, classed, element};
 
 /// One place on a line.
@@ -15,6 +15,13 @@ pub struct Point {
     pub also: String,
 }
 
+impl Point {
+    /// A place of which there is nothing else to say.
+    pub fn at(x: f64, y: impl Into<Option<f64>>) -> Point {
+        Point { x, y: y.into(), also: String::new() }
+    }
+}
+
 /// A line with its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
@@ -24,6 +31,23 @@ pub struct Line {
     pub style: &'static str,
     /// Its places, from left to right.
     pub points: Vec<Point>,
+}
+
+impl Line {
+    /// A line through these places.
+    pub fn new(
+        name: impl Into<String>,
+        style: &'static str,
+        points: impl IntoIterator<Item = Point>,
+    ) -> Line {
+        Line { name: name.into(), style, points: points.into_iter().collect() }
+    }
+}
+
+/// The least and the greatest of the values that lines have; infinity and 0 of none.
+pub fn ends(lines: &[Line]) -> (f64, f64) {
+    let all = || lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y);
+    (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max))
 }
 
 /// A chart of lines.
@@ -62,9 +86,8 @@ impl Lines {
         content.push(self.read_outs(&frame));
         content.push(draw_instants(&frame, instants));
         let keys = self.lines.iter().map(|line| (line.name.as_str(), line.style));
-        let caption = [Markup::from(&self.title), legend(keys)];
         let picture = svg(&self.title, &self.description, HEIGHT, content);
-        element("figure", &[], [element("figcaption", &[], caption), picture])
+        frame::figure(&[], &self.title, legend(keys), picture)
     }
 
     /// A strip over each place, which says its values: as a tooltip of the browser, and faster by
@@ -107,14 +130,9 @@ impl Lines {
     }
 }
 
-/// The names of lines, each behind a piece of its line.
 pub(super) fn legend<'a>(lines: impl Iterator<Item = (&'a str, &'static str)>) -> Markup {
     let entry = |(name, style): (&str, &'static str)| {
-        let path = [("class", style), ("x1", "0"), ("x2", "22"), ("y1", "5"), ("y2", "5")];
-        let size =
-            [("viewBox", "0 0 22 10"), ("width", "22"), ("height", "10"), ("aria-hidden", "true")];
-        let key = element("svg", &size, element("line", &path, ""));
-        classed("span", "key", [key, Markup::from(name)])
+        frame::key(22.0, frame::line(style, [0.0, 22.0, 5.0, 5.0], ""), name)
     };
     classed("span", "legend", lines.map(entry).collect::<Markup>())
 }
@@ -129,12 +147,7 @@ fn draw(frame: &Frame, line: &Line) -> Markup {
             .filter_map(|point| Some((frame.left(point.x), frame.top(point.y?))))
             .collect();
         if let [(x, y)] = places.as_slice() {
-            let class = format!("dot {}", line.style);
-            return element(
-                "circle",
-                &[("class", &class), ("cx", &number(*x)), ("cy", &number(*y)), ("r", "2.5")],
-                "",
-            );
+            return circle(&format!("dot {}", line.style), [*x, *y, 2.5], "");
         }
         let places: Vec<String> =
             places.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
@@ -160,21 +173,15 @@ pub(super) fn draw_instants(frame: &Frame, instants: &[(f64, String)]) -> Markup
     let mut labelled = f64::NEG_INFINITY;
     let draw = |(x, words): &(f64, String)| {
         let left = frame.left(*x);
-        let (x, y1, y2) = (number(left), number(top), number(bottom));
-        let place = [("class", "instant"), ("x1", &*x), ("x2", &*x), ("y1", &*y1), ("y2", &*y2)];
-        let mut drawn = element("line", &place, element("title", &[], words));
+        let title = element("title", &[], words);
+        let mut drawn = frame::line("instant", [left, left, top, bottom], title);
         if left - labelled >= LABEL_ROOM {
             labelled = left;
-            let (x, y) = (number(left + 3.0), number(top + 9.0));
             let mut label: String = words.chars().take(LABEL_CHARS).collect();
             if label.len() < words.len() {
                 label.push('…');
             }
-            drawn.push(element(
-                "text",
-                &[("class", "instant-label"), ("x", &*x), ("y", &*y)],
-                label,
-            ));
+            drawn.push(text("instant-label", left + 3.0, top + 9.0, label));
         }
         drawn
     };
@@ -184,6 +191,7 @@ pub(super) fn draw_instants(frame: &Frame, instants: &[(f64, String)]) -> Markup
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
 
     fn chart(ys: &[Option<f64>]) -> String {
         let points = ys
@@ -214,11 +222,7 @@ mod tests {
         assert_eq!(svg.matches("<polyline").count(), 1);
         assert_eq!(svg.matches("<circle").count(), 1);
         assert_eq!(svg.matches("class=\"hit\"").count(), 4);
-        assert!(
-            svg.contains("1 s: read 2 (2 B/s)<")
-                && svg.contains("2 s: read –<")
-                && svg.contains("IOPS &lt;over&gt; time")
-        );
+        has(&svg, &["1 s: read 2 (2 B/s)<", "2 s: read –<", "IOPS &lt;over&gt; time"]);
     }
 
     #[test]

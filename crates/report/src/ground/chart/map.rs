@@ -1,9 +1,9 @@
 //! A map over two axes: a square for each combination, a line where something ends, and how sure
 //! that line is.
 
-use super::frame::{WIDTH, number, svg};
+use super::frame::{self, WIDTH, circle, number, svg, text};
 use super::heat::{SHADES, opacity};
-use crate::ground::markup::{Markup, classed, element};
+use crate::ground::markup::{Markup, element};
 
 const LEFT: f64 = 96.0;
 const RIGHT: f64 = 16.0;
@@ -29,7 +29,6 @@ pub struct MapAxis {
 }
 
 impl MapAxis {
-    /// Where a number is among the values, in places.
     fn place(&self, number: f64) -> f64 {
         let above = self.values.iter().position(|value| *value >= number);
         match above {
@@ -42,7 +41,6 @@ impl MapAxis {
         }
     }
 
-    /// The values that have words beside them.
     fn told(&self) -> impl Iterator<Item = (usize, &String)> {
         let step = self.words.len().div_ceil(MOST_WORDS).max(1);
         self.words.iter().enumerate().step_by(step)
@@ -93,13 +91,10 @@ impl Map {
             content.push(self.path(number, class, height));
         }
         content.push(self.words(height));
-        let legend = classed("span", "legend", self.legend.as_str());
-        let caption = [Markup::from(&self.title), legend];
         let picture = svg(&self.title, &self.description, TOP + height + BOTTOM, content);
-        element("figure", &[], [element("figcaption", &[], caption), picture])
+        frame::figure(&[], &self.title, frame::remark(&self.legend), picture)
     }
 
-    /// How wide and how high a square is.
     fn size(&self, height: f64) -> [f64; 2] {
         let count = |axis: usize| self.axes[axis].words.len().max(1) as f64;
         [(WIDTH - LEFT - RIGHT) / count(0), height / count(1)]
@@ -129,9 +124,7 @@ impl Map {
         ];
         let mut drawn = element("rect", &place, [element("title", &[], square.words.as_str())]);
         if square.is_measured {
-            let place =
-                [("class", "place line"), ("cx", &*number(x)), ("cy", &*number(y)), ("r", "3")];
-            drawn.push(element("circle", &place, ""));
+            drawn.push(circle("place line", [x, y, 3.0], ""));
         }
         drawn
     }
@@ -160,25 +153,14 @@ impl Map {
         let mut words = Markup::new();
         for (number_of, said) in self.axes[0].told() {
             let x = self.left(number_of as f64, height);
-            let place = [
-                ("class", "tick middle"),
-                ("x", &*number(x)),
-                ("y", &*number(TOP + height + 16.0)),
-            ];
-            words.push(element("text", &place, said.as_str()));
+            words.push(text("tick middle", x, TOP + height + 16.0, said));
         }
         for (number_of, said) in self.axes[1].told() {
             let y = self.top(number_of as f64, height) + 4.0;
-            let place = [("class", "tick end"), ("x", &*number(LEFT - 8.0)), ("y", &*number(y))];
-            words.push(element("text", &place, said.as_str()));
+            words.push(text("tick end", LEFT - 8.0, y, said));
         }
         let names = format!("across: {}, up: {}", self.axes[0].name, self.axes[1].name);
-        let place = [
-            ("class", "tick end"),
-            ("x", &*number(WIDTH - RIGHT)),
-            ("y", &*number(TOP + height + 36.0)),
-        ];
-        words.push(element("text", &place, names));
+        words.push(text("tick end", WIDTH - RIGHT, TOP + height + 36.0, names));
         words
     }
 }

@@ -3,7 +3,7 @@
 
 mod bars;
 mod curves;
-mod frame;
+pub(crate) mod frame;
 mod groups;
 mod heat;
 mod lines;
@@ -13,11 +13,12 @@ mod scale;
 
 pub use bars::{Bar, Bars};
 pub use curves::{Curve, Curves, Place};
-pub use frame::{WIDTH, number};
+pub(crate) use frame::{WIDTH, number, rect};
 pub use groups::{Group, Groups, Step};
 pub use heat::{Bands, Cell, Heat};
 #[cfg(test)]
 pub(crate) use heat::{SHADES, opacity};
+pub(crate) use lines::ends;
 pub use lines::{Line, Lines, Point};
 pub use map::{Map, MapAxis, Square};
 pub use roof::reach;

@@ -1,8 +1,8 @@
 //! The ceiling of what a bar or a line shows: a mark where it lies on the scale, and the share of
 //! it in words.
 
-use super::frame::number;
-use crate::ground::markup::{Markup, classed, element};
+use super::frame::{self, line};
+use crate::ground::markup::{Markup, element};
 use crate::ground::words;
 
 /// A ceiling so many times as high as the highest figure would press all figures against the axis:
@@ -27,9 +27,8 @@ pub fn share(figure: f64, ceiling: Option<f64>) -> String {
 
 /// A mark across a bar from `top` on, which says what it is under the pointer.
 pub fn mark(left: f64, top: f64, height: f64, said: &str) -> Markup {
-    let (x, y1, y2) = (number(left), number(top), number(top + height));
-    let place = [("class", "ceiling"), ("x1", &*x), ("x2", &*x), ("y1", &*y1), ("y2", &*y2)];
-    element("line", &place, element("title", &[], format!("ceiling {said}")))
+    let title = element("title", &[], format!("ceiling {said}"));
+    line("ceiling", [left, left, top, top + height], title)
 }
 
 /// From where on the words behind a bar stand that ends at `end`: before the mark at `ceiling`
@@ -45,14 +44,8 @@ pub fn words_from(end: f64, ceiling: Option<f64>, words: &str) -> f64 {
 
 /// What the mark and the share stand for, for a legend.
 pub fn key() -> Markup {
-    let size =
-        [("viewBox", "0 0 12 10"), ("width", "12"), ("height", "10"), ("aria-hidden", "true")];
-    let place = [("class", "ceiling"), ("x1", "6"), ("x2", "6"), ("y1", "0"), ("y2", "10")];
-    classed(
-        "span",
-        "key",
-        [element("svg", &size, element("line", &place, "")), "ceiling, and the share of it".into()],
-    )
+    let mark = line("ceiling", [6.0, 6.0, 0.0, 10.0], "");
+    frame::key(12.0, mark, "ceiling, and the share of it")
 }
 
 #[cfg(test)]

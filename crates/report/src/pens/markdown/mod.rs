@@ -44,7 +44,6 @@ impl<'a> Writer<'a> {
         self.block(&format!("{} {}", "#".repeat(level), escaped(words)));
     }
 
-    /// Adds a block with an empty line behind it.
     fn block(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.text.push_str(text.trim_end());
@@ -223,7 +222,6 @@ fn code(text: &str) -> String {
     format!("{fence}{pad}{}{pad}{fence}", text.replace('\n', " ").replace('|', "\\|"))
 }
 
-/// Pieces of a line.
 fn inline(nodes: &[Node]) -> String {
     pieces(nodes).trim().to_owned()
 }

@@ -55,7 +55,6 @@ pub fn standalone(figure: &Element) -> Option<(String, String)> {
     Some((title, format!("{CHART_MARK}\n{}\n", element("svg", &attributes, content).into_string())))
 }
 
-/// The entries of a figure's legend, in rows below the title, and how much room they take.
 fn legend(figure: &Element) -> (Markup, f64) {
     let mut keys = Vec::new();
     figure.find(&|element| element.has_class("key"), &mut keys);
@@ -84,7 +83,6 @@ fn legend(figure: &Element) -> (Markup, f64) {
     (drawn, rows * LEGEND_ROW)
 }
 
-/// A legend of words alone.
 fn remark(figure: &Element) -> (Markup, f64) {
     let mut legends = Vec::new();
     figure.find(&|element| element.has_class("legend"), &mut legends);
@@ -123,7 +121,6 @@ fn drawing(nodes: &[Node], wanted: &dyn Fn(&Element) -> bool) -> Markup {
     drawn
 }
 
-/// Whether drawings have the attribute.
 fn is_drawn(key: &str) -> bool {
     const KNOWN: [&str; 20] = [
         "class",

@@ -1,6 +1,7 @@
 //! Results as fio's JSON (fio's HOWTO, *JSON output*), for programs made for fio: ours, and those
 //! that came from another tool. What is not known is left out, and never made up.
 
+use crate::ground::gather::grouped;
 use crate::object;
 use crate::pens::json::{Map, Value, plain};
 use analysis::foreign::{DURABLE, VERDICT};
@@ -32,8 +33,9 @@ pub struct Exported<'a> {
 /// # Errors
 /// It has no place for any of them: why.
 pub fn text(exported: Exported<'_>) -> Result<String, &'static str> {
+    let keyed = exported.rows.iter().map(|row| ((&row.source, &row.group, &row.workload), row));
     let jobs: Vec<Value> =
-        groups(exported.rows).iter().filter_map(|rows| job(rows, exported)).collect();
+        grouped(keyed).iter().filter_map(|(_, rows)| job(rows, exported)).collect();
     if jobs.is_empty() {
         return Err("no row of it reads, writes, trims or flushes blocks");
     }
@@ -52,25 +54,6 @@ pub fn text(exported: Exported<'_>) -> Result<String, &'static str> {
     }
     // Maps of strings and numbers always have a text.
     Ok(serde_json::to_string_pretty(&plain(Value::Object(object))).unwrap_or_default() + "\n")
-}
-
-/// The rows of each job, in the order of the first of each.
-fn groups(rows: &[GivenRow]) -> Vec<Vec<&GivenRow>> {
-    let mut all: Vec<Vec<&GivenRow>> = Vec::new();
-    for row in rows {
-        let is_of = |group: &&mut Vec<&GivenRow>| {
-            group.first().is_some_and(|first| {
-                first.source == row.source
-                    && first.group == row.group
-                    && first.workload == row.workload
-            })
-        };
-        match all.iter_mut().find(is_of) {
-            Some(group) => group.push(row),
-            None => all.push(vec![row]),
-        }
-    }
-    all
 }
 
 /// The key of a row's direction; `None` where fio has none.
@@ -122,7 +105,6 @@ fn job(rows: &[&GivenRow], exported: Exported<'_>) -> Option<Value> {
     has_any.then_some(Value::Object(job))
 }
 
-/// A direction in which nothing was done.
 fn nothing() -> Value {
     object! {
         io_bytes: 0, io_kbytes: 0, bw_bytes: 0, bw: 0, iops: 0.0, runtime: 0, total_ios: 0,
@@ -184,7 +166,6 @@ fn data(row: &GivenRow, is_own: bool) -> Value {
 /// Keys that programs ask for, and that say `null` where nobody knows.
 const SAID: [&str; 6] = ["io_bytes", "bw_bytes", "bw", "iops", "iops_stddev", "runtime"];
 
-/// The latencies of one span; `None` where there are none.
 fn latencies(row: &GivenRow, span: Span) -> Option<Value> {
     let mut all = Map::new();
     for (key, statistic) in [

@@ -2,6 +2,7 @@
 
 use super::axis::Axis;
 use super::{Cell, Column, Kind};
+use crate::ground::gather::each_once;
 use analysis::verdict::Verdict;
 use analysis::{QUANTILES, ResultRow, Warning};
 use model::histogram::BadHistogram;
@@ -62,12 +63,7 @@ impl<'a> Tables<'a> {
         // With the doubts that the page has: a column of doubts that lacks some would say too much.
         let rows = crate::topics::results::judged::judged(record, None).0;
         let swept = || rows.iter().flat_map(|row| &row.sweep);
-        let mut names: Vec<&str> = Vec::new();
-        for axis in swept().map(Setting::axis) {
-            if !names.contains(&axis) {
-                names.push(axis);
-            }
-        }
+        let names = each_once(swept().map(Setting::axis));
         let axis = |name: &&str| {
             let values: Vec<&Setting> = swept().filter(|known| known.axis() == *name).collect();
             Axis::new(name, &values)

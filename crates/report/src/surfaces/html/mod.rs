@@ -89,7 +89,6 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
     (title, body)
 }
 
-/// The curves of runs that swept the load, in one picture.
 fn curves(results: &[Vec<ResultRow>], names: &[String]) -> Option<Markup> {
     let named = (0..)
         .zip(results)

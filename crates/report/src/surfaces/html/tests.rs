@@ -1,6 +1,7 @@
 //! The page as a whole.
 
 use super::{render, took};
+use crate::testing::{W, has};
 use analysis::testing::Recorded;
 use model::counters::{Entry, Layer, Metric};
 use model::{Fact, Note, Op, StageKind};
@@ -102,7 +103,7 @@ fn several_runs_stand_side_by_side() {
 
 #[test]
 fn a_run_of_which_nothing_is_there_has_a_page() {
-    let page = render(&[&Recorded::new("[[workload]]\nname = \"w\"\n").record()]);
+    let page = render(&[&Recorded::new(W).record()]);
     assert!(page.contains("Nothing was measured"));
     assert_balanced(&page);
 }
@@ -231,10 +232,7 @@ fn no_ceiling_is_taken_for_granted() {
 #[test]
 fn a_way_to_a_known_testbed_leaves_its_ceiling_in_place() {
     let page = render(&[&on_target("sim:cluster=vsan-four-corners,path=smb", SIZES)]);
-    assert!(
-        page.contains("Share of the ceiling of vsan-four-corners")
-            && page.contains("<line class=\"ceiling\"")
-    );
+    has(&page, &["Share of the ceiling of vsan-four-corners", "<line class=\"ceiling\""]);
 }
 
 #[test]
@@ -245,14 +243,8 @@ fn each_curve_of_a_sweep_has_a_ceiling_that_looks_like_it() {
     // another.
     let (_, chart) = page.split_once("Requests per second over depth").expect("a chart");
     let (chart, _) = chart.split_once("</figure>").expect("a chart");
-    assert!(
-        chart.contains(">ceiling of mix all (") && chart.contains("class=\"line roof read\""),
-        "{chart}"
-    );
-    assert!(
-        chart.contains(">ceiling of w read (") && chart.contains("class=\"line roof write\""),
-        "{chart}"
-    );
+    has(chart, &[">ceiling of mix all (", "class=\"line roof read\""]);
+    has(chart, &[">ceiling of w read (", "class=\"line roof write\""]);
     assert!(
         !chart.contains("mix read") && !chart.contains("mix write"),
         "parts are no curves of the whole: {chart}"
@@ -303,10 +295,7 @@ fn nothing_on_a_page_is_green_beside_what_speaks_against_its_figures() {
     let (mut failed, stage) = sound(50);
     failed.fail(stage, 3, Op::Read, 5, 3_784);
     let failed = page_of(failed);
-    assert!(
-        failed.contains("badge bad") && failed.contains("complete, 3,784 requests failed"),
-        "{failed}"
-    );
+    has(&failed, &["badge bad", "complete, 3,784 requests failed"]);
     let (mut lost, stage) = sound(50);
     lost.note(Note {
         stage: Some(stage),

@@ -5,6 +5,7 @@ use crate::ground::markup::Node;
 use crate::ground::palette;
 use crate::pens::markdown as text;
 use crate::surfaces::html::{Against, content};
+use crate::testing::W;
 use analysis::testing::Recorded;
 use model::{Fact, Note, Op, Record, StageKind};
 
@@ -154,6 +155,6 @@ fn tables_have_as_many_cells_in_every_line() {
 #[test]
 fn the_same_record_gives_the_same_report_and_nothing_measured_is_one_too() {
     assert_eq!(render(&[&sample("mix").record()]), render(&[&sample("mix").record()]));
-    let empty = render(&[&Recorded::new("[[workload]]\nname = \"w\"\n").record()]);
+    let empty = render(&[&Recorded::new(W).record()]);
     assert!(empty.text.starts_with(super::MARK) && empty.text.contains("Nothing was measured."));
 }

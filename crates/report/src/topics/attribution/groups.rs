@@ -10,7 +10,6 @@ use model::Record;
 /// So many points of a group are called by their names.
 const MOST_TITLES: usize = 2;
 
-/// Points that are alike.
 struct Group {
     titles: Vec<String>,
     /// All that is to be said of the first, for a group of one.

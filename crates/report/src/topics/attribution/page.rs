@@ -12,7 +12,6 @@ use model::Record;
 /// So many points stand in the open; those after them are folded.
 const MOST_OPEN: usize = 8;
 
-/// The section of a page; nothing without counters.
 pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let all = attribution(record, rows);
     if all.is_empty() {
@@ -123,6 +122,7 @@ fn remarks(all: &[Attribution]) -> Vec<&'static str> {
 mod tests {
     use super::super::tests::{READS, told};
     use super::*;
+    use crate::testing::{has, lacks};
 
     fn shown(suite: &str, disk: impl Fn(u32) -> u64) -> String {
         let record = told(suite, disk);
@@ -132,14 +132,7 @@ mod tests {
     #[test]
     fn the_layer_the_host_its_share_and_the_time_have_columns() {
         let page = shown(READS, |second| if second < 10 { 20 } else { 98 });
-        assert!(
-            page.contains(
-                "<td class=\"name\">disk nvme0n1</td><td class=\"name\">node1</td><td \
-                 class=\"number\">59 %</td>"
-            ),
-            "{page}"
-        );
-        assert!(page.contains("from 0:10 on (50 % of the load)"), "{page}");
+        has(&page, &["number\">59 %</td>", "from 0:10 on (50 % of the load)"]);
         assert!(shown(READS, |_| 99).contains("all the time"));
         assert!(
             shown(READS, |second| if (4..10).contains(&second) { 98 } else { 20 })
@@ -150,17 +143,11 @@ mod tests {
     #[test]
     fn where_nothing_was_at_its_limit_what_came_nearest_stands_there() {
         let page = shown(READS, |_| 40);
-        assert!(
-            page.contains("never; it came nearest")
-                && page.contains("<td class=\"name\">disk nvme0n1</td>"),
-            "{page}"
-        );
+        has(&page, &["never; it came nearest", "<td class=\"name\">disk nvme0n1</td>"]);
         assert!(page.contains("the limit is depth"), "{page}");
         let paced = shown(&format!("{READS}rate = 100\n"), |_| 40);
-        assert!(
-            paced.contains("never; the rate was given") && !paced.contains("limit is depth"),
-            "{paced}"
-        );
+        has(&paced, &["never; the rate was given"]);
+        lacks(&paced, &["limit is depth"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! From power-on to the first agent: a boot storm, drawn.
 
-use crate::ground::chart::number;
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::chart::{frame, rect};
+use crate::ground::markup::{Markup, classed};
 use crate::ground::words;
 use analysis::BootStorm;
 use model::Nanos;
@@ -22,38 +22,22 @@ pub(super) fn figure(boots: &[BootTime], most: usize) -> Markup {
     let shown = boots.len().min(most);
     for (row, boot) in (0u32..).zip(boots.iter().take(most)) {
         let top = f64::from(row) * ROW;
-        let y = number(top + 14.0);
-        let name = [("class", "label end"), ("x", &*number(LEFT - 8.0)), ("y", &*y)];
-        content.push(element("text", &name, shortened(&boot.machine)));
-        let width = number(place(boot.agent) - LEFT);
-        let (x, at) = (number(LEFT), number(top + 4.0));
-        let bar =
-            [("class", "boot"), ("x", &*x), ("y", &*at), ("width", &*width), ("height", "12")];
-        content.push(element("rect", &bar, ""));
-        if let Some(read) = boot.first_read {
-            let (x, from) = (number(place(read)), number(top + 1.0));
-            let to = number(top + 19.0);
-            let line = [("class", "instant"), ("x1", &*x), ("x2", &*x), ("y1", &*from)];
-            let line: Vec<_> = line.into_iter().chain([("y2", &*to)]).collect();
-            content.push(element("line", &line, ""));
+        let (y, end) = (top + 14.0, place(boot.agent));
+        content.push(frame::text("label end", LEFT - 8.0, y, shortened(&boot.machine)));
+        content.push(rect("boot", [LEFT, top + 4.0, end - LEFT, 12.0]));
+        if let Some(x) = boot.first_read.map(place) {
+            content.push(frame::line("instant", [x, x, top + 1.0, top + 19.0], ""));
         }
-        let beside = [("class", "label"), ("x", &*number(place(boot.agent) + 6.0)), ("y", &*y)];
-        content.push(element("text", &beside, told(boot)));
+        content.push(frame::text("label", end + 6.0, y, told(boot)));
     }
-    let legend = classed(
-        "span",
-        "legend",
+    let legend = frame::remark(
         "bar: until the agent listens, on the node's clock; line: until the first read of the \
          last disk, on the guest's clock; reads as the hypervisor counts them",
     );
     let title = "From power-on to the agent";
-    let view = format!("0 0 {} {}", number(WIDTH), number(shown as f64 * ROW + 4.0));
-    let attributes =
-        [("class", "chart tree"), ("role", "img"), ("viewBox", &*view), ("aria-label", title)];
-    let head = [plain("title", title), plain("desc", sentence.as_str())];
-    let caption = element("figcaption", &[], [Markup::from(title), legend]);
-    let picture = element("svg", &attributes, [Markup::from(head), content]);
-    let mut all = element("figure", &[], [caption, picture]);
+    let size = [WIDTH, shown as f64 * ROW + 4.0];
+    let picture = frame::picture("chart tree", size, title, &sentence, content);
+    let mut all = frame::figure(&[], title, legend, picture);
     all.push(classed("p", "remark", sentence));
     all
 }

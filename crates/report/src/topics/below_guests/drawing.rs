@@ -1,7 +1,7 @@
 //! Who ran where, drawn: each node with its machines, each machine with its disks.
 
-use crate::ground::chart::number;
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::chart::{frame, number, rect};
+use crate::ground::markup::{Markup, element, plain};
 use crate::ground::words;
 use analysis::ResultRow;
 use model::machines::{BelowGuests, BelowNode, MachinesMade};
@@ -9,21 +9,18 @@ use model::usage::Part;
 use model::{Bytes, Record};
 use std::collections::BTreeMap;
 
-/// From where to where a box lies.
 #[derive(Clone, Copy)]
 struct Columns {
     left: f64,
     right: f64,
 }
 
-/// A place in the drawing.
 #[derive(Clone, Copy)]
 struct Place {
     x: f64,
     y: f64,
 }
 
-/// The drawing's own units.
 const WIDTH: f64 = 900.0;
 /// The boxes of nodes and machines: from where to where.
 const NODE: Columns = Columns { left: 1.0, right: 250.0 };
@@ -41,7 +38,6 @@ const GAP: f64 = 10.0;
 /// The width of a letter, at most.
 const LETTER: f64 = 7.4;
 
-/// A node with what is drawn of it.
 struct NodeBox<'a> {
     words: Vec<String>,
     machines: Vec<MachineBox<'a>>,
@@ -60,7 +56,6 @@ struct Disk {
     bytes: Option<u64>,
 }
 
-/// The picture with its caption, of at most so many machines.
 pub(super) fn figure(
     record: &Record,
     rows: &[ResultRow],
@@ -88,20 +83,14 @@ pub(super) fn figure(
         content.push(drawn);
         top += height + GAP;
     }
-    let legend = classed(
-        "span",
-        "legend",
+    let legend = frame::remark(
         "Of a machine: what its load asked for in all measurements. Of a disk: bytes that the \
          guest's kernel counted there, beside the busiest one. Of a node: everything on it, from \
          before the first stage to behind the last one.",
     );
-    let caption = element("figcaption", &[], [Markup::from("Node → machine → disks"), legend]);
-    let view = format!("0 0 {} {}", number(WIDTH), number(top));
     let title = "Nodes, their machines and their disks";
-    let attributes =
-        [("class", "chart tree"), ("role", "img"), ("viewBox", &*view), ("aria-label", title)];
-    let head = [plain("title", title), plain("desc", described(&boxes))];
-    element("figure", &[], [caption, element("svg", &attributes, [Markup::from(head), content])])
+    let drawn = frame::picture("chart tree", [WIDTH, top], title, &described(&boxes), content);
+    frame::figure(&[], "Node → machine → disks", legend, drawn)
 }
 
 /// What each disk of each guest read and wrote in all measurements, as its kernel counts it.
@@ -238,21 +227,15 @@ fn draw_disk(disk: &Disk, x: f64, y: f64, busiest: u64) -> Markup {
     let mut parts = plain("title", format!("{}: {bytes}", disk.name));
     parts.push(boxed(Columns { left: x, right: x + DISK_WIDTH }, y, 30.0, false));
     let share = disk.bytes.map_or(0.0, |bytes| bytes as f64 / busiest.max(1) as f64);
-    let (left, at) = (number(x + 3.0), number(y + 20.0));
-    let wide = number(share.clamp(0.0, 1.0) * (DISK_WIDTH - 6.0));
-    let bar = [("class", "heat"), ("x", &*left), ("y", &*at), ("width", &*wide), ("height", "6")];
-    parts.push(element("rect", &bar, ""));
+    let wide = share.clamp(0.0, 1.0) * (DISK_WIDTH - 6.0);
+    parts.push(rect("heat", [x + 3.0, y + 20.0, wide, 6.0]));
     parts.push(text("label small", x + 3.0, y + 14.0, &disk.name, DISK_WIDTH - 5.0));
     plain("g", parts)
 }
 
 fn boxed(columns: Columns, top: f64, high: f64, is_dashed: bool) -> Markup {
     let class = if is_dashed { "box gone" } else { "box" };
-    let (x, y) = (number(columns.left), number(top));
-    let (width, height) = (number(columns.right - columns.left), number(high));
-    let attributes =
-        [("class", class), ("x", &*x), ("y", &*y), ("width", &*width), ("height", &*height)];
-    element("rect", &attributes, "")
+    rect(class, [columns.left, top, columns.right - columns.left, high])
 }
 
 /// A line that leaves and arrives level.
@@ -272,7 +255,7 @@ fn text(class: &str, x: f64, y: f64, words: &str, room: f64) -> Markup {
         true => words.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
         false => words.to_owned(),
     };
-    element("text", &[("class", class), ("x", &number(x)), ("y", &number(y))], shown)
+    frame::text(class, x, y, shown)
 }
 
 /// The same in a sentence for each node, for those who cannot see it.

@@ -3,9 +3,10 @@
 mod boots;
 mod drawing;
 
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, not_shown, plain};
 use crate::ground::words;
 use crate::pens::Table;
+use crate::topics::results::row::name;
 use analysis::ResultRow;
 use analysis::guests;
 use model::machines::{BelowGuests, BelowNode, BelowStage, BootTime, HostCpu, NodeCounts};
@@ -24,15 +25,11 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     let mut content = plain("h2", "Nodes, machines, disks");
     content.push(drawing::figure(record, rows, made, below, MOST_MACHINES));
     let all: usize = made.nodes.iter().map(|on| on.machines.len()).sum();
-    if let Some(more) = all.checked_sub(MOST_MACHINES).filter(|more| *more > 0) {
-        content.push(classed("p", "remark", format!("{more} more machines are not shown.")));
-    }
+    content.push(not_shown(all, MOST_MACHINES, "machines"));
     content.push(boots::figure(&made.boots, MOST_MACHINES));
     if let Some(below) = below.filter(|below| !below.stages.is_empty()) {
         content.push(points(record, rows, below));
-        if let Some(more) = below.stages.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
-            content.push(classed("p", "remark", format!("{more} more points are not shown.")));
-        }
+        content.push(not_shown(below.stages.len(), MOST_POINTS, "points"));
     }
     plain("section", content)
 }
@@ -42,11 +39,10 @@ pub fn boot_storm(boots: &[BootTime]) -> Option<String> {
     boots::sentence(boots)
 }
 
-/// Each point and node.
 fn points(record: &Record, rows: &[ResultRow], below: &BelowGuests) -> Markup {
     let title = |stage: &BelowStage| {
         let row = rows.iter().find(|row| row.stage == stage.stage && row.is_whole());
-        row.map_or_else(|| format!("stage {}", stage.stage + 1), name_of)
+        row.map_or_else(|| format!("stage {}", stage.stage + 1), name)
     };
     let waited = |stage: &BelowStage, node: &BelowNode| {
         guests::share_waited(record, guests::made(record)?, node, stage.length).map(words::share)
@@ -82,13 +78,6 @@ fn points(record: &Record, rows: &[ResultRow], below: &BelowGuests) -> Markup {
              their time.",
         )
         .scroll()
-}
-
-fn name_of(row: &ResultRow) -> String {
-    match words::sweep(&row.sweep, row.repetition).as_str() {
-        "" => row.workload.clone(),
-        axes => format!("{} ({axes})", row.workload),
-    }
 }
 
 fn bytes_of_disks(counts: &NodeCounts) -> Option<String> {

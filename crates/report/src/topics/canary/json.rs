@@ -7,7 +7,6 @@ use crate::pens::json::{Value, each};
 use model::Nanos;
 use model::canary::{AlertChange, Changed, Counts, Harm, Segment, Totals};
 
-/// The version of the objects' layout.
 const FORMAT: u32 = 1;
 
 fn seconds(unix_ns: u64) -> f64 {

@@ -7,7 +7,6 @@ use model::Nanos;
 use model::canary::Alert;
 use std::fmt::Write;
 
-/// Name, kind and help of each metric.
 const METRICS: [[&str; 3]; 11] = [
     ["plimsoll_canary_requests_total", "counter", "Requests by the objective."],
     ["plimsoll_canary_bytes_total", "counter", "Bytes that requests moved."],

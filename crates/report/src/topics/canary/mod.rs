@@ -67,7 +67,6 @@ impl<'a> Told<'a> {
     }
 }
 
-/// What the objective asks of requests: `99.9 % of requests: p99 < 5ms`.
 fn objective(state: &State) -> String {
     let share = Percent { ppm: state.terms.target_ppm };
     format!("{share} of requests keep: {}", state.terms.objective)

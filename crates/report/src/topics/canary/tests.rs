@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::has;
 use model::Histogram;
 use model::canary::{Alert, Ended, Entry, Terms, Totals};
 
@@ -44,10 +45,7 @@ fn words_objects_and_metrics_have_the_same_figures() {
     let told = Told { state: &state, running: &running, unanswered: None, unix_ns: 11 * SLOT_NS };
     let text = status(&told);
     assert!(text.contains("99.9% of requests keep: p99.9 < 5ms"), "{text}");
-    assert!(
-        text.contains("alerts     fast") && text.contains("1 of 600 requests missed the objective"),
-        "{text}"
-    );
+    has(&text, &["alerts     fast", "1 of 600 requests missed the objective"]);
     let line = segment(&state.recent[0], &told);
     assert!(
         line.starts_with("segment 1 of 1970-01-01 00:10:00 UTC, 1m 00s: 1 of 600 requests"),

@@ -32,7 +32,6 @@ pub struct Ceilings<'a> {
 }
 
 impl Ceilings<'_> {
-    /// The layers of which at least one workload knows something, in the order of tables.
     fn layers(&self) -> impl Iterator<Item = Layer> + '_ {
         Layer::ALL
             .into_iter()
@@ -114,7 +113,6 @@ fn limit(ceiling: &Ceiling, limit: Limit) -> String {
     figure(&ceiling.workload, limit.iops)
 }
 
-/// Which layer binds, and what would come next.
 fn verdict(ceiling: &Ceiling) -> String {
     let name = &ceiling.workload.name;
     let Some(binding) = ceiling.binding() else {
@@ -145,7 +143,6 @@ fn verdict(ceiling: &Ceiling) -> String {
     }
 }
 
-/// A measured figure as a share of each layer.
 fn measured(iops: f64, ceiling: &Ceiling) -> String {
     let share =
         |limit: &Limit| format!("{} of {}", words::share(iops / limit.iops), layer(limit.layer));

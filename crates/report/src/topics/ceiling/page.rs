@@ -2,7 +2,7 @@
 
 use super::table::{layers, what_ifs};
 use super::{Ceilings, roofline};
-use crate::ground::markup::{Markup, classed, list, plain};
+use crate::ground::markup::{Markup, classed, list, plain, under};
 use crate::ground::page::document;
 use crate::ground::words;
 use crate::pens::{Cell, Table};
@@ -21,22 +21,15 @@ pub fn render(ceilings: &Ceilings<'_>) -> String {
         head.push(classed("p", "lead", &top.description.value));
     }
     let mut body = plain("header", head);
-    body.push(plain(
-        "section",
-        [
-            plain("h2", "The most that each layer allows"),
-            layers(ceilings).scroll(),
-            remarks(ceilings),
-        ],
+    body.push(under(
+        "The most that each layer allows",
+        [layers(ceilings).scroll(), remarks(ceilings)],
     ));
     if !ceilings.what_ifs.is_empty() {
         body.push(plain("section", [plain("h2", "What if"), what_ifs(ceilings).scroll()]));
     }
     body.push(plain("section", [plain("h2", "Rooflines"), charts(ceilings)]));
-    body.push(plain(
-        "section",
-        [plain("h2", "What this rests on"), drives(ceilings.cluster), source(ceilings.cluster)],
-    ));
+    body.push(under("What this rests on", [drives(ceilings.cluster), source(ceilings.cluster)]));
     document(format!("{}: Plimsoll ceiling", top.name.value), body)
 }
 
@@ -44,7 +37,6 @@ fn remarks(ceilings: &Ceilings<'_>) -> Markup {
     list(ceilings.remarks())
 }
 
-/// A chart for each mix and order; sizes are the axis.
 fn charts(ceilings: &Ceilings<'_>) -> Markup {
     let mut seen: Vec<String> = Vec::new();
     let mut charts = Markup::new();

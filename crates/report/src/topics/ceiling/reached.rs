@@ -1,7 +1,7 @@
 //! A run's results as shares of the testbed's ceiling: a section of the report.
 
 use super::{figure, layer};
-use crate::ground::markup::{Markup, plain};
+use crate::ground::markup::{Markup, plain, under};
 use crate::ground::words;
 use crate::pens::Table;
 use analysis::ceiling::{Limit, Reached};
@@ -32,13 +32,9 @@ pub fn section(name_of: &str, reached: &[Reached]) -> Markup {
             "Reads and writes of a workload together. Workloads that ran at the same time are \
              each judged as if alone. Used: rate × demand of a request, by the testbed's figures.",
         );
-    plain(
-        "section",
-        [
-            plain("h2", format!("Share of the ceiling of {name_of}")),
-            table.scroll(),
-            within_cache(reached).map_or_else(Markup::new, |said| plain("p", said)),
-        ],
+    under(
+        format!("Share of the ceiling of {name_of}"),
+        [table.scroll(), within_cache(reached).map_or_else(Markup::new, |said| plain("p", said))],
     )
 }
 
@@ -103,11 +99,7 @@ fn line(reached: &Reached) -> String {
 }
 
 fn name(reached: &Reached) -> String {
-    let workload = &reached.ceiling.workload;
-    match words::sweep(&reached.sweep, reached.repetition).as_str() {
-        "" => workload.name.clone(),
-        axes => format!("{} ({axes})", workload.name),
-    }
+    words::with_sweep(&reached.ceiling.workload.name, &reached.sweep, reached.repetition)
 }
 
 /// `CPU 62 %, ports 31 %`.

@@ -1,7 +1,7 @@
 //! The roofline of a cluster: what each layer allows over the size of requests, for one mix and
 //! order.
 
-use crate::ground::chart::{Line, Lines, Point, Scale};
+use crate::ground::chart::{Line, Lines, Point, Scale, ends};
 use crate::ground::markup::Markup;
 use crate::ground::words;
 use analysis::ceiling::{Ceiling, Layer, Workload, ceiling};
@@ -29,11 +29,7 @@ pub fn chart(cluster: &Cluster, like: &Workload) -> Markup {
                     ceiling.limit(layer).map(|limit| format!("{} IOPS", words::iops(limit.iops)));
                 Point { x: *x, y: value(ceiling, layer), also: also.unwrap_or_default() }
             });
-            Line {
-                name: super::layer(layer).to_owned(),
-                style: style(layer),
-                points: points.collect(),
-            }
+            Line::new(super::layer(layer), style(layer), points)
         })
         .collect();
     let roof = ceilings.iter().zip(&sizes).map(|(ceiling, x)| {
@@ -41,9 +37,8 @@ pub fn chart(cluster: &Cluster, like: &Workload) -> Markup {
         let also = ceiling.binding().map_or("", |limit| super::layer(limit.layer)).to_owned();
         Point { x: *x, y, also }
     });
-    lines.push(Line { name: "ceiling".to_owned(), style: "line roof", points: roof.collect() });
-    let values = || lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y);
-    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    lines.push(Line::new("ceiling", "line roof", roof));
+    let (least, most) = ends(&lines);
     Lines {
         title: format!("Bandwidth over request size, {}", mix(like)),
         description: description(&ceilings),
@@ -124,6 +119,7 @@ fn style(layer: Layer) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use model::Percent;
 
     #[test]
@@ -136,10 +132,7 @@ mod tests {
         let svg = chart(&cluster, &like).into_string();
         // Two lines of layers and the roof, and each again in the legend.
         assert_eq!(svg.matches("<polyline").count(), 3, "{svg}");
-        assert!(
-            svg.contains("Bound by capacity drives from 512 B, then node ports from 4 KiB"),
-            "{svg}"
-        );
+        has(&svg, &["Bound by capacity drives from 512 B, then node ports from 4 KiB"]);
         assert!(svg.contains(">2 MiB<") && svg.contains("2.5 GB/s"), "{svg}");
     }
 

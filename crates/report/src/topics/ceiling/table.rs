@@ -59,7 +59,6 @@ pub(super) fn what_ifs<'a>(ceilings: &'a Ceilings<'_>) -> Table<(usize, &'a Ceil
     table
 }
 
-/// `4,760,000 IOPS (CPU)`.
 fn bound(ceiling: &Ceiling) -> String {
     ceiling.binding().map_or_else(
         || "–".to_owned(),

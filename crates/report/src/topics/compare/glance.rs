@@ -1,6 +1,7 @@
 //! A comparison at a glance: one line for each point, and what has to be known of all of them once.
 
 use super::{Tone, metric_of, not_decided, percent, point, remarks, tone, value, verdict};
+use crate::ground::gather::grouped;
 use crate::ground::words::counted;
 use analysis::compare::{Against, ComparedPoint, Difference, Metric, Verdict};
 
@@ -59,16 +60,8 @@ pub fn answer(other: &Against) -> String {
 
 /// What has to be known of the points: what holds for all of them once, the rest with its points.
 pub fn notes(other: &Against) -> Vec<String> {
-    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
-    for compared in &other.points {
-        for remark in remarks(compared) {
-            let name = name(compared);
-            match notes.iter_mut().find(|(known, _)| *known == remark) {
-                Some((_, points)) => points.push(name),
-                None => notes.push((remark, vec![name])),
-            }
-        }
-    }
+    let of_point = |compared| remarks(compared).into_iter().map(move |said| (said, name(compared)));
+    let notes = grouped(other.points.iter().flat_map(of_point));
     let all = other.points.len();
     let said = |(remark, points): (String, Vec<String>)| match points.len() {
         some if some == all => remark,

@@ -21,7 +21,7 @@ pub fn table(
 ) -> String {
     let lines =
         comparison.others.iter().flat_map(|other| differences(other, records, results, names));
-    let lines: String = lines.map(|line| format!("- {line}\n")).collect();
+    let lines = words::items(lines);
     if lines.is_empty() { lines } else { format!("CPU of the hosts\n{lines}") }
 }
 
@@ -100,6 +100,7 @@ fn apart(one: &HostCpu, other: &HostCpu) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use crate::topics::host_cpu::tests::counted;
     use analysis::compare::compare;
 
@@ -111,7 +112,6 @@ mod tests {
         let compared = compare(&records);
         let said = table(&compared, &records, &results, &[]);
         assert!(said.starts_with("CPU of the hosts\n- w: "), "{said}");
-        assert!(said.contains("20 % (Run 1) and 30 % (Run 2)"), "{said}");
-        assert!(said.contains("+50.0 %, without an interval"), "{said}");
+        has(&said, &["20 % (Run 1) and 30 % (Run 2)", "+50.0 %, without an interval"]);
     }
 }

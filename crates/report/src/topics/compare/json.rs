@@ -9,7 +9,6 @@ use analysis::compare::{
 };
 use model::Record;
 
-/// The version of the object's layout.
 const FORMAT: u32 = 1;
 
 /// A comparison, and what the conditions of `--fail-if` found in it, as one object.

@@ -21,12 +21,10 @@ use analysis::compare::{
 };
 use model::Record;
 
-/// What a run is called: by its file, if it has one.
 pub(crate) fn run_name(names: &[String], run: usize) -> String {
     names.get(run).cloned().unwrap_or_else(|| format!("Run {}", run + 1))
 }
 
-/// The names of the two sides, the base first.
 pub(crate) fn sides(against: &Against, names: &[String]) -> (String, String) {
     match &against.scenarios {
         Some((base, other)) => (base.clone(), other.clone()),
@@ -44,7 +42,6 @@ pub(crate) fn title(against: &Against, records: &[&Record], names: &[String]) ->
     format!("A: {base} · B: {other}")
 }
 
-/// The figure's name for people.
 pub(crate) fn metric(metric: Metric) -> &'static str {
     match metric {
         Metric::Iops => "IOPS",
@@ -66,7 +63,6 @@ pub(crate) fn metric_of(point: &ComparedPoint, of: Metric) -> &'static str {
     }
 }
 
-/// A value of a figure, with its unit.
 pub(crate) fn value(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Iops => words::iops(value),
@@ -93,7 +89,6 @@ pub(crate) fn percent(value: f64) -> String {
     }
 }
 
-/// `−6.1 to −3.9 %`.
 pub(crate) fn interval(interval: Option<Interval>) -> String {
     match interval {
         Some(interval) => {
@@ -104,7 +99,6 @@ pub(crate) fn interval(interval: Option<Interval>) -> String {
     }
 }
 
-/// What can be told.
 pub(crate) fn verdict(found: &Difference) -> &'static str {
     match (tone(found), found.verdict) {
         (Some(Tone::Better), _) => "better",
@@ -128,7 +122,6 @@ pub(crate) fn not_decided(point: &ComparedPoint, needed: Option<u64>) -> String 
     }
 }
 
-/// Which way a figure changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// For the better.
@@ -138,7 +131,6 @@ pub(crate) enum Tone {
 }
 
 impl Tone {
-    /// `words` as a terminal shows them.
     pub(crate) fn marked(self, words: &str) -> String {
         let emphasis = match self {
             Tone::Better => Emphasis::Better,
@@ -159,7 +151,6 @@ pub(crate) fn tone(found: &Difference) -> Option<Tone> {
     }
 }
 
-/// A point with its sweep.
 pub(crate) fn point(key: &Key) -> String {
     let mut text = key.workload.clone();
     if !key.sweep.is_empty() {
@@ -214,7 +205,6 @@ pub(crate) fn remarks(point: &ComparedPoint) -> Vec<String> {
     found
 }
 
-/// A parameter that differs, as a sentence.
 pub(crate) fn said(unlike: &Unlike, whole: &str) -> String {
     let values = format!("{}: {} against {}", unlike.what, unlike.base, unlike.other);
     match unlike.refused {
@@ -227,10 +217,7 @@ pub(crate) fn said(unlike: &Unlike, whole: &str) -> String {
 pub(crate) fn only(keys: &[Key], side: &str) -> Option<String> {
     let names: Vec<String> =
         keys.iter().map(|key| format!("{} {}", point(key), key.ops.name())).collect();
-    let shown = names.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
-    let more =
-        if names.len() > 8 { format!(" and {} more", names.len() - 8) } else { String::new() };
-    (!names.is_empty()).then(|| format!("Only {side}: {shown}{more}."))
+    (!names.is_empty()).then(|| format!("Only {side}: {}.", words::first_of(&names, 8, ", ")))
 }
 
 /// What meets a condition of `--fail-if`, as a line: the condition, the point with its values of
@@ -249,7 +236,6 @@ pub fn has_differences(comparison: &Comparison) -> bool {
         .any(|point| !point.differences.is_empty())
 }
 
-/// How the columns are to be read.
 pub(crate) const LEGEND: &str = "Differences are in percent of A, with \
     their 95 % interval. Intervals and verdicts are \
     corrected for all that is compared (Holm), rate and p99 apart from all other figures: among \

@@ -4,7 +4,7 @@ use super::glance::{self, Line};
 use super::host_cpu;
 use super::table::{at_a_glance, differences};
 use crate::ground::chart::{Group, Groups, Step};
-use crate::ground::markup::{Markup, classed, list, plain};
+use crate::ground::markup::{Markup, classed, list, list_of_any, plain};
 use crate::ground::moment::latency_words;
 use crate::ground::words as words_of;
 use crate::pens::contents::folded;
@@ -57,11 +57,7 @@ fn against(other: &Against, runs: Runs<'_>, names: &[String], has_curves: bool) 
     let mut content = plain("h3", words::title(other, records, names));
     let whole = other.unlike.iter().map(|unlike| words::said(unlike, "the run"));
     let missing = [words::only(&other.only_base, "A has"), words::only(&other.only_other, "B has")];
-    let items: Markup =
-        whole.chain(missing.into_iter().flatten()).map(|sentence| plain("li", sentence)).collect();
-    if items != Markup::new() {
-        content.push(plain("ul", items));
-    }
+    content.push(list_of_any(whole.chain(missing.into_iter().flatten())));
     if other.points.is_empty() {
         content.push(plain("p", "No point of the two can be compared."));
         return content;
@@ -81,10 +77,7 @@ fn against(other: &Against, runs: Runs<'_>, names: &[String], has_curves: bool) 
         content
             .push(folded(format!("{count} without a significant difference, or not known"), table));
     }
-    let notes: Markup = glance::notes(other).iter().map(|note| plain("li", note)).collect();
-    if notes != Markup::new() {
-        content.push(plain("ul", notes));
-    }
+    content.push(list_of_any(glance::notes(other)));
     let cpus = host_cpu::differences(other, records, results, names);
     if !cpus.is_empty() {
         content.push(folded("CPU of the hosts".to_owned(), list(cpus)));
@@ -96,7 +89,6 @@ fn against(other: &Against, runs: Runs<'_>, names: &[String], has_curves: bool) 
 /// More points than this are no picture any more; the table has them.
 const MOST_POINTS: usize = 16;
 
-/// Both sides in one picture: rate and p99 of each point.
 fn overlay(other: &Against, names: &[String]) -> Markup {
     let (base, with) = words::sides(other, names);
     let compared = || other.points.iter().filter(|point| !point.differences.is_empty());
@@ -106,14 +98,11 @@ fn overlay(other: &Against, names: &[String]) -> Markup {
     let chart = |title: &str, say: fn(f64) -> String, is: fn(Metric) -> bool| {
         let group = |point: &ComparedPoint| {
             let found = point.differences.iter().find(|found| is(found.metric))?;
-            let step = |label: &str, figure: f64, note: String| Step {
-                label: label.to_owned(),
-                figure: Some(figure),
-                ceiling: None,
-                note,
-            };
             let change = format!(" · {}", words::percent(found.percent));
-            let bars = vec![step("A", found.base, String::new()), step("B", found.other, change)];
+            let bars = vec![
+                Step::new("A", found.base, String::new()),
+                Step::new("B", found.other, change),
+            ];
             Some(Group { name: glance::name(point), bars })
         };
         let title = format!("{title}, A: {base}, B: {with}");
@@ -124,7 +113,6 @@ fn overlay(other: &Against, names: &[String]) -> Markup {
     classed("div", "charts", [rate, p99])
 }
 
-/// All figures of a point that changed.
 fn block(point: &ComparedPoint) -> Markup {
     let table = differences(point, point.differences.iter()).scroll();
     folded(plain("strong", glance::name(point)), table)

@@ -130,7 +130,6 @@ pub(super) fn differences<'a>(
         .capitals()
 }
 
-/// What changed of one point, figure by figure.
 fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
     let told = compared.differences.iter().filter(|found| is_told(found));
     let table = differences(compared, told);
@@ -158,6 +157,7 @@ fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use analysis::compare::compare;
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
@@ -196,10 +196,7 @@ mod tests {
             ComparisonStyle { room: Some(70), ..ComparisonStyle::default() },
         );
         assert!(text.lines().all(|line| line.chars().count() <= 70), "{text}");
-        assert!(
-            text.contains("IOPS") && text.contains("−24.9 %") && text.contains("Columns hidden"),
-            "{text}"
-        );
+        has(&text, &["IOPS", "−24.9 %", "Columns hidden"]);
     }
 
     #[test]

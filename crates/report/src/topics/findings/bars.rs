@@ -1,6 +1,7 @@
 //! A sweep of few values as bars in groups: each workload, one bar for each value.
 
 use crate::ground::chart::{Group, Groups, Step};
+use crate::ground::gather::each_once;
 use crate::ground::markup::{Markup, classed};
 use crate::ground::words;
 use crate::topics::results::row::{ceiling_of, most_bytes_per_s, most_iops};
@@ -11,23 +12,15 @@ use model::{Record, Setting};
 /// More bars than this are no picture any more.
 const MOST_BARS: usize = 48;
 
-/// A figure in words.
 type Words = fn(f64) -> String;
-/// A figure of a row.
 type Figure = fn(&ResultRow) -> f64;
 
-/// The ceiling of that figure.
 type Most = fn(&Reached) -> Option<f64>;
 
 /// One axis of few values: its values side by side for each workload.
 pub(super) fn groups(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let is_one_axis = rows.iter().all(|row| row.sweep.len() == 1);
-    let mut values: Vec<&Setting> = Vec::new();
-    for setting in rows.iter().flat_map(|row| &row.sweep) {
-        if !values.contains(&setting) {
-            values.push(setting);
-        }
-    }
+    let values = each_once(rows.iter().flat_map(|row| &row.sweep));
     if !is_one_axis || values.len() < 2 {
         return Markup::new();
     }
@@ -64,7 +57,6 @@ fn group_of(row: &ResultRow) -> String {
     }
 }
 
-/// What stands beside a bar's figure.
 struct Beside<'a> {
     /// Where a swept size comes from: it is that of one file, and people ask for all of them.
     record: &'a Record,
@@ -81,12 +73,7 @@ fn grouped(
     beside: &Beside<'_>,
 ) -> Vec<Group> {
     let drawn = || rows.iter().filter(|row| row.is_whole() || row.is_metadata() && row.is_addend());
-    let mut names: Vec<String> = Vec::new();
-    for name in drawn().map(group_of) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names = each_once(drawn().map(group_of));
     let bar = |name: &str, value: &Setting| {
         let mine = drawn().filter(|row| group_of(row) == name);
         let here: Vec<&ResultRow> = mine.filter(|row| row.sweep.contains(value)).collect();

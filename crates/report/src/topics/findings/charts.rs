@@ -15,7 +15,6 @@ use model::{Bytes, Quantity, Record, Setting};
 /// Colours and dashes, so that neighbours can be told without colour.
 pub(crate) const STYLES: [&str; 6] =
     ["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"];
-/// Their ceilings.
 const ROOFS: [&str; 6] = [
     "line roof read",
     "line roof write",
@@ -25,7 +24,6 @@ const ROOFS: [&str; 6] = [
     "line roof sixth",
 ];
 
-/// What a tick of an axis says.
 type Tick = fn(f64) -> String;
 
 /// The charts; nothing for a run without a sweep, or with one that no picture suits: the table has
@@ -152,12 +150,12 @@ fn measured(findings: &[&Finding], factor: &dyn Fn(&Finding) -> f64) -> (Vec<Lin
             let y = found.values.get(n).map(|value| value * factor);
             Some(Point { x: *found.along.get(n)?, y, also })
         };
-        let points = (0..found.values.len()).filter_map(|n| at(n, String::new())).collect();
-        curves.push(Line { name: name(found), style, points });
+        let points = (0..found.values.len()).filter_map(|n| at(n, String::new()));
+        curves.push(Line::new(name(found), style, points));
         let mark = |marks: &mut Vec<Point>, n: usize| {
             // The gap behind each mark keeps it a dot.
             if let Some(point) = at(n, found.workload.clone()) {
-                let gap = Point { x: point.x, y: None, also: String::new() };
+                let gap = Point::at(point.x, None);
                 marks.extend([point, gap]);
             }
         };
@@ -167,7 +165,7 @@ fn measured(findings: &[&Finding], factor: &dyn Fn(&Finding) -> f64) -> (Vec<Lin
         found.curve.odd.iter().for_each(|point| mark(&mut odd, point.point));
     }
     let marks = [("knee", "line knee", knees), ("out of line", "line odd", odd)];
-    let line = |(name, style, points)| Line { name: String::from(name), style, points };
+    let line = |(name, style, points): (&str, _, Vec<Point>)| Line::new(name, style, points);
     (curves, marks.map(line).into_iter().filter(|line| !line.points.is_empty()).collect())
 }
 
@@ -190,7 +188,7 @@ fn roofs(
         let at = |(setting, along): (&Setting, &f64)| {
             let mine = |row: &&ResultRow| found.has(row) && row.sweep.contains(setting);
             let y = rows.iter().find(mine).and_then(|row| ceiling_of(reached, row)).and_then(most);
-            Point { x: *along, y, also: String::new() }
+            Point::at(*along, y)
         };
         let points: Vec<Point> = found.settings.iter().zip(&found.along).map(at).collect();
         if points.iter().all(|point| point.y.is_none()) {
@@ -221,12 +219,10 @@ fn below(line: Line, top: f64) -> Line {
     Line { name, points, ..line }
 }
 
-/// A tick of an axis whose title has the unit.
 fn mebibytes(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { words::mib_per_s(value * words::MEBI) }
 }
 
-/// Whether requests are so large that bandwidth is what people ask for.
 fn is_large(rows: &[ResultRow], found: &Finding) -> bool {
     large_bytes(rows, found).is_some()
 }
@@ -242,7 +238,6 @@ pub(crate) fn name(found: &Finding) -> String {
     format!("{}{op}{others}", found.workload)
 }
 
-/// Peak and sustained of every curve.
 fn peaks(rows: &[ResultRow], findings: &[Finding]) -> Markup {
     let level = |found: &Finding, say: &dyn Fn(f64) -> String| found.curve.sustained.map(say);
     let label = |found: &Finding, n: usize| found.label(n).unwrap_or("–").to_owned();
@@ -268,25 +263,20 @@ fn peaks(rows: &[ResultRow], findings: &[Finding]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{W, has};
     use analysis::Ops;
     use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::Op;
 
     fn charts_of(rows: &[ResultRow]) -> Markup {
-        charts(&Recorded::new("[[workload]]\nname = \"w\"\n").record(), rows, &[])
+        charts(&Recorded::new(W).record(), rows, &[])
     }
 
     #[test]
     fn a_swept_size_stands_beside_the_footprint_that_it_comes_to() {
         let sizes = "[layout]\nfiles = 2\n[[workload]]\nname = \"w\"\nread = \"100%\"\n\
                      [sweep]\nsize = [\"10MB\", \"50MB\"]\n";
-        let mut recorded = Recorded::new(sizes);
-        let first = recorded.stage(StageKind::Measure);
-        for stage in [first, first + 1] {
-            recorded.interval(stage, 0, &[(Op::Read, &[1_000; 10])]);
-        }
-        recorded.end();
-        let record = recorded.record();
+        let record = crate::testing::swept(sizes, vec![vec![1_000; 10]; 2]);
         let drawn = charts(&record, &analysis::results(&record), &[]).into_string();
         assert!(drawn.contains(">10MB (") && drawn.contains(" MB)<"), "{drawn}");
     }
@@ -301,40 +291,23 @@ mod tests {
         assert_eq!(charts_of(&both).into_string().matches("<figcaption").count(), 1);
         other.iter_mut().for_each(|row| row.workload = "v".to_owned());
         let parts = charts_of(&[rows, other].concat()).into_string();
-        for title in ["over depth (one)", "over depth (two)"] {
-            assert!(parts.contains(title), "{title}: {parts}");
-        }
+        has(&parts, &["over depth (one)", "over depth (two)"]);
     }
 
     /// A sweep whose points carry so many reads each.
     fn swept(axis: &str, counts: &[usize]) -> Vec<ResultRow> {
-        let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n[sweep]\n{axis}\n"));
-        let measured = recorded.record().plan.stages.clone();
-        let stages = (0..)
-            .zip(measured)
-            .filter(|(_, stage)| stage.kind == StageKind::Measure)
-            .map(|(n, _)| n);
-        for (stage, count) in stages.collect::<Vec<u32>>().into_iter().zip(counts) {
-            recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; *count])]);
-        }
-        recorded.end();
-        analysis::results(&recorded.record())
+        let counts = counts.iter().map(|count| vec![1_000; *count]);
+        analysis::results(&crate::testing::swept(&format!("{W}[sweep]\n{axis}\n"), counts))
     }
 
     #[test]
     fn few_values_are_bars_and_many_numbers_are_lines_with_their_knee() {
         let bars =
             charts_of(&swept("size = [\"1MiB\", \"2MiB\", \"4MiB\"]", &[90, 60, 30])).into_string();
-        assert!(
-            bars.contains("Requests per second by size") && bars.contains("Mean latency by size"),
-            "{bars}"
-        );
+        has(&bars, &["Requests per second by size", "Mean latency by size"]);
         assert_eq!(bars.matches("class=\"groups\"").count(), 3);
         let lines = charts_of(&swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41])).into_string();
-        assert!(
-            lines.contains("Requests per second over depth") && lines.contains("dot line knee"),
-            "{lines}"
-        );
+        has(&lines, &["Requests per second over depth", "dot line knee"]);
         assert!(lines.contains("Sustained") && !lines.contains("class=\"groups\""));
     }
 
@@ -347,9 +320,7 @@ mod tests {
         }
         rows.extend(large);
         let lines = charts_of(&rows).into_string();
-        for title in ["Requests per second over depth", "Bandwidth in MiB/s over depth"] {
-            assert!(lines.contains(title), "{title}: {lines}");
-        }
+        has(&lines, &["Requests per second over depth", "Bandwidth in MiB/s over depth"]);
     }
 
     #[test]

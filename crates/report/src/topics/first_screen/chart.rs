@@ -2,6 +2,7 @@
 
 use super::curve;
 use crate::ground::chart::{Bar, Bars, Group, Groups, Step};
+use crate::ground::gather::each_once;
 use crate::ground::markup::Markup;
 use crate::ground::words;
 use crate::topics::compare::percent;
@@ -14,7 +15,6 @@ use model::Record;
 /// More bars than this are no picture any more.
 const MOST_BARS: usize = 40;
 
-/// The answer to the question of a suite.
 pub enum Question {
     /// A chart of its own.
     Own(Markup),
@@ -22,7 +22,6 @@ pub enum Question {
     OfResults,
 }
 
-/// The chart that stands first on the page.
 pub fn chart(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Question {
     let own = dip(record, rows, reached)
         .or_else(|| changing(record, rows, reached))
@@ -54,18 +53,10 @@ fn changing(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Option<
 /// Of a run of several scenarios: what each workload carried in each, and how far that is from the
 /// first.
 fn scenarios(rows: &[ResultRow]) -> Option<Markup> {
-    let mut scenarios: Vec<&str> = Vec::new();
-    let mut names: Vec<String> = Vec::new();
     let whole =
         || rows.iter().filter(|row| row.is_whole() && row.repetition.is_none_or(|n| n == 1));
-    for row in whole() {
-        if !scenarios.contains(&row.scenario.as_str()) {
-            scenarios.push(&row.scenario);
-        }
-        if !names.contains(&name(row)) {
-            names.push(name(row));
-        }
-    }
+    let scenarios = each_once(whole().map(|row| row.scenario.as_str()));
+    let names = each_once(whole().map(name));
     if scenarios.len() < 2 || scenarios.len() * names.len() > MOST_BARS {
         return None;
     }
@@ -80,7 +71,7 @@ fn scenarios(rows: &[ResultRow]) -> Option<Markup> {
             let note = change.map_or_else(String::new, |(figure, base)| {
                 format!(" · {}", percent((figure / base - 1.0) * 100.0))
             });
-            Step { label: (*scenario).to_owned(), figure, ceiling: None, note }
+            Step::new(*scenario, figure, note)
         };
         Group { name: of.clone(), bars: scenarios.iter().enumerate().map(bar).collect() }
     };
@@ -110,7 +101,6 @@ fn operations(rows: &[ResultRow]) -> Option<Markup> {
         .then(|| Bars { title, words: words::iops, legend: Vec::new(), bars }.render_by_factors())
 }
 
-/// Of a single point: how long its requests took.
 fn percentiles(rows: &[ResultRow]) -> Option<Markup> {
     let mut points = rows.iter().filter(|row| row.is_of_point() && row.ios > 0);
     let row = points.next().filter(|_| points.next().is_none())?;
@@ -133,27 +123,22 @@ fn percentiles(rows: &[ResultRow]) -> Option<Markup> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{W, has, swept};
     use analysis::Ops;
     use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::Op;
 
     fn drawn(rows: &[ResultRow]) -> Option<String> {
-        let record = Recorded::new("[[workload]]\nname = \"w\"\n").record();
+        let record = Recorded::new(W).record();
         match chart(&record, rows, &[]) {
             Question::Own(chart) => Some(chart.into_string()),
             Question::OfResults => None,
         }
     }
 
-    fn rows(sweep: &str, points: u32) -> Vec<ResultRow> {
-        let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n{sweep}"));
-        let first = recorded.stage(StageKind::Measure);
-        for number in 0..points {
-            let values = vec![1_000_000; 10 + 10 * number as usize];
-            recorded.interval(first + number, 0, &[(Op::Read, &values)]);
-        }
-        recorded.end();
-        analysis::results(&recorded.record())
+    fn rows(sweep: &str, points: usize) -> Vec<ResultRow> {
+        let points = (1..=points).map(|number| vec![1_000_000; 10 * number]);
+        analysis::results(&swept(&format!("{W}{sweep}"), points))
     }
 
     #[test]
@@ -166,10 +151,7 @@ mod tests {
         scenarios.iter_mut().for_each(|row| row.sweep.clear());
         scenarios[1].scenario = "degraded".to_owned();
         let scenarios = drawn(&scenarios).expect("a chart");
-        assert!(
-            scenarios.contains("20.0 · +100 %") && scenarios.contains("degraded"),
-            "{scenarios}"
-        );
+        has(&scenarios, &["20.0 · +100 %", "degraded"]);
         let mut files = two;
         files.iter_mut().for_each(|row| row.ops = Ops::One(Op::Create));
         files[1].ops = Ops::One(Op::Stat);

@@ -98,26 +98,18 @@ fn curve(rows: &[ResultRow], found: &Finding, style: &'static str, in_bytes: boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use crate::testing::{W, has};
 
     fn swept(axis: &str, counts: &[u64]) -> Vec<ResultRow> {
-        let mut recorded = Recorded::new(&format!("[[workload]]\nname = \"w\"\n[sweep]\n{axis}\n"));
-        let first = recorded.stage(StageKind::Measure);
-        for (number, count) in (0..).zip(counts) {
-            let values = vec![1_000 * count; *count as usize];
-            recorded.interval(first + number, 0, &[(Op::Read, &values)]);
-        }
-        recorded.end();
-        analysis::results(&recorded.record())
+        let points = counts.iter().map(|count| vec![1_000 * count; *count as usize]);
+        analysis::results(&crate::testing::swept(&format!("{W}[sweep]\n{axis}\n"), points))
     }
 
     #[test]
     fn a_sweep_of_the_load_is_latency_against_throughput_with_its_knee() {
         let rows = swept("depth = \"1..16 x2\"", &[10, 20, 40, 41, 41]);
         let drawn = chart(&rows).expect("a curve").into_string();
-        assert!(drawn.contains("p99 latency against IOPS, by depth"), "{drawn}");
-        assert!(drawn.contains("dot line knee") && drawn.contains("depth 4: 40.0 IOPS"), "{drawn}");
+        has(&drawn, &["p99 latency against IOPS, by depth", "dot line knee", "depth 4: 40.0 IOPS"]);
         assert_eq!(drawn.matches("class=\"place line read\"").count(), 5);
     }
 

@@ -19,7 +19,6 @@ pub struct Beside<'a> {
     pub held: &'a Comparison,
 }
 
-/// One large figure.
 struct Large {
     title: String,
     value: String,
@@ -172,7 +171,6 @@ fn limit(
     }
 }
 
-/// The highest rate at which the objective of a search held.
 fn load_line(line: &LoadLine) -> Option<Large> {
     let known = loadline::known(line.answer.rate?, line.answer.fails_at);
     let qualifier = match line.answer.fails_at {
@@ -188,7 +186,6 @@ fn load_line(line: &LoadLine) -> Option<Large> {
     })
 }
 
-/// The first published figure that the run has a counterpart of.
 fn against(beside: &Beside<'_>) -> Option<Large> {
     let (figure, run, quantity) = beside.held.figures.iter().find_map(|figure| {
         let run = figure.run.as_ref().ok()?;
@@ -209,6 +206,7 @@ fn against(beside: &Beside<'_>) -> Option<Large> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
 
@@ -222,10 +220,8 @@ mod tests {
         recorded.end();
         let rows = analysis::results(&recorded.record());
         let shown = section(&rows, &[], &[], None, None).into_string();
-        for word in ["Peak IOPS", "90.0", "w (depth=8), read", "p99 at peak IOPS", "2 ms"] {
-            assert!(shown.contains(word), "{word}: {shown}");
-        }
-        assert!(shown.contains("At its limit") && shown.contains("no interval"), "{shown}");
+        has(&shown, &["Peak IOPS", "90.0", "w (depth=8), read", "p99 at peak IOPS", "2 ms"]);
+        has(&shown, &["At its limit", "no interval"]);
         assert_eq!(section(&[], &[], &[], None, None), Markup::new());
     }
 }

@@ -62,7 +62,6 @@ fn cell(found: &BesideFigure, run: usize) -> String {
     format!("{}{mark}", value(found.figure, shown))
 }
 
-/// Each figure of each row, a column for each run, and what differs from the first.
 fn table<'a>(sides: &[Side], found: &'a Beside) -> Table<(&'a BesideRow, &'a BesideFigure)> {
     let rows = found.rows.iter();
     let mut table = Table::of(rows.flat_map(|row| row.figures.iter().map(move |of| (row, of))))

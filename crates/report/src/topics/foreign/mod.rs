@@ -10,6 +10,7 @@ mod sentences;
 
 pub use sentences::{NOT_QUOTABLE, doubt, lack};
 
+use crate::ground::gather::each_once;
 use crate::ground::moment::latency_words;
 use crate::ground::words;
 use analysis::foreign::Figure;
@@ -17,14 +18,7 @@ use model::foreign::{ForeignRun, GivenRow, Source, Span, Statistic};
 
 /// `fio-3.33 and vdbench`: the tools of a run, with their versions.
 pub fn tools(run: &ForeignRun) -> String {
-    let mut all: Vec<String> = Vec::new();
-    for source in &run.sources {
-        let tool = tool(source);
-        if !all.contains(&tool) {
-            all.push(tool);
-        }
-    }
-    all.join(" and ")
+    each_once(run.sources.iter().map(tool)).join(" and ")
 }
 
 /// `fio-3.33`, `DiskSpd 2.1.0`.
@@ -45,7 +39,6 @@ fn statistic(statistic: Statistic) -> String {
     }
 }
 
-/// What a figure is called at the head of a column.
 fn figure(figure: Figure) -> String {
     match figure {
         Figure::Rate => "per s".to_owned(),
@@ -55,7 +48,6 @@ fn figure(figure: Figure) -> String {
     }
 }
 
-/// A value of a figure in words.
 fn value(figure: Figure, value: f64) -> String {
     match figure {
         Figure::Rate => words::iops(value),
@@ -69,7 +61,6 @@ fn latency(ns: f64) -> String {
     if (0.0..1e18).contains(&ns) { latency_words(ns) } else { format!("{ns:e} ns") }
 }
 
-/// The name of a row: its workload, and what it did.
 fn row_name(row: &GivenRow) -> String {
     format!("{} {}", row.workload, row.op_name())
 }

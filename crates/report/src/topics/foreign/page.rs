@@ -5,7 +5,7 @@ use super::beside::{self, Side};
 use super::table::given_rows;
 use super::{NOT_QUOTABLE, doubt, lack, latency, row_name, tool, tools};
 use crate::ground::chart::{Line, Lines, Point, Scale};
-use crate::ground::markup::{Markup, classed, list, plain};
+use crate::ground::markup::{Markup, classed, list, plain, under};
 use crate::ground::moment::{latency_words, time_words};
 use crate::ground::words;
 use crate::pens::Table;
@@ -42,10 +42,7 @@ fn article(run: &ForeignRun) -> Markup {
     head.push(classed("p", "facts", facts.join(" · ")));
     let mut content = plain("header", head);
     let given = "Every figure is as the tool gave it. No interval of confidence is known.";
-    content.push(plain(
-        "section",
-        [plain("h2", "Results"), given_rows(&run.rows).scroll(), plain("p", given)],
-    ));
+    content.push(under("Results", [given_rows(&run.rows).scroll(), plain("p", given)]));
     let doubts: Vec<String> = run.doubts.iter().take(MOST).map(doubt).collect();
     if !doubts.is_empty() {
         content.push(plain("section", [plain("h2", "Doubts"), list(doubts)]));
@@ -106,7 +103,6 @@ fn options(rows: &[GivenRow]) -> Markup {
     }
 }
 
-/// How something went on.
 fn chart(row: &GivenRow, series: &GivenSeries) -> Option<Markup> {
     let last = series.points.last()?.at_ms;
     let what = match series.quantity.measured {
@@ -121,11 +117,8 @@ fn chart(row: &GivenRow, series: &GivenSeries) -> Option<Markup> {
         _ => words::iops,
     };
     let largest = series.points.iter().map(|point| point.value / unit).fold(0.0, f64::max);
-    let place = |point: &model::foreign::Point| Point {
-        x: point.at_ms as f64 / 1e3,
-        y: Some(point.value / unit),
-        also: String::new(),
-    };
+    let place =
+        |point: &model::foreign::Point| Point::at(point.at_ms as f64 / 1e3, point.value / unit);
     let name = row_name(row);
     Some(
         Lines {
@@ -136,11 +129,7 @@ fn chart(row: &GivenRow, series: &GivenSeries) -> Option<Markup> {
             x_words: time_words,
             y: Scale::linear_to(largest),
             y_words: words_of,
-            lines: vec![Line {
-                name,
-                style: "line read",
-                points: series.points.iter().map(place).collect(),
-            }],
+            lines: vec![Line::new(name, "line read", series.points.iter().map(place))],
         }
         .render(),
     )

@@ -9,7 +9,6 @@ use analysis::foreign::{Figure, lacks, shown_figures};
 use model::foreign::{Doubt, ForeignRun, GivenRow, Measured, Quantity, Statistic};
 use model::printable;
 
-/// The columns of a page that is no terminal.
 const WIDE: usize = 100;
 
 /// What a run of other tools' results holds; for a terminal of so many columns.
@@ -49,7 +48,6 @@ pub fn table(run: &ForeignRun, room: Option<usize>) -> String {
     text
 }
 
-/// The doubts in words; of very many, the first.
 fn doubts(all: &[Doubt]) -> Vec<String> {
     const MOST: usize = 40;
     let mut told: Vec<String> = all.iter().take(MOST).map(doubt).collect();

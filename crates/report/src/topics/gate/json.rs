@@ -5,7 +5,6 @@ use crate::topics::compare::named;
 use analysis::gate::{Judged, Subject};
 use serde_json::{Map, Value, json as object};
 
-/// The version of the object's layout.
 const FORMAT: u32 = 1;
 
 /// A gate as one object.

@@ -123,7 +123,6 @@ pub fn headline(told: &Told<'_>) -> String {
     }
 }
 
-/// What so much time finds here, and what would be needed.
 fn limits(told: &Told<'_>) -> String {
     let unknown = told.judged.iter().filter(|judged| judged.answer == Answer::CannotTell);
     let unknown: Vec<&Judged> = unknown.collect();

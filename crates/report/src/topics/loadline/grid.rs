@@ -1,10 +1,10 @@
 //! Maps of plain grids: what came back at each place of two swept axes, and where the suite's
 //! objective ceases to hold.
 
-use super::map::{frame, map_axis};
-use super::verdict;
+use super::judged;
+use super::map::{frame, label, map_axis};
 use crate::ground::chart::{Map, Square};
-use crate::ground::markup::{Markup, classed, plain, with_code};
+use crate::ground::markup::{Markup, classed, paragraphs, plain};
 use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
@@ -51,7 +51,7 @@ fn section(map: &PlainMap) -> Markup {
     let scenario = if map.scenario == "default" { String::new() } else { map.scenario.clone() };
     let title = [scenario.as_str(), &name(map)].join(" ");
     let mut content = plain("h2", format!("Map of {}", title.trim()));
-    content.push(sentences(map).iter().map(|said| plain("p", with_code(said))).collect::<Markup>());
+    content.push(paragraphs(&sentences(map)));
     content.push(classed("div", "charts", chart(map)));
     if map.objective.is_some() {
         content.push(contour(map).scroll());
@@ -95,19 +95,15 @@ fn chart(map: &PlainMap) -> Markup {
     .render()
 }
 
-/// The shortest and the longest p99, above 0.
 fn ends(map: &PlainMap) -> [f64; 2] {
     let all = || map.places.iter().filter_map(|place| place.p99_ns).map(|ns| ns.max(1) as f64);
     [all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max)]
 }
 
-/// A place in words, for who points at it.
 fn told(map: &PlainMap, place: &PlainPlace) -> String {
-    let label = |axis: usize| map.axes[axis].values.get(place.at[axis]).map_or("", Setting::label);
-    let judged = place.judged.as_ref().map_or(String::new(), |point| {
-        let how = if point.holds { "holds" } else { "does not hold" };
-        format!("; {how}: {}", verdict(point))
-    });
+    let label = |axis| label(&map.axes, axis, place.at);
+    let judged =
+        place.judged.as_ref().map_or(String::new(), |point| format!("; {}", judged(point)));
     format!(
         "{} × {}: {} IOPS, p99 {}{judged}",
         label(0),
@@ -117,7 +113,6 @@ fn told(map: &PlainMap, place: &PlainPlace) -> String {
     )
 }
 
-/// The contour as a table.
 fn contour(map: &PlainMap) -> Table<(usize, &Setting)> {
     Table::of(map.axes[1].values.iter().enumerate())
         .words(&map.axes[1].name, |(_, value)| value.label())
@@ -149,7 +144,6 @@ fn holds(map: &PlainMap, row: usize) -> String {
     }
 }
 
-/// A place on an axis in its unit.
 fn figure(axis: &Axis, value: f64) -> String {
     let whole = value.max(0.0).round();
     match axis.values.first().map(Setting::quantity) {

@@ -1,8 +1,8 @@
 //! The load line over two rates: in words, as a map, and as an object.
 
-use super::verdict;
+use super::{judged, verdict};
 use crate::ground::chart::{Map, MapAxis, Square};
-use crate::ground::markup::{Markup, plain, with_code};
+use crate::ground::markup::{Markup, paragraphs, under};
 use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
@@ -66,6 +66,11 @@ fn bears(axis: &Axis, boundary: &Boundary) -> String {
     }
 }
 
+/// The value of an axis at a place.
+pub(super) fn label(axes: &[Axis], axis: usize, at: [usize; 2]) -> &str {
+    axes[axis].values.get(at[axis]).map_or("", Setting::label)
+}
+
 pub(super) fn map_axis(axis: &Axis) -> MapAxis {
     MapAxis {
         name: axis.name.clone(),
@@ -76,9 +81,6 @@ pub(super) fn map_axis(axis: &Axis) -> MapAxis {
 
 /// The map itself.
 pub fn chart(map: &LoadMap) -> Markup {
-    let label = |axis: usize, place: &Place| {
-        map.axes[axis].values.get(place.at[axis]).map_or("", Setting::label).to_owned()
-    };
     let square = |place: &Place| {
         let state = match (&place.point, place.holds) {
             (Some(point), _) => verdict(point),
@@ -89,7 +91,11 @@ pub fn chart(map: &LoadMap) -> Markup {
         Square {
             at: place.at,
             strength: if place.excess.is_finite() { place.excess / STRONGEST } else { 1.0 },
-            words: format!("{} × {}: {state}", label(0, place), label(1, place)),
+            words: format!(
+                "{} × {}: {state}",
+                label(&map.axes, 0, place.at),
+                label(&map.axes, 1, place.at)
+            ),
             is_measured: place.point.is_some(),
         }
     };
@@ -108,14 +114,10 @@ pub fn chart(map: &LoadMap) -> Markup {
 
 /// The section of a run that searched over a grid; its map stands first on the page.
 pub fn section(map: &LoadMap) -> Markup {
-    let mut content = plain("h2", "Load line over two rates");
-    content.push(sentences(map).iter().map(|said| plain("p", with_code(said))).collect::<Markup>());
-    content.push(contour(map).scroll());
-    content.push(points(map).scroll());
-    plain("section", content)
+    let tables = [paragraphs(&sentences(map)), contour(map).scroll(), points(map).scroll()];
+    under("Load line over two rates", tables)
 }
 
-/// The contour as a table.
 fn contour(map: &LoadMap) -> Table<(&Boundary, &Setting)> {
     Table::of(map.contour.iter().zip(&map.axes[1].values))
         .figure(&map.axes[1].name, |(_, value)| value.label())
@@ -123,15 +125,8 @@ fn contour(map: &LoadMap) -> Table<(&Boundary, &Setting)> {
         .bare()
 }
 
-/// What was measured, as a table.
 fn points(map: &LoadMap) -> Table<(&Place, &LoadPoint)> {
-    let label = |place: &Place, axis: usize| {
-        map.axes[axis].values.get(place.at[axis]).map_or("", Setting::label).to_owned()
-    };
-    let objective = |point: &LoadPoint| {
-        let word = if point.holds { "holds" } else { "does not hold" };
-        format!("{word}: {}", verdict(point))
-    };
+    let label = |place: &Place, axis| label(&map.axes, axis, place.at).to_owned();
     Table::of(map.places.iter().filter_map(|place| Some((place, place.point.as_ref()?))))
         .figure(&map.axes[0].name, |(place, _)| label(place, 0))
         .figure(&map.axes[1].name, |(place, _)| label(place, 1))
@@ -139,11 +134,10 @@ fn points(map: &LoadMap) -> Table<(&Place, &LoadPoint)> {
         .figure("p50", |(_, point)| words::quantile(&point.latency, 0.5))
         .figure("p99", |(_, point)| words::quantile(&point.latency, 0.99))
         .figure("Errors", |(_, point)| words::count(point.errors))
-        .words("Objective", |(_, point)| objective(point))
+        .words("Objective", |(_, point)| judged(point))
         .bare()
 }
 
-/// The axes and the contour of a map, for machines.
 pub(super) fn frame(axes: &[Axis], contour: &[Boundary]) -> (Vec<Value>, Vec<Value>) {
     let axis = |axis: &Axis| {
         object! { name: axis.name, values: each(&axis.values, |one| one.quantity().number()) }

@@ -164,6 +164,12 @@ fn verdict(point: &LoadPoint) -> String {
     }
 }
 
+/// Whether a point holds, and why: `holds: read p99 92 % of its limit`.
+fn judged(point: &LoadPoint) -> String {
+    let word = if point.holds { "holds" } else { "does not hold" };
+    format!("{word}: {}", verdict(point))
+}
+
 /// The search as one object: the field `load_line` of the results.
 pub fn object(line: &LoadLine) -> Value {
     let answer = &line.answer;

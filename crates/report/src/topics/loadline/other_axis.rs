@@ -1,6 +1,6 @@
 //! What a search along another axis than the rate found: in words, on a page, and as an object.
 
-use crate::ground::markup::{Markup, plain, with_code};
+use crate::ground::markup::{Markup, paragraphs, under};
 use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
@@ -66,7 +66,6 @@ fn verdict(point: &AlongPoint) -> String {
     }
 }
 
-/// The points in the order of the axis, as the page and the object have them.
 fn table<'a>(line: &AlongLine, points: &[&'a AlongPoint]) -> Table<&'a AlongPoint> {
     let objective = |point: &AlongPoint| {
         let word = if point.excess <= 1.0 { "holds" } else { "does not hold" };
@@ -89,13 +88,10 @@ fn table<'a>(line: &AlongLine, points: &[&'a AlongPoint]) -> Table<&'a AlongPoin
 
 /// The section of a run that searched: the sentences and each point, in the order of the axis.
 pub fn section(line: &AlongLine) -> Markup {
-    let mut content = plain("h2", format!("Along {}", line.along));
-    content
-        .push(sentences(line).iter().map(|said| plain("p", with_code(said))).collect::<Markup>());
     let mut points: Vec<&AlongPoint> = line.points.iter().collect();
     points.sort_by_key(|point| point.value);
-    content.push(table(line, &points).scroll());
-    plain("section", content)
+    let table = table(line, &points).scroll();
+    under(format!("Along {}", line.along), [paragraphs(&sentences(line)), table])
 }
 
 /// The search as one object: the field `along` of the results.

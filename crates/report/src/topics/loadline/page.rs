@@ -1,8 +1,8 @@
 //! The load line on a page: latency against load, the sentences, and each point.
 
-use super::{sentences, verdict};
-use crate::ground::chart::{Line, Lines, Point, Scale};
-use crate::ground::markup::{Markup, plain, with_code};
+use super::{judged, sentences};
+use crate::ground::chart::{Line, Lines, Point, Scale, ends};
+use crate::ground::markup::{Markup, paragraphs, under};
 use crate::ground::moment::latency_words;
 use crate::ground::words;
 use crate::object;
@@ -21,11 +21,7 @@ const CURVES: [(&str, &str, f64); 4] = [
 
 /// The section of a run that searched; its curve stands first on the page.
 pub fn section(line: &LoadLine) -> Markup {
-    let told: Markup = sentences(line).iter().map(|said| plain("p", with_code(said))).collect();
-    let mut content = plain("h2", "Load line");
-    content.push(told);
-    content.push(table(line).scroll());
-    plain("section", content)
+    under("Load line", [paragraphs(&sentences(line)), table(line).scroll()])
 }
 
 /// Response times against the load, with the limits of the objective.
@@ -38,32 +34,21 @@ pub fn curve(line: &LoadLine) -> Markup {
         share if share < 0.0 => point.latency.mean_ns(),
         share => point.latency.quantile_ns(share).map(|ns| ns as f64),
     };
-    let figures = || {
-        points
-            .iter()
-            .flat_map(|point| CURVES.iter().filter_map(|(.., share)| figure(point, *share)))
-    };
-    let one = |(name, style, share): &(&'static str, &'static str, f64)| Line {
-        name: (*name).to_owned(),
-        style,
-        points: points
-            .iter()
-            .map(|point| Point {
-                x: point.tried.rate.unwrap_or(0.0),
-                y: figure(point, *share),
-                also: String::new(),
-            })
-            .collect(),
+    let one = |(name, style, share): (&str, &'static str, f64)| {
+        let at =
+            |point: &&LoadPoint| Point::at(point.tried.rate.unwrap_or(0.0), figure(point, share));
+        Line::new(name, style, points.iter().map(at))
     };
     let limits = line.objective.conditions.iter().filter_map(|condition| {
         let at_most = at_most(condition.limit)?;
-        let at = |rate: &f64| Point { x: *rate, y: Some(at_most), also: String::new() };
-        let ends = [rates.first()?, rates.last()?];
         let name = format!("limit: {} {}", condition.figure(), latency_words(at_most));
-        Some(Line { name, style: "line limit", points: ends.map(at).to_vec() })
+        let ends = [rates.first()?, rates.last()?];
+        Some(Line::new(name, "line limit", ends.map(|rate| Point::at(*rate, at_most))))
     });
-    let most = |condition: &Condition| at_most(condition.limit);
-    let drawn = || figures().chain(line.objective.conditions.iter().filter_map(most));
+    let lines: Vec<Line> = CURVES.map(one).into_iter().chain(limits).collect();
+    let allowed = line.objective.conditions.iter().filter_map(|one| at_most(one.limit));
+    let (least, most) =
+        allowed.fold(ends(&lines), |(least, most), ns| (ns.min(least), ns.max(most)));
     let chart = Lines {
         title: "Response time against load".to_owned(),
         description: sentences(line).join(" "),
@@ -73,9 +58,9 @@ pub fn curve(line: &LoadLine) -> Markup {
         ),
         x_name: "IOPS that were due",
         x_words: words::iops,
-        y: Scale::log_between(drawn().fold(f64::INFINITY, f64::min), drawn().fold(0.0, f64::max)),
+        y: Scale::log_between(least, most),
         y_words: |ns| words::latency(Some(ns.round() as u64)),
-        lines: CURVES.iter().map(one).chain(limits).collect(),
+        lines,
     };
     chart.render()
 }
@@ -92,13 +77,8 @@ fn at_most(limit: Limit) -> Option<f64> {
     }
 }
 
-/// The points, as the page and the object have them.
 pub(super) fn table(line: &LoadLine) -> Table<&LoadPoint> {
     let due = |point: &LoadPoint| point.tried.rate.map_or("closed loop".to_owned(), words::iops);
-    let holds = |point: &LoadPoint| {
-        let word = if point.holds { "holds" } else { "does not hold" };
-        format!("{word}: {}", verdict(point))
-    };
     let others = |point: &LoadPoint| {
         point.others.as_ref().map(|others| object! { ..others { host, share } })
     };
@@ -113,7 +93,7 @@ pub(super) fn table(line: &LoadLine) -> Table<&LoadPoint> {
         .figure("Max", |point| words::latency(point.latency.max_ns()))
         .field("latency_ns", |point| some_quantiles(&point.latency, "mean p50 p99 p99_9 max"))
         .known("errors", "Errors", |point| point.errors, words::count)
-        .words("Objective", holds)
+        .words("Objective", judged)
         .field("of_limit", |point| Some(point.of_limit).filter(|excess| excess.is_finite()))
         .field("worst", |point| point.worst.as_ref().map(Condition::figure))
         .field("holds", |point| point.holds)
@@ -124,6 +104,7 @@ pub(super) fn table(line: &LoadLine) -> Table<&LoadPoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use analysis::testing::Recorded;
     use model::search::Search;
     use model::{Nanos, Op, StageKind};
@@ -163,11 +144,9 @@ mod tests {
     fn the_line_is_told_with_what_it_rests_on_in_table_and_page() {
         let (_, table, page) = recorded("read p99 < 1ms", |rate| 100_000 + rate * 1_000);
         let told = table.lines().find(|text| text.starts_with("Load line: ")).expect("a headline");
-        assert!(told.contains("`read p99 < 1ms` held, measured twice. At "), "{told}");
-        assert!(told.contains("of its limit"), "{told}");
-        assert!(page.contains("Response time against load") && page.contains("closed loop"));
-        assert!(page.contains("does not hold: read p99 "));
-        assert!(page.contains("limit: read p99 1 ms") && page.contains("line limit"), "{page}");
+        has(told, &["`read p99 < 1ms` held, measured twice. At ", "of its limit"]);
+        has(&page, &["Response time against load", "closed loop", "does not hold: read p99 "]);
+        has(&page, &["limit: read p99 1 ms", "line limit"]);
         assert!(page.contains("<dt>Load line</dt>"), "the answer stands first: {page}");
     }
 
@@ -175,10 +154,7 @@ mod tests {
     fn an_objective_that_never_holds_is_told_as_such() {
         let (line, table, page) = recorded("mean < 1us", |_| 900_000);
         assert_eq!(line.answer.rate, None);
-        assert!(
-            table.contains("Load line: none. `mean < 1us` held at no rate, down to "),
-            "{table}"
-        );
+        has(&table, &["Load line: none. `mean < 1us` held at no rate, down to "]);
         assert!(page.contains("held at no rate"));
         let object = crate::topics::loadline::object(&line);
         assert_eq!(object["rate"], serde_json::Value::Null);

@@ -121,7 +121,6 @@ pub(super) fn purges(plan: &Plan) -> Option<String> {
     })
 }
 
-/// What the run writes, in words.
 pub(super) fn writes(plan: &Plan) -> String {
     let prepare = plan.prepare_bytes();
     let while_writing: u64 = plan

@@ -40,7 +40,6 @@ pub(super) fn layouts(plan: &Plan) -> String {
     }
 }
 
-/// What is made at a target.
 pub(super) fn made(plan: &Plan, host: &HostPlan, number: u32) -> String {
     let target = &host.targets[number as usize];
     let name = match &target.kind {

@@ -7,7 +7,6 @@ use crate::pens::terminal::{self, Want};
 use model::plan::{Point, Stop, Work};
 use model::{HostPlan, Plan, StageKind};
 
-/// The table of all points, within so many columns.
 pub(super) fn points(plan: &Plan, room: usize) -> String {
     let stage = |number: u32| plan.stages.get(plan.measure_stage(number)? as usize);
     let works = |(number, point)| {
@@ -17,10 +16,7 @@ pub(super) fn points(plan: &Plan, room: usize) -> String {
     let all: Vec<(u32, &Point, u32, &Work)> = (0..).zip(&plan.points).flat_map(works).collect();
     let name = |(_, point, index, work): (u32, &Point, u32, &Work)| {
         let repetition = plan.repeats().then_some(point.repetition);
-        let name = match words::sweep(&point.sweep, repetition).as_str() {
-            "" => work.workload.clone(),
-            axes => format!("{} ({axes})", work.workload),
-        };
+        let name = words::with_sweep(&work.workload, &point.sweep, repetition);
         // What runs at the same time as the line above it.
         if index > 0 { format!("+ {name}") } else { name }
     };

@@ -3,6 +3,7 @@
 use super::{
     Forecasts, Simulation, interval, left_open, left_out_lines, owners, parameter, seconds,
 };
+use crate::ground::gather::each_once;
 use crate::ground::words;
 use crate::pens::Table;
 use analysis::prediction::basis::Basis;
@@ -104,7 +105,6 @@ pub(super) fn difference(predicted: f64, simulated: f64) -> f64 {
     simulated / predicted.max(1e-12) - 1.0
 }
 
-/// A row with what its simulation came to, if it came to an end.
 type Simulated<'a> = (&'a Forecast, Option<&'a Simulation>);
 
 fn simulations<'a>(
@@ -152,12 +152,7 @@ fn not_sure(forecasts: &[Forecast], at_rates: &[AtRate]) -> Vec<String> {
     let unseen: Vec<&[Owner]> =
         rows.iter().map(|(unseen, _)| *unseen).filter(|unseen| !unseen.is_empty()).collect();
     if !unseen.is_empty() {
-        let mut open: Vec<Owner> = Vec::new();
-        for owner in unseen.iter().copied().flatten() {
-            if !open.contains(owner) {
-                open.push(*owner);
-            }
-        }
+        let open = each_once(unseen.iter().copied().flatten().copied());
         remarks.push(format!(
             "Extrapolated: {} of {} rows; {}.",
             unseen.len(),

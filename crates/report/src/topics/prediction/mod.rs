@@ -11,6 +11,7 @@ pub use json::{calibration as calibration_json, forecasts as forecasts_json};
 pub use refusal::{no_rows, not_parted, other_cluster, refusal};
 pub use table::calibration as calibration_table;
 
+use crate::ground::gather::grouped;
 use crate::ground::words;
 use analysis::prediction::basis::Basis;
 use analysis::prediction::calibration::Calibration;
@@ -97,7 +98,6 @@ pub(super) fn wide(rows: usize, all: usize) -> Option<String> {
     })
 }
 
-/// What a parameter is called in tables.
 pub(super) fn parameter(parameter: Parameter) -> &'static str {
     match parameter {
         Parameter::Read => "software per read",
@@ -123,23 +123,23 @@ pub(super) fn parameter(parameter: Parameter) -> &'static str {
     }
 }
 
-/// What holds requests.
-pub(super) fn owner(owner: Owner) -> &'static str {
+/// What holds requests: its stable word, and what people read.
+fn owner(owner: Owner) -> [&'static str; 2] {
     match owner {
-        Owner::Parameter(one) => parameter(one),
-        Owner::Layer(layer) => super::ceiling::layer(layer),
-        Owner::Beyond(Beyond::Sizes) => "sizes that differ",
-        Owner::Beyond(Beyond::FewPlaces) => "few places in use",
-        Owner::Beyond(Beyond::UnequalNodes) => "unequal nodes",
-        Owner::Beyond(Beyond::HotPlaces) => "hot places",
-        Owner::Beyond(Beyond::FewStreams) => "few streams",
-        Owner::Beyond(Beyond::Stripes) => "stripes with parity",
-        Owner::Beyond(Beyond::Sites) => "copies in either site",
+        Owner::Parameter(one) => [one.key(), parameter(one)],
+        Owner::Layer(layer) => [layer.code(), super::ceiling::layer(layer)],
+        Owner::Beyond(Beyond::Sizes) => ["sizes", "sizes that differ"],
+        Owner::Beyond(Beyond::FewPlaces) => ["few-places", "few places in use"],
+        Owner::Beyond(Beyond::UnequalNodes) => ["unequal-nodes", "unequal nodes"],
+        Owner::Beyond(Beyond::HotPlaces) => ["hot-places", "hot places"],
+        Owner::Beyond(Beyond::FewStreams) => ["few-streams", "few streams"],
+        Owner::Beyond(Beyond::Stripes) => ["stripes", "stripes with parity"],
+        Owner::Beyond(Beyond::Sites) => ["sites", "copies in either site"],
     }
 }
 
 pub(super) fn owners(all: &[Owner]) -> String {
-    all.iter().map(|one| owner(*one)).collect::<Vec<_>>().join(", ")
+    all.iter().map(|one| owner(*one)[1]).collect::<Vec<_>>().join(", ")
 }
 
 /// What leaves rows open: what fitted rows say too little of, and what no row could say.
@@ -153,27 +153,14 @@ pub(super) fn left_open(all: &[Owner]) -> String {
         .join("; ")
 }
 
-/// A stable word of what holds requests.
-pub(super) fn owner_code(owner: Owner) -> &'static str {
-    match owner {
-        Owner::Parameter(one) => one.key(),
-        Owner::Layer(layer) => layer.code(),
-        Owner::Beyond(Beyond::Sizes) => "sizes",
-        Owner::Beyond(Beyond::FewPlaces) => "few-places",
-        Owner::Beyond(Beyond::UnequalNodes) => "unequal-nodes",
-        Owner::Beyond(Beyond::HotPlaces) => "hot-places",
-        Owner::Beyond(Beyond::FewStreams) => "few-streams",
-        Owner::Beyond(Beyond::Stripes) => "stripes",
-        Owner::Beyond(Beyond::Sites) => "sites",
-    }
+pub(super) fn owner_code(one: Owner) -> &'static str {
+    owner(one)[0]
 }
 
-/// A time or a share.
 pub(super) fn value(parameter: Parameter, value: f64) -> String {
     if parameter.is_share() { words::share(value) } else { seconds(value) }
 }
 
-/// `1.25 ms`.
 pub(super) fn seconds(seconds: f64) -> String {
     Nanos((seconds * 1e9).round().clamp(0.0, 1e18) as u64).to_string()
 }
@@ -183,61 +170,37 @@ pub(super) fn interval(range: Range) -> String {
     format!("{} to {}", words::iops(range.low), words::iops(range.high))
 }
 
-/// Why a row is left out.
-fn why_left_out(why: LeftOut) -> &'static str {
+/// Why a row is left out: a stable word, and what people read.
+fn why_left_out(why: LeftOut) -> [&'static str; 2] {
     match why {
-        LeftOut::Metadata => "mixed operations on whole files are not predicted",
-        LeftOut::FixedRate => "its rate was given",
-        LeftOut::Thinks => "its workers rest between requests",
-        LeftOut::SeveralAtOnce => "several workloads run at the same time",
-        LeftOut::Trims => "trims are not predicted",
-        LeftOut::NotMeasured => "it was not measured to its end",
-        LeftOut::NoRate => "it is no rate of requests",
-        LeftOut::LoadUntold => "its load is incomplete",
-        LeftOut::OthersFiles => "it looks at files that another host made",
-        LeftOut::SharedFile => "hosts write one file in turn",
-        LeftOut::Order => "its streams, strides, backward or listed places are not predicted",
-        LeftOut::OfACurve => "it is a curve's peak or plateau",
-        LeftOut::OfAnEvent => "it is of an event",
-        LeftOut::OtherWay => "its simulated migration is not predicted",
+        LeftOut::Metadata => ["metadata", "mixed operations on whole files are not predicted"],
+        LeftOut::FixedRate => ["fixed-rate", "its rate was given"],
+        LeftOut::Thinks => ["thinks", "its workers rest between requests"],
+        LeftOut::SeveralAtOnce => ["several-at-once", "several workloads run at the same time"],
+        LeftOut::Trims => ["trims", "trims are not predicted"],
+        LeftOut::NotMeasured => ["not-measured", "it was not measured to its end"],
+        LeftOut::NoRate => ["no-rate", "it is no rate of requests"],
+        LeftOut::LoadUntold => ["load-untold", "its load is incomplete"],
+        LeftOut::OthersFiles => ["others-files", "it looks at files that another host made"],
+        LeftOut::SharedFile => ["shared-file", "hosts write one file in turn"],
+        LeftOut::Order => {
+            ["order", "its streams, strides, backward or listed places are not predicted"]
+        }
+        LeftOut::OfACurve => ["of-a-curve", "it is a curve's peak or plateau"],
+        LeftOut::OfAnEvent => ["of-an-event", "it is of an event"],
+        LeftOut::OtherWay => ["other-way", "its simulated migration is not predicted"],
     }
 }
 
-/// A stable word of the reason.
 pub(super) fn left_out_code(why: LeftOut) -> &'static str {
-    match why {
-        LeftOut::Metadata => "metadata",
-        LeftOut::FixedRate => "fixed-rate",
-        LeftOut::Thinks => "thinks",
-        LeftOut::SeveralAtOnce => "several-at-once",
-        LeftOut::Trims => "trims",
-        LeftOut::NotMeasured => "not-measured",
-        LeftOut::NoRate => "no-rate",
-        LeftOut::LoadUntold => "load-untold",
-        LeftOut::OthersFiles => "others-files",
-        LeftOut::SharedFile => "shared-file",
-        LeftOut::Order => "order",
-        LeftOut::OfACurve => "of-a-curve",
-        LeftOut::OfAnEvent => "of-an-event",
-        LeftOut::OtherWay => "other-way",
-    }
+    why_left_out(why)[0]
 }
 
 /// The rows that were left out, those of one reason in one line.
 pub(super) fn left_out_lines(all: &[(String, LeftOut)]) -> Vec<String> {
-    let mut reasons: Vec<LeftOut> = Vec::new();
-    for (_, why) in all {
-        if !reasons.contains(why) {
-            reasons.push(*why);
-        }
-    }
-    let line = |why: &LeftOut| {
-        let names: Vec<&str> =
-            all.iter().filter(|(_, other)| other == why).map(|(name, _)| name.as_str()).collect();
-        let shown = names.iter().take(3).copied().collect::<Vec<_>>().join("; ");
-        let more = names.len().saturating_sub(3);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("Left out, {}: {shown}{more}.", why_left_out(*why))
+    let reasons = grouped(all.iter().map(|(name, why)| (*why, name.clone())));
+    let line = |(why, names): (LeftOut, Vec<String>)| {
+        format!("Left out, {}: {}.", why_left_out(why)[1], words::first_of(&names, 3, "; "))
     };
-    reasons.iter().map(line).collect()
+    reasons.into_iter().map(line).collect()
 }

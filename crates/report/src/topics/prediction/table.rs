@@ -3,6 +3,7 @@
 use super::{
     Calibrated, interval, left_open, left_out_lines, owner_code, owners, parameter, value,
 };
+use crate::ground::gather::each_once;
 use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
@@ -71,7 +72,6 @@ pub(super) fn rows(judged: &[Judged]) -> Table<&Judged> {
         .field("load", |one| load(&one.row.load))
 }
 
-/// A load for machines.
 pub(super) fn load(load: &Load) -> Value {
     object! {
         workload: load.workload.name, read_share: load.workload.read_share(),
@@ -82,7 +82,6 @@ pub(super) fn load(load: &Load) -> Value {
     }
 }
 
-/// Published figures that follow from predicted rates.
 pub(super) fn followed(all: &[Followed]) -> Table<&Followed> {
     let of = |one: &Followed, value: f64| figure(one.figure.quantity, value);
     let published = |one: &Followed| match one.figure.up_to {
@@ -205,12 +204,7 @@ fn remarks(calibrated: &Calibrated<'_>) -> Vec<String> {
         remarks
             .push("Most informative runs, on all hosts (-t DIRECTORY, --hosts NAMES):".to_owned());
         // One run of whole files has all of their operations.
-        let mut commands: Vec<String> = Vec::new();
-        for command in calibration.proposed.iter().map(command) {
-            if !commands.contains(&command) {
-                commands.push(command);
-            }
-        }
+        let commands = each_once(calibration.proposed.iter().map(command));
         remarks.extend(commands.iter().map(|command| format!("  {command}")));
     }
     remarks.push(format!(

@@ -3,6 +3,7 @@
 use super::figure;
 use crate::ground::chart::{Group, Groups, Step};
 use crate::ground::markup::{Markup, classed};
+use crate::ground::words::three_digits;
 use analysis::published::{Beside, Comparison, Quantity};
 
 /// Figures further apart than this stand on an axis of factors.
@@ -10,35 +11,16 @@ const MOST_ON_A_LINE: f64 = 30.0;
 /// More bars than this are no picture.
 const MOST_BARS: usize = 80;
 
-/// A kind of figure with a chart of its own.
-struct Kind {
-    quantity: Quantity,
-    title: &'static str,
-    words: fn(f64) -> String,
-}
+struct Kind(Quantity, &'static str, fn(f64) -> String);
 
 const KINDS: [Kind; 5] = [
-    Kind { quantity: Quantity::Iops, title: "Rates", words: |v| figure(Quantity::Iops, v) },
-    Kind {
-        quantity: Quantity::BytesPerSecond,
-        title: "Throughput",
-        words: |v| figure(Quantity::BytesPerSecond, v),
-    },
-    Kind {
-        quantity: Quantity::MeanLatency,
-        title: "Mean latencies",
-        words: |v| figure(Quantity::MeanLatency, v),
-    },
-    Kind {
-        quantity: Quantity::PortBits,
-        title: "Port traffic",
-        words: |v| figure(Quantity::PortBits, v),
-    },
-    Kind {
-        quantity: Quantity::Threads,
-        title: "Threads at the peak and at the knee",
-        words: |v| figure(Quantity::Threads, v),
-    },
+    Kind(Quantity::Iops, "Rates", |v| figure(Quantity::Iops, v)),
+    Kind(Quantity::BytesPerSecond, "Throughput", |v| figure(Quantity::BytesPerSecond, v)),
+    Kind(Quantity::MeanLatency, "Mean latencies", |v| figure(Quantity::MeanLatency, v)),
+    Kind(Quantity::PortBits, "Port traffic", |v| figure(Quantity::PortBits, v)),
+    Kind(Quantity::Threads, "Threads at the peak and at the knee", |v| {
+        figure(Quantity::Threads, v)
+    }),
 ];
 
 /// The charts; none of a kind of which the run has nothing.
@@ -47,16 +29,16 @@ pub(super) fn charts(comparison: &Comparison) -> Markup {
     if charts == Markup::new() { charts } else { classed("div", "charts", charts) }
 }
 
-fn chart(comparison: &Comparison, kind: &Kind) -> Option<Markup> {
+fn chart(comparison: &Comparison, Kind(quantity, title, words): &Kind) -> Option<Markup> {
     let drawn: Vec<&Beside> = comparison
         .figures
         .iter()
-        .filter(|beside| beside.quantity == Some(kind.quantity) && !is_told(comparison, beside))
+        .filter(|beside| beside.quantity == Some(*quantity) && !is_told(comparison, beside))
         .collect();
     if !drawn.iter().any(|beside| beside.run.is_ok()) || drawn.len() * 2 > MOST_BARS {
         return None;
     }
-    let groups: Vec<Group> = drawn.iter().map(|beside| group(beside, kind.words)).collect();
+    let groups: Vec<Group> = drawn.iter().map(|beside| group(beside, *words)).collect();
     let figures = || {
         let bars = groups.iter().flat_map(|group| &group.bars);
         bars.filter_map(|bar| bar.figure).filter(|figure| *figure > 0.0)
@@ -64,8 +46,8 @@ fn chart(comparison: &Comparison, kind: &Kind) -> Option<Markup> {
     let (least, most) = (figures().fold(f64::INFINITY, f64::min), figures().fold(0.0, f64::max));
     let is_wide = most > MOST_ON_A_LINE * least;
     let scale = if is_wide { " (log10)" } else { "" };
-    let title = format!("{}: published, and of the run{scale}", kind.title);
-    let chart = Groups { title, words: kind.words, groups };
+    let title = format!("{title}: published, and of the run{scale}");
+    let chart = Groups { title, words: *words, groups };
     Some(if is_wide { chart.render_by_factors() } else { chart.render() })
 }
 
@@ -79,21 +61,23 @@ fn is_told(comparison: &Comparison, beside: &Beside) -> bool {
 }
 
 fn group(beside: &Beside, words: fn(f64) -> String) -> Group {
-    let step =
-        |label: &str, figure, note| Step { label: label.to_owned(), figure, ceiling: None, note };
     let upper = beside.up_to.map_or_else(String::new, |to| format!(" to {}", words(to)));
     let run = beside.run.as_ref().ok().map(|run| run.value);
     let ratio =
-        beside.ratio().map_or_else(String::new, |ratio| format!(" · × {}", super::ratio(ratio)));
+        beside.ratio().map_or_else(String::new, |ratio| format!(" · × {}", three_digits(ratio)));
     Group {
         name: format!("{}, {}: {}", beside.workload, beside.scenario, beside.name),
-        bars: vec![step("published", Some(beside.published.value), upper), step("run", run, ratio)],
+        bars: vec![
+            Step::new("published", beside.published.value, upper),
+            Step::new("run", run, ratio),
+        ],
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use analysis::published::{Missing, Side};
 
     fn beside(quantity: Quantity, published: f64, run: Result<f64, Missing>) -> Beside {
@@ -120,8 +104,7 @@ mod tests {
         };
         let drawn = charts(&held).into_string();
         assert_eq!(drawn.matches("<figure").count(), 1, "{drawn}");
-        assert!(drawn.contains("Rates: published, and of the run<"), "{drawn}");
-        assert!(drawn.contains("100 · × 0.50") && drawn.contains("w &lt;b&gt;"), "{drawn}");
+        has(&drawn, &["Rates: published, and of the run<", "100 · × 0.50", "w &lt;b&gt;"]);
         held.figures.push(beside(rate, 9_000.0, Err(Missing::NotMeasured)));
         let drawn = charts(&held).into_string();
         assert!(drawn.contains("(log10)") && drawn.contains(">–<"), "{drawn}");

@@ -2,7 +2,8 @@
 
 mod charts;
 
-use crate::ground::markup::{Markup, classed, list, plain};
+use crate::ground::gather::each_once;
+use crate::ground::markup::{Markup, classed, list, under};
 use crate::ground::words;
 use crate::pens::{Table, dash, terminal};
 use analysis::published::{
@@ -18,20 +19,16 @@ pub fn table(published: &Published, comparison: &Comparison, scale: Scale) -> St
     let mut columns = beside(comparison).columns();
     columns.retain(|column| !column.is_empty());
     text.push_str(&terminal::render(&columns));
-    notes(published, comparison, scale)
-        .iter()
-        .for_each(|note| text.push_str(&format!("- {note}\n")));
-    text
+    text + &words::items(notes(published, comparison, scale))
 }
 
 /// The section of the page.
 pub fn section(published: &Published, comparison: &Comparison, scale: Scale) -> Markup {
     let title = format!("Beside {}", published.report.name.value);
     let source = format!("Published in: {}.", published.report.source.value);
-    plain(
-        "section",
+    under(
+        title,
         [
-            plain("h2", title),
             classed("p", "lead", source),
             charts::charts(comparison),
             beside(comparison).scroll(),
@@ -80,22 +77,13 @@ fn beside(comparison: &Comparison) -> Table<&Beside> {
         .words("figure", |one| &one.name)
         .figure("published", published)
         .figure("run", measured)
-        .figure("ratio", |one| one.ratio().map(ratio))
+        .figure("ratio", |one| one.ratio().map(words::three_digits))
         .figure("error", |one| one.error().map(error))
         .figure("per node: published", |one| part(one, Some(one.published), nodes))
         .figure("run", |one| part(one, run(one), nodes))
         .figure("per drive: published", |one| part(one, Some(one.published), drives))
         .figure("run", |one| part(one, run(one), drives))
         .figure("of the ceiling: published / run", of_ceiling)
-}
-
-/// `0.52` or `31.9`: the run's figure ÷ the published one.
-fn ratio(ratio: f64) -> String {
-    match ratio {
-        v if v >= 99.95 => words::count(v.round() as u64),
-        v if v >= 9.995 => format!("{v:.1}"),
-        v => format!("{v:.2}"),
-    }
 }
 
 /// `-48.1 %`, `+5.0 points` or `within`.
@@ -122,7 +110,6 @@ pub(crate) fn figure(quantity: Quantity, value: f64) -> String {
     }
 }
 
-/// What is to be said of a row's run side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Remark<'a> {
     /// Why there is none.
@@ -150,10 +137,9 @@ impl<'a> Remark<'a> {
             Remark::Computed(apart) => {
                 let computed = "computed: rate × demand of a request on the testbed (utilisation \
                                 law); no kernel saw the load of a simulation.";
-                if apart.is_empty() {
-                    computed.to_owned()
-                } else {
-                    format!("{computed} And {}", not_the_same(apart))
+                match apart {
+                    [] => computed.to_owned(),
+                    apart => format!("{computed} And {}", not_the_same(apart)),
                 }
             }
         }
@@ -162,12 +148,7 @@ impl<'a> Remark<'a> {
 
 /// Each remark on some figure's place, once, in the order of the table, with its letters.
 fn remarks(comparison: &Comparison) -> Vec<(Remark<'_>, String)> {
-    let mut found: Vec<Remark<'_>> = Vec::new();
-    for remark in comparison.figures.iter().filter_map(Remark::of) {
-        if !found.contains(&remark) {
-            found.push(remark);
-        }
-    }
+    let found = each_once(comparison.figures.iter().filter_map(Remark::of));
     found.into_iter().zip(0..).map(|(remark, number)| (remark, letters(number))).collect()
 }
 
@@ -188,7 +169,6 @@ fn not_the_same(apart: &[LoadDifference]) -> String {
     format!("not the same load: {}.", parts.join("; "))
 }
 
-/// In what a load is another one, the run's side first.
 fn difference(apart: &LoadDifference) -> String {
     match apart {
         LoadDifference::Footprint { published, run } => {
@@ -227,7 +207,6 @@ fn difference(apart: &LoadDifference) -> String {
     }
 }
 
-/// Why the run has nothing there, and what would.
 fn why(missing: &Missing) -> String {
     match missing {
         Missing::NotOfARun(said) if said.is_empty() => {
@@ -263,7 +242,6 @@ fn why(missing: &Missing) -> String {
     }
 }
 
-/// What to know of the table.
 fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<String> {
     let mut notes: Vec<String> = remarks(comparison)
         .iter()

@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::{has, lacks};
 use model::{Bytes, Fraction};
 
 fn comparison(share: f64, run: Result<Side, Missing>) -> (Published, Comparison) {
@@ -27,12 +28,8 @@ fn figures_stand_per_node_and_drive_with_what_to_know_of_them() {
     let run = Side { value: 900.0, nodes: Some(3), drives: None, share: Some(0.25) };
     let (published, held) = comparison(0.5, Ok(run));
     let text = table(&published, &held, Scale::both(Fraction::one_in(100)));
-    for word in ["8,000", "900", "2,000", "300", "500", "50 % / 25 %", "shrunk", "About."] {
-        assert!(text.contains(word), "{word}: {text}");
-    }
-    assert!(
-        !text.contains("above the ceiling") && !text.contains("--testbed") && !text.contains("(a)")
-    );
+    has(&text, &["8,000", "900", "2,000", "300", "500", "50 % / 25 %", "shrunk", "About."]);
+    lacks(&text, &["above the ceiling", "--testbed", "(a)"]);
     let page = section(&published, &held, Scale::FULL).into_string();
     assert!(page.contains("w &lt;b&gt;") && !page.contains("shrunk"), "{page}");
     let unknown = Side { value: 900.0, ..Side::default() };
@@ -44,11 +41,7 @@ fn figures_stand_per_node_and_drive_with_what_to_know_of_them() {
 fn a_reference_above_its_own_ceiling_and_what_was_not_measured_are_told() {
     let (published, held) = comparison(1.2, Err(Missing::NotMeasured));
     let text = table(&published, &held, Scale::FULL);
-    assert!(
-        text.contains("above the ceiling of its own testbed")
-            && text.contains("completed no point"),
-        "{text}"
-    );
+    has(&text, &["above the ceiling of its own testbed", "completed no point"]);
     assert!(!text.contains("--testbed"), "it would not help: {text}");
 }
 
@@ -63,10 +56,7 @@ fn figures_of_no_run_stand_as_printed_and_each_reason_once() {
     let text = table(&published, &held, Scale::FULL);
     assert_eq!(text.matches("96 %").count(), 2, "{text}");
     assert_eq!((text.matches("– (a)").count(), text.matches("– (b)").count()), (2, 1), "{text}");
-    assert!(
-        text.contains("- (a) It is a size.") && text.contains("- (b) ports and CPUs"),
-        "{text}"
-    );
+    has(&text, &["- (a) It is a size.", "- (b) ports and CPUs"]);
     assert!(section(&published, &held, Scale::FULL).into_string().contains("– (b)"));
 }
 
@@ -157,5 +147,8 @@ fn a_ratio_and_an_error_stand_beside_each_figure() {
     };
     held.figures = vec![points];
     assert!(said(&held).contains("-26.0 points"), "{}", said(&held));
-    assert_eq!([0.005, 3.0, 31.94, 1_234.0].map(ratio), ["0.01", "3.00", "31.9", "1,234"]);
+    assert_eq!(
+        [0.005, 3.0, 31.94, 1_234.0].map(words::three_digits),
+        ["0.01", "3.00", "31.9", "1,234"]
+    );
 }

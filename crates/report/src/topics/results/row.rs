@@ -23,10 +23,7 @@ pub fn style_of(row: &ResultRow) -> &'static str {
 
 /// The workload's name with the values of its sweep.
 pub fn name(row: &ResultRow) -> String {
-    match words::sweep(&row.sweep, row.repetition).as_str() {
-        "" => row.workload.clone(),
-        axes => format!("{} ({axes})", row.workload),
-    }
+    words::with_sweep(&row.workload, &row.sweep, row.repetition)
 }
 
 /// An operation on files that reached less of the ceiling of its bytes than this is bound by
@@ -54,19 +51,15 @@ pub fn most_bytes_per_s(reached: &Reached) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
+    use crate::testing::begun;
     use catalogue::Cluster;
-    use model::StageKind;
 
     #[test]
     fn a_ceiling_of_bytes_that_files_come_nowhere_near_is_in_no_chart() {
         let suite = "[layout]\nkind = \"tree\"\n[tree]\nfiles = 64\nsize = \
                      \"4KiB\"\n[[workload]]\nname = \"names\"\nkind = \"metadata\"\noperations = \
                      [\"create\"]\n";
-        let mut recorded = Recorded::new(suite);
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Create, &[1_000; 50])]);
-        let record = recorded.record();
+        let record = begun(suite, &[(Op::Create, &[1_000; 50])]);
         let rows = analysis::results(&record);
         let shown = |write: &str| {
             let text = format!(

@@ -23,7 +23,6 @@ pub enum By {
 }
 
 impl By {
-    /// The head of the column that names the parts.
     fn head(self) -> &'static str {
         match self {
             By::Host => "host",
@@ -32,7 +31,6 @@ impl By {
         }
     }
 
-    /// The parts of a result.
     fn shares(self, record: &Record, row: &ResultRow) -> Vec<Share> {
         match self {
             By::Host => analysis::by_host(record, row),

@@ -3,6 +3,7 @@
 use super::{By, windowed};
 use crate::ground::words;
 use crate::pens::Table;
+use crate::topics::results::row::name;
 use analysis::{ResultRow, Share};
 use model::Record;
 
@@ -15,10 +16,7 @@ pub fn results(record: &Record, by: By, is_whole: bool) -> String {
 }
 
 fn one(row: &ResultRow, shares: Vec<Share>, by: By, is_whole: bool) -> String {
-    let title = match words::sweep(&row.sweep, row.repetition).as_str() {
-        "" => format!("{}, {}", row.workload, row.ops.name()),
-        sweep => format!("{} ({sweep}), {}", row.workload, row.ops.name()),
-    };
+    let title = format!("{}, {}", name(row), row.ops.name());
     if shares.is_empty() {
         return format!("{title}: no part has a {}\n", by.head());
     }
@@ -84,6 +82,7 @@ pub(super) fn parts<'a>(row: &ResultRow, shares: &'a [Share], by: By) -> Table<&
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{W, has};
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
 
@@ -106,13 +105,13 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_has_no_parts() {
-        let record = Recorded::new("[[workload]]\nname = \"w\"\n").record();
+        let record = Recorded::new(W).record();
         assert_eq!(results(&record, By::Host, true), "");
     }
 
     #[test]
     fn of_many_hosts_the_ends_and_the_spread_are_told_and_on_request_all() {
-        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 101);
+        let mut recorded = Recorded::with_hosts(W, 101);
         let stage = recorded.stage(StageKind::Measure);
         for host in 0..101 {
             let done = vec![100_000; host as usize + 1];
@@ -120,9 +119,7 @@ mod tests {
         }
         let told = results(&recorded.record(), By::Host, false);
         assert_eq!(told.lines().count(), 2 + 20 + 2, "{told}");
-        assert!(
-            told.contains("the 10 fastest and the 10 slowest of 101; --all shows the other 81")
-        );
+        has(&told, &["the 10 fastest and the 10 slowest of 101; --all shows the other 81"]);
         let spread = "spread of IOPS: lowest 1.00, 10 % 11.0, median 51.0, 90 % 91.0, highest 101";
         assert!(told.contains(spread), "{told}");
         let all = results(&recorded.record(), By::Host, true);

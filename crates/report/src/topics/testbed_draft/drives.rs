@@ -5,7 +5,6 @@ use catalogue::devices::recognise;
 use model::inventory::{Media, MountFacts};
 use model::testbed::{DeviceFacts, HostFacts};
 
-/// Drives that are alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::topics) struct Kind {
     /// The kernel's model; empty where it tells none.
@@ -66,7 +65,6 @@ fn class(media: Media) -> &'static str {
     }
 }
 
-/// Writes the drives of a host.
 pub(super) fn write(draft: &mut Draft, host: &HostFacts) {
     let kinds = kinds(host);
     let has_only_boot = kinds.iter().all(|kind| kind.is_boot);

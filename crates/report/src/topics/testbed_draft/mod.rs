@@ -24,7 +24,6 @@ pub struct TestbedDraft {
     pub questions: usize,
 }
 
-/// Hosts that a comment names; more are counted.
 const MOST_NAMED: usize = 8;
 
 /// Drafts the testbed `name`, whose storage nodes are `hosts`. `unix_ns` is the wall clock, in ns
@@ -77,11 +76,9 @@ fn remote_storage(draft: &mut Draft, hosts: &[HostFacts]) {
 
 fn nodes(draft: &mut Draft, name: &str, group: &Group<'_>) {
     draft.table("[[nodes]]");
-    let names: Vec<String> =
-        group.hosts.iter().take(MOST_NAMED).map(|host| comment(&host.hostname)).collect();
-    let more = group.hosts.len() - names.len();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    draft.remark(&format!("{}{more}: {}.", names.join(", "), comment(processor(group.hosts[0]))));
+    let names: Vec<String> = group.hosts.iter().map(|host| comment(&host.hostname)).collect();
+    let names = words::first_of(&names, MOST_NAMED, ", ");
+    draft.remark(&format!("{names}: {}.", comment(processor(group.hosts[0]))));
     draft.text("name", name);
     draft.number("count", group.hosts.len() as u64);
     let inventory = &group.hosts[0].inventory;

@@ -71,7 +71,6 @@ fn speed(mbit: u32) -> String {
     }
 }
 
-/// Writes the ports of a host.
 pub(super) fn write(draft: &mut Draft, host: &HostFacts) {
     let all = ports(host);
     let told = |port: &Port| {

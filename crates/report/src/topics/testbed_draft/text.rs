@@ -3,7 +3,6 @@
 
 use super::TestbedDraft;
 
-/// A file that is being written.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     text: String,

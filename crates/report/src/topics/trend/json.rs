@@ -9,7 +9,6 @@ use analysis::trend::{
     ExcludedRun, Followed, LevelChange, Trend, TrendPoint, Value as Figure, Why,
 };
 
-/// The version of the object's layout.
 const FORMAT: u32 = 1;
 
 /// A trend, and what the conditions of `--fail-if` found in it, as one object.

@@ -10,7 +10,8 @@ pub use table::table;
 
 use crate::ground::words;
 use crate::topics::compare::{metric, percent, said};
-use analysis::trend::{ExcludedRun, Followed, LevelChange, Trend, Why};
+use analysis::compare::Difference;
+use analysis::trend::{ExcludedRun, Followed, LevelChange, Trend, TrendPoint, Why};
 use model::Record;
 
 /// A run as people call it, and what the record says.
@@ -22,7 +23,6 @@ pub struct Named<'a> {
     pub record: &'a Record,
 }
 
-/// How the figures are to be read.
 pub(crate) const LEGEND: &str = "A change is reported from three runs of the new level on, if \
      it is 5 % or more. At most 5 % of trends without a change report one. The latest run is \
      compared with the runs since the last change. Its 95 % interval includes the spread of a \
@@ -30,7 +30,6 @@ pub(crate) const LEGEND: &str = "A change is reported from three runs of the new
      that barely excludes 0 may still be no difference. CPU is that of the load generators per \
      request.";
 
-/// The run at a place of the trend.
 pub(crate) fn run<'a>(trend: &Trend, runs: &[Named<'a>], place: usize) -> Option<Named<'a>> {
     runs.get(*trend.runs.get(place)?).copied()
 }
@@ -45,7 +44,6 @@ pub fn set_apart(trend: &Trend, runs: &[Named<'_>]) -> Vec<String> {
     trend.apart.iter().map(|found| apart(found, runs)).collect()
 }
 
-/// Why a run is set apart, as a sentence.
 fn apart(apart: &ExcludedRun, runs: &[Named<'_>]) -> String {
     let name = runs.get(apart.run).map_or("?", |run| run.name);
     let why = match &apart.why {
@@ -108,12 +106,15 @@ fn version(record: &Record) -> String {
     format!("Plimsoll {}", record.version)
 }
 
-/// Runs in which the point did other work, as sentences.
-pub(crate) fn other_work(
-    point: &analysis::trend::TrendPoint,
-    trend: &Trend,
-    runs: &[Named<'_>],
-) -> Vec<String> {
+pub(crate) fn latest<'a>(
+    trend: &'a Trend,
+    here: &'a TrendPoint,
+) -> impl Iterator<Item = &'a Difference> {
+    let mut points = trend.latest.others.iter().flat_map(|other| &other.points);
+    points.find(|point| point.key == here.key).into_iter().flat_map(|point| &point.differences)
+}
+
+pub(crate) fn other_work(point: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Vec<String> {
     let sentence = |(place, unlike): &(usize, Vec<analysis::compare::Unlike>)| {
         let name = run(trend, runs, *place).map_or("?", |run| run.name);
         let why: Vec<String> = unlike.iter().map(|unlike| said(unlike, "the point")).collect();

@@ -1,8 +1,8 @@
 //! A trend as a page: what changed, then a chart of each figure of each point.
 
-use super::{LEGEND, Named, change, few_runs, other_work, run, set_apart};
+use super::{LEGEND, Named, change, few_runs, latest, other_work, run, set_apart};
 use crate::ground::chart::{Line, Lines, Point, Scale};
-use crate::ground::markup::{Markup, classed, list, plain};
+use crate::ground::markup::{Markup, classed, list, plain, under};
 use crate::ground::moment::date_words;
 use crate::ground::page::document;
 use crate::ground::words;
@@ -22,10 +22,7 @@ pub fn page(trend: &Trend, runs: &[Named<'_>]) -> String {
         head.push(classed("p", "lead", format!("{} to {}", began(first), began(last))));
     }
     let mut body = plain("header", head);
-    body.push(plain(
-        "section",
-        [plain("h2", "What changed"), changes(trend, runs), plain("p", LEGEND)],
-    ));
+    body.push(under("What changed", [changes(trend, runs), plain("p", LEGEND)]));
     body.push(trend.points.iter().map(|point| section(point, trend, runs)).collect::<Markup>());
     body.push(plain("section", [plain("h2", "The runs"), listed(trend, runs)]));
     document(format!("{suite} over {count}: Plimsoll trend"), body)
@@ -53,13 +50,7 @@ fn changes(trend: &Trend, runs: &[Named<'_>]) -> Markup {
 
 fn section(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Markup {
     let mut content = plain("h2", format!("{} {}", point(&here.key), here.key.ops.name()));
-    let latest = trend
-        .latest
-        .others
-        .iter()
-        .flat_map(|other| &other.points)
-        .find(|point| point.key == here.key);
-    content.push(list(latest.iter().flat_map(|point| &point.differences).map(|found| {
+    content.push(list(latest(trend, here).map(|found| {
         let (figure, by, ends) =
             (metric(found.metric), percent(found.percent), interval(found.interval));
         format!("The latest run against its level: {figure} {by} ({ends}): {}.", verdict(found))
@@ -76,7 +67,6 @@ fn section(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Markup {
     plain("section", content)
 }
 
-/// The words of a value on the axis of each figure.
 fn words_of(metric: Metric) -> fn(f64) -> String {
     match metric {
         Metric::Iops => |value_iops| value(Metric::Iops, value_iops),
@@ -96,16 +86,11 @@ fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Marku
         run(trend, runs, place).map_or(0.0, |run| run.record.started_unix_ns as f64 / 1e9)
     };
     let line = |name: &str, style, pick: fn(&Value) -> Option<f64>| {
-        let place = |(place, found): (usize, &Option<Value>)| Point {
-            x: began(place),
-            y: found.as_ref().and_then(pick).map(|value| value.max(0.0) / unit),
-            also: String::new(),
+        let place = |(place, found): (usize, &Option<Value>)| {
+            let value = found.as_ref().and_then(pick);
+            Point::at(began(place), value.map(|value| value.max(0.0) / unit))
         };
-        Line {
-            name: name.to_owned(),
-            style,
-            points: followed.values.iter().enumerate().map(place).collect(),
-        }
+        Line::new(name, style, followed.values.iter().enumerate().map(place))
     };
     let name = metric(followed.metric);
     let chart = Lines {

@@ -1,6 +1,6 @@
 //! A trend for the terminal.
 
-use super::{LEGEND, Named, change, few_runs, other_work, run, set_apart};
+use super::{LEGEND, Named, change, few_runs, latest, other_work, run, set_apart};
 use crate::ground::folding::folded;
 use crate::ground::words;
 use crate::pens::Table;
@@ -81,13 +81,7 @@ fn block(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>], room: Option<usiz
         );
     }
     text.extend(other_work(here, trend, runs).iter().map(|sentence| format!("  {sentence}\n")));
-    let latest = trend
-        .latest
-        .others
-        .iter()
-        .flat_map(|other| &other.points)
-        .find(|point| point.key == here.key);
-    for found in latest.iter().flat_map(|point| &point.differences) {
+    for found in latest(trend, here) {
         text.push_str(&format!(
             "  latest run: {} {} against its level ({}): {}\n",
             metric(found.metric),

@@ -104,7 +104,6 @@ fn who(runs: &[OtherRun]) -> Sentence {
     runs.iter().map(note::who).collect::<Vec<_>>().join("; ").into()
 }
 
-/// `10,000 IOPS`.
 fn rate(rate: Rate) -> Sentence {
     let value = match rate {
         Rate::Iops { milli } => milli as f64 / 1e3,

@@ -1,7 +1,7 @@
 //! How the hosts of a measurement went over time in which something happened: a sum hides that two
 //! of ten starved.
 
-use crate::ground::chart::{Line, Lines, Point, Scale};
+use crate::ground::chart::{Line, Lines, Point, Scale, ends};
 use crate::ground::markup::Markup;
 use crate::ground::moment::time_words;
 use crate::ground::words;
@@ -47,26 +47,15 @@ fn lines(record: &Record, all: &[HostSeries], first_s: f64) -> Option<Lines> {
     };
     let mut order: Vec<&HostSeries> = all.iter().collect();
     order.sort_by(|a, b| lowest(a).total_cmp(&lowest(b)).then(a.host.cmp(&b.host)));
-    let point = |(end_s, rate): (f64, f64)| Point { x: end_s, y: Some(rate), also: String::new() };
+    let point = |(end_s, rate): (f64, f64)| Point::at(end_s, rate);
     let middle = (0..places).map(|place| (all[0].rates[place].0, median(all, place)));
-    let mut lines = vec![Line {
-        name: "host in the middle".to_owned(),
-        style: "line read",
-        points: middle.map(point).collect(),
-    }];
+    let mut lines = vec![Line::new("host in the middle", "line read", middle.map(point))];
     lines.extend(order.iter().zip(LOWEST).map(|(one, style)| {
-        Line {
-            name: record
-                .plan
-                .hosts
-                .get(one.host as usize)
-                .map_or_else(String::new, |host| host.hostname.clone()),
-            style,
-            points: one.rates.iter().copied().map(point).collect(),
-        }
+        let host = record.plan.hosts.get(one.host as usize);
+        let name = host.map_or("", |host| host.hostname.as_str());
+        Line::new(name, style, one.rates.iter().copied().map(point))
     }));
-    let highest =
-        lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y).fold(0.0, f64::max);
+    let (_, highest) = ends(&lines);
     let last_s =
         all.iter().filter_map(|one| one.rates.last()).map(|(end_s, _)| *end_s).fold(0.0, f64::max);
     let least = order.first().map_or(0.0, |one| lowest(one));

@@ -20,12 +20,9 @@ pub fn map(ops: Ops, points: &[SeriesPoint], is_mix: bool, bands: Bands) -> Opti
     let least = cells.iter().map(|cell| cell.y.0).reduce(f64::min)?;
     let most = cells.iter().map(|cell| cell.y.1).fold(0.0, f64::max);
     let end_s = points.last().map_or(0.0, |last| last.start_s + last.length_s);
+    let of = if is_mix { format!(", {}", ops.name()) } else { String::new() };
     Some(Heat {
-        title: if is_mix {
-            format!("Latency, how often, {}", ops.name())
-        } else {
-            "Latency, how often".to_owned()
-        },
+        title: format!("Latency, how often{of}"),
         description: format!(
             "How often each latency from {} to {} came up over time",
             latency_words(least),

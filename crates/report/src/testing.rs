@@ -1,0 +1,63 @@
+//! What the tests of many topics begin with, and how they look at words.
+
+use analysis::testing::Recorded;
+use model::{Op, Record, StageKind};
+
+/// The shortest suite.
+pub const W: &str = "[[workload]]\nname = \"w\"\n";
+
+/// Each of `parts` stands in `text`.
+#[track_caller]
+pub fn has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+/// None of `parts` stands in `text`.
+#[track_caller]
+pub fn lacks(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(!text.contains(part), "{part}: {text}");
+    }
+}
+
+fn first_interval(suite: &str, ops: &[(Op, &[u64])]) -> Recorded {
+    let mut recorded = Recorded::new(suite);
+    let stage = recorded.stage(StageKind::Measure);
+    recorded.interval(stage, 0, ops);
+    recorded
+}
+
+/// A run that measured one interval and was killed then.
+pub fn begun(suite: &str, ops: &[(Op, &[u64])]) -> Record {
+    first_interval(suite, ops).record()
+}
+
+/// A run that measured one interval and came to its end.
+pub fn measured(suite: &str, ops: &[(Op, &[u64])]) -> Record {
+    let mut recorded = first_interval(suite, ops);
+    recorded.end();
+    recorded.record()
+}
+
+/// A run that measured so many intervals, each the same, and came to its end.
+pub fn lasting(suite: &str, intervals: u32, ops: &[(Op, &[u64])]) -> Record {
+    let mut recorded = Recorded::new(suite);
+    let stage = recorded.stage(StageKind::Measure);
+    (0..intervals).for_each(|number| recorded.interval(stage, number, ops));
+    recorded.end();
+    recorded.record()
+}
+
+/// A run in which each point read for one interval, with these latencies in ns.
+pub fn swept(suite: &str, points: impl IntoIterator<Item = Vec<u64>>) -> Record {
+    let mut recorded = Recorded::new(suite);
+    let stages = recorded.record().plan.stages;
+    let measured = (0..).zip(&stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
+    for ((number, _), latencies) in measured.zip(points) {
+        recorded.interval(number, 0, &[(Op::Read, &latencies)]);
+    }
+    recorded.end();
+    recorded.record()
+}
