@@ -28,6 +28,6 @@ pub mod vsphere;
 pub use inside::Ask;
 pub use libvirt::Libvirt;
 pub use places::Places;
-pub use problem::Problem;
+pub use problem::{Outcome, Problem};
 pub use qemu::Qemu;
 pub use record::{Deployment, Ground, OnNodes, Remote};

@@ -35,9 +35,6 @@ impl Monitor {
     }
 
     /// What it returns.
-    ///
-    /// # Errors
-    /// In its own words.
     pub(super) fn ask(&mut self, command: &str, arguments: &Value) -> Result<Value, String> {
         let silent = |_| format!("qemu does not answer to {command}");
         let request = json!({ "execute": command, "arguments": arguments });
@@ -68,7 +65,6 @@ impl Monitor {
 pub(super) struct Told {
     /// A program of the guest has opened the agent's line.
     pub(super) is_open: bool,
-    /// The guest stands still.
     pub(super) is_paused: bool,
 }
 
