@@ -21,8 +21,8 @@ use crate::{
 };
 use form::arithmetic::Name;
 use form::{
-    MAX_TEXT, Node, Override, Problem, ProblemKind, Reader, Sources, Span, SpecErrors, Table,
-    Value, tree,
+    MAX_TEXT, Node, Override, Problem, ProblemKind, Problems, Reader, Sources, Span, SpecErrors,
+    Table, Value, tree,
 };
 
 /// The names that arithmetic in a field of a workload may ask for: of workers and depth, those that
@@ -113,12 +113,7 @@ impl Spec {
         Err(SpecErrors { sources, problems })
     }
 
-    /// The suite with its scenarios.
-    fn read_all(
-        root: &mut Table,
-        mut sets: Vec<overrides::Set>,
-        problems: &mut Vec<Problem>,
-    ) -> Spec {
+    fn read_all(root: &mut Table, mut sets: Vec<overrides::Set>, problems: &mut Problems) -> Spec {
         sets.retain(|set| !set.put_into_scenario(root));
         let derived = scenario::derive(root, &sets, problems);
         if derived.is_empty() {
@@ -155,7 +150,7 @@ impl Spec {
 }
 
 /// A named scenario, from the tree of its own suite.
-fn read_derived(derived: scenario::Derived, problems: &mut Vec<Problem>) -> (Common, Scenario) {
+fn read_derived(derived: scenario::Derived, problems: &mut Problems) -> (Common, Scenario) {
     let scenario::Derived { name, has_own_targets, simulate, too_long_to_simulate, root } = derived;
     // What is to be checked may be said for all scenarios at once, although the files of some
     // cannot be.
@@ -167,11 +162,7 @@ fn read_derived(derived: scenario::Derived, problems: &mut Vec<Problem>) -> (Com
 }
 
 /// A suite without `[[scenario]]`: its only scenario, and the rest.
-fn read_one(
-    root: &Table,
-    is_one_of_several: bool,
-    problems: &mut Vec<Problem>,
-) -> (Common, Scenario) {
+fn read_one(root: &Table, is_one_of_several: bool, problems: &mut Problems) -> (Common, Scenario) {
     let mut reader = sections::reader(root, 0..0, problems);
     let sections = sections::SECTIONS.iter().map(|(name, _)| *name);
     reader.allow(
@@ -251,7 +242,7 @@ fn read_one(
 fn read_table<T>(
     root: &Table,
     key: &str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
     read: fn(&mut Reader<'_>) -> T,
 ) -> T {
     let mut reader = Reader::of_table(root, key, problems).with_tables(&TABLES);
@@ -271,13 +262,12 @@ fn read_points(
     layout: &LayoutSpec,
     tree: &TreeSpec,
     sweep: &Sweep,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> Vec<PointSpec> {
     let workloads: &[Node] = match root.get("workload") {
         Some(Node { value: Value::Array(workloads), .. }) => workloads,
         Some(node) => {
-            problems.push(Problem::new(
-                node.span.clone(),
+            problems.push(node.wrong(
                 "the workloads are not a list of tables",
                 "write `[[workload]]`, with two brackets, above each workload",
             ));
@@ -325,7 +315,7 @@ fn read_layout(
     layout: &LayoutSpec,
     sweep: &Sweep,
     combination: usize,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> LayoutSpec {
     let values = sweep.values_of_layout(combination);
     if values.is_empty() {
@@ -345,16 +335,12 @@ fn read_layout(
 }
 
 /// The tables of workloads that run at the same time, in the order of their first ones.
-fn groups<'a>(workloads: &'a [Node], problems: &mut Vec<Problem>) -> Vec<Vec<(&'a Table, Span)>> {
+fn groups<'a>(workloads: &'a [Node], problems: &mut Problems) -> Vec<Vec<(&'a Table, Span)>> {
     let mut groups: Vec<(String, Vec<(&Table, Span)>)> = Vec::new();
     for node in workloads {
         let Value::Table(table) = &node.value else {
             let message = format!("expected a table, found {}", node.kind());
-            problems.push(Problem::new(
-                node.span.clone(),
-                message,
-                "write `[[workload]]` above its fields",
-            ));
+            problems.push(node.wrong(message, "write `[[workload]]` above its fields"));
             continue;
         };
         let word = match table.get("group") {
@@ -375,7 +361,7 @@ fn read_workload(
     span: Span,
     sweep: &Sweep,
     combination: usize,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> WorkloadSpec {
     let name = name_of(table);
     let mut table = table.clone();

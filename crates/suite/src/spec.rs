@@ -94,7 +94,6 @@ impl ObjectiveSpec {
 }
 
 impl Spec {
-    /// A suite of these scenarios.
     pub(crate) fn new(common: Common, scenarios: Vec<Scenario>) -> Spec {
         assert!(!scenarios.is_empty(), "a suite has at least one scenario");
         let is_named = |scenario: &Scenario| scenario.name.is_some();

@@ -1,7 +1,7 @@
 //! One disk under two hosts: each would overwrite what the other one writes, and figures of both
 //! would be those of half a disk.
 
-use super::{Refusal, RefusalKind};
+use super::Refusal;
 use model::plan::{Extent, HostPlan, Part, PlannedTarget, Work};
 use model::testbed::HostFacts;
 use model::wwid;
@@ -43,11 +43,7 @@ fn refusal(one: &Written<'_>, other: &Written<'_>) -> Refusal {
          write to it",
         other.host.hostname, other.path, one.path, one.host.hostname, other.wwid
     );
-    Refusal::new(
-        RefusalKind::Target,
-        what,
-        "give each host a disk of its own, or read it with --existing",
-    )
+    Refusal::target(what, "give each host a disk of its own, or read it with --existing")
 }
 
 fn meet(one: &Written<'_>, other: &Written<'_>) -> bool {

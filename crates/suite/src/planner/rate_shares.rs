@@ -14,7 +14,6 @@ use model::units::Percent;
 
 /// The points of a plan, and those that follow them.
 pub(super) struct Parted {
-    /// What is planned.
     pub(super) planned: Vec<ComputedPoint>,
     /// What follows: the place of the point that it is a share of, and the share.
     later: Vec<Later>,

@@ -1,6 +1,6 @@
 //! Workloads that load some of the targets of a host.
 
-use super::{Refusal, RefusalKind};
+use super::Refusal;
 use crate::{TargetSet, WorkloadSpec};
 use model::plan::Target;
 use model::testbed::HostFacts;
@@ -22,7 +22,7 @@ pub(super) fn missing(workload: &WorkloadSpec, facts: &HostFacts) -> Option<Refu
             "name {highest} targets, each with --target PATH or in [targets], or correct `targets` \
              of the workload"
         );
-        Refusal::new(RefusalKind::Usage, what, remedy)
+        Refusal::usage(what, remedy)
     })
 }
 

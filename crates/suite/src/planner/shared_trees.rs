@@ -2,7 +2,7 @@
 //! they can be seen there.
 
 use super::rotation::unseen;
-use super::{Refusal, RefusalKind, ScenarioRequest};
+use super::{Refusal, ScenarioRequest};
 use crate::{OtherFiles, PointSpec, WorkloadSpec};
 use model::metadata::{FileShare, Tree};
 use model::op::Op;
@@ -73,11 +73,7 @@ fn shares_of(host: &HostPlan, stage: usize) -> Vec<FileShare> {
 fn unequal(workload: &WorkloadSpec, ring: &[usize], shares: &[Vec<FileShare>]) -> Option<Refusal> {
     let refuse = |what: String, remedy: &str| {
         let name = &workload.name.value;
-        Some(Refusal::new(
-            RefusalKind::Usage,
-            format!("workload `{name}`: other = \"host\", and {what}"),
-            remedy,
-        ))
+        Some(Refusal::usage(format!("workload `{name}`: other = \"host\", and {what}"), remedy))
     };
     let counts = || ring.iter().map(|host| shares[*host].len());
     match (ring.len(), counts().min(), counts().max()) {
