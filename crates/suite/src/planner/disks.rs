@@ -87,7 +87,7 @@ fn is_changed(plan: &HostPlan, wanted: &dyn Fn(&Extent) -> bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{GivenUp, Request, plan};
+    use super::super::{GivenUp, Request, tests as any};
     use super::*;
     use crate::Spec;
     use model::plan::Plan;
@@ -122,16 +122,9 @@ mod tests {
         };
         let destroy_data: Vec<GivenUp> =
             if existing { Vec::new() } else { hosts.iter().flat_map(given).collect() };
-        let scale = "1".parse().expect("a scale");
-        let request = Request {
-            run_id: "r",
-            spec: &spec,
-            scale,
-            existing,
-            destroy_data: &destroy_data,
-            hosts,
-        };
-        plan(&request).map_err(|refusals| refusals.iter().map(Refusal::to_string).collect())
+        let request =
+            Request { existing, destroy_data: &destroy_data, ..any::request(&spec, hosts) };
+        any::planned(&request)
     }
 
     #[test]

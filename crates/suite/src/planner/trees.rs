@@ -319,7 +319,7 @@ fn refusal(target: &TargetFacts, need: Need) -> Option<Refusal> {
 mod tests {
     use super::*;
     use crate::Spec;
-    use crate::planner::{Request, plan, tests as any};
+    use crate::planner::{Request, tests as any};
     use model::plan::{Plan, StageKind};
     use model::testbed::{DirectoryState, TargetKind};
     use std::collections::BTreeSet;
@@ -337,15 +337,8 @@ mod tests {
         let spec = Spec::parse("t", suite, &[]).expect("a good suite");
         let hosts = [any::host(targets)];
         let scale = scale.parse().expect("a scale");
-        let request = Request {
-            run_id: "r",
-            spec: &spec,
-            scale,
-            existing: false,
-            destroy_data: &[],
-            hosts: &hosts,
-        };
-        plan(&request).map_err(|refusals| refusals.iter().map(ToString::to_string).collect())
+        let request = Request { scale, ..any::request(&spec, &hosts) };
+        any::planned(&request)
     }
 
     /// Every file of every share of a stage, as tree and number.
