@@ -94,7 +94,7 @@ impl Coordinator {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{
-        armed, complete, continuing, ended, heard, lost, own, plan, ready, released, run,
+        armed, complete, continuing, heard, lost, own, plan, ready, released, run,
     };
     use super::super::{Input, Reach};
     use super::*;

@@ -212,8 +212,7 @@ fn not_emptied(due: &Due, how: NotEmptied) -> Action {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{
-        armed, complete, continuing, ended, lost, own, plan, ready, released, run, script,
-        searching,
+        armed, complete, continuing, lost, own, plan, ready, released, run, script, searching,
     };
     use super::super::{Input, Reach};
     use super::*;

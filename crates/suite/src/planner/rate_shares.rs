@@ -4,7 +4,7 @@
 use super::ScenarioRequest;
 use super::computed::ComputedPoint;
 use super::point_of;
-use crate::check::share_of;
+use crate::checks::table::share_of;
 use crate::{Arrivals, PointSpec};
 use form::Auto;
 use model::plan::{RateShare, RateShares};

@@ -7,7 +7,7 @@ use super::share::{Share, too_much_memory};
 use super::sizes::{Sizes, workers};
 use super::trees::Forest;
 use super::{Refusal, ScenarioRequest, Times, contents, is_null, none, trees};
-use crate::check::MOST_SHARES;
+use crate::checks::table::MOST_SHARES;
 use crate::{
     Arrivals, FileOrder, Flush, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec,
     Time, WorkloadKind, WorkloadSpec,

@@ -1,5 +1,5 @@
 use super::super::tests::{
-    armed, complete, continuing, ended, heard, lost, ready, released, run, script, stopped,
+    armed, complete, continuing, heard, lost, ready, released, run, script, stopped,
 };
 use super::super::{Input, Now, Reach};
 use super::*;

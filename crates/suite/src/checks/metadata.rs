@@ -1,8 +1,8 @@
 //! What a metadata workload consists of, and whether it goes together.
 
-use crate::check::add;
+use super::population;
+use super::table::add;
 use crate::operations::{Operation, Operations, word};
-use crate::population;
 use crate::{
     ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, StagesSpec, TreeSpec, Verify,
     WorkloadKind, WorkloadSpec,

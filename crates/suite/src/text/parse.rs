@@ -5,7 +5,7 @@
 //! sweep, like `--set`, puts other values into the tree and reads it again, so that every field of
 //! a workload can be an axis without a line of code of its own.
 
-use crate::check::{
+use crate::checks::table::{
     check_clients, check_curves, check_engine, check_fleet, check_keep, check_objective,
     check_points, check_rate_shares, check_shares, check_stages, check_trims,
 };
