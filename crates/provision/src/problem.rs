@@ -177,7 +177,6 @@ impl Problem {
 
 impl std::error::Error for Problem {}
 
-/// The end of a console.
 struct Ending<'a>(&'a str);
 
 impl fmt::Display for Ending<'_> {

@@ -192,7 +192,6 @@ impl Call<'_> {
 enum Unfed {
     /// Whoever gives it could not, or it took no more.
     Given(Problem),
-    /// Its hypervisor is not there any more.
     Dead(Problem),
 }
 

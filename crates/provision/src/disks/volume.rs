@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What is written at a time, in bytes.
 const CHUNK: usize = 1 << 20;
 
-/// Makes the file of a disk.
 pub(crate) fn make(volume: &Volume, stop: &AtomicBool) -> Outcome {
     let cannot = |error: io::Error| Problem::file("make the disk", &volume.path, &error);
     if let Some(base) = &volume.base {
@@ -33,7 +32,6 @@ pub(crate) fn make(volume: &Volume, stop: &AtomicBool) -> Outcome {
     file.sync_all().map_err(cannot)
 }
 
-/// Writes the random bytes of a disk.
 pub(crate) fn fill(
     to: &mut dyn Write,
     volume: &Volume,

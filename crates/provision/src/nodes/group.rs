@@ -16,7 +16,6 @@ pub trait Reach: Sync {
     fn ask(&self, node: &str, request: &Request, stop: &AtomicBool) -> Outcome<Answer>;
 }
 
-/// What one node is asked.
 struct Asked {
     node: String,
     request: Request,

@@ -10,7 +10,6 @@ use std::path::Path;
 /// A marker is shorter.
 const LONGEST: u64 = 4096;
 
-/// Makes a folder that was not there.
 pub(super) fn make(folder: &Path, token: &str) -> Outcome {
     if places::make_new(folder)?.is_none() {
         return Err(Problem::NotOurs { path: folder.to_owned(), why: "is there already" });
@@ -63,7 +62,6 @@ fn is_marked(folder: &Path, token: &str) -> Outcome<bool> {
     }
 }
 
-/// Removes a file, if it is there.
 pub(crate) fn remove_file(path: &Path) -> Outcome {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -16,7 +16,6 @@ const LONGEST: u64 = 1 << 20;
 /// Events that may come before an answer.
 const MOST_EVENTS: usize = 100;
 
-/// The monitor of one machine.
 pub(super) struct Monitor {
     stream: UnixStream,
     lines: BufReader<Take<UnixStream>>,
@@ -60,7 +59,6 @@ impl Monitor {
     }
 }
 
-/// What a machine's monitor says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Told {
     /// A program of the guest has opened the agent's line.

@@ -124,7 +124,6 @@ pub(crate) fn holds<W: World>(world: &Rc<RefCell<W>>, provider: &dyn Provider) {
     assert_eq!(world.borrow().machines(), ["c-1", "x-1"]);
 }
 
-/// A program that never ends.
 struct Endless;
 
 impl Runs for Endless {

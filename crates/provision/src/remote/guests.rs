@@ -24,7 +24,6 @@ impl Guests {
         Guests { ssh }
     }
 
-    /// Whether a guest answers.
     fn is_there(&self, address: &str) -> bool {
         let words = ["-T", "-oBatchMode=yes", "-oConnectTimeout=5", "--", address, "true"];
         is_address(address) && ask(&*self.ssh, &words).is_ok()

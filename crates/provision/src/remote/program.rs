@@ -29,7 +29,6 @@ pub(crate) trait Runs {
     fn run(&self, words: &[&str], takes: Takes, feed: Feed<'_>) -> Outcome<String>;
 }
 
-/// A program of this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) name: String,

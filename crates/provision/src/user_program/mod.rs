@@ -23,7 +23,6 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// The version of the contract.
 const VERSION: u32 = 1;
 /// How long a question may take.
 const SHORT: Duration = Duration::from_secs(60);

@@ -17,7 +17,6 @@ pub(super) struct Govc {
 /// What a host or a machine is asked for.
 pub(super) type Properties = Map<String, Value>;
 
-/// A host that could take machines.
 pub(super) struct Host {
     pub(super) name: String,
     pub(super) uuid: String,
@@ -118,7 +117,6 @@ impl Govc {
         Ok(hosts)
     }
 
-    /// The datastores that can be used.
     pub(super) fn stores(&self) -> Outcome<Vec<Store>> {
         let wanted = ["name", "summary.freeSpace", "summary.accessible", "summary.maintenanceMode"];
         let mut stores = Vec::new();

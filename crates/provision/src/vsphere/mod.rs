@@ -210,7 +210,6 @@ fn folder_of(file: &str) -> Option<&str> {
     path.rsplit_once('/').map(|(folder, _)| folder)
 }
 
-/// The name of an adapter that was added.
 fn adapter(said: &str) -> Outcome<&str> {
     let name = said.trim();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -223,7 +222,6 @@ fn adapter(said: &str) -> Outcome<&str> {
     }
 }
 
-/// The guest's path of a disk.
 fn device(uuid: &str) -> Option<String> {
     let digits: String = uuid.chars().filter(|c| *c != '-').collect();
     let is_uuid = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -238,7 +238,6 @@ fn free(target: &TargetFacts) -> u64 {
     }
 }
 
-/// What is known of a point.
 struct Known<'a> {
     workers: f64,
     depth: f64,

@@ -6,7 +6,6 @@ use model::plan::{Extent, HostPlan, Part, PlannedTarget, Work};
 use model::testbed::HostFacts;
 use model::wwid;
 
-/// A device that a host writes to.
 struct Written<'a> {
     host: &'a HostPlan,
     path: &'a str,

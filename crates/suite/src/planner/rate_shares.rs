@@ -53,7 +53,6 @@ fn is_of_rate(setting: &Setting) -> bool {
     setting.axis().rsplit('.').next() == Some(RATE_AXIS)
 }
 
-/// The point in a closed loop.
 fn without_rate(point: &PointSpec) -> PointSpec {
     let mut point = point.clone();
     point.sweep.retain(|setting| !is_of_rate(setting));

@@ -11,7 +11,6 @@ use crate::checks::table::{
 };
 use crate::curve_file::{self, Files};
 use crate::sections::TABLES;
-use crate::spec::Common;
 use crate::sweep::Sweep;
 use crate::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutKind, LayoutSpec,
@@ -124,9 +123,9 @@ impl Spec {
             root.entries.retain(|entry| entry.key != "scenario");
             let (common, scenario) = read_one(root, false, problems);
             event::check_scenarios(&common.events, &[], problems);
-            return Spec::new(common, vec![scenario]);
+            return common.of(vec![scenario]);
         }
-        let mut read: Vec<(Common, Scenario)> =
+        let mut read: Vec<(Spec, Scenario)> =
             derived.into_iter().map(|derived| read_derived(derived, problems)).collect();
         let points: usize = read.iter().map(|(_, scenario)| scenario.points.len()).sum();
         if points > sweep::MAX_POINTS {
@@ -145,12 +144,12 @@ impl Spec {
         // Those of the run, which scenarios without targets of their own have.
         common.targets = placement::read_targets(root, &common.labels, problems);
         let others = read.into_iter().map(|(_, scenario)| scenario);
-        Spec::new(common, std::iter::once(first).chain(others).collect())
+        common.of(std::iter::once(first).chain(others).collect())
     }
 }
 
 /// A named scenario, from the tree of its own suite.
-fn read_derived(derived: scenario::Derived, problems: &mut Problems) -> (Common, Scenario) {
+fn read_derived(derived: scenario::Derived, problems: &mut Problems) -> (Spec, Scenario) {
     let scenario::Derived { name, has_own_targets, simulate, too_long_to_simulate, root } = derived;
     // What is to be checked may be said for all scenarios at once, although the files of some
     // cannot be.
@@ -162,7 +161,7 @@ fn read_derived(derived: scenario::Derived, problems: &mut Problems) -> (Common,
 }
 
 /// A suite without `[[scenario]]`: its only scenario, and the rest.
-fn read_one(root: &Table, is_one_of_several: bool, problems: &mut Problems) -> (Common, Scenario) {
+fn read_one(root: &Table, is_one_of_several: bool, problems: &mut Problems) -> (Spec, Scenario) {
     let mut reader = sections::reader(root, 0..0, problems);
     let sections = sections::SECTIONS.iter().map(|(name, _)| *name);
     reader.allow(
@@ -219,8 +218,20 @@ fn read_one(root: &Table, is_one_of_several: bool, problems: &mut Problems) -> (
     // of a point stay together in any order.
     let points = points.into_iter().flat_map(metadata::one_by_one).collect();
     let order = sweep.order();
-    let common =
-        Common { suite, fleet, keep, clients, vms, objective, labels, targets, events, order };
+    let common = Spec {
+        suite,
+        fleet,
+        keep,
+        clients,
+        vms,
+        objective,
+        labels,
+        targets,
+        events,
+        order,
+        sources: Sources::default(),
+        scenarios: Vec::new(),
+    };
     let scenario = Scenario {
         name: None,
         own_targets: None,

@@ -75,7 +75,6 @@ fn tables<'a>(root: &'a Table, problems: &mut Problems) -> Option<Vec<(&'a Table
     (!tables.is_empty()).then_some(tables)
 }
 
-/// The suite of one scenario.
 fn one(root: &Table, table: &Table, span: &Span, sets: &[Set], problems: &mut Problems) -> Derived {
     let mut own = table.clone();
     own.entries.retain(|entry| !belongs_into_set(entry));

@@ -84,12 +84,10 @@ impl Sweep {
         axis.or_else(|| self.spec.repetitions.span.clone()).unwrap_or(0..0)
     }
 
-    /// How many combinations of values the axes have.
     pub(crate) fn combinations(&self) -> usize {
         self.axes.iter().map(|axis| axis.values.len()).fold(1, usize::saturating_mul)
     }
 
-    /// How often each combination runs.
     pub(crate) fn repetitions(&self) -> u32 {
         self.spec.repetitions.value.0
     }

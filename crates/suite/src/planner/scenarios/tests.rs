@@ -58,7 +58,6 @@ fn one_host(suite: &str, free: Bytes) -> Result<Plan, Vec<String>> {
     planned(suite, &[host("h", vec![target("/t", free)])])
 }
 
-/// Scenario, kind and repetition of each stage.
 fn order(plan: &Plan) -> Vec<String> {
     let of =
         |stage: &model::plan::Stage| match stage.point.map(|point| &plan.points[point as usize]) {
