@@ -110,9 +110,6 @@ pub fn catalogue() -> &'static [Device] {
 }
 
 /// Reads a catalogue.
-///
-/// # Errors
-/// Every mistake of the text.
 fn parse(name: &str, text: &str) -> Result<Vec<Device>, SpecErrors> {
     let mut ids = BTreeSet::new();
     rows::read(name, text, "device", |table, span, problems| {

@@ -1,17 +1,14 @@
 //! Texts that are lists of tables of one kind.
 
-use form::{Node, Problem, Sources, SpecErrors, Table, Value, parse_tree};
+use form::{Node, Problem, Problems, Sources, SpecErrors, Table, Value, parse_tree};
 use std::ops::Range;
 
 /// Reads each table of the list called `key` in `text`, which was found at `name`.
-///
-/// # Errors
-/// Every mistake of the text.
 pub(crate) fn read<T>(
     name: &str,
     text: &str,
     key: &str,
-    mut one: impl FnMut(&Table, Range<usize>, &mut Vec<Problem>) -> T,
+    mut one: impl FnMut(&Table, Range<usize>, &mut Problems) -> T,
 ) -> Result<Vec<T>, SpecErrors> {
     let mut sources = Sources::default();
     let base = sources.add(name, text);
@@ -38,7 +35,7 @@ pub(crate) fn list<'a>(root: &'a Table, key: &str) -> &'a [Node] {
 pub(crate) fn tables<'a>(
     list: &'a [Node],
     remedy: &str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> Vec<(&'a Table, Range<usize>)> {
     let mut tables = Vec::new();
     for node in list {
@@ -46,7 +43,7 @@ pub(crate) fn tables<'a>(
             Value::Table(table) => tables.push((table, node.span.clone())),
             _ => {
                 let message = format!("expected a table, found {}", node.kind());
-                problems.push(Problem::new(node.span.clone(), message, remedy));
+                problems.push(node.wrong(message, remedy));
             }
         }
     }

@@ -6,6 +6,8 @@
 //! such an interval, which widens as the clocks drift apart; the true offset lies in all of them
 //! (K. Marzullo, "Maintaining the time in a distributed system", 1984).
 
+pub(crate) mod wall;
+
 /// By how much two clocks drift apart at most, in parts per million. `CLOCK_MONOTONIC` goes as fast
 /// as NTP has it go, and NTP corrects a clock's frequency by up to 500 ppm (RFC 5905, section 7.2,
 /// `MAXFREQ`; the kernel's `include/linux/timex.h`, `MAXFREQ`), whatever its crystal does; the

@@ -31,7 +31,6 @@ enum State {
 
 type Shared = Arc<Mutex<State>>;
 
-/// The commands that were begun.
 #[derive(Debug, Default)]
 pub(crate) struct Commands {
     begun: BTreeMap<u32, Shared>,

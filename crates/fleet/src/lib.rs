@@ -25,11 +25,11 @@ mod simulation;
 mod steps;
 mod takeover;
 mod tree;
-mod wall_clock;
 mod watch;
 mod wire;
 
 pub use agent::{ALLOW_FILE, Guard, GuardError, HeldAs, serve_streams};
+pub use clock::wall::unix_ns;
 pub use coordinator::{Action, Coordinator, Input, Marked, Now, Reach};
 pub use link::{Frame, LinkError};
 pub use packed::{Packer, Unpacker};
@@ -39,6 +39,5 @@ pub use performer::{
 };
 pub use session::{AttachError, attach};
 pub use takeover::Takeover;
-pub use wall_clock::unix_ns;
 pub use watch::Watched;
 pub use wire::{Cleaned, FromAgent, Outcome, ToAgent, Word};

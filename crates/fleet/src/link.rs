@@ -65,9 +65,6 @@ impl Frame {
     }
 
     /// A message that is written otherwise than by [`of`](Self::of).
-    ///
-    /// # Errors
-    /// It is longer than [`LONGEST_FRAME`].
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Result<Frame, LinkError> {
         if bytes.len() > LONGEST_FRAME { Err(LinkError::Garbled) } else { Ok(Frame(bytes)) }
     }
@@ -154,7 +151,6 @@ struct Unread {
 pub(crate) struct Reading(Arc<Unread>);
 
 impl Reading {
-    /// A frame of so many bytes was taken.
     pub(crate) fn took(&self, bytes: usize) {
         self.0.remove(bytes);
     }
@@ -178,7 +174,6 @@ impl Unread {
         assert!(frames > 0 && before >= bytes, "more was read than was sent");
     }
 
-    /// Whether there is room for a further frame.
     fn fits(&self, room: Room) -> Result<(), LinkError> {
         match self.frames.load(Ordering::Relaxed) < room.frames
             && self.bytes.load(Ordering::Relaxed) < room.bytes
@@ -203,7 +198,6 @@ enum Source {
 
 /// Where the frames of an [`Inlet`] come from that outlives its streams.
 pub(crate) trait Frames: Send {
-    /// Waits for the next one.
     fn next(&mut self) -> Result<Vec<u8>, LinkError>;
 }
 
@@ -306,9 +300,6 @@ impl Outlet {
 
     /// Sends one message, and waits for room as long as `may_wait` says so: for a thread for which
     /// nobody waits.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send).
     pub(crate) fn send_while<T: Serialize>(
         &self,
         message: &T,
@@ -326,9 +317,6 @@ impl Outlet {
 
     /// Sends what is said once for each order, for which there always is room: there is no more of
     /// it than orders, which have a bound of their own. It never waits.
-    ///
-    /// # Errors
-    /// When the other end is closed, or the message is longer than [`LONGEST_FRAME`].
     pub(crate) fn answer<T: Serialize>(&self, message: &T) -> Result<(), LinkError> {
         self.push(Frame::of(message)?)
     }

@@ -74,7 +74,6 @@ impl<E> Ways<E> {
         Ways { epochs: Epochs::new(hosts), starts: BTreeMap::new(), ends: BTreeMap::new() }
     }
 
-    /// The agent of a host is being started.
     pub(crate) fn begin(&mut self, host: usize, start: u32) {
         self.starts.insert(host, start);
     }

@@ -31,9 +31,6 @@ pub(crate) fn without(relay: &str) -> String {
 }
 
 /// What a relay below us says, as hosts of ours say it.
-///
-/// # Errors
-/// It is no message, or one of a host that is not there.
 pub(crate) fn heard(
     tree: &Tree,
     branch: usize,
@@ -58,9 +55,6 @@ pub(crate) fn gone(tree: &Tree, branch: usize, relay: &str, why: &str) -> Vec<(u
 }
 
 /// An order for a host of `tree`, as its branch is to get it.
-///
-/// # Errors
-/// There is no such host.
 pub(crate) fn order(tree: &Tree, host: usize, frame: Frame) -> Result<(usize, Frame), LinkError> {
     match tree.way(host).ok_or(LinkError::Closed)? {
         (branch, None) => Ok((branch, frame)),
@@ -172,7 +166,6 @@ pub(crate) struct Relay {
 #[derive(Debug)]
 pub(crate) struct Adopted {
     pub(crate) relay: Relay,
-    /// How the start of each went.
     pub(crate) starts: Vec<Start>,
     /// What those say that were started.
     pub(crate) words: Words,
@@ -190,9 +183,6 @@ enum Up {
 
 impl Relay {
     /// Starts the agents of these hosts, as far as they can be.
-    ///
-    /// # Errors
-    /// None was tried, for the reason that is told of each.
     pub(crate) fn adopt(wanted: &Wanted) -> Result<Adopted, Vec<Start>> {
         let launched = launch_some(wanted, &|_, _| {});
         let Launched { agents, starts } =

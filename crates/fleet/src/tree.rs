@@ -88,7 +88,6 @@ impl Tree {
         self.0.ways.len()
     }
 
-    /// The hosts of each branch.
     pub(crate) fn branches(&self) -> impl ExactSizeIterator<Item = &[usize]> + '_ {
         self.0.branches.iter().map(Vec::as_slice)
     }

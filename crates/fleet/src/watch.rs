@@ -151,7 +151,6 @@ impl Watch {
         hosts
     }
 
-    /// Whether nobody is left.
     pub(crate) fn is_over(&self) -> bool {
         self.heard_ns.iter().all(Option::is_none)
     }

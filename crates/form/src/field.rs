@@ -366,6 +366,16 @@ pub enum Auto<T> {
     Fixed(T),
 }
 
+impl<T> Auto<T> {
+    /// The value, if somebody said it.
+    pub fn fixed(self) -> Option<T> {
+        match self {
+            Auto::Fixed(value) => Some(value),
+            Auto::Auto => None,
+        }
+    }
+}
+
 impl<T: Field> Field for Auto<T> {
     const KIND: &'static str = T::KIND;
 

@@ -21,7 +21,7 @@ pub mod tree;
 pub use errors::{MAX_TEXT, SpecErrors};
 pub use field::{Amount, Auto, Count, Depth, Field, Whole};
 pub use nearest::nearest;
-pub use reader::{Given, Problem, ProblemKind, Reader, place, read_table, word_remedy};
+pub use reader::{Given, Problem, ProblemKind, Problems, Reader, place, read_table, word_remedy};
 pub use set::{Override, OverrideError};
 pub use table::{FieldDoc, write_table};
 pub use tree::{Entry, Node, Place, Sources, Span, Table, Value, parse as parse_tree, parse_value};

@@ -21,6 +21,9 @@ pub struct Problem {
     pub remedy: String,
 }
 
+/// Every mistake that was found so far.
+pub type Problems = Vec<Problem>;
+
 impl Problem {
     /// A problem at `span`.
     pub fn new(span: Span, message: impl Into<String>, remedy: impl Into<String>) -> Problem {
@@ -57,6 +60,20 @@ pub struct Given<T> {
     /// Arithmetic that is still to be computed, for a machine and a point; until then the value is
     /// the default.
     pub formula: Option<Box<Arithmetic>>,
+}
+
+impl Node {
+    /// A problem with what stands here.
+    pub fn wrong(&self, message: impl Into<String>, remedy: impl Into<String>) -> Problem {
+        Problem::new(self.span.clone(), message, remedy)
+    }
+}
+
+impl<T> Given<T> {
+    /// A problem with what was given here.
+    pub fn wrong(&self, message: impl Into<String>, remedy: impl Into<String>) -> Problem {
+        Problem::new(place(self), message, remedy)
+    }
 }
 
 impl<T: Field> Given<T> {

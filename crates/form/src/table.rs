@@ -70,6 +70,13 @@ macro_rules! spec_table {
                 computed
             }
 
+            /// Where each of these fields was given, by its key.
+            pub fn given_of(&self, keys: &[&str]) -> Vec<(&'static str, $crate::Span)> {
+                let all = [$((stringify!($field), &self.$field.span)),*];
+                let wanted = all.into_iter().filter(|(key, _)| keys.contains(key));
+                wanted.filter_map(|(key, span)| Some((key, span.clone()?))).collect()
+            }
+
             /// The rows of the reference.
             pub fn reference() -> Vec<$crate::FieldDoc> {
                 vec![$($crate::FieldDoc {

@@ -146,7 +146,6 @@ fn limited(mut lines: Vec<LogLine>, room: usize) -> Vec<LogLine> {
     lines
 }
 
-/// A record of the log.
 #[derive(Debug, PartialEq, Eq)]
 struct Record {
     level: u8,

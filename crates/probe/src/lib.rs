@@ -4,15 +4,11 @@
 mod addresses;
 pub mod block_trace;
 mod cgroup;
-mod chain;
 mod counters;
-mod device;
-mod device_number;
-mod holes;
+mod devices;
 mod host;
 mod identity;
 mod kernel_log;
-mod loops;
 mod mounts;
 mod net;
 mod servers;
@@ -22,6 +18,7 @@ mod tests;
 mod topology;
 mod tree;
 
+use devices::{chain, device, device_number, holes, loops};
 use model::Bytes;
 use model::inventory::Inventory;
 use model::testbed::{DirectIo, HostFacts, TargetFacts, TargetKind};

@@ -5,6 +5,7 @@
 //! is made, so that nothing is lost with the process that makes it.
 
 pub mod deployment;
+mod disks;
 pub mod guest;
 mod inside;
 pub mod libvirt;
@@ -16,18 +17,18 @@ mod problem;
 mod processes;
 pub mod provider;
 pub mod providers;
-mod qcow2;
 pub mod qemu;
 mod record;
 mod remote;
 mod tool;
 pub mod user_program;
-mod volume;
 pub mod vsphere;
+
+use disks::{qcow2, volume};
 
 pub use inside::Ask;
 pub use libvirt::Libvirt;
 pub use places::Places;
-pub use problem::Problem;
+pub use problem::{Outcome, Problem};
 pub use qemu::Qemu;
 pub use record::{Deployment, Ground, OnNodes, Remote};

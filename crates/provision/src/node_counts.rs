@@ -42,7 +42,6 @@ fn cpu(stat: &str) -> Option<(Nanos, Nanos)> {
     Some((nanos(all.saturating_sub(idle)), nanos(all)))
 }
 
-/// What disks did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Disks {
     reads: u64,

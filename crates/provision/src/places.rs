@@ -1,7 +1,7 @@
 //! Where things of machines are kept: records in the user's state folder, kernels in its cache.
 //! Only folders that are this user's alone are used.
 
-use crate::Problem;
+use crate::{Outcome, Problem};
 use rustix::fs::OFlags;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -22,7 +22,7 @@ impl Places {
     ///
     /// # Errors
     /// It names none.
-    pub fn of_user() -> Result<Places, Problem> {
+    pub fn of_user() -> Outcome<Places> {
         let of = |name: &str| std::env::var_os(name);
         let state = folder(of("XDG_STATE_HOME"), of("HOME"), ".local/state");
         let cache = folder(of("XDG_CACHE_HOME"), of("HOME"), ".cache");
@@ -53,14 +53,14 @@ pub(crate) fn open_file(path: &Path) -> std::io::Result<File> {
 }
 
 /// Makes a folder for this user alone, with those above it, if it is not there.
-pub(crate) fn make_all(path: &Path) -> Result<(), Problem> {
+pub(crate) fn make_all(path: &Path) -> Outcome {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| Problem::file("make", path, &error))?;
     is_ours(path)
 }
 
 /// Makes a folder for this user alone that was not there; `None` if something was.
-pub(crate) fn make_new(path: &Path) -> Result<Option<()>, Problem> {
+pub(crate) fn make_new(path: &Path) -> Outcome<Option<()>> {
     match DirBuilder::new().mode(0o700).create(path) {
         Ok(()) => Ok(Some(())),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(None),
@@ -69,7 +69,7 @@ pub(crate) fn make_new(path: &Path) -> Result<Option<()>, Problem> {
 }
 
 /// Refuses what is not a folder of this user that nobody else can write to.
-pub(crate) fn is_ours(path: &Path) -> Result<(), Problem> {
+pub(crate) fn is_ours(path: &Path) -> Outcome {
     let told = fs::symlink_metadata(path).map_err(|error| Problem::file("read", path, &error))?;
     let refuse = |why| Err(Problem::NotOurs { path: path.to_owned(), why });
     if !told.is_dir() {

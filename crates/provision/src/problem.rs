@@ -1,19 +1,25 @@
 //! Why machines cannot be made, reached or removed, each with its remedy.
 
+use crate::machine::Machine;
 use model::{Bytes, Nanos};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// What comes of what is done to machines.
+pub type Outcome<T = ()> = Result<T, Problem>;
+
 /// Every problem with its sentence, in which the fields have their names.
 macro_rules! problems {
     ($(
-        $(#[$doc:meta])* $name:ident $({ $($(#[$of:meta])* $field:ident: $type:ty),* $(,)? })? =
+        $(#[$doc:meta])* $name:ident $({ $($field:ident: $type:ty),* })? =
             $text:literal $(, $shown:ident = $as:expr)*;
     )*) => {
         /// Why something of machines was refused or failed.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Problem {
-            $($(#[$doc])* $name $({ $($(#[$of])* $field: $type),* })?,)*
+            $($(#[$doc])* $name $({
+                $(#[doc = concat!("`", stringify!($field), "` of the sentence.")] $field: $type),*
+            })?,)*
         }
 
         impl fmt::Display for Problem {
@@ -28,52 +34,28 @@ macro_rules! problems {
 
 problems! {
     /// The hypervisor's program is not here.
-    NoProgram {
-        /// Its name.
-        program: String,
-        /// The package of Debian that has it.
-        package: &'static str,
-    } = "{program} is not installed; install the package {package}";
+    NoProgram { program: String, package: &'static str } =
+        "{program} is not installed; install the package {package}";
     /// No kernel for guests is here.
     NoKernel =
         "no kernel for guests is here: /boot has none with its modules; install \
          linux-image-cloud-amd64, or name a kernel or its package (FILE.deb) with --guest-kernel";
     /// A file that was named as a kernel is none, or its modules are not here.
-    NotAKernel {
-        /// The file.
-        path: PathBuf,
-    } =
+    NotAKernel { path: PathBuf } =
         "{path} is no kernel with its modules; name /boot/vmlinuz-VERSION, or a kernel's \
          package", path = path.display();
     /// A file that was named as a guest's image is none.
-    NoImage {
-        /// The file.
-        path: PathBuf,
-        /// Why not, with a remedy.
-        why: &'static str,
-    } = "{path} {why}", path = path.display();
+    NoImage { path: PathBuf, why: &'static str } = "{path} {why}", path = path.display();
     /// This provider starts no guests from images.
     NoImagesHere =
         "only qemu and libvirt boot machines from an image; write --provider qemu or libvirt, or \
          leave out --guest";
     /// A module that guests need is not here.
-    NoModule {
-        /// Its name.
-        module: String,
-        /// Where it was looked for.
-        folder: PathBuf,
-    } =
+    NoModule { module: String, folder: PathBuf } =
         "the kernel lacks the module {module} (looked for in {folder}); name another kernel with \
          --guest-kernel", folder = folder.display();
     /// Something packed cannot be unpacked.
-    Unpack {
-        /// The file.
-        path: PathBuf,
-        /// What unpacks it.
-        program: &'static str,
-        /// Why not.
-        why: String,
-    } =
+    Unpack { path: PathBuf, program: &'static str, why: String } =
         "{program} cannot unpack {path}: {why}; install {program}, or name another kernel with \
          --guest-kernel", path = path.display();
     /// This program's own file is not one for 64-bit Linux.
@@ -81,191 +63,87 @@ problems! {
         "this program's own file is none for 64-bit Linux, so no guest can start it; start one \
          that is";
     /// The machines need more memory than there is.
-    Memory {
-        /// What they need.
-        needed: Bytes,
-        /// What programs could still take.
-        available: Bytes,
-    } =
+    Memory { needed: Bytes, available: Bytes } =
         "the machines need {needed} of memory, and {available} are available; lower vms.count or \
          vms.memory";
     /// A guest does not fit into the memory of its machine.
-    SmallMemory {
-        /// What it needs at least to start.
-        needed: Bytes,
-        /// What each machine is to have.
-        memory: Bytes,
-    } =
+    SmallMemory { needed: Bytes, memory: Bytes } =
         "a guest needs {needed} of memory to start, and each machine would have {memory}; raise \
          vms.memory";
     /// The disks need more space than there is.
-    Space {
-        /// What they need.
-        needed: Bytes,
-        /// What is free.
-        free: Bytes,
-        /// Where.
-        folder: PathBuf,
-    } =
+    Space { needed: Bytes, free: Bytes, folder: PathBuf } =
         "the disks need {needed}, and {folder} has {free} free; lower vms.count, vms.disks or \
          vms.disk_size, or name another folder with vms.pool", folder = folder.display();
     /// Machines of this name are ours and still there.
-    NameInUse {
-        /// The name.
-        name: String,
-    } =
+    NameInUse { name: String } =
         "machines called {name} are there already; remove them with `plimsoll vms down {name}`, or \
          write another vms.name";
     /// A machine of somebody else has the name.
-    NameOfOthers {
-        /// The name.
-        name: String,
-        /// What it is: a process, a domain.
-        what: String,
-    } = "{what} is a machine called {name} that Plimsoll did not make; write another vms.name";
+    NameOfOthers { name: String, what: String } =
+        "{what} is a machine called {name} that Plimsoll did not make; write another vms.name";
     /// A program of the hypervisor failed.
-    Tool {
-        /// The program with its arguments.
-        call: String,
-        /// What it said.
-        said: String,
-    } = "`{call}` failed: {said}; try it by hand, and mend what it names";
+    Tool { call: String, said: String } =
+        "`{call}` failed: {said}; try it by hand, and mend what it names";
     /// A program of the hypervisor does not end.
-    Hangs {
-        /// The program with its arguments.
-        call: String,
-        /// How long it had.
-        within: Nanos,
-    } =
+    Hangs { call: String, within: Nanos } =
         "`{call}` did not end within {within}; look whether the hypervisor answers by hand, then \
          try again";
     /// The provider has no such pool of disks.
-    NoPool {
-        /// The pool.
-        pool: String,
-        /// What to write.
-        remedy: &'static str,
-    } = "no disks can be made in `{pool}`; {remedy}";
+    NoPool { pool: String, remedy: &'static str } = "no disks can be made in `{pool}`; {remedy}";
     /// The provider cannot make such machines.
-    Unfit {
-        /// What it cannot.
-        what: String,
-        /// What to do instead.
-        remedy: String,
-    } = "{what}; {remedy}";
+    Unfit { what: String, remedy: String } = "{what}; {remedy}";
     /// The hypervisor did not do what was asked while a machine ran.
-    NotDone {
-        /// The machine.
-        machine: String,
-        /// What it said.
-        said: String,
-    } = "{machine}: {said}; `plimsoll vms list` shows what it does now";
+    NotDone { machine: String, said: String } =
+        "{machine}: {said}; `plimsoll vms list` shows what it does now";
     /// These machines are none of the deployment's.
-    NoMachine {
-        /// The name that is not there.
-        machine: String,
-        /// The deployment.
-        name: String,
-    } = "the machines {name} have none called {machine}; `plimsoll vms list` shows them";
+    NoMachine { machine: String, name: String } =
+        "the machines {name} have none called {machine}; `plimsoll vms list` shows them";
     /// Something went wrong at a node.
-    AtNode {
-        /// The node.
-        node: String,
-        /// What, with its remedy.
-        said: String,
-    } = "node {node}: {said}";
+    AtNode { node: String, said: String } = "node {node}: {said}";
     /// Another process makes or uses these machines just now.
-    Busy {
-        /// Their name.
-        name: String,
-    } = "another plimsoll makes or uses the machines {name}; stop it first, or wait";
+    Busy { name: String } =
+        "another plimsoll makes or uses the machines {name}; stop it first, or wait";
     /// A program that somebody started for these machines has not ended.
-    StillWorking {
-        /// Their name.
-        name: String,
-        /// Its process.
-        pid: i32,
-    } =
+    StillWorking { name: String, pid: i32 } =
         "process {pid} still does something for the machines {name}; wait for its end, then remove \
          them: `plimsoll vms down {name}`";
     /// There are no machines of this name.
-    Unknown {
-        /// The name.
-        name: String,
-    } = "there are no machines called {name}; `plimsoll vms list` shows all that are there";
+    Unknown { name: String } =
+        "there are no machines called {name}; `plimsoll vms list` shows all that are there";
     /// Something stands where our files would, and is not ours.
-    NotOurs {
-        /// The place.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: &'static str,
-    } = "{path} {why}; nothing in it was touched: look whose it is", path = path.display();
+    NotOurs { path: PathBuf, why: &'static str } =
+        "{path} {why}; nothing in it was touched: look whose it is", path = path.display();
     /// Neither `XDG_STATE_HOME` nor `HOME` names a folder.
     Homeless = "HOME and XDG_STATE_HOME name no folder; set one of them";
     /// The path of a socket is longer than the kernel allows.
-    LongPath {
-        /// The path.
-        path: PathBuf,
-    } =
+    LongPath { path: PathBuf } =
         "the path {path} is too long for a socket; set XDG_STATE_HOME to a shorter \
          one", path = path.display();
     /// The hypervisor did not start a machine.
-    NotStarted {
-        /// The machine.
-        machine: String,
-        /// What it said.
-        said: String,
-    } =
+    NotStarted { machine: String, said: String } =
         "the machine {machine} does not start: {said}; change [vms], or see what the hypervisor \
          says";
     /// A machine ended before its agent listened.
-    Ended {
-        /// The machine.
-        machine: String,
-        /// The last lines of its console.
-        console: String,
-    } =
+    Ended { machine: String, console: String } =
         "the machine {machine} ended before its agent listened; give it more vms.memory, or \
          another --guest-kernel; {console}", console = Ending(console);
     /// A machine's agent does not listen in time.
-    Silent {
-        /// The machine.
-        machine: String,
-        /// How long it had.
-        within: Nanos,
-        /// The last lines of its console.
-        console: String,
-    } =
+    Silent { machine: String, within: Nanos, console: String } =
         "the machine {machine} has no agent within {within}; give it more time (vms.boot), another \
          --guest-kernel or vms.template, or vms.accelerator = \"tcg\"; \
          {console}", console = Ending(console);
     /// A machine's process does not end.
-    Undying {
-        /// The machine.
-        machine: String,
-        /// Its process.
-        pid: i32,
-    } =
+    Undying { machine: String, pid: i32 } =
         "the machine {machine} (process {pid}) does not end; look what it waits for, then \
          `plimsoll vms down` again";
     /// Somebody asked for a stop while machines were being made.
     Stopped = "stopped; no machine is left";
     /// A file or folder cannot be used.
-    File {
-        /// What was to be done with it: `read`, `make`.
-        what: &'static str,
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        why: String,
-    } = "cannot {what} {path}: {why}; check its space and rights", path = path.display();
+    File { what: &'static str, path: PathBuf, why: String } =
+        "cannot {what} {path}: {why}; check its space and rights", path = path.display();
     /// Making machines failed, and what was made could not be removed.
-    Leftover {
-        /// What failed first.
-        first: Box<Problem>,
-        /// What failed then.
-        then: Box<Problem>,
-    } = "{first}\nerror: and what was made could not be removed: {then}; try `plimsoll vms down`";
+    Leftover { first: Box<Problem>, then: Box<Problem> } =
+        "{first}\nerror: and what was made could not be removed: {then}; try `plimsoll vms down`";
 }
 
 impl Problem {
@@ -273,11 +151,32 @@ impl Problem {
     pub(crate) fn file(what: &'static str, path: &Path, error: &std::io::Error) -> Problem {
         Problem::File { what, path: path.to_owned(), why: error.to_string() }
     }
+
+    pub(crate) fn unfit(what: impl Into<String>, remedy: impl Into<String>) -> Problem {
+        Problem::Unfit { what: what.into(), remedy: remedy.into() }
+    }
+
+    pub(crate) fn not_done(machine: impl Into<String>, said: impl Into<String>) -> Problem {
+        Problem::NotDone { machine: machine.into(), said: said.into() }
+    }
+
+    /// What a program said, as the reason why a machine does not start.
+    pub(crate) fn of_start(self, machine: &Machine) -> Problem {
+        match self {
+            Problem::Tool { said, .. } => {
+                Problem::NotStarted { machine: machine.name.clone(), said }
+            }
+            other => other,
+        }
+    }
+
+    pub(crate) fn tool(call: impl Into<String>, said: impl Into<String>) -> Problem {
+        Problem::Tool { call: call.into(), said: said.into() }
+    }
 }
 
 impl std::error::Error for Problem {}
 
-/// The end of a console.
 struct Ending<'a>(&'a str);
 
 impl fmt::Display for Ending<'_> {

@@ -1,7 +1,7 @@
 //! Processes of machines: found by what their command line says, and ended without ever reaching
 //! another one.
 
-use crate::Problem;
+use crate::{Outcome, Problem};
 use rustix::process::{Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,7 +14,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// A command line is not longer.
 const LONGEST: usize = 1 << 20;
 
-/// A process of a hypervisor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) pid: i32,
@@ -56,14 +55,7 @@ fn look(pid: i32, program: &str) -> Option<Found> {
 
 /// Ends the process that `is_it` holds for, if there is one. Between looking and ending, its number
 /// may become another's: what is ended is held first, and looked at again.
-///
-/// # Errors
-/// It does not end.
-pub(crate) fn end(
-    program: &str,
-    machine: &str,
-    is_it: &dyn Fn(&Found) -> bool,
-) -> Result<(), Problem> {
+pub(crate) fn end(program: &str, machine: &str, is_it: &dyn Fn(&Found) -> bool) -> Outcome {
     for signal in [Signal::TERM, Signal::KILL] {
         let deadline = Instant::now() + GRACE;
         let mut told = None;

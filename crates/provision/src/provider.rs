@@ -1,10 +1,10 @@
 //! What a provider of machines has to be able to do, on one node. The rest (records, order,
 //! clean-up) is [`crate::deployment`]'s.
 
-use crate::Problem;
-use crate::guest::{Guest, ImageFormat};
+use crate::guest::{Guest, ImageFormat, Seed};
 pub use crate::machine::Machine;
 use crate::record::{Deployment, Ground};
+use crate::{Outcome, Problem};
 use model::machines::{
     Accelerator, BootReads, DiskAllocation, DiskBus, DiskCache, DiskContent, HostCpu, MachineAct,
     MachinesWanted,
@@ -20,14 +20,14 @@ pub trait Provider {
     ///
     /// # Errors
     /// The provider is not there, or does not answer.
-    fn node(&self) -> Result<Node, Problem>;
+    fn node(&self) -> Outcome<Node>;
 
     /// The place for disks that a pool names, and what it has free. Nothing is made. The folder is
     /// where machines of this name would be on record.
     ///
     /// # Errors
     /// There is no such pool.
-    fn room(&self, pool: Option<&str>, folder: &Path) -> Result<Room, Problem>;
+    fn room(&self, pool: Option<&str>, folder: &Path) -> Outcome<Room>;
 
     /// Whether disks can be clones of one image.
     fn links_disks(&self) -> bool {
@@ -43,36 +43,26 @@ pub trait Provider {
     ///
     /// # Errors
     /// Whose it is.
-    fn refuse_taken(&self, name: &str) -> Result<(), Problem>;
+    fn refuse_taken(&self, name: &str) -> Outcome;
 
     /// Makes the place of the disks with our marker, and brings there what machines start from:
     /// the guest, and the image that is in the folder of the record.
     ///
     /// # Errors
     /// Something of that name is there, or it cannot be made.
-    fn prepare(&self, deployment: &Deployment, guest: &Guest) -> Result<(), Problem>;
+    fn prepare(&self, deployment: &Deployment, guest: &Guest) -> Outcome;
 
     /// Makes a disk and fills it.
     ///
     /// # Errors
     /// It cannot be made, or `stop` was set.
-    fn make_volume(
-        &self,
-        deployment: &Deployment,
-        volume: &Volume,
-        stop: &AtomicBool,
-    ) -> Result<(), Problem>;
+    fn make_volume(&self, deployment: &Deployment, volume: &Volume, stop: &AtomicBool) -> Outcome;
 
     /// Makes and starts a machine.
     ///
     /// # Errors
     /// In the hypervisor's words.
-    fn start(
-        &self,
-        deployment: &Deployment,
-        machine: &Machine,
-        boot: &Boot<'_>,
-    ) -> Result<(), Problem>;
+    fn start(&self, deployment: &Deployment, machine: &Machine, boot: &Boot<'_>) -> Outcome;
 
     /// What a machine does.
     fn state(&self, deployment: &Deployment, machine: &Machine) -> State;
@@ -93,7 +83,7 @@ pub trait Provider {
     ///
     /// # Errors
     /// The machine does not run.
-    fn line(&self, deployment: &Deployment, machine: &Machine) -> Result<Line, Problem>;
+    fn line(&self, deployment: &Deployment, machine: &Machine) -> Outcome<Line>;
 
     /// Does something to a machine while it runs, and waits for its end. `to` is the pool to which
     /// disks move, or the node to which the machine migrates; it is on record.
@@ -106,31 +96,31 @@ pub trait Provider {
         machine: &Machine,
         act: MachineAct,
         to: Option<&str>,
-    ) -> Result<Acted, Problem>;
+    ) -> Outcome<Acted>;
 
     /// Stops a machine of ours, if it is there, and removes what the provider keeps of it.
     ///
     /// # Errors
     /// It does not stop.
-    fn remove(&self, deployment: &Deployment, machine: &Machine) -> Result<(), Problem>;
+    fn remove(&self, deployment: &Deployment, machine: &Machine) -> Outcome;
 
     /// Removes all disks of ours, and what [`Provider::prepare`] made.
     ///
     /// # Errors
     /// What cannot be removed.
-    fn clear(&self, deployment: &Deployment) -> Result<(), Problem>;
+    fn clear(&self, deployment: &Deployment) -> Outcome;
 
     /// Refuses machines of a kind that it cannot make, before anything is made. Gives what they
     /// take of the pool beside their disks, such as copies of an image.
     ///
     /// # Errors
     /// What does not fit, with a remedy.
-    fn fits(&self, wanted: &MachinesWanted) -> Result<Bytes, Problem> {
+    fn fits(&self, wanted: &MachinesWanted) -> Outcome<Bytes> {
         match wanted.accelerator {
-            Accelerator::Native if self.boots_our_guest() => Err(Problem::Unfit {
-                what: "the accelerator `native` is for providers that have their own".to_owned(),
-                remedy: "write vms.accelerator = \"kvm\" or \"tcg\"".to_owned(),
-            }),
+            Accelerator::Native if self.boots_our_guest() => Err(Problem::unfit(
+                "the accelerator `native` is for providers that have their own",
+                "write vms.accelerator = \"kvm\" or \"tcg\"",
+            )),
             Accelerator::Kvm | Accelerator::Tcg | Accelerator::Native => Ok(Bytes(0)),
         }
     }
@@ -146,11 +136,11 @@ pub trait Provider {
     ///
     /// # Errors
     /// It does not answer, or cannot list them.
-    fn all(&self) -> Result<Vec<Marked>, Problem> {
-        Err(Problem::Unfit {
-            what: "this provider does not list machines that are not on record here".to_owned(),
-            remedy: "leave out --provider".to_owned(),
-        })
+    fn all(&self) -> Outcome<Vec<Marked>> {
+        Err(Problem::unfit(
+            "this provider does not list machines that are not on record here",
+            "leave out --provider",
+        ))
     }
 
     /// Whether machines boot the guest that we make. Otherwise they are copies of an image of the
@@ -164,7 +154,7 @@ pub trait Provider {
     ///
     /// # Errors
     /// They cannot be found.
-    fn devices(&self, deployment: &Deployment, machine: &Machine) -> Result<Vec<String>, Problem> {
+    fn devices(&self, deployment: &Deployment, machine: &Machine) -> Outcome<Vec<String>> {
         let _ = (deployment, machine);
         Ok(Vec::new())
     }
@@ -229,6 +219,14 @@ pub struct Boot<'a> {
     pub cache: DiskCache,
     /// What that file is.
     pub disks: ImageFormat,
+}
+
+impl Boot<'_> {
+    pub(crate) fn seed<'a>(&self, machine: &'a Machine) -> Seed<'a> {
+        let Machine { name, uuid, disks, .. } = machine;
+        let (bus, accelerator) = (self.bus, self.accelerator);
+        Seed { name, uuid, bus, disks: disks.len(), accelerator }
+    }
 }
 
 /// A machine with our mark.

@@ -1,10 +1,10 @@
 //! What is on record of machines, before any of them is made: enough to find and to remove all of
 //! them, whatever ends the process that makes them.
 
-use crate::Problem;
 use crate::guest::ImageFormat;
 use crate::machine::Machine;
 use crate::places;
+use crate::{Outcome, Problem};
 use model::machines::{
     Accelerator, BootTime, DiskAllocation, DiskCache, MachinesWanted, OnNode, ProviderKind,
 };
@@ -204,7 +204,7 @@ impl Deployment {
     }
 
     /// Writes the record, whole or not at all.
-    pub(crate) fn write(&self) -> Result<(), Problem> {
+    pub(crate) fn write(&self) -> Outcome {
         let (part, whole) = (self.folder.join(PART), self.folder.join(FILE));
         let cannot = |error: std::io::Error| Problem::file("write", &whole, &error);
         let text = serde_json::to_string_pretty(self).map_err(|error| cannot(error.into()))?;
@@ -216,7 +216,7 @@ impl Deployment {
 
     /// The record in a folder; `None` where the folder is ours and no record was written yet, so
     /// that nothing was made either.
-    pub(crate) fn read(folder: &Path) -> Result<Option<Deployment>, Problem> {
+    pub(crate) fn read(folder: &Path) -> Outcome<Option<Deployment>> {
         places::is_ours(folder)?;
         let path = folder.join(FILE);
         let file = match places::open_file(&path) {

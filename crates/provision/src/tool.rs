@@ -1,6 +1,6 @@
 //! Programs of others that make machines: started with bounds in time and in bytes.
 
-use crate::Problem;
+use crate::{Outcome, Problem};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::ffi::OsStr;
 use std::fs;
@@ -59,7 +59,6 @@ fn working_for(folder: &Path) -> Option<i32> {
     })
 }
 
-/// A call of a program.
 pub(crate) struct Call<'a> {
     /// The program.
     pub program: &'a str,
@@ -82,18 +81,12 @@ pub(crate) struct Alive<'a> {
     /// How often it is asked.
     pub every: Duration,
     /// An error is why nothing more is waited for.
-    pub ask: &'a (dyn Fn() -> Result<(), Problem> + Sync),
+    pub ask: &'a (dyn Fn() -> Outcome + Sync),
 }
 
 impl Call<'_> {
     /// What it writes, once it has ended well. `feed` writes to its standard input.
-    ///
-    /// # Errors
-    /// It is not here, does not end in time, or fails, in its own words; those of `feed`.
-    pub(crate) fn fed(
-        &self,
-        feed: &mut dyn FnMut(&mut dyn Write) -> Result<(), Problem>,
-    ) -> Result<String, Problem> {
+    pub(crate) fn fed(&self, feed: &mut dyn FnMut(&mut dyn Write) -> Outcome) -> Outcome<String> {
         let mut child = self.start()?;
         let out = child.stdout.take().map(kept);
         let errors = child.stderr.take().map(kept);
@@ -114,7 +107,7 @@ impl Call<'_> {
         let (out, errors) = (text(out), text(errors));
         match status.success() {
             true => fed.map(|()| out),
-            false => Err(Problem::Tool { call: self.words(), said: last_words(&errors) }),
+            false => Err(Problem::tool(self.words(), last_words(&errors))),
         }
     }
 
@@ -123,7 +116,7 @@ impl Call<'_> {
     fn feed(
         &self,
         child: &mut Child,
-        feed: &mut dyn FnMut(&mut dyn Write) -> Result<(), Problem>,
+        feed: &mut dyn FnMut(&mut dyn Write) -> Outcome,
     ) -> Result<(), Unfed> {
         let held = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).ok();
         let Some(mut input) = child.stdin.take() else { return Ok(()) };
@@ -151,7 +144,7 @@ impl Call<'_> {
     }
 
     /// Waits for its end, as long as it may take and its hypervisor is there.
-    fn wait(&self, child: &mut Child) -> Result<ExitStatus, Problem> {
+    fn wait(&self, child: &mut Child) -> Outcome<ExitStatus> {
         let deadline = Instant::now() + self.within;
         let mut asked = Instant::now();
         loop {
@@ -167,7 +160,7 @@ impl Call<'_> {
         }
     }
 
-    fn start(&self) -> Result<Child, Problem> {
+    fn start(&self) -> Outcome<Child> {
         let mut command = Command::new(self.program);
         // What it says is compared with nothing but numbers and names; in one language all the
         // same.
@@ -180,7 +173,7 @@ impl Call<'_> {
             ErrorKind::NotFound => {
                 Problem::NoProgram { program: self.program.to_owned(), package: self.package }
             }
-            _ => Problem::Tool { call: self.words(), said: error.to_string() },
+            _ => Problem::tool(self.words(), error.to_string()),
         })
     }
 
@@ -199,7 +192,6 @@ impl Call<'_> {
 enum Unfed {
     /// Whoever gives it could not, or it took no more.
     Given(Problem),
-    /// Its hypervisor is not there any more.
     Dead(Problem),
 }
 
@@ -253,7 +245,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    fn call(script: &str, within: Duration) -> Result<String, Problem> {
+    fn call(script: &str, within: Duration) -> Outcome<String> {
         let arguments = [OsStr::new("-c"), OsStr::new(script)];
         let is_change = false;
         let (program, package, alive) = ("sh", "dash", None);
@@ -298,9 +290,9 @@ mod tests {
 
     /// What comes of a program that may take an hour where its hypervisor answers so many times,
     /// and how often it was asked. The program gets more than anybody takes who does not read.
-    fn abandoned(script: &str, answers: usize) -> (Result<String, Problem>, usize) {
+    fn abandoned(script: &str, answers: usize) -> (Outcome<String>, usize) {
         let asked = AtomicUsize::new(0);
-        let gone = || Problem::Tool { call: "version".into(), said: "no answer".into() };
+        let gone = || Problem::tool("version", "no answer");
         let ask = || match asked.fetch_add(1, Ordering::SeqCst) {
             before if before < answers => Ok(()),
             _ => Err(gone()),
@@ -320,7 +312,7 @@ mod tests {
     #[test]
     fn a_hypervisor_that_is_gone_is_not_waited_for() {
         let no_answer = |problem: &Problem| problem.to_string().contains("failed: no answer;");
-        let is_gone = |told: &Result<String, Problem>| told.as_ref().is_err_and(no_answer);
+        let is_gone = |told: &Outcome<String>| told.as_ref().is_err_and(no_answer);
         // It takes nothing; it takes all, and never ends.
         for script in ["exec sleep 600", "cat >/dev/null; exec sleep 600"] {
             let (told, asked) = abandoned(script, 2);

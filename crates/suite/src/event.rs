@@ -3,7 +3,7 @@
 use crate::choices::Act;
 use crate::names::Names;
 use crate::{PointSpec, VmsSpec};
-use form::{Given, Node, Problem, Reader, Table, Value, nearest, spec_table};
+use form::{Given, Node, Problem, Problems, Reader, Table, Value, nearest, spec_table};
 use model::hostlist;
 use model::machines::MachineAct;
 use model::planned_event::{EventTime, PlannedEvent};
@@ -46,7 +46,6 @@ spec_table! {
 }
 
 impl EventSpec {
-    /// The event as a plan has it.
     pub(crate) fn planned(&self, vms: &VmsSpec, scale: Scale) -> PlannedEvent {
         let command = match self.act.value.kind() {
             Some(act) => self.act_command(act, &vms.name.value),
@@ -78,43 +77,26 @@ impl EventSpec {
     }
 }
 
-/// The events of a suite.
-pub(crate) fn read(
-    root: &Table,
-    points: &[PointSpec],
-    problems: &mut Vec<Problem>,
-) -> Vec<EventSpec> {
+pub(crate) fn read(root: &Table, points: &[PointSpec], problems: &mut Problems) -> Vec<EventSpec> {
     let nodes: &[Node] = match root.get("event") {
         Some(Node { value: Value::Array(nodes), .. }) => nodes,
         Some(node) => {
             let remedy = "write `[[event]]`, with two brackets, above each event";
-            problems.push(Problem::new(
-                node.span.clone(),
-                "the events are not a list of tables",
-                remedy,
-            ));
+            problems.push(node.wrong("the events are not a list of tables", remedy));
             return Vec::new();
         }
         None => return Vec::new(),
     };
     if let Some(node) = nodes.get(MOST_EVENTS) {
         let message = format!("the suite has {} events", nodes.len());
-        problems.push(Problem::new(
-            node.span.clone(),
-            message,
-            format!("write at most {MOST_EVENTS}"),
-        ));
+        problems.push(node.wrong(message, format!("write at most {MOST_EVENTS}")));
         return Vec::new();
     }
     let mut events: Vec<EventSpec> = Vec::new();
     for node in nodes {
         let Value::Table(table) = &node.value else {
             let message = format!("expected a table, found {}", node.kind());
-            problems.push(Problem::new(
-                node.span.clone(),
-                message,
-                "write `[[event]]` above its fields",
-            ));
+            problems.push(node.wrong(message, "write `[[event]]` above its fields"));
             continue;
         };
         let mut reader = Reader::new(table, node.span.clone(), problems);
@@ -126,12 +108,7 @@ pub(crate) fn read(
     events
 }
 
-fn check(
-    event: &EventSpec,
-    others: &[EventSpec],
-    points: &[PointSpec],
-    problems: &mut Vec<Problem>,
-) {
+fn check(event: &EventSpec, others: &[EventSpec], points: &[PointSpec], problems: &mut Problems) {
     if let Given { value, span: Some(span), .. } = &event.name {
         if !hostlist::is_name(value) {
             let message = format!("`{value}` cannot be the name of an event");
@@ -172,7 +149,7 @@ fn check(
 }
 
 /// Complains about scenarios that the suite has not.
-pub(crate) fn check_scenarios(events: &[EventSpec], known: &[&str], problems: &mut Vec<Problem>) {
+pub(crate) fn check_scenarios(events: &[EventSpec], known: &[&str], problems: &mut Problems) {
     for event in events {
         let Given { value: Names(names), span: Some(span), .. } = &event.scenarios else {
             continue;

@@ -2,7 +2,7 @@
 
 use crate::event::EventSpec;
 use crate::{FleetSpec, VmsSpec};
-use form::{Given, Problem, Span, place};
+use form::{Given, Problem, Problems, Span, place};
 use model::hostlist;
 use model::machines::{MachineAct, placement};
 use model::units::{Bytes, Nanos};
@@ -18,7 +18,7 @@ fn is_whole_mib(size: Bytes) -> bool {
     size.0.is_multiple_of(Bytes::mib(1).0)
 }
 
-pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Vec<Problem>) {
+pub(crate) fn check_vms(vms: &VmsSpec, problems: &mut Problems) {
     let mut refuse = |span: Span, message: String, remedy: &str| {
         problems.push(Problem::new(span, message, remedy));
     };
@@ -90,19 +90,19 @@ fn is_word(text: &str) -> bool {
     !text.starts_with('-') && text.chars().all(is_plain)
 }
 
-fn check_vm_nodes(vms: &VmsSpec, problems: &mut Vec<Problem>) {
+fn check_vm_nodes(vms: &VmsSpec, problems: &mut Problems) {
     let nodes = match vms.nodes.value.trim() {
         "" => Ok(Vec::new()),
         list => hostlist::expand(list),
     };
     match nodes {
         Err(error) => {
-            problems.push(Problem::new(place(&vms.nodes), error.message, error.remedy));
+            problems.push(vms.nodes.wrong(error.message, error.remedy));
         }
         Ok(nodes) => {
             let placed = placement::placed(vms.count.value.0, &nodes, &vms.place.value.0);
             if let Err(error) = placed {
-                problems.push(Problem::new(place(&vms.place), error.message, error.remedy));
+                problems.push(vms.place.wrong(error.message, error.remedy));
             }
         }
     }
@@ -112,7 +112,7 @@ fn check_vm_nodes(vms: &VmsSpec, problems: &mut Vec<Problem>) {
     if !launcher.is_empty() && !starts {
         let message = "the launcher of the nodes has no {host}, or there are no nodes";
         let remedy = "write one such as \"docker exec -i {host}\", and vms.nodes";
-        problems.push(Problem::new(place(&vms.launcher), message, remedy));
+        problems.push(vms.launcher.wrong(message, remedy));
     }
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn outlive_migrations(fleet: &mut FleetSpec, events: &[EventSpec]) {
 }
 
 /// Complains about events that do something to machines that there are not.
-pub(crate) fn check_events(vms: &VmsSpec, events: &[EventSpec], problems: &mut Vec<Problem>) {
+pub(crate) fn check_events(vms: &VmsSpec, events: &[EventSpec], problems: &mut Problems) {
     let is_machine = |name: &String| {
         let number = name.strip_prefix(&vms.name.value).and_then(|rest| rest.strip_prefix('-'));
         let number = number.and_then(|number| number.parse::<u32>().ok());
@@ -138,34 +138,34 @@ pub(crate) fn check_events(vms: &VmsSpec, events: &[EventSpec], problems: &mut V
         if let Some(name) = event.machines.value.0.iter().find(|name| !is_machine(name)) {
             let message = format!("no machine of [vms] is called `{name}`");
             let remedy = format!("write names such as \"{}-1\"", vms.name.value);
-            problems.push(Problem::new(place(&event.machines), message, remedy));
+            problems.push(event.machines.wrong(message, remedy));
         }
         let is_none = event.act.value.kind().is_none();
         if is_none && !(event.machines.value.0.is_empty() && event.to.value.is_empty()) {
             let message = "`machines` and `to` are for an event that does something to machines";
             let remedy = "write `act`, or leave them out";
-            problems.push(Problem::new(place(&event.act), message, remedy));
+            problems.push(event.act.wrong(message, remedy));
         }
         if !is_none && matches!(&event.command, Given { span: Some(_), .. }) {
             let message = "an event has a command or does something to machines, not both";
-            problems.push(Problem::new(place(&event.act), message, "make two events of it"));
+            problems.push(event.act.wrong(message, "make two events of it"));
         }
         let (to, act) = (&event.to.value, event.act.value.kind());
         if to.is_empty() && matches!(act, Some(MachineAct::Move | MachineAct::Migrate)) {
             let message = "an event that moves machines or their disks says no place";
             let remedy = "write `to`: a pool, or for \"migrate\" the address of a libvirt";
-            problems.push(Problem::new(place(&event.act), message, remedy));
+            problems.push(event.act.wrong(message, remedy));
         }
         if act == Some(MachineAct::Migrate) {
             if !to.is_empty() && !is_address(to) {
                 let message = format!("`{}` is no address of a libvirt", to.escape_debug());
                 let remedy = "write one such as \"qemu+ssh://host/system\"";
-                problems.push(Problem::new(place(&event.to), message, remedy));
+                problems.push(event.to.wrong(message, remedy));
             }
         } else if !to.is_empty() && !is_pool(to) {
             let message = format!("`{to}` is no pool");
             let remedy = "write a path that begins with `/`, or a pool's name";
-            problems.push(Problem::new(place(&event.to), message, remedy));
+            problems.push(event.to.wrong(message, remedy));
         }
     }
 }

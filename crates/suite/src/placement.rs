@@ -1,6 +1,6 @@
 //! Which hosts load what: `[labels]`, `[targets]`, and the `hosts` of a workload.
 
-use form::{Field, Node, Problem, ProblemKind, Span, Table, Value, nearest};
+use form::{Field, Node, Problem, ProblemKind, Problems, Span, Table, Value, nearest};
 use model::hostlist;
 use model::testbed::Place;
 use model::units::UnitError;
@@ -97,7 +97,7 @@ pub struct HostTargets {
 }
 
 /// The labels of `[labels]`.
-pub(crate) fn read_labels(root: &Table, problems: &mut Vec<Problem>) -> Vec<Label> {
+pub(crate) fn read_labels(root: &Table, problems: &mut Problems) -> Vec<Label> {
     let mut labels = Vec::new();
     let Some(table) = table(root, "labels", problems) else { return labels };
     for entry in &table.entries {
@@ -124,7 +124,7 @@ pub(crate) fn read_labels(root: &Table, problems: &mut Vec<Problem>) -> Vec<Labe
             }
             Err(error) => {
                 let message = format!("{}: {}", entry.key, error.message);
-                problems.push(Problem::new(entry.node.span.clone(), message, error.remedy));
+                problems.push(entry.node.wrong(message, error.remedy));
             }
         }
     }
@@ -135,7 +135,7 @@ pub(crate) fn read_labels(root: &Table, problems: &mut Vec<Problem>) -> Vec<Labe
 pub(crate) fn read_targets(
     root: &Table,
     labels: &[Label],
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> Vec<HostTargets> {
     let mut all = Vec::new();
     let Some(table) = table(root, "targets", problems) else { return all };
@@ -203,15 +203,16 @@ fn read_entry(hosts: &str, node: &Node, labels: &[Label]) -> Result<HostTargets,
 
 fn read_paths(node: &Node) -> Result<Vec<String>, Problem> {
     let one = |node: &Node| match &node.value {
-        Value::Text(text) if !text.is_empty() => String::read(node)
-            .map_err(|error| Problem::new(node.span.clone(), error.message, error.remedy)),
+        Value::Text(text) if !text.is_empty() => {
+            String::read(node).map_err(|error| node.wrong(error.message, error.remedy))
+        }
         _ => {
             let message = format!(
                 "expected a path, found {}",
                 if node.label().is_empty() { "nothing" } else { node.kind() }
             );
             let remedy = "write a path in quotes, or a list of them";
-            Err(Problem::new(node.span.clone(), message, remedy))
+            Err(node.wrong(message, remedy))
         }
     };
     match &node.value {
@@ -220,16 +221,12 @@ fn read_paths(node: &Node) -> Result<Vec<String>, Problem> {
     }
 }
 
-fn table<'a>(root: &'a Table, key: &str, problems: &mut Vec<Problem>) -> Option<&'a Table> {
+fn table<'a>(root: &'a Table, key: &str, problems: &mut Problems) -> Option<&'a Table> {
     match root.get(key)? {
         Node { value: Value::Table(table), .. } => Some(table),
         node => {
             let message = format!("expected a table, found {}", node.kind());
-            problems.push(Problem::new(
-                node.span.clone(),
-                message,
-                format!("write `[{key}]` on a line of its own"),
-            ));
+            problems.push(node.wrong(message, format!("write `[{key}]` on a line of its own")));
             None
         }
     }

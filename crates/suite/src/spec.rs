@@ -38,7 +38,7 @@ pub struct Spec {
     pub sources: Sources,
     /// At least one, in the order of the file. Without `[[scenario]]` the only one has no name;
     /// otherwise all have.
-    scenarios: Vec<Scenario>,
+    pub(crate) scenarios: Vec<Scenario>,
 }
 
 /// What belongs to one scenario of a suite. A suite without `[[scenario]]` is one.
@@ -72,20 +72,6 @@ pub struct Scenario {
     pub rounds: RoundsSpec,
 }
 
-/// What all scenarios of a suite have in common.
-pub(crate) struct Common {
-    pub(crate) suite: SuiteSpec,
-    pub(crate) fleet: FleetSpec,
-    pub(crate) keep: KeepSpec,
-    pub(crate) clients: ClientsSpec,
-    pub(crate) vms: VmsSpec,
-    pub(crate) objective: ObjectiveSpec,
-    pub(crate) labels: Vec<Label>,
-    pub(crate) targets: Vec<HostTargets>,
-    pub(crate) events: Vec<EventSpec>,
-    pub(crate) order: Order,
-}
-
 impl ObjectiveSpec {
     /// What has to be kept; `None` where nothing has. The text was checked when it was read.
     pub fn objective(&self) -> Option<Objective> {
@@ -94,31 +80,15 @@ impl ObjectiveSpec {
 }
 
 impl Spec {
-    /// A suite of these scenarios.
-    pub(crate) fn new(common: Common, scenarios: Vec<Scenario>) -> Spec {
+    /// The suite with these scenarios.
+    pub(crate) fn of(self, scenarios: Vec<Scenario>) -> Spec {
         assert!(!scenarios.is_empty(), "a suite has at least one scenario");
         let is_named = |scenario: &Scenario| scenario.name.is_some();
         assert!(
             scenarios.len() == 1 || scenarios.iter().all(is_named),
             "one of several scenarios has a name"
         );
-        let Common { suite, fleet, keep, clients, vms, objective, labels, targets, events, order } =
-            common;
-        let sources = Sources::default();
-        Spec {
-            suite,
-            fleet,
-            keep,
-            clients,
-            vms,
-            objective,
-            labels,
-            targets,
-            events,
-            order,
-            sources,
-            scenarios,
-        }
+        Spec { scenarios, ..self }
     }
 
     /// The scenarios, in the order of the file; at least one.

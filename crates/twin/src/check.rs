@@ -5,7 +5,6 @@ use crate::flash::PAGE_BYTES;
 use crate::spec::{Cache, Credits, DeviceSpec, ErrorRate, Service, Stall};
 use model::{Nanos, Op};
 
-/// The smallest unit of a block device.
 const SECTOR: u64 = 512;
 /// Sizes and rates up to 2^50 are exact in the floating point that units are read with, and no
 /// device is larger.

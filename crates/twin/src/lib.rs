@@ -10,20 +10,19 @@
 mod check;
 pub mod cluster;
 mod device;
-mod display;
 mod flash;
 mod lru;
 mod pacer;
-mod parse;
-mod preset;
-mod quantity;
 mod sampler;
 mod spec;
 mod stall;
+mod text;
+
+use text::quantity;
 
 pub use catalogue::Cluster as Testbed;
 pub use catalogue::cluster::REFERENCE as TESTBEDS;
 pub use cluster::{Cluster, ClusterSpec};
 pub use device::{Answer, Device, Request};
-pub use preset::{PRESETS, Preset};
 pub use spec::{Cache, Credits, DeviceSpec, ErrorRate, Flash, Service, Stall};
+pub use text::preset::{PRESETS, Preset};

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// No slot.
 const NONE: u32 = u32::MAX;
 
 /// Line numbers come from the load of a test, not from an adversary: one multiplication spreads

@@ -1,29 +1,32 @@
 //! The model of predictions against the simulation, which is other code: it moves each request
 //! through its resources. `cargo xtask prediction-proof` does the same for many more cases.
 
+#[path = "../examples/prediction-proof/closed.rs"]
+mod closed;
+
 use analysis::prediction::calibration::Judged;
 use analysis::prediction::drawn::{Drawn, Noise, Rate, modelled};
 use analysis::prediction::load::Load;
+use closed::closed;
 use twin::Testbed;
 use twin::cluster::{ClosedLoop, closed_loop};
 
 fn simulated(truth: &Testbed, load: &Load) -> f64 {
-    let workload = &load.workload;
-    let closed = ClosedLoop {
-        read_bytes: workload.read_bytes as u32,
-        write_bytes: workload.write_bytes as u32,
-        read: workload.read,
-        random: workload.random,
-        footprint: workload.footprint,
-        popularity: workload.popularity.clone(),
-        hosts: load.hosts,
-        outstanding: load.outstanding,
-        depth: load.depth,
-        remote: load.remote,
-        object: load.object,
-        route: load.route,
-    };
-    closed_loop(truth, &closed, 5_000, 1).unwrap_or_else(|why| panic!("{why}")).rate
+    closed_loop(truth, &closed(load), 5_000, 1).unwrap_or_else(|why| panic!("{why}")).rate
+}
+
+/// Random reads of 4 KiB from so many hosts.
+fn of_reads(hosts: u32, outstanding: u64, route: model::Route) -> Load {
+    let block = model::Bytes::kib(4);
+    Load {
+        workload: analysis::ceiling::Workload::new("w", block, model::Percent::ALL, true, None),
+        hosts,
+        outstanding,
+        depth: 1,
+        remote: model::Percent::ZERO,
+        object: model::Object::Blocks,
+        route,
+    }
 }
 
 #[test]
@@ -97,21 +100,7 @@ fn ways_to_the_data_cost_as_much_in_the_model_as_in_the_simulation() {
         include_str!("../../../reference/testbeds/s2d-disaggregated.toml")
     );
     let testbed = Testbed::parse("t", &text, &[]).expect("a testbed");
-    let load = |route: model::Route, outstanding: u64| Load {
-        workload: analysis::ceiling::Workload::new(
-            "w",
-            model::Bytes::kib(4),
-            model::Percent::ALL,
-            true,
-            None,
-        ),
-        hosts: 3,
-        outstanding,
-        depth: 1,
-        remote: model::Percent::ZERO,
-        object: model::Object::Blocks,
-        route,
-    };
+    let load = |route: model::Route, outstanding: u64| of_reads(3, outstanding, route);
     let rates = |outstanding: u64| {
         use model::Route::{Local, Smb, SmbDirect};
         [Local, SmbDirect, Smb].map(|route| {
@@ -160,21 +149,7 @@ fn lanes_of_a_node_serve_at_once_in_the_model_as_in_the_simulation() {
         );
         Testbed::parse("t", &text, &[]).expect("a testbed")
     };
-    let load = |outstanding: u64| Load {
-        workload: analysis::ceiling::Workload::new(
-            "w",
-            model::Bytes::kib(4),
-            model::Percent::ALL,
-            true,
-            None,
-        ),
-        hosts: 4,
-        outstanding,
-        depth: 1,
-        remote: model::Percent::ZERO,
-        object: model::Object::Blocks,
-        route: model::Route::Testbed,
-    };
+    let load = |outstanding: u64| of_reads(4, outstanding, model::Route::Testbed);
     // All cores of a node that serves clients alone: 8 of 800 µs are 10,000 a second.
     let many = testbed("");
     let one = testbed("lanes = 1\n");

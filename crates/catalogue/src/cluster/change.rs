@@ -6,7 +6,7 @@ use super::fields::{
     TopSpec,
 };
 use super::software::SoftwareSpec;
-use form::{Node, Override, Problem, Sources, Span, Table, Value, nearest, parse_value};
+use form::{Node, Override, Problem, Problems, Sources, Span, Table, Value, nearest, parse_value};
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,9 +46,7 @@ pub struct Change {
 enum How {
     /// The value takes the place of the old one.
     Set,
-    /// The value is added.
     Add,
-    /// The value is taken away.
     Subtract,
 }
 
@@ -121,7 +119,7 @@ pub(super) fn apply(
     root: &mut Table,
     change: &Change,
     sources: &mut Sources,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     let base = sources.add(change.option, change.text.as_str());
     let span = base..base + change.key;
@@ -162,7 +160,7 @@ struct Order<'a> {
     how: How,
     span: Span,
     value: Node,
-    problems: &'a mut Vec<Problem>,
+    problems: &'a mut Problems,
 }
 
 impl Order<'_> {

@@ -36,8 +36,8 @@ pub use tier::{DESTAGE_SLACK_NS, missing};
 
 use crate::devices::{Device, catalogue};
 use form::{
-    Auto, MAX_TEXT, Node, Problem, ProblemKind, Reader, Sources, SpecErrors, Table, Value, nearest,
-    parse_tree, place, read_table,
+    Auto, MAX_TEXT, Node, Problem, ProblemKind, Problems, Reader, Sources, SpecErrors, Table,
+    Value, nearest, parse_tree, read_table,
 };
 
 /// A described cluster, free of contradictions.
@@ -132,7 +132,7 @@ impl Cluster {
         Err(SpecErrors { sources, problems })
     }
 
-    fn read(root: &Table, problems: &mut Vec<Problem>) -> Cluster {
+    fn read(root: &Table, problems: &mut Problems) -> Cluster {
         let mut reader = Reader::new(root, 0..0, problems);
         reader.allow(&["nodes", "protection", "access", "cache", "cpu", "fabric", "clients"]);
         reader.allow(&["software", "fitted", "fitted_row"]);
@@ -219,19 +219,17 @@ fn read_list<T>(
     root: &Table,
     key: &str,
     head: &str,
-    problems: &mut Vec<Problem>,
-    read: fn(&Table, &Node, &mut Vec<Problem>) -> T,
+    problems: &mut Problems,
+    read: fn(&Table, &Node, &mut Problems) -> T,
 ) -> Vec<T> {
     let list: &[Node] = match root.get(key) {
         None => &[],
         Some(Node { value: Value::Array(list), .. }) => list,
         Some(node) => {
             let message = format!("`{key}` is {}, not a list of tables", node.kind());
-            problems.push(Problem::new(
-                node.span.clone(),
-                message,
-                format!("write `{head}`, with two brackets, above the fields"),
-            ));
+            problems.push(
+                node.wrong(message, format!("write `{head}`, with two brackets, above the fields")),
+            );
             return Vec::new();
         }
     };
@@ -241,18 +239,14 @@ fn read_list<T>(
             Value::Table(table) => tables.push(read(table, node, problems)),
             _ => {
                 let message = format!("expected a table, found {}", node.kind());
-                problems.push(Problem::new(
-                    node.span.clone(),
-                    message,
-                    format!("write `{head}` above its fields"),
-                ));
+                problems.push(node.wrong(message, format!("write `{head}` above its fields")));
             }
         }
     }
     tables
 }
 
-fn read_fitted(table: &Table, node: &Node, problems: &mut Vec<Problem>) -> FittedRow {
+fn read_fitted(table: &Table, node: &Node, problems: &mut Problems) -> FittedRow {
     let mut reader = Reader::new(table, node.span.clone(), problems);
     let spec = FittedRowSpec::read(&mut reader);
     reader.finish();
@@ -260,7 +254,7 @@ fn read_fitted(table: &Table, node: &Node, problems: &mut Vec<Problem>) -> Fitte
     FittedRow::from(&spec)
 }
 
-fn read_nodes(table: &Table, node: &Node, problems: &mut Vec<Problem>) -> NodeGroup {
+fn read_nodes(table: &Table, node: &Node, problems: &mut Problems) -> NodeGroup {
     let mut reader = Reader::new(table, node.span.clone(), problems);
     reader.allow(&["drives"]);
     let spec = NodesSpec::read(&mut reader);
@@ -271,7 +265,7 @@ fn read_nodes(table: &Table, node: &Node, problems: &mut Vec<Problem>) -> NodeGr
     }
 }
 
-fn read_drives(table: &Table, node: &Node, problems: &mut Vec<Problem>) -> Drives {
+fn read_drives(table: &Table, node: &Node, problems: &mut Problems) -> Drives {
     let mut reader = Reader::new(table, node.span.clone(), problems);
     let spec = DriveSpec::read(&mut reader);
     reader.finish();
@@ -280,7 +274,7 @@ fn read_drives(table: &Table, node: &Node, problems: &mut Vec<Problem>) -> Drive
 }
 
 /// The figures of the file, and for what it leaves open those of the catalogue.
-fn figures(spec: &DriveSpec, problems: &mut Vec<Problem>) -> Figures {
+fn figures(spec: &DriveSpec, problems: &mut Problems) -> Figures {
     let wanted = spec.model.value.as_str();
     let listed = catalogue().iter().find(|device| device.id == wanted);
     if listed.is_none() && !wanted.is_empty() {
@@ -293,11 +287,9 @@ fn figures(spec: &DriveSpec, problems: &mut Vec<Problem>) -> Figures {
                      and write_iops here"
                 .to_owned(),
         };
-        problems.push(Problem::new(
-            place(&spec.model),
-            format!("no drive of the catalogue is called `{wanted}`"),
-            remedy,
-        ));
+        problems.push(
+            spec.model.wrong(format!("no drive of the catalogue is called `{wanted}`"), remedy),
+        );
     }
     let listed = listed.map(Device::figures).unwrap_or_default();
     let bytes = |given: Auto<Bandwidth>, listed| {

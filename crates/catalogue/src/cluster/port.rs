@@ -3,10 +3,9 @@
 use super::bandwidth::Bandwidth;
 use super::fields::{ClientsSpec, NodesSpec};
 use super::figures::fixed;
-use form::{Auto, Given, Problem, place};
+use form::{Auto, Given, Problems};
 use model::units::Percent;
 
-/// The fields that say what one port carries.
 #[derive(Clone, Copy)]
 pub(super) struct PortFields<'a> {
     speed: &'a Given<Auto<Bandwidth>>,
@@ -54,7 +53,7 @@ impl<'a> PortFields<'a> {
     }
 
     /// Adds what cannot be true.
-    pub(super) fn check(self, problems: &mut Vec<Problem>) {
+    pub(super) fn check(self, problems: &mut Problems) {
         let Some(speed) = fixed(self.speed.value) else { return };
         for (field, most, what) in [(self.one_way, 1, "one way"), (self.both_ways, 2, "both ways")]
         {
@@ -63,7 +62,7 @@ impl<'a> PortFields<'a> {
                 let message =
                     format!("a port of {speed} each way cannot have carried {measured} {what}");
                 let remedy = "write what one port carried, or correct port_speed";
-                problems.push(Problem::new(place(field), message, remedy));
+                problems.push(field.wrong(message, remedy));
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use super::software::FittedRowSpec;
 use super::{Cluster, fixed};
-use form::{Auto, Given, Problem, Span, place};
+use form::{Auto, Given, Problem, Problems, Span, place};
 use model::choices::Access;
 use model::units::{Bytes, Nanos, Percent};
 
@@ -17,7 +17,7 @@ const LARGEST: Bytes = Bytes::gib(1024);
 const MOST_OUTSTANDING: u64 = 1 << 32;
 
 /// Times and shares of `[software]` and `[fitted]`.
-pub(super) fn software(cluster: &Cluster, problems: &mut Vec<Problem>) {
+pub(super) fn software(cluster: &Cluster, problems: &mut Problems) {
     for table in [&cluster.software, &cluster.fitted] {
         let times = [
             &table.read,
@@ -59,7 +59,7 @@ fn time(given: &Given<Auto<Nanos>>) -> Option<Problem> {
         return None;
     };
     let remedy = format!("write what was measured, from 1 ns to {LONGEST}, or leave it out");
-    Some(Problem::new(place(given), message, remedy))
+    Some(given.wrong(message, remedy))
 }
 
 /// Nor is there anything through which nothing goes.
@@ -67,11 +67,11 @@ fn share(given: &Given<Auto<Percent>>) -> Option<Problem> {
     fixed(given.value).filter(|share| share.ppm == 0)?;
     let message = "a share below 0.0001% lets nothing through";
     let remedy = "write what was measured, from 0.0001% to 100%, or leave it out";
-    Some(Problem::new(place(given), message, remedy))
+    Some(given.wrong(message, remedy))
 }
 
 /// What a row of a calibration cannot be.
-pub(super) fn fitted_row(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
+pub(super) fn fitted_row(row: &FittedRowSpec, problems: &mut Problems) {
     let mut wrong = |span: Span, message: &str, remedy: &str| {
         // What could not be read has its default, which is no mistake of its own.
         if problems.iter().all(|known| known.span != span) {
@@ -134,7 +134,7 @@ pub(super) fn fitted_row(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
 }
 
 /// What the law of a row's requests cannot be.
-fn law(row: &FittedRowSpec, problems: &mut Vec<Problem>) {
+fn law(row: &FittedRowSpec, problems: &mut Problems) {
     let mut wrong = |span, message: &str, remedy: &str| {
         problems.push(Problem::new(span, message, remedy));
     };

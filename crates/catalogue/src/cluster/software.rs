@@ -240,7 +240,6 @@ impl From<&FittedRowSpec> for FittedRow {
     }
 }
 
-/// The law of a row's random requests.
 fn popularity(spec: &FittedRowSpec) -> Option<Popularity> {
     use super::fixed;
     let access = spec.access.value;

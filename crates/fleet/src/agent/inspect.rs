@@ -14,11 +14,8 @@ use std::thread;
 /// and each takes the whole patience then.
 const AT_ONCE: usize = 64;
 
-/// A look at this host.
 pub(super) struct Look<'a> {
-    /// What may be looked at.
     pub(super) guard: &'a Guard,
-    /// The agent's own.
     pub(super) version: &'a str,
     /// How long a target may leave a call unanswered.
     pub(super) patience: Nanos,

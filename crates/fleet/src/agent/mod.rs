@@ -174,7 +174,6 @@ impl Below {
         Ok(())
     }
 
-    /// Does something with them, if there are any.
     fn tell(&self, what: impl FnOnce(&mut Relay)) {
         self.relay.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(what);
     }

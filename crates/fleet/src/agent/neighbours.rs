@@ -98,7 +98,6 @@ impl Presence {
     }
 }
 
-/// Other runs, each once, up to a bound.
 #[derive(Debug, Default)]
 struct Others(BTreeMap<String, OtherRun>);
 
@@ -113,7 +112,6 @@ impl Others {
     }
 }
 
-/// A look that goes on.
 pub(super) struct Looking {
     end: Sender<()>,
     thread: JoinHandle<Vec<OtherRun>>,

@@ -48,7 +48,6 @@ impl Parts {
         Ok((parts, notes))
     }
 
-    /// The whole plan of the host.
     pub(super) fn plan(&self) -> &HostPlan {
         &self.plan
     }
@@ -68,9 +67,6 @@ impl Parts {
     }
 
     /// Sees to it that the layout of a stage is there.
-    ///
-    /// # Errors
-    /// When it cannot be opened, or one that is over was not given back; in words.
     pub(super) fn ready(&mut self, stage: u32) -> Result<(), String> {
         let is_over = |number: &usize| {
             self.plan.parts.get(*number).is_some_and(|part| part.is_over_at(stage))
@@ -111,9 +107,6 @@ impl Parts {
 
     /// Removes the layouts that all hosts are through with, by the coordinator's word. This host's
     /// own last stage of one says nothing: what it made another one may still load.
-    ///
-    /// # Errors
-    /// When one cannot be removed; in words.
     pub(super) fn give_back(&mut self, word: &LayoutsOver) -> Result<(), String> {
         let mut failed = None;
         for (_, open) in self.open.iter_mut().enumerate().filter(|(number, _)| word.covers(*number))

@@ -104,7 +104,6 @@ impl Agent {
         }
     }
 
-    /// Says what a stage left behind, if anything.
     fn tell_what_is_left(&self, stage: u32, host: u32, outcome: &StageOutcome) {
         let StageOutcome { left, pauses, flushes, .. } = outcome.clone();
         if !(left.is_empty() && pauses.is_empty() && flushes.is_empty()) {

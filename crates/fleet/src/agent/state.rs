@@ -23,7 +23,6 @@ pub(crate) struct Contact {
 pub(crate) enum Reaction {
     /// From now on a silence ends the load; somebody has to look.
     BeWary,
-    /// Nothing.
     Nothing,
     /// This is the answer, and it must not wait.
     Answer(FromAgent),
@@ -33,9 +32,14 @@ pub(crate) enum Reaction {
     /// Agents of other hosts are to be started, whose relay this one is then.
     Adopt(Box<Wanted>),
     /// This goes on to a host below, whatever this one does.
-    Pass { below: u32, frame: Frame },
+    Pass {
+        below: u32,
+        frame: Frame,
+    },
     /// A host below is none of ours any more.
-    Part { below: u32 },
+    Part {
+        below: u32,
+    },
     /// The stage that runs was judged.
     Judge {
         /// In ns after its start: how far, and its end, if it has one now.
@@ -44,7 +48,10 @@ pub(crate) enum Reaction {
     },
     /// Another host was the first in this stage: its books are cut now, and with `stops` its load
     /// ends.
-    Cut { stage: u32, stops: bool },
+    Cut {
+        stage: u32,
+        stops: bool,
+    },
     /// It waits for its turn.
     Queue(ToAgent),
 }
@@ -53,29 +60,41 @@ pub(crate) enum Reaction {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Duty {
     /// Tells what the host is, and what these targets are to it.
-    Inspect { targets: Vec<String>, host: Option<u32>, patience_ns: u64 },
-    /// Claims and opens its share.
+    Inspect {
+        targets: Vec<String>,
+        host: Option<u32>,
+        patience_ns: u64,
+    },
     Open(Box<model::HostPlan>),
     /// Takes in stages that the plan gets while it runs.
     Extend(Vec<model::plan::HostStage>),
-    /// Sets up a stage and runs it.
-    Run { stage: u32 },
+    Run {
+        stage: u32,
+    },
     /// Removes what runs left at these targets; not while it has a share of a run.
-    Clean { targets: Vec<String>, patience_ns: u64 },
-    /// Gives layouts back.
+    Clean {
+        targets: Vec<String>,
+        patience_ns: u64,
+    },
     GiveBack(LayoutsOver),
-    /// Lets go of the targets.
     Release(RunOver),
     /// Tells what the kernel counts, at this interval, until it is told to stop.
-    Watch { interval_ns: u64 },
-    /// Ends that.
+    Watch {
+        interval_ns: u64,
+    },
     EndWatch,
-    /// Tells its addresses.
     Addresses,
     /// Carries a flow with a partner that connects.
-    Listen { at: SocketAddr, spec: FlowSpec },
+    Listen {
+        at: SocketAddr,
+        spec: FlowSpec,
+    },
     /// Carries a flow with a partner that listens.
-    Connect { own: IpAddr, to: SocketAddr, spec: FlowSpec },
+    Connect {
+        own: IpAddr,
+        to: SocketAddr,
+        spec: FlowSpec,
+    },
     /// Nothing: the order was answered when it came, or belongs to a stage that is over.
     Nothing,
 }
@@ -85,7 +104,6 @@ pub(crate) enum Duty {
 pub(crate) enum Start {
     /// Its workers begin at this instant on the agent's clock; `None` is at once.
     At(Option<u64>),
-    /// It is called off.
     CalledOff,
 }
 

@@ -1,7 +1,7 @@
 //! Hosts that a run begins without. They are as if lost before the first point: what they were to
 //! do is not done, figures say so, and between two points they may come in.
 
-use super::{Action, Coordinator, Owes, Reach};
+use super::{Action, Actions, Coordinator, Owes, Reach};
 use model::{Event, Fact, Note};
 
 /// Who is not there when the run begins.
@@ -37,7 +37,7 @@ impl Coordinator {
     }
 
     /// Says who is not there from the start. Each was just tried, and is not at once again.
-    pub(super) fn note_absent(&mut self, actions: &mut Vec<Action>) {
+    pub(super) fn note_absent(&mut self, actions: &mut Actions) {
         let stage = self.at_start.stage;
         for (number, why) in std::mem::take(&mut self.at_start.hosts) {
             let name = self.hosts[number].name.clone();

@@ -6,7 +6,7 @@
 //! that nobody else can make, and the next layout is opened after all hosts have done it.
 
 use super::permission::{LayoutsOver, RunOver};
-use super::{Action, Coordinator, Owes, Step};
+use super::{Action, Actions, Coordinator, Owes, Step};
 use crate::wire::ToAgent;
 use model::RunEnd;
 use model::plan::{Part, Plan};
@@ -50,7 +50,7 @@ impl Layouts {
 
 impl Coordinator {
     /// Has all hosts give back what is over before `stage`; false where nothing is.
-    pub(super) fn begin_giving_back(&mut self, stage: u32, actions: &mut Vec<Action>) -> bool {
+    pub(super) fn begin_giving_back(&mut self, stage: u32, actions: &mut Actions) -> bool {
         let parts = self.layouts.take_over_at(stage);
         if parts.is_empty() {
             return false;
@@ -73,7 +73,7 @@ impl Coordinator {
         &mut self,
         number: usize,
         failed: Option<String>,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         self.debts.turn(&mut self.hosts[number], Owes::Nothing);
         let Some(why) = failed.map(|why| self.named(number, &why)) else { return };
@@ -94,12 +94,11 @@ impl Coordinator {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{
-        armed, continuing, ended, heard, lost, own, plan, ready, released, run,
+        armed, complete, continuing, heard, lost, own, plan, ready, released, run,
     };
     use super::super::{Input, Reach};
     use super::*;
     use crate::wire::FromAgent;
-    use model::StageEnd;
     use model::choices::Backend;
     use model::plan::EngineSettings;
 
@@ -120,7 +119,7 @@ mod tests {
     }
 
     fn stage(number: u32) -> Vec<Input> {
-        let end = |host| ended(host, number, StageEnd::Complete);
+        let end = |host| complete(host, number);
         vec![armed(0, number), armed(1, number), end(0), end(1)]
     }
 
@@ -135,12 +134,8 @@ mod tests {
             "the layout has another stage"
         );
         run(&mut coordinator, vec![armed(0, 1), armed(1, 1)]);
-        assert_eq!(
-            run(&mut coordinator, vec![ended(0, 1, StageEnd::Complete)]),
-            [""; 0],
-            "host 1 is slow"
-        );
-        let all = run(&mut coordinator, vec![ended(1, 1, StageEnd::Complete)]);
+        assert_eq!(run(&mut coordinator, vec![complete(0, 1)]), [""; 0], "host 1 is slow");
+        let all = run(&mut coordinator, vec![complete(1, 1)]);
         assert_eq!(all, ["ended 1 Complete", "0:give back [0]", "1:give back [0]"]);
         assert_eq!(run(&mut coordinator, vec![gave_back(1), Input::Tick]), [""; 0]);
         assert_eq!(run(&mut coordinator, vec![gave_back(0)]), ["0:arm 2", "1:arm 2"]);
@@ -208,7 +203,7 @@ mod tests {
         );
         let mut coordinator = own(&with_parts(continuing(2, 1), &[&[0], &[1]]));
         run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
-        assert_eq!(run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete)]), [""; 0]);
+        assert_eq!(run(&mut coordinator, vec![complete(0, 0)]), [""; 0]);
         let without = run(&mut coordinator, vec![lost(1)]);
         assert_eq!(
             without,

@@ -15,7 +15,6 @@ const FIRST_ANSWERS: u32 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(super) enum Owes {
-    /// Nothing.
     Nothing,
     /// That its targets are open.
     Ready,
@@ -55,20 +54,17 @@ impl Debts {
         self.counts[owes as usize] += 1;
     }
 
-    /// Whether nobody owes anything but these.
     pub(super) fn are_only(&self, words: &[Owes]) -> bool {
         let hosts: usize = self.counts.iter().sum();
         let allowed = words.iter().map(|word| self.counts[*word as usize]).sum::<usize>();
         allowed + self.counts[Owes::Nothing as usize] == hosts
     }
 
-    /// Whether somebody owes one of these.
     pub(super) fn has(&self, words: &[Owes]) -> bool {
         words.iter().any(|word| self.counts[*word as usize] > 0)
     }
 }
 
-/// One host.
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) name: String,
@@ -113,7 +109,6 @@ impl Host {
         (self.heard_ns, self.ping_at_ns) = (now_ns, now_ns.saturating_add(PING_EVERY_NS));
     }
 
-    /// Notes a sign of life.
     pub(super) fn heard(&mut self, at_ns: u64) {
         self.heard_ns = self.heard_ns.max(at_ns);
     }
@@ -134,7 +129,6 @@ impl Host {
         now_ns.saturating_sub(self.worked_ns)
     }
 
-    /// For how long it was not heard of.
     pub(super) fn silence_ns(&self, now_ns: u64) -> u64 {
         now_ns.saturating_sub(self.heard_ns)
     }

@@ -78,6 +78,9 @@ pub struct Now {
     pub unix_ns: u64,
 }
 
+/// What the coordinator wants done, in order.
+pub type Actions = Vec<Action>;
+
 /// Something that the coordinator wants done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {

@@ -1,13 +1,13 @@
 //! What becomes of a run when a host is lost.
 
 use super::timeline::Wait;
-use super::{Action, Coordinator, Owes, Reach, Step};
+use super::{Action, Actions, Coordinator, Owes, Reach, Step};
 use model::choices::OnLostHost;
 use model::{Event, Fact, Nanos, Note, RunEnd, StageEnd};
 
 impl Coordinator {
     /// Goes on without a host, or ends the run, as the policy says.
-    pub(super) fn lose(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
+    pub(super) fn lose(&mut self, number: usize, why: &str, actions: &mut Actions) {
         if self.is_returning(number) {
             return self.lose_returning(number, why, actions);
         }
@@ -104,7 +104,6 @@ impl Coordinator {
         there > 0 && there >= self.terms.policy.quorum as usize
     }
 
-    /// How many hosts are there.
     pub(super) fn there(&self) -> usize {
         self.hosts.iter().filter(|host| host.alive).count()
     }

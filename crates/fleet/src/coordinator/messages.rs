@@ -1,7 +1,7 @@
 //! What hosts say, and what it means in the step in which it is heard. What is out of turn changes
 //! nothing.
 
-use super::{Action, Coordinator, Owes, Reach};
+use super::{Action, Actions, Coordinator, Owes, Reach};
 use crate::wire::FromAgent;
 use model::event::{HostEnd, MOST_SPANS};
 use model::{CounterSample, Event, Note, RunEnd};
@@ -12,7 +12,7 @@ impl Coordinator {
         number: usize,
         message: FromAgent,
         at_ns: u64,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         if self.is_returning(number) {
             return self.hear_returning(number, message, at_ns, actions);
@@ -88,7 +88,7 @@ impl Coordinator {
         &mut self,
         number: usize,
         mut sample: Box<CounterSample>,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         sample.host = number as u32;
         if self.step.running(sample.stage).is_some() {
@@ -99,7 +99,7 @@ impl Coordinator {
         }
     }
 
-    fn refused(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
+    fn refused(&mut self, number: usize, why: &str, actions: &mut Actions) {
         let why = self.named(number, why);
         if self.end == RunEnd::Complete {
             self.halt(RunEnd::Failed(why), actions);
@@ -118,7 +118,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn take_notes(&self, number: usize, notes: Vec<Note>, actions: &mut Vec<Action>) {
+    pub(super) fn take_notes(&self, number: usize, notes: Vec<Note>, actions: &mut Actions) {
         let notes = notes.into_iter().map(|note| Note { host: number as u32, ..note });
         actions.extend(notes.map(|note| Action::Emit(Event::Note(note))));
     }

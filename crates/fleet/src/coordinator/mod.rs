@@ -20,7 +20,7 @@ mod step;
 mod ticks;
 mod timeline;
 
-pub use inputs::{Action, Input, Marked, Now, Reach};
+pub use inputs::{Action, Actions, Input, Marked, Now, Reach};
 pub use permission::{LayoutsOver, RunOver};
 
 use crate::wire::ToAgent;
@@ -192,7 +192,7 @@ impl Coordinator {
         assert!(self.has_begun || !running, "a stage runs that never began");
     }
 
-    fn begin(&mut self, now: Now, actions: &mut Vec<Action>) {
+    fn begin(&mut self, now: Now, actions: &mut Actions) {
         let Step::Waiting { plans } = &mut self.step else { return };
         let plans = std::mem::take(plans);
         self.step = Step::Opening;
@@ -210,7 +210,7 @@ impl Coordinator {
     }
 
     /// Ends the run early; the first reason stands.
-    fn halt(&mut self, end: RunEnd, actions: &mut Vec<Action>) {
+    fn halt(&mut self, end: RunEnd, actions: &mut Actions) {
         if self.end != RunEnd::Complete || matches!(self.step, Step::Over) {
             return;
         }
@@ -227,7 +227,7 @@ impl Coordinator {
         }
     }
 
-    fn tell_all(&self, message: &ToAgent, actions: &mut Vec<Action>) {
+    fn tell_all(&self, message: &ToAgent, actions: &mut Actions) {
         let alive = self.hosts.iter().enumerate().filter(|(_, host)| host.alive);
         actions.extend(alive.map(|(host, _)| Action::Send { host, message: message.clone() }));
     }
@@ -238,7 +238,7 @@ impl Coordinator {
     }
 
     /// Goes on to the next step as soon as nobody owes an answer.
-    fn advance(&mut self, now: Now, actions: &mut Vec<Action>) {
+    fn advance(&mut self, now: Now, actions: &mut Actions) {
         let goes_on = self.end == RunEnd::Complete;
         match &self.step {
             Step::Waiting { .. } | Step::Over => {}
@@ -289,7 +289,7 @@ impl Coordinator {
     }
 
     /// Goes on to the next stage, or ends the run after the last.
-    fn arm(&mut self, now: Now, actions: &mut Vec<Action>) {
+    fn arm(&mut self, now: Now, actions: &mut Actions) {
         if self.end != RunEnd::Complete {
             self.ticks.begin_stage();
             return self.release(now, actions);
@@ -309,21 +309,21 @@ impl Coordinator {
     }
 
     /// Begins a stage, before which layouts that are over are given back.
-    fn give_back(&mut self, stage: u32, actions: &mut Vec<Action>) {
+    fn give_back(&mut self, stage: u32, actions: &mut Actions) {
         if !self.begin_giving_back(stage, actions) {
             self.welcome_back(stage, actions);
         }
     }
 
     /// Begins a stage, before which hosts that were lost may come back.
-    fn welcome_back(&mut self, stage: u32, actions: &mut Vec<Action>) {
+    fn welcome_back(&mut self, stage: u32, actions: &mut Actions) {
         if !self.begin_returning(stage, actions) {
             self.enter(stage, actions);
         }
     }
 
     /// Begins a stage with the hosts that are there.
-    fn enter(&mut self, stage: u32, actions: &mut Vec<Action>) {
+    fn enter(&mut self, stage: u32, actions: &mut Actions) {
         // Whoever was lost while this process stood still is counted now.
         let there = self.there();
         if self.has_begun && !self.are_enough(there) {
@@ -343,7 +343,7 @@ impl Coordinator {
     }
 
     /// Goes on with a point that was not planned, or ends the run if there is none.
-    fn add(&mut self, addition: Option<Box<Addition>>, now: Now, actions: &mut Vec<Action>) {
+    fn add(&mut self, addition: Option<Box<Addition>>, now: Now, actions: &mut Actions) {
         if !matches!(self.step, Step::Asking) || self.end != RunEnd::Complete {
             return;
         }
@@ -369,7 +369,7 @@ impl Coordinator {
         self.arm(now, actions);
     }
 
-    fn release(&mut self, now: Now, actions: &mut Vec<Action>) {
+    fn release(&mut self, now: Now, actions: &mut Actions) {
         self.step = Step::Releasing;
         if self.end == RunEnd::Complete && self.is_broken {
             let why = "the coordinator stood still, so agents ended a stage by themselves; \
@@ -391,4 +391,4 @@ impl Coordinator {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -13,7 +13,6 @@ pub struct LayoutsOver {
 }
 
 impl LayoutsOver {
-    /// The word for the parts of these numbers.
     pub(super) fn of(parts: Vec<u32>) -> LayoutsOver {
         LayoutsOver { parts }
     }

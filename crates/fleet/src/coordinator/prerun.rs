@@ -1,7 +1,7 @@
 //! What is done before a point begins: a command of the coordinator's, for caches that no host of
 //! the run can reach.
 
-use super::{Action, Coordinator, Now, Step};
+use super::{Action, Actions, Coordinator, Now, Step};
 use model::note::NotEmptied;
 use model::occurrence::{MOST_DETAIL_BYTES, last_lines, one_line};
 use model::plan::{Plan, Point, Prerun, Stage, StageKind};
@@ -20,7 +20,6 @@ const MOST_WORDS_BYTES: usize = 200;
 /// Something that is to be done before a stage.
 #[derive(Clone, Debug)]
 struct Due {
-    /// The point, in words.
     point: String,
     /// The stage that its results come from.
     measured: u32,
@@ -30,7 +29,6 @@ struct Due {
 /// A command that runs before a stage.
 #[derive(Debug)]
 pub(super) struct UnderWay {
-    /// The stage.
     pub(super) stage: u32,
     number: u32,
     due: Due,
@@ -40,7 +38,6 @@ pub(super) struct UnderWay {
     is_killed: bool,
 }
 
-/// How a command ended.
 struct End<'a> {
     status: Option<i32>,
     output: &'a str,
@@ -86,7 +83,7 @@ impl Preruns {
 
 impl Coordinator {
     /// Begins what is to be done before a stage; false where nothing is. Each is done once.
-    pub(super) fn begin_prerun(&mut self, stage: u32, now: Now, actions: &mut Vec<Action>) -> bool {
+    pub(super) fn begin_prerun(&mut self, stage: u32, now: Now, actions: &mut Actions) -> bool {
         let Some(due) = self.preruns.due.remove(&stage) else { return false };
         let command = match &due.prerun.command {
             Some(command) if self.terms.in_real_time => command.clone(),
@@ -116,7 +113,7 @@ impl Coordinator {
         true
     }
 
-    fn leave_out(&mut self, due: &Due, why: &str, actions: &mut Vec<Action>) {
+    fn leave_out(&mut self, due: &Due, why: &str, actions: &mut Actions) {
         let mut occurrence =
             Occurrence::new(OccurrenceKind::Prerun, &format!("{}: left out", due.point));
         occurrence.detail = why.to_owned();
@@ -126,7 +123,7 @@ impl Coordinator {
 
     /// Kills a command that takes too long, and goes on to the stage without one that does not even
     /// die.
-    pub(super) fn look_at_prerun(&mut self, now: Now, actions: &mut Vec<Action>) {
+    pub(super) fn look_at_prerun(&mut self, now: Now, actions: &mut Actions) {
         let Step::Prerun(under_way) = &mut self.step else { return };
         assert!(under_way.by_ns >= under_way.began_ns, "a command was over before it began");
         if now.steady_ns <= under_way.by_ns {
@@ -152,7 +149,7 @@ impl Coordinator {
         status: Option<i32>,
         output: &str,
         now: Now,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         let (stage, is_killed) = match &self.step {
             Step::Prerun(under_way) if under_way.number == number => {
@@ -169,15 +166,14 @@ impl Coordinator {
     }
 
     /// Ends the command with the run, which waits for nothing any more.
-    pub(super) fn give_up_prerun(&mut self, now: Now, actions: &mut Vec<Action>) {
+    pub(super) fn give_up_prerun(&mut self, now: Now, actions: &mut Actions) {
         let Step::Prerun(under_way) = &self.step else { return };
         actions.push(Action::EndCommand { number: under_way.number });
         let why = Some("it was ended with the run");
         self.tell_of_prerun(&End { status: None, output: "", why }, now, actions);
     }
 
-    /// Says how the command ended.
-    fn tell_of_prerun(&mut self, end: &End<'_>, now: Now, actions: &mut Vec<Action>) {
+    fn tell_of_prerun(&mut self, end: &End<'_>, now: Now, actions: &mut Actions) {
         let Step::Prerun(under_way) = &self.step else { return };
         let due = &under_way.due;
         let command = due.prerun.command.as_deref().unwrap_or_default();
@@ -216,11 +212,10 @@ fn not_emptied(due: &Due, how: NotEmptied) -> Action {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{
-        armed, continuing, ended, lost, own, plan, ready, released, run, script, searching,
+        armed, complete, continuing, lost, own, plan, ready, released, run, script, searching,
     };
     use super::super::{Input, Reach};
     use super::*;
-    use model::StageEnd;
 
     /// The layout, then two points of a warm-up and a measurement each, before which a command is
     /// due.
@@ -247,7 +242,7 @@ mod tests {
     }
 
     fn stage(number: u32) -> Vec<Input> {
-        vec![armed(0, number), ended(0, number, StageEnd::Complete)]
+        vec![armed(0, number), complete(0, number)]
     }
 
     fn at(seconds: u64) -> Now {
@@ -352,7 +347,7 @@ mod tests {
         let begin =
             || both([vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)], ends(0)]);
         fn ends(number: u32) -> Vec<Input> {
-            vec![ended(0, number, StageEnd::Complete), ended(1, number, StageEnd::Complete)]
+            vec![complete(0, number), complete(1, number)]
         }
         let mut goes_on = all(&with_prerun(continuing(2, 1), Some("drop")));
         run(&mut goes_on, begin());
@@ -389,10 +384,7 @@ mod tests {
         let first = run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), is_over(0, 0)]);
         assert_eq!(first[2..], ["command 0", "0:arm 0", "1:arm 0"]);
         run(&mut coordinator, vec![armed(0, 0), armed(1, 0)]);
-        run(
-            &mut coordinator,
-            vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete)],
-        );
+        run(&mut coordinator, vec![complete(0, 0), complete(1, 0)]);
         let added =
             run(&mut coordinator, vec![Input::Added(plan.at_rate(5_000_000).map(Box::new))]);
         assert_eq!(added.last().map(String::as_str), Some("command 1"), "{added:?}");

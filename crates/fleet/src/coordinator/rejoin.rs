@@ -5,7 +5,7 @@
 //! than [`WAIT_NS`].
 
 use super::returning::Returning;
-use super::{Action, Coordinator, Step};
+use super::{Action, Actions, Coordinator, Step};
 use crate::wire::{FromAgent, ToAgent};
 use model::note::{AboutHosts, TakesPart};
 use model::testbed::HostFacts;
@@ -31,9 +31,7 @@ const AT_ONCE: usize = 32;
 pub(super) enum Trying {
     /// Its agent is being started; which start it is.
     Launching(u32),
-    /// It is asked what stands at its targets.
     Inspecting,
-    /// It opens them.
     Opening,
     /// It sets up the workers that lay its data out anew.
     SettingUp,
@@ -83,7 +81,6 @@ pub(super) struct Absence {
     next_ns: u64,
     /// How often it came back.
     returns: u32,
-    /// It is not tried any more.
     stays_out: bool,
     /// The layout was being written when it was lost, or without it.
     lacks_layout: bool,
@@ -114,7 +111,7 @@ impl Coordinator {
 
     /// A host was lost, and the run goes on. At the next boundary, its agent is started again for
     /// the first time.
-    pub(super) fn note_absence(&mut self, number: usize, actions: &mut Vec<Action>) {
+    pub(super) fn note_absence(&mut self, number: usize, actions: &mut Actions) {
         let is_preparing = |stage: u32| self.returning.prepare == Some(stage);
         let lacks_layout = self.step.stage_on_hosts().is_some_and(is_preparing);
         let absence = &mut self.hosts[number].absence;
@@ -136,7 +133,7 @@ impl Coordinator {
     }
 
     /// A host is not tried any more, which is said.
-    fn give_up(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
+    fn give_up(&mut self, number: usize, why: &str, actions: &mut Actions) {
         let host = &mut self.hosts[number];
         host.absence.stays_out = true;
         let (name, why) = (host.name.clone(), why.to_owned());
@@ -154,13 +151,12 @@ impl Coordinator {
         }
     }
 
-    /// Whether the plan lets hosts come back.
     pub(super) fn may_return(&self) -> bool {
         !self.returning.plans.is_empty()
     }
 
     /// Has the agents of lost hosts started again before this stage; false where none is to be.
-    pub(super) fn begin_returning(&mut self, stage: u32, actions: &mut Vec<Action>) -> bool {
+    pub(super) fn begin_returning(&mut self, stage: u32, actions: &mut Actions) -> bool {
         if self.returning.plans.is_empty()
             || self.returning.entries.get(stage as usize) != Some(&true)
         {
@@ -191,7 +187,7 @@ impl Coordinator {
     }
 
     /// Goes on to the stage as soon as nobody is on his way any more, or the time is over.
-    pub(super) fn look_at_returning(&mut self, actions: &mut Vec<Action>) {
+    pub(super) fn look_at_returning(&mut self, actions: &mut Actions) {
         let now_ns = self.now.steady_ns;
         let Step::Returning(boundary) = &self.step else { return };
         let (stage, is_over) = (boundary.stage, now_ns >= boundary.by_ns);
@@ -229,7 +225,6 @@ impl Coordinator {
         }
     }
 
-    /// Those that are on their way back.
     fn on_their_way(&mut self) -> Option<&mut BTreeMap<usize, Trying>> {
         match &mut self.step {
             Step::Returning(boundary) => Some(&mut boundary.on_their_way),
@@ -246,18 +241,17 @@ impl Coordinator {
     }
 
     /// A host is not waited for any more at this boundary.
-    fn send_away(&mut self, number: usize, actions: &mut Vec<Action>) {
+    fn send_away(&mut self, number: usize, actions: &mut Actions) {
         self.on_their_way().and_then(|hosts| hosts.remove(&number));
         actions.push(Action::Drop { host: number });
     }
 
-    /// How the start of an agent went.
     pub(super) fn launched(
         &mut self,
         number: usize,
         start: u32,
         outcome: Result<(), String>,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         let several = self.hosts.len() > 1;
         let Some(trying) = self.on_their_way().and_then(|hosts| hosts.get_mut(&number)) else {
@@ -287,7 +281,6 @@ impl Coordinator {
         actions.push(Action::Ping { host: number });
     }
 
-    /// Whether a host is on its way back.
     pub(super) fn is_returning(&self, number: usize) -> bool {
         self.trying(number).is_some()
     }
@@ -298,7 +291,7 @@ impl Coordinator {
         number: usize,
         message: FromAgent,
         at_ns: u64,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         let prepare = self.returning.prepare;
         let Some(trying) = self.trying(number) else { return };
@@ -370,14 +363,14 @@ impl Coordinator {
 
     /// An agent is gone of a host that is on its way back. While another is being started, it is
     /// the one that is known to be gone.
-    pub(super) fn lose_returning(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
+    pub(super) fn lose_returning(&mut self, number: usize, why: &str, actions: &mut Actions) {
         if self.trying(number).is_some_and(Trying::is_answering) {
             self.try_failed(number, why, actions);
         }
     }
 
     /// Lets a host take part that has all that it needs.
-    fn come_in(&mut self, number: usize, actions: &mut Vec<Action>) {
+    fn come_in(&mut self, number: usize, actions: &mut Actions) {
         let Step::Returning(boundary) = &mut self.step else { return };
         let stage = boundary.stage;
         let point = self.returning.points.get(stage as usize).copied().flatten();
@@ -414,7 +407,7 @@ impl Coordinator {
     }
 
     /// A host did not come back this time. After the last try it stays out, which is said.
-    pub(super) fn try_failed(&mut self, number: usize, why: &str, actions: &mut Vec<Action>) {
+    pub(super) fn try_failed(&mut self, number: usize, why: &str, actions: &mut Actions) {
         if !self.is_returning(number) {
             return;
         }

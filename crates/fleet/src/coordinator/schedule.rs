@@ -7,7 +7,6 @@ use model::plan::{HostStage, Plan, Stage, Stop, Work};
 use model::search::Addition;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The stages of a run.
 #[derive(Debug)]
 pub(super) struct Schedule {
     /// Those that are still to run, the next one last.
@@ -20,7 +19,6 @@ pub(super) struct Schedule {
     to_settle: BTreeMap<u32, Settling>,
     /// Whether the last stage may be followed by others that are not known yet.
     searches: bool,
-    /// The length of one sample.
     interval_ns: u64,
 }
 
@@ -78,7 +76,6 @@ impl Schedule {
         self.to_settle.extend(settling.map(|settling| (number, settling)));
     }
 
-    /// The stage that is next, once.
     pub(super) fn next(&mut self) -> Option<u32> {
         self.left.pop()
     }

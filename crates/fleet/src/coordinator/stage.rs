@@ -3,7 +3,7 @@
 
 use super::start_bound::Told;
 use super::step::{Arming, Running};
-use super::{Action, Coordinator, Host, Now, Owes, Reach, Step};
+use super::{Action, Actions, Coordinator, Host, Now, Owes, Reach, Step};
 use crate::wire::ToAgent;
 use model::event::HostStart;
 use model::{Event, IntervalSample, RunEnd, StageEnd};
@@ -32,8 +32,7 @@ pub(super) struct Ended {
 }
 
 impl Coordinator {
-    /// Has the workers of a stage set up.
-    pub(super) fn set_up(&mut self, stage: u32, actions: &mut Vec<Action>) {
+    pub(super) fn set_up(&mut self, stage: u32, actions: &mut Actions) {
         self.step = Step::Arming(Arming { stage, end_by_ns: None });
         self.layouts.open_for(stage);
         self.note_preparing(stage);
@@ -59,7 +58,7 @@ impl Coordinator {
     }
 
     /// Lets all hosts begin at one instant.
-    pub(super) fn go(&mut self, stage: u32, now: Now, actions: &mut Vec<Action>) {
+    pub(super) fn go(&mut self, stage: u32, now: Now, actions: &mut Actions) {
         let ahead_ns = match self.terms.reach {
             Reach::OwnProcess => 0,
             Reach::Remote => self.ahead_ns(),
@@ -100,7 +99,7 @@ impl Coordinator {
         &mut self,
         number: usize,
         mut sample: IntervalSample,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         let stage = sample.stage;
         let Some(running) = self.step.running_mut(stage) else { return };
@@ -123,7 +122,7 @@ impl Coordinator {
     }
 
     /// A host takes no part in the rounds of the stage that runs any more.
-    pub(super) fn leave_rounds(&mut self, number: usize, actions: &mut Vec<Action>) {
+    pub(super) fn leave_rounds(&mut self, number: usize, actions: &mut Actions) {
         let Step::Running(Running { stage, settling: Some(settling), .. }) = &mut self.step else {
             return;
         };
@@ -132,7 +131,7 @@ impl Coordinator {
     }
 
     /// Tells the hosts what came of a look at the last rounds.
-    pub(super) fn judged(&mut self, stage: u32, is_steady: bool, actions: &mut Vec<Action>) {
+    pub(super) fn judged(&mut self, stage: u32, is_steady: bool, actions: &mut Actions) {
         let (ahead_ns, patience_ns) = (self.ahead_ns(), self.stage_end_patience_ns());
         let Some(Running { settling: Some(settling), end_by_ns, .. }) =
             self.step.running_mut(stage)
@@ -161,7 +160,7 @@ impl Coordinator {
         stage: u32,
         end: StageEnd,
         late_ns: Option<u64>,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         let is_current = self.step.stage_on_hosts() == Some(stage);
         let host = &mut self.hosts[number];
@@ -214,7 +213,7 @@ impl Coordinator {
     }
 
     /// A host's clock was read: a stage that is over may have waited for that.
-    pub(super) fn end_unread(&mut self, number: usize, actions: &mut Vec<Action>) {
+    pub(super) fn end_unread(&mut self, number: usize, actions: &mut Actions) {
         if let Some(Ended { stage, end, late_ns }) = self.unread.remove(&number) {
             self.end_stage_on(number, stage, end, Some(late_ns), actions);
         }
@@ -223,7 +222,7 @@ impl Coordinator {
     /// A worker of a host has done its amount: if it is the first of the cluster, the others hear
     /// of it at once, and all of them stop at a stonewall. Their books are cut when they hear of
     /// it, a link's delay later.
-    pub(super) fn cut_the_others(&mut self, first: usize, stage: u32, actions: &mut Vec<Action>) {
+    pub(super) fn cut_the_others(&mut self, first: usize, stage: u32, actions: &mut Actions) {
         let Some(once) = self.schedule.stop(stage).and_then(|stop| stop.once()) else { return };
         let Some(running) = self.step.running_mut(stage).filter(|running| !running.is_cut) else {
             return;

@@ -27,7 +27,6 @@ pub(super) struct Told {
     pub(super) error_ns: u64,
 }
 
-/// An answer of a host's clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     /// When it was asked, on our clock.

@@ -4,7 +4,6 @@
 use model::plan::{HostStage, Stage, Steady};
 use model::{Histogram, IntervalSample, Op};
 
-/// The rounds of one stage.
 #[derive(Debug)]
 pub(super) struct Settling {
     steady: Steady,
@@ -167,7 +166,6 @@ impl Settling {
         self.start_ns
     }
 
-    /// How the stage ends, and its terms.
     pub(super) fn outcome(&self) -> (Option<End>, Steady) {
         (self.end, self.steady)
     }

@@ -12,21 +12,22 @@ use model::{Event, Fact, Nanos, Note, StageEnd};
 #[derive(Debug)]
 pub(super) enum Step {
     /// Nobody has been told anything yet: each host's share.
-    Waiting { plans: Vec<HostPlan> },
-    /// Targets are claimed and opened.
+    Waiting {
+        plans: Vec<HostPlan>,
+    },
     Opening,
     /// Commands of events are waited for whose scenario is over, before the next stage or the end
     /// of the run.
     AwaitingEvents(Wait),
     /// All hosts give back the layouts that are over before a stage.
-    GivingBack { stage: u32 },
+    GivingBack {
+        stage: u32,
+    },
     /// Hosts that were lost may come back before a point.
     Returning(Boundary),
     /// What is to be done before a point is under way, and no host has a stage.
     Prerun(UnderWay),
-    /// The workers of a stage are set up.
     Arming(Arming),
-    /// A stage runs.
     Running(Running),
     /// The next point of a search is asked for.
     Asking,
@@ -36,7 +37,6 @@ pub(super) enum Step {
     Over,
 }
 
-/// A stage that is being set up.
 #[derive(Debug)]
 pub(super) struct Arming {
     pub(super) stage: u32,
@@ -44,7 +44,6 @@ pub(super) struct Arming {
     pub(super) end_by_ns: Option<u64>,
 }
 
-/// A stage that runs.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) stage: u32,
@@ -92,7 +91,6 @@ impl Step {
         }
     }
 
-    /// What hosts can owe here.
     pub(super) fn debts(&self) -> &'static [Owes] {
         match self {
             Step::Opening => &[Owes::Ready],
@@ -118,7 +116,6 @@ impl Step {
         }
     }
 
-    /// Whether this stage is being set up.
     pub(super) fn arms(&self, stage: u32) -> bool {
         matches!(self, Step::Arming(arming) if arming.stage == stage)
     }
@@ -131,7 +128,6 @@ impl Step {
         }
     }
 
-    /// The same, to change it.
     pub(super) fn running_mut(&mut self, stage: u32) -> Option<&mut Running> {
         match self {
             Step::Running(running) if running.stage == stage => Some(running),

@@ -11,7 +11,8 @@ use model::sample::Phase;
 use model::units::{Bytes, Nanos, Percent};
 use model::{IntervalSample, Scale};
 
-pub(super) fn plan(hosts: usize, stages: usize) -> Plan {
+/// A plan of nothing but so many hosts and stages.
+pub(crate) fn plan(hosts: usize, stages: usize) -> Plan {
     let stop = Stop::After(Nanos::seconds(1));
     let work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, stop);
     let host = model::HostPlan::empty(
@@ -86,6 +87,23 @@ pub(super) fn ended(host: usize, stage: u32, end: StageEnd) -> Input {
     heard(host, FromAgent::StageEnded { stage, end, notes: vec![], late_ns: None })
 }
 
+pub(super) fn complete(host: usize, stage: u32) -> Input {
+    ended(host, stage, StageEnd::Complete)
+}
+
+pub(super) fn stopped(host: usize, stage: u32) -> Input {
+    ended(host, stage, StageEnd::Interrupted)
+}
+
+/// All hosts are in its first stage.
+pub(super) fn running(plan: &Plan) -> Coordinator {
+    let mut coordinator = own(plan);
+    let hosts = plan.hosts.len();
+    let all = (0..hosts).map(ready).chain((0..hosts).map(|host| armed(host, 0)));
+    run(&mut coordinator, std::iter::once(Input::Begin).chain(all).collect());
+    coordinator
+}
+
 pub(super) fn released(host: usize) -> Input {
     heard(host, FromAgent::Released { left: None })
 }
@@ -156,20 +174,14 @@ pub(super) fn run(coordinator: &mut Coordinator, inputs: Vec<Input>) -> Vec<Stri
 fn a_stage_begins_when_all_are_set_up_and_ends_when_all_have_ended() {
     let mut coordinator = own(&plan(2, 2));
     assert_eq!(run(&mut coordinator, vec![Input::Begin]), ["0:assign", "1:assign"]);
-    assert_eq!(run(&mut coordinator, vec![ready(1)]), Vec::<String>::new());
+    assert_eq!(run(&mut coordinator, vec![ready(1)]), [""; 0]);
     assert_eq!(run(&mut coordinator, vec![ready(0)]), ["0:arm 0", "1:arm 0"]);
-    assert_eq!(run(&mut coordinator, vec![armed(1, 0)]), Vec::<String>::new());
+    assert_eq!(run(&mut coordinator, vec![armed(1, 0)]), [""; 0]);
     assert_eq!(run(&mut coordinator, vec![armed(0, 0)]), ["started 0", "0:go", "1:go"]);
-    let next = run(
-        &mut coordinator,
-        vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete)],
-    );
+    let next = run(&mut coordinator, vec![complete(0, 0), complete(1, 0)]);
     assert_eq!(next, ["ended 0 Complete", "0:arm 1", "1:arm 1"]);
     run(&mut coordinator, vec![armed(0, 1), armed(1, 1)]);
-    let last = run(
-        &mut coordinator,
-        vec![ended(1, 1, StageEnd::Complete), ended(0, 1, StageEnd::Complete)],
-    );
+    let last = run(&mut coordinator, vec![complete(1, 1), complete(0, 1)]);
     assert_eq!(
         last,
         ["ended 1 Complete", "run ended Complete", "0:release true", "1:release true"]
@@ -214,7 +226,7 @@ fn remote_hosts_begin_at_one_instant_on_their_own_clocks() {
     let mut coordinator = Coordinator::new(&plan(2, 1), &ALL, Reach::Remote, false);
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0)]);
     let waits = run(&mut coordinator, vec![armed(1, 0)]);
-    assert_eq!(waits, Vec::<String>::new(), "no clock is known yet");
+    assert_eq!(waits, [""; 0], "no clock is known yet");
     let pong = |host, sent_ns, agent_ns, at_ns| Input::Heard {
         host,
         message: FromAgent::Pong { sent_ns, agent_ns },
@@ -250,7 +262,7 @@ fn an_interrupt_stops_all_keeps_the_part_and_lets_go() {
     let mut coordinator = Coordinator::new(&plan(1, 3), &ALL, Reach::OwnProcess, true);
     run(&mut coordinator, vec![Input::Begin, ready(0), armed(0, 0)]);
     assert_eq!(run(&mut coordinator, vec![Input::Interrupt, Input::Interrupt]), ["0:stop"]);
-    let end = run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted), released(0)]);
+    let end = run(&mut coordinator, vec![stopped(0, 0), released(0)]);
     assert_eq!(
         end,
         ["ended 0 Interrupted", "run ended Interrupted", "0:release false", "finish Interrupted"]
@@ -261,10 +273,7 @@ fn an_interrupt_stops_all_keeps_the_part_and_lets_go() {
 fn a_stage_that_is_interrupted_before_it_begins_never_was() {
     let mut coordinator = own(&plan(2, 1));
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), Input::Interrupt]);
-    let end = run(
-        &mut coordinator,
-        vec![ended(0, 0, StageEnd::Interrupted), armed(1, 0), ended(1, 0, StageEnd::Interrupted)],
-    );
+    let end = run(&mut coordinator, vec![stopped(0, 0), armed(1, 0), stopped(1, 0)]);
     assert_eq!(end, ["run ended Interrupted", "0:release true", "1:release true"]);
 }
 
@@ -305,12 +314,10 @@ fn a_refusal_ends_the_run_before_any_stage_and_names_the_host() {
 
 #[test]
 fn a_panic_on_a_host_ends_the_stage_and_the_run_as_a_bug_and_the_others_are_stopped() {
-    let mut coordinator = own(&plan(2, 2));
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let mut coordinator = running(&plan(2, 2));
     let panicked = StageEnd::Panicked("thread worker-0 panicked: index out of bounds".into());
     assert_eq!(run(&mut coordinator, vec![ended(1, 0, panicked)]), ["0:stop", "1:stop"]);
-    let end =
-        run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted), released(0), released(1)]);
+    let end = run(&mut coordinator, vec![stopped(0, 0), released(0), released(1)]);
     let words = "Panicked(\"host h1: thread worker-0 panicked: index out of bounds\")";
     assert_eq!(end[..2], [format!("ended 0 {words}"), format!("run ended {words}")]);
     assert_eq!(end.last(), Some(&format!("finish {words}")));
@@ -325,8 +332,8 @@ fn each_interval_counts_once_and_only_in_its_stage() {
     let told =
         run(&mut coordinator, [0, 0, 1, 3, 2].map(|interval| heard(0, sample(0, interval))).into());
     assert_eq!(told, ["sample 0 of 0", "sample 1 of 0", "sample 3 of 0"]);
-    assert_eq!(run(&mut coordinator, vec![heard(0, sample(1, 9))]), Vec::<String>::new());
-    run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete), armed(0, 1)]);
+    assert_eq!(run(&mut coordinator, vec![heard(0, sample(1, 9))]), [""; 0]);
+    run(&mut coordinator, vec![complete(0, 0), armed(0, 1)]);
     assert_eq!(
         run(&mut coordinator, vec![heard(0, sample(0, 9)), heard(0, sample(1, 0))]),
         ["sample 0 of 0"]
@@ -337,9 +344,9 @@ fn each_interval_counts_once_and_only_in_its_stage() {
 fn a_resumed_run_goes_through_the_stages_that_are_left() {
     let mut coordinator = Coordinator::new(&plan(1, 3), &[0, 2, 9], Reach::OwnProcess, false);
     assert_eq!(run(&mut coordinator, vec![Input::Begin, ready(0)]), ["0:assign", "0:arm 0"]);
-    let next = run(&mut coordinator, vec![armed(0, 0), ended(0, 0, StageEnd::Complete)]);
+    let next = run(&mut coordinator, vec![armed(0, 0), complete(0, 0)]);
     assert_eq!(next, ["started 0", "0:go", "ended 0 Complete", "0:arm 2"]);
-    let end = run(&mut coordinator, vec![armed(0, 2), ended(0, 2, StageEnd::Complete)]);
+    let end = run(&mut coordinator, vec![armed(0, 2), complete(0, 2)]);
     assert_eq!(
         end[2..],
         ["ended 2 Complete", "run ended Complete", "0:release true"],
@@ -356,7 +363,7 @@ fn the_run_ends_whatever_is_heard_in_whatever_order() {
             ready(1),
             armed(0, 0),
             armed(1, 0),
-            ended(0, 0, StageEnd::Complete),
+            complete(0, 0),
             ended(1, 0, StageEnd::Failed("x".into())),
             lost(7),
             Input::Tick,

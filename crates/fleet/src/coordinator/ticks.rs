@@ -1,6 +1,6 @@
 //! Time passes: clocks are asked, and hosts given up that are silent or do not end their stage.
 
-use super::{Action, Coordinator, Now, Owes, Reach, Step};
+use super::{Action, Actions, Coordinator, Now, Owes, Reach, Step};
 
 /// Between two ticks that come several times a second. After longer, this process stood still
 /// itself, and nobody is silent who was not heard.
@@ -45,7 +45,7 @@ impl Ticks {
 }
 
 impl Coordinator {
-    pub(super) fn tick(&mut self, now: Now, actions: &mut Vec<Action>) {
+    pub(super) fn tick(&mut self, now: Now, actions: &mut Actions) {
         if matches!(self.step, Step::Waiting { .. } | Step::Over) {
             return;
         }

@@ -1,7 +1,7 @@
 //! What happens at instants of a run: marks, the suite's events and what was found, on the axis of
 //! the stage that runs.
 
-use super::{Action, Marked, Now};
+use super::{Action, Actions, Marked, Now};
 use model::occurrence::{Heat, MOST_DETAIL_BYTES, last_lines};
 use model::plan::{Plan, Point, Stage};
 use model::planned_event::PlannedEvent;
@@ -11,7 +11,6 @@ use model::{CounterSample, Event, Occurrence, OccurrenceKind};
 /// must not fill its file.
 const MOST_OCCURRENCES: u32 = 10_000;
 
-/// The stage that runs.
 #[derive(Clone, Copy, Debug)]
 struct Current {
     stage: u32,
@@ -23,13 +22,11 @@ struct Current {
     next: usize,
 }
 
-/// A command that runs.
 #[derive(Clone, Debug)]
 struct Running {
     number: u32,
     name: String,
     began_ns: u64,
-    /// The stage in which it began.
     stage: u32,
     /// How long the end of its scenario waits for it, in ns.
     wait_ns: u64,
@@ -140,7 +137,7 @@ impl Timeline {
         Occurrence { stage, at_ns, unix_ns: now.unix_ns.saturating_sub(ago_ns), ..occurrence }
     }
 
-    fn emit(&mut self, occurrence: Occurrence, actions: &mut Vec<Action>) {
+    fn emit(&mut self, occurrence: Occurrence, actions: &mut Actions) {
         if self.room > 0 {
             self.room -= 1;
             actions.push(Action::Emit(Event::Happened(Box::new(occurrence))));
@@ -148,7 +145,7 @@ impl Timeline {
     }
 
     /// Begins the events that are due by now.
-    pub(super) fn advance(&mut self, now: Now, actions: &mut Vec<Action>) {
+    pub(super) fn advance(&mut self, now: Now, actions: &mut Actions) {
         while let Some(current) = &mut self.current {
             let reached_ns = match self.in_real_time {
                 true => now.steady_ns.saturating_sub(current.began_ns),
@@ -196,15 +193,13 @@ impl Timeline {
         }
     }
 
-    /// A number that no command has had.
     pub(super) fn next_number(&mut self) -> u32 {
         let number = self.commands_begun;
         self.commands_begun += 1;
         number
     }
 
-    /// Something happened just now.
-    pub(super) fn happened(&mut self, occurrence: Occurrence, now: Now, actions: &mut Vec<Action>) {
+    pub(super) fn happened(&mut self, occurrence: Occurrence, now: Now, actions: &mut Actions) {
         let occurrence = self.at(occurrence, now.steady_ns, now);
         self.emit(occurrence, actions);
     }
@@ -215,7 +210,7 @@ impl Timeline {
         label: &str,
         at_ns: u64,
         now: Now,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) -> Marked {
         let has_room = self.room > 0;
         let mark = Occurrence::new(OccurrenceKind::Mark, label);
@@ -230,7 +225,7 @@ impl Timeline {
         status: Option<i32>,
         output: &str,
         now: Now,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         let Some(place) = self.commands.iter().position(|command| command.number == number) else {
             return;
@@ -245,7 +240,7 @@ impl Timeline {
         status: Option<i32>,
         output: &str,
         now: Now,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         let mut occurrence = Occurrence::new(OccurrenceKind::CommandEnded, &command.name);
         occurrence.detail = last_lines(output, MOST_DETAIL_BYTES);
@@ -263,7 +258,6 @@ impl Timeline {
         self.is_waiting(&wait, now).then_some(wait)
     }
 
-    /// Whether a command is still waited for.
     pub(super) fn is_waiting(&self, wait: &Wait, now: Now) -> bool {
         let waited_ns = now.steady_ns.saturating_sub(wait.since_ns);
         self.commands.iter().any(|command| {
@@ -274,7 +268,7 @@ impl Timeline {
     }
 
     /// Says of each command that began in an earlier stage that it still runs in this one.
-    pub(super) fn tell_of_running(&mut self, now: Now, actions: &mut Vec<Action>) {
+    pub(super) fn tell_of_running(&mut self, now: Now, actions: &mut Actions) {
         let Some(current) = self.current else { return };
         for command in self.commands.clone() {
             let mut still = Occurrence::new(OccurrenceKind::StillRunning, &command.name);
@@ -284,7 +278,7 @@ impl Timeline {
     }
 
     /// Gives up the commands that still run when the run is over.
-    pub(super) fn give_up(&mut self, now: Now, actions: &mut Vec<Action>) {
+    pub(super) fn give_up(&mut self, now: Now, actions: &mut Actions) {
         for command in std::mem::take(&mut self.commands) {
             let words = "it was still running when the run ended, and was left alone";
             self.end_command(&command, None, words, now, actions);
@@ -298,7 +292,7 @@ impl Timeline {
         why: &str,
         silent_ns: u64,
         now: Now,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         let duration_ns = Some(silent_ns);
         let lost = Occurrence {
@@ -310,7 +304,7 @@ impl Timeline {
         self.emit(lost, actions);
     }
 
-    pub(super) fn returned(&mut self, host: u32, words: &str, now: Now, actions: &mut Vec<Action>) {
+    pub(super) fn returned(&mut self, host: u32, words: &str, now: Now, actions: &mut Actions) {
         let returned =
             Occurrence { host: Some(host), ..Occurrence::new(OccurrenceKind::HostReturned, words) };
         let returned = self.at(returned, now.steady_ns, now);
@@ -325,7 +319,7 @@ impl Timeline {
         logged_ns: u64,
         line: &str,
         now: Now,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         let line =
             Occurrence { host: Some(host), ..Occurrence::new(OccurrenceKind::KernelLog, line) };
@@ -339,7 +333,7 @@ impl Timeline {
         host: u32,
         sample: &CounterSample,
         now: Now,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         if let Some(throttled) = self.heat.began(host, sample) {
             self.found(sample.stage, sample.start_ns, throttled, now, actions);
@@ -354,7 +348,7 @@ impl Timeline {
         at_ns: u64,
         occurrence: Occurrence,
         now: Now,
-        actions: &mut Vec<Action>,
+        actions: &mut Actions,
     ) {
         let (current, reached_ns) = self.place(now.steady_ns);
         if current == Some(stage) {

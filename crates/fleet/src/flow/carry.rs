@@ -58,7 +58,6 @@ impl Edge {
     }
 }
 
-/// What came on one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Received {
     all_bytes: u64,
@@ -146,7 +145,6 @@ fn kernel_in_window(
     Some((before, after))
 }
 
-/// Adds what the kernel counted.
 fn put_kernel(counts: &mut FlowCounts, before: NetworkNow, after: NetworkNow) {
     // A counter that went back was reset: nothing is known then.
     let since = |before: Option<u64>, after: Option<u64>| after?.checked_sub(before?);

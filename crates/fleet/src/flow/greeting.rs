@@ -9,7 +9,6 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A proof.
 const PROOF: usize = 32;
 /// What comes from the side that connects: its proof, and whether it sends on this connection.
 const GREETING: usize = PROOF + 1;
@@ -73,7 +72,6 @@ enum Heard {
     Gone,
 }
 
-/// Waits for all connections of the flow.
 pub(super) fn accept(
     listener: &TcpListener,
     spec: &FlowSpec,

@@ -10,9 +10,6 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The nodes of a Slurm job.
-///
-/// # Errors
-/// Slurm does not answer; in words, with a remedy.
 pub(super) fn nodes(job: &str) -> Result<Vec<String>, String> {
     let list = output(
         "squeue",

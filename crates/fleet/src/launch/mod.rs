@@ -168,9 +168,6 @@ pub fn launch_but(
 
 /// Takes over the agent of a host, which another coordinator started and which holds out. It tells
 /// again what it kept.
-///
-/// # Errors
-/// It is not there, or cannot be reached.
 pub(crate) fn take_over(wanted: &Wanted, host: &str) -> Result<(Outlet, Inlet), LaunchError> {
     let error = |what: String, remedy| LaunchError { hosts: vec![host.to_owned()], what, remedy };
     let binary = Binary::own()

@@ -51,9 +51,6 @@ fn linked(wanted: &Wanted, binary: &Binary, host: &str, stream: Stream) -> Link 
 }
 
 /// Takes over the agent of a host that holds out: what it kept is heard again.
-///
-/// # Errors
-/// It is not there any more, or cannot be reached; in words.
 pub(super) fn take_over(wanted: &Wanted, binary: &Binary, host: &str) -> Result<Link, Missing> {
     let Some(hold) = holding(wanted) else {
         return Err("its agent was not told to hold out".to_owned().into());

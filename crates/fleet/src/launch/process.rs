@@ -38,7 +38,6 @@ struct Said {
     whole: Condvar,
 }
 
-/// A started process and its pipes.
 pub(super) struct Started {
     pub(super) process: Process,
     /// Closed where it was taken.
@@ -72,9 +71,6 @@ impl Started {
     }
 
     /// Reads lines until `wanted` makes something of one; what comes behind it stays unread.
-    ///
-    /// # Errors
-    /// In words: nothing of the kind came in time, or the process ended.
     pub(super) fn expect<T: Send + 'static>(
         self,
         within: Duration,
@@ -84,9 +80,6 @@ impl Started {
     }
 
     /// The same, as long as it is not given up.
-    ///
-    /// # Errors
-    /// As of [`expect`](Self::expect).
     pub(super) fn expect_unless<T: Send + 'static>(
         self,
         within: Duration,
@@ -148,7 +141,6 @@ pub(super) fn output(command: Command, within: Duration) -> Result<String, Faile
 /// Why there is no output.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// The program cannot be started.
     NotStarted(std::io::Error),
     /// It did not end in time.
     Silent,

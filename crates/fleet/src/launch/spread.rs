@@ -26,7 +26,6 @@ const MOST_RELAYS: u32 = 2;
 /// Is told when a host could not be started, and whether it is tried again.
 pub type Told<'a> = dyn Fn(&Start, bool) + Sync + 'a;
 
-/// A branch that was started.
 pub(super) struct Branch {
     /// Its hosts, its relay first.
     pub(super) hosts: Vec<usize>,
@@ -350,9 +349,6 @@ impl<'a> Work<'a> {
 }
 
 /// Has an agent start others. Comes back with how the start of each went.
-///
-/// # Errors
-/// In words: what it did instead.
 fn adopt(link: Link, share: Wanted) -> Result<(Link, Vec<Start>), &'static str> {
     let levels = tree::levels(share.hosts.len(), share.fanout.unwrap_or(1) as usize);
     // Each level may have to copy the program, a few times one after the other where it is wide.

@@ -123,14 +123,12 @@ impl Sweep {
         due
     }
 
-    /// A host gave a sign of life.
     fn heard(&mut self, number: usize, now_ns: u64) {
         if let Some(Host { turn: Turn::Cleans { heard_ns, .. }, .. }) = self.hosts.get_mut(number) {
             *heard_ns = now_ns;
         }
     }
 
-    /// A host is through.
     fn cleaned(&mut self, number: usize, cleaned: Vec<Cleaned>) {
         let several = self.hosts.len() > 1;
         let Some(host) = self.hosts.get_mut(number) else { return };
@@ -160,7 +158,6 @@ impl Sweep {
         }
     }
 
-    /// A host is gone.
     fn lost(&mut self, number: usize, why: &str) {
         let Some(host) = self.hosts.get_mut(number).filter(|host| host.turn != Turn::Over) else {
             return;

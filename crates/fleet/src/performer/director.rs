@@ -16,9 +16,6 @@ pub struct Ending {
 pub trait Director {
     /// Takes in what happened, in its order: all that came together, at least one event and at most
     /// a few hundred.
-    ///
-    /// # Errors
-    /// They cannot be kept; the reason in words. The run ends.
     fn record(&mut self, events: &[Event]) -> Result<(), String>;
 
     /// The point that follows those that were measured; `None` ends the run.

@@ -25,7 +25,6 @@ pub(super) struct Way {
     /// The number of the tree's first host in the run.
     pub(super) first: usize,
     pub(super) epochs: Epochs,
-    /// Of the agents of this way.
     pub(super) epoch: u32,
     /// The name of the branch's first host.
     pub(super) relay: String,

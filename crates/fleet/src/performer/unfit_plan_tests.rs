@@ -2,13 +2,12 @@
 //! ours.
 
 use super::Fleet;
-use model::choices::{Access, Backend, OnLostHost};
+use model::choices::{Access, Backend};
 use model::plan::{
-    EngineSettings, Extent, FleetPolicy, HostStage, Origin, PlannedTarget, Stage, Stop, Target,
-    TargetFile, Work, Worker,
+    EngineSettings, Extent, HostStage, PlannedTarget, Stage, Stop, Target, TargetFile, Work, Worker,
 };
 use model::units::{Bytes, Nanos, Percent};
-use model::{HostPlan, Plan, RunEnd, Scale, StageKind};
+use model::{HostPlan, Plan, RunEnd, StageKind};
 
 const FILE: Bytes = Bytes(1 << 20);
 
@@ -40,34 +39,12 @@ fn plan(root: &str) -> Plan {
         ..HostPlan::empty("r", interval, engine)
     };
     Plan {
-        run_id: "r".into(),
-        suite: "s".into(),
-        description: String::new(),
-        seed: 1,
-        scale: Scale::FULL,
         interval,
         backend: Backend::Sync,
         direct: false,
-        existing: false,
-        hosts_from: vec![],
-        origin: Origin::default(),
-        places: vec![],
-        keep: model::plan::Keep::default(),
-        fleet: FleetPolicy {
-            on_lost_host: OnLostHost::Abort,
-            quorum: 1,
-            lost_after: Nanos::seconds(10),
-            hold: Nanos(0),
-        },
-        points: vec![],
         stages: vec![Stage { kind: StageKind::Measure, point: None, works: vec![work] }],
         hosts: vec![host],
-        notes: vec![],
-        search: None,
-        rate_shares: model::plan::RateShares::default(),
-        rounds: model::plan::Rounds::default(),
-        objective: None,
-        events: vec![],
+        ..crate::coordinator::tests::plan(0, 0)
     }
 }
 

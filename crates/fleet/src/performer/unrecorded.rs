@@ -15,7 +15,6 @@ pub(super) struct Unrecorded {
 }
 
 impl Unrecorded {
-    /// Takes one in, behind the others.
     pub(super) fn push(&mut self, event: Event) {
         self.waiting.push(event);
     }

@@ -11,6 +11,9 @@ use std::time::Instant;
 /// Between two signs of life to agents that are only watched lies at least this, in ns.
 const PING_EVERY_NS: u64 = 1_000_000_000;
 
+/// Who hears of each word; false when nobody listens any more.
+type Take<'a> = dyn FnMut(Watched) -> bool + 'a;
+
 /// Who is there, and who is tried again.
 struct Watching {
     watch: Watch,
@@ -26,12 +29,7 @@ impl Fleet {
     /// `take` returns false, somebody interrupts, or nobody is left who may come back. A host that
     /// is silent for longer than `lost_after` is lost, which ends nothing for the others. One that
     /// was launched is started again, however long it was away.
-    pub fn watch(
-        mut self,
-        interval: Nanos,
-        lost_after: Nanos,
-        take: &mut dyn FnMut(Watched) -> bool,
-    ) {
+    pub fn watch(mut self, interval: Nanos, lost_after: Nanos, take: &mut Take<'_>) {
         let kernels = self.kernels.take().unwrap_or_default();
         let hosts = self.names.len();
         let mut watching = Watching {
@@ -103,12 +101,7 @@ impl Fleet {
     }
 
     /// Gives up who is silent, and tries who is away. False when nobody listens any more.
-    fn look_around(
-        &mut self,
-        watching: &mut Watching,
-        now_ns: u64,
-        take: &mut dyn FnMut(Watched) -> bool,
-    ) -> bool {
+    fn look_around(&mut self, watching: &mut Watching, now_ns: u64, take: &mut Take<'_>) -> bool {
         let why = format!("nothing was heard of it for {}", watching.lost_after);
         let mut goes_on = true;
         for host in watching.watch.silent(now_ns) {
@@ -130,7 +123,7 @@ impl Fleet {
         watching: &mut Watching,
         host: usize,
         why: String,
-        take: &mut dyn FnMut(Watched) -> bool,
+        take: &mut Take<'_>,
     ) -> bool {
         if watching.watch.lose(host) {
             return self.gone(watching, host, why, take);
@@ -148,7 +141,7 @@ impl Fleet {
         watching: &mut Watching,
         host: usize,
         why: String,
-        take: &mut dyn FnMut(Watched) -> bool,
+        take: &mut Take<'_>,
     ) -> bool {
         let mut goes_on = true;
         let mut lost = vec![(host, why)];

@@ -12,7 +12,6 @@ const TAKEN_FRAMES: usize = 256;
 /// And in bytes.
 const TAKEN_BYTES: usize = 16 << 20;
 
-/// Frames by number.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     frames: VecDeque<Vec<u8>>,
@@ -38,7 +37,6 @@ impl Kept {
         self.first + self.frames.len() as u64
     }
 
-    /// Whether one more is kept.
     pub(crate) fn has_room(&self) -> bool {
         self.frames.len() < MOST_FRAMES && self.bytes < MOST_BYTES
     }
@@ -48,7 +46,6 @@ impl Kept {
         self.frames.push_back(frame);
     }
 
-    /// The next frame to be said.
     pub(crate) fn next(&mut self) -> Option<&[u8]> {
         let at = usize::try_from(self.next.checked_sub(self.first)?).ok()?;
         let frame = self.frames.get(at)?;

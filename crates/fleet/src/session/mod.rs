@@ -148,13 +148,11 @@ impl Session {
         thread::spawn(move || session.read(number, reader));
     }
 
-    /// Nobody takes anything up any more.
     pub(crate) fn end(&self) {
         self.lock().is_over = true;
         self.0.changed.notify_all();
     }
 
-    /// Whether nothing more comes.
     pub(crate) fn is_over(&self) -> bool {
         self.lock().is_over
     }
@@ -315,13 +313,11 @@ impl Session {
         Ok(())
     }
 
-    /// Nothing more is said.
     fn that_is_all(&self) {
         self.lock().is_all = true;
         self.0.changed.notify_all();
     }
 
-    /// The next frame that came.
     fn next_frame(&self) -> Result<Vec<u8>, LinkError> {
         let mut state = self.lock();
         loop {
@@ -367,7 +363,6 @@ impl Greeting {
     }
 }
 
-/// What is written in one piece.
 struct Record {
     bytes: Vec<u8>,
     is_last: bool,

@@ -29,9 +29,6 @@ fn is_ours(stream: &UnixStream) -> bool {
 }
 
 /// Takes up a session again for whoever asks for it by this name, as long as it lasts.
-///
-/// # Errors
-/// The name is taken, or cannot be one.
 pub(crate) fn listen(name: &str, session: Session) -> std::io::Result<()> {
     let listener = UnixListener::bind_addr(&address(name)?)?;
     thread::spawn(move || {

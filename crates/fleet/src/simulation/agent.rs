@@ -62,27 +62,35 @@ pub(super) fn counted(sample: &IntervalSample) -> CounterSample {
 /// What follows for the world.
 #[derive(Debug)]
 pub(super) enum Effect {
-    /// It says something to the coordinator.
     Say(FromAgent),
     /// It goes on then, unless something else comes before.
-    Wake { at_ns: u64, epoch: u32 },
+    Wake {
+        at_ns: u64,
+        epoch: u32,
+    },
     /// It looks then whether the coordinator is there.
-    Look { at_ns: u64 },
+    Look {
+        at_ns: u64,
+    },
     /// Its load is on from now on; when the agreed instant of its clock really was, in ns.
-    LoadOn { stage: u32, agreed_ns: u64 },
-    /// Its load is off.
+    LoadOn {
+        stage: u32,
+        agreed_ns: u64,
+    },
     LoadOff,
-    /// It does something with a layout.
     Layout(Deed),
-    /// It removes what the run made.
     Removes,
     /// It may not have its targets, because another agent has them.
     IsLockedOut,
     /// It passes this on to a host below it.
-    Pass { below: u32, frame: Frame },
+    Pass {
+        below: u32,
+        frame: Frame,
+    },
     /// It has nothing to do with a host below it any more.
-    Part { below: u32 },
-    /// Its process ends.
+    Part {
+        below: u32,
+    },
     Exit,
 }
 
@@ -111,7 +119,6 @@ struct Running {
     is_over: bool,
 }
 
-/// See above.
 #[derive(Debug)]
 pub(super) struct SimAgent {
     pub(super) time: HostTime,
@@ -163,7 +170,6 @@ impl SimAgent {
         }
     }
 
-    /// An order arrives.
     pub(super) fn hear(&mut self, order: ToAgent, now_ns: u64) -> Vec<Effect> {
         match self.contact.hear(order, self.time.shows(now_ns)) {
             Reaction::Nothing => {}
@@ -187,7 +193,6 @@ impl SimAgent {
         std::mem::take(&mut self.effects)
     }
 
-    /// Its link ends.
     pub(super) fn close(&mut self, now_ns: u64) -> Vec<Effect> {
         self.contact.close();
         self.stop(now_ns);
@@ -195,7 +200,6 @@ impl SimAgent {
         std::mem::take(&mut self.effects)
     }
 
-    /// It looks whether the coordinator is there.
     pub(super) fn look(&mut self, now_ns: u64) -> Vec<Effect> {
         if self.contact.is_over(self.time.shows(now_ns)) {
             self.stop(now_ns);
@@ -206,7 +210,6 @@ impl SimAgent {
         std::mem::take(&mut self.effects)
     }
 
-    /// What it did takes it this far.
     pub(super) fn wake(&mut self, epoch: u32, now_ns: u64) -> Vec<Effect> {
         if epoch == self.epoch {
             match std::mem::replace(&mut self.doing, Doing::Nothing) {
@@ -290,9 +293,8 @@ impl SimAgent {
             && (only.is_none() || running.stopped_after_ns.is_none())
         {
             running.stop(self.time.shows(now_ns));
-            self.epoch += 1;
             let at_ns = self.time.first_at(running.start_ns).max(now_ns);
-            self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });
+            self.wake_at(at_ns);
         }
     }
 
@@ -302,9 +304,8 @@ impl SimAgent {
         if !running.is_over {
             running.stopped_after_ns =
                 Some(running.stopped_after_ns.map_or(after_ns, |stopped| stopped.min(after_ns)));
-            self.epoch += 1;
             let at_ns = self.time.first_at(running.start_ns).max(now_ns);
-            self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });
+            self.wake_at(at_ns);
         }
     }
 
@@ -373,8 +374,12 @@ impl SimAgent {
     }
 
     fn pause(&mut self, now_ns: u64) {
-        self.epoch += 1;
         let at_ns = now_ns + self.rng.below(self.behaviour.pause_ns + 1);
+        self.wake_at(at_ns);
+    }
+
+    fn wake_at(&mut self, at_ns: u64) {
+        self.epoch += 1;
         self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });
     }
 
@@ -400,10 +405,9 @@ impl SimAgent {
         if self.stopped {
             running.stop(local_ns);
         }
-        self.epoch += 1;
         let at_ns = self.time.first_at(running.start_ns).max(now_ns);
         self.doing = Doing::Running(running);
-        self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });
+        self.wake_at(at_ns);
     }
 
     fn run(&mut self, mut running: Running, now_ns: u64) {
@@ -466,8 +470,7 @@ impl SimAgent {
         }
         let at_ns = self.time.first_at(running.start_ns + next_ns).max(now_ns);
         self.doing = Doing::Running(running);
-        self.epoch += 1;
-        self.effects.push(Effect::Wake { at_ns, epoch: self.epoch });
+        self.wake_at(at_ns);
     }
 
     fn tell(&mut self, sample: IntervalSample) {

@@ -14,7 +14,6 @@ use model::rng::{Rng, derive};
 use model::takeover::{self, Kept};
 use model::{Event, NoteKind, StageEnd};
 
-/// What came of a seed.
 #[derive(Debug, Default)]
 pub(super) struct Soaked {
     /// Things that happened, of all kinds.
@@ -31,9 +30,6 @@ pub(super) fn play(scenario: &Scenario) -> (Outcome, Record) {
 }
 
 /// The same, where its invariants hold.
-///
-/// # Errors
-/// Which one does not, and how the seed is seen again.
 pub(super) fn held(scenario: &Scenario) -> Result<(Outcome, Record), String> {
     let (outcome, record) = play(scenario);
     match invariants::check(scenario, &outcome, &record) {
@@ -47,9 +43,6 @@ fn named(seed: u64, what: &str) -> String {
 }
 
 /// All attempts of a seed, until its plan is complete.
-///
-/// # Errors
-/// As [`held`].
 pub(super) fn soak(seed: u64) -> Result<Soaked, String> {
     let (mut soaked, mut left, mut locked_ns) = (Soaked::default(), None, Vec::new());
     for attempt in 0..=4 {

@@ -5,7 +5,7 @@ use super::clock::awake_ns;
 use super::load::{Tally, end_ns};
 use super::scenario::{HostScript, Scenario};
 use super::world::{Outcome, parts};
-use super::{SECOND, layouts, told};
+use super::{Held, SECOND, ensure, layouts, told};
 use crate::coordinator::WAIT_NS;
 use model::choices::OnLostHost;
 use model::record::Record;
@@ -18,10 +18,7 @@ const PRERUN_NS: u64 = 610 * SECOND;
 const ROUNDING_NS: u64 = 10;
 
 /// Checks a run against its record.
-///
-/// # Errors
-/// Which invariant does not hold, and where.
-pub(super) fn check(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
+pub(super) fn check(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Held {
     samples_count_once(scenario, outcome, record)?;
     the_run_ends(scenario, outcome, record)?;
     no_load_without_a_coordinator(outcome)?;
@@ -35,16 +32,8 @@ pub(super) fn check(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
     complete_is_complete(scenario, outcome, record)
 }
 
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
-}
-
 /// The record holds what arrived, and of hosts that were never given up, all that they sent.
-fn samples_count_once(
-    scenario: &Scenario,
-    outcome: &Outcome,
-    record: &Record,
-) -> Result<(), String> {
+fn samples_count_once(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Held {
     let (hosts, stages) = (outcome.hosts.len(), scenario.all_stages());
     let mut recorded = vec![vec![Tally::default(); stages]; hosts];
     let mut next = vec![vec![0u32; stages]; hosts];
@@ -80,7 +69,7 @@ fn samples_count_once(
 }
 
 /// In time, once, and in the record as to the caller.
-fn the_run_ends(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
+fn the_run_ends(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Held {
     let Some((end, at_ns)) = &outcome.end else {
         return ensure(scenario.coordinator.dies_at_ns.is_some(), || {
             "the run never ended".to_owned()
@@ -121,7 +110,7 @@ fn the_run_ends(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Resu
 }
 
 /// A second after the stream's end or too long a silence, there is none.
-fn no_load_without_a_coordinator(outcome: &Outcome) -> Result<(), String> {
+fn no_load_without_a_coordinator(outcome: &Outcome) -> Held {
     for (number, host) in outcome.hosts.iter().enumerate() {
         for span in &host.loads {
             let Some(until_ns) = span.until_ns else {
@@ -136,11 +125,7 @@ fn no_load_without_a_coordinator(outcome: &Outcome) -> Result<(), String> {
 }
 
 /// Every host took an instant for the agreed one that is off by no more than is stated.
-fn starts_are_within_their_error(
-    scenario: &Scenario,
-    outcome: &Outcome,
-    record: &Record,
-) -> Result<(), String> {
+fn starts_are_within_their_error(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Held {
     for start in record.stages.iter().flat_map(|stage| &stage.starts) {
         let agreed = outcome.agreed_ns.iter().find(|(stage, _)| *stage == start.stage);
         let theirs = outcome.hosts[start.host as usize]
@@ -160,7 +145,7 @@ fn starts_are_within_their_error(
 }
 
 /// A run that may go on without a host does, and one that may not does not.
-fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
+fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Held {
     let Some((end, _)) = &outcome.end else { return Ok(()) };
     if scenario.coordinator.records.is_some() {
         return Ok(());
@@ -215,7 +200,7 @@ fn the_policy_holds(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
 
 /// A host that is there, whose links are clear, and nobody between it and a coordinator that does
 /// not stand still, is never given up.
-fn who_is_healthy_is_never_lost(scenario: &Scenario, outcome: &Outcome) -> Result<(), String> {
+fn who_is_healthy_is_never_lost(scenario: &Scenario, outcome: &Outcome) -> Held {
     let script = &scenario.coordinator;
     // Who stands still for less than agents wait for him loses nobody: the last word before it and
     // the first one behind it take their time.
@@ -235,7 +220,7 @@ fn who_is_healthy_is_never_lost(scenario: &Scenario, outcome: &Outcome) -> Resul
 
 /// Once hosts are told to stop, the load of every one that is there ends at once, whoever stands
 /// between.
-fn a_stop_reaches_every_host(scenario: &Scenario, outcome: &Outcome) -> Result<(), String> {
+fn a_stop_reaches_every_host(scenario: &Scenario, outcome: &Outcome) -> Held {
     let stalls = scenario.coordinator.stalls;
     // Who stands still is told of an end afterwards.
     let asked_ns = scenario.coordinator.interrupted_at_ns.filter(|_| stalls.is_none());
@@ -279,11 +264,7 @@ fn is_whole(record: &Record, host: usize, stage: u32) -> bool {
 
 /// A complete run has every stage, each with all samples of all hosts that were there, also of
 /// those that had come back; a fleet that nothing befalls completes.
-fn complete_is_complete(
-    scenario: &Scenario,
-    outcome: &Outcome,
-    record: &Record,
-) -> Result<(), String> {
+fn complete_is_complete(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Held {
     let Some((end, _)) = &outcome.end else { return Ok(()) };
     ensure(*end == RunEnd::Complete || !scenario.is_calm(), || {
         format!("nothing went wrong, but the run ended with {end:?}")

@@ -4,7 +4,6 @@
 use model::plan::Part;
 use std::collections::BTreeSet;
 
-/// Something that a host does with layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
     /// It takes up a stage, and opens its layout if it has not.
@@ -35,9 +34,6 @@ fn part_of(parts: &[Part], stage: u32) -> Option<usize> {
 
 /// No layout is given back while a host still has a stage of it, none is opened while a host still
 /// has one that is over, and nobody lets go while a host still has a stage.
-///
-/// # Errors
-/// Which host did otherwise.
 pub(super) fn check(parts: &[Part], hosts: usize, deeds: &Deeds) -> Result<(), String> {
     let mut has = vec![Has::default(); hosts];
     for (number, (host, deed)) in deeds.iter().enumerate() {

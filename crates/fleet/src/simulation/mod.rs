@@ -25,6 +25,13 @@ mod told;
 mod walls;
 mod world;
 
+/// An invariant that holds, or what breaks it.
+type Held = Result<(), String>;
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Held {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
 /// A second of virtual time, in ns.
 const SECOND: u64 = 1_000_000_000;
 /// A millisecond of virtual time, in ns.

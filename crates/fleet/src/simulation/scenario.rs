@@ -8,6 +8,7 @@ use super::clock::HostTime;
 use super::load::{self, Load};
 use super::stream::Line;
 use super::{MILLI, SECOND};
+use model::HostPlan;
 use model::choices::{Access, Backend, OnLostHost};
 use model::plan::{
     EngineSettings, Extent, FleetPolicy, HostStage, Plan, PlannedTarget, Stage, StageKind, Stop,
@@ -15,7 +16,6 @@ use model::plan::{
 };
 use model::rng::{Rng, derive};
 use model::units::{Bytes, Nanos, Percent};
-use model::{HostPlan, Scale};
 
 /// A whole fleet and its fate.
 #[derive(Clone, Debug)]
@@ -253,6 +253,11 @@ impl HostScript {
     }
 }
 
+/// What becomes of lost hosts; one that is left is enough.
+pub(super) fn policy(on_lost_host: OnLostHost, lost_after: Nanos, hold: Nanos) -> FleetPolicy {
+    FleetPolicy { on_lost_host, quorum: 1, lost_after, hold }
+}
+
 /// A plan whose shares are made up.
 fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
     let interval = Nanos(size.interval_ns);
@@ -267,29 +272,13 @@ fn plan(size: &Size, fleet: FleetPolicy) -> Plan {
         works: vec![work(Stop::After(Nanos(*ns)))],
     });
     Plan {
-        run_id: "r".into(),
-        suite: "s".into(),
-        description: String::new(),
-        seed: 1,
-        scale: Scale::FULL,
         interval,
         backend: Backend::Sync,
-        direct: true,
-        existing: false,
-        hosts_from: Vec::new(),
-        origin: model::plan::Origin::default(),
-        places: Vec::new(),
         fleet,
-        keep: model::plan::Keep::default(),
         points: size.stages_ns.iter().map(|_| plans::point()).collect(),
         stages: stages.collect(),
         hosts: (0..size.hosts).map(host).collect(),
-        notes: Vec::new(),
-        search: None,
-        rate_shares: model::plan::RateShares::default(),
-        rounds: model::plan::Rounds::default(),
-        objective: None,
-        events: Vec::new(),
+        ..crate::coordinator::tests::plan(0, 0)
     }
 }
 

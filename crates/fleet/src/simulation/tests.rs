@@ -2,13 +2,13 @@
 
 use super::attempts::{held, play, soak};
 use super::layouts::Deed;
-use super::scenario::{Mishap, Scenario, Size, Weather, with_engines};
+use super::scenario::{Mishap, Scenario, Size, Weather, policy, with_engines};
 use super::sometimes::Seen;
 use super::world::{self, Outcome};
 use super::{MILLI, SECOND, invariants};
 use model::choices::OnLostHost;
 use model::inventory::Inventory;
-use model::plan::{FleetPolicy, HostStage, Steady, Stop, Worker};
+use model::plan::{FleetPolicy, Steady, Stop};
 use model::record::Record;
 use model::takeover::{self, Kept};
 use model::units::Nanos;
@@ -41,12 +41,7 @@ fn slow_hosts(seed: u64, in_turns: bool) -> Scenario {
         stages_ns: vec![SECOND, 300 * MILLI, 2 * SECOND, SECOND, 100 * MILLI],
         interval_ns: SECOND,
     };
-    let policy = FleetPolicy {
-        on_lost_host: OnLostHost::Abort,
-        quorum: 1,
-        lost_after: Nanos::seconds(5),
-        hold: Nanos(0),
-    };
+    let policy = policy(OnLostHost::Abort, Nanos::seconds(5), Nanos(0));
     let mut scenario = Scenario::calm(seed, &size, policy);
     scenario.lay_out(2 + (seed % 3) as u32, in_turns);
     for stage in &mut scenario.plan.stages {
@@ -132,12 +127,7 @@ fn over_a_tree_the_result_is_the_same_to_the_bit() {
 #[test]
 fn a_relay_that_dies_takes_exactly_those_below_it_with_it() {
     let size = Size { hosts: 13, stages_ns: vec![20 * SECOND], interval_ns: SECOND };
-    let policy = FleetPolicy {
-        on_lost_host: OnLostHost::Continue,
-        quorum: 1,
-        lost_after: Nanos::seconds(3),
-        hold: Nanos(0),
-    };
+    let policy = policy(OnLostHost::Continue, Nanos::seconds(3), Nanos(0));
     let scenario = Scenario { fanout: 3, ..Scenario::calm(3, &size, policy) };
     // The branches are 0 to 3, 4 to 7 and 8 to 12; of the last, 9, 10 and 11 with 12 are below 8.
     for (relay, closed_after_ns, lost) in [
@@ -217,12 +207,7 @@ fn lost_hosts_come_back_in_the_sun_and_in_the_rain() {
 #[test]
 fn what_agents_kept_makes_the_record_of_a_dead_coordinator_whole() {
     let size = Size { hosts: 3, stages_ns: vec![10 * SECOND], interval_ns: SECOND };
-    let policy = FleetPolicy {
-        on_lost_host: OnLostHost::Continue,
-        quorum: 1,
-        lost_after: Nanos::seconds(3),
-        hold: Nanos::seconds(60),
-    };
+    let policy = policy(OnLostHost::Continue, Nanos::seconds(3), Nanos::seconds(60));
     for seed in 0..20 {
         let mut scenario = Scenario::calm(seed, &size, policy);
         let whole = play(&scenario).1;
@@ -324,12 +309,7 @@ fn who_is_dead_at_the_start_costs_nobody_the_run_and_may_come_in_between_points(
 /// A layout that is written anew by one host is on record once, of the first time.
 #[test]
 fn a_host_that_is_lost_while_the_layout_is_written_writes_it_again_and_is_in_the_next_point() {
-    let policy = FleetPolicy {
-        on_lost_host: OnLostHost::Continue,
-        quorum: 1,
-        lost_after: Nanos::seconds(3),
-        hold: Nanos(0),
-    };
+    let policy = policy(OnLostHost::Continue, Nanos::seconds(3), Nanos(0));
     let size = Size { hosts: 3, stages_ns: vec![5 * SECOND; 8], interval_ns: SECOND };
     let mut came_back = 0;
     for seed in 0..50 {
@@ -383,12 +363,7 @@ fn engines_in_virtual_time_lose_no_request_on_the_way() {
 /// Far links, clocks that are off and hosts that wake late: all hear of the common end in time.
 #[test]
 fn a_stage_that_is_found_steady_ends_with_the_same_whole_interval_on_all_hosts() {
-    let policy = FleetPolicy {
-        on_lost_host: OnLostHost::Abort,
-        quorum: 1,
-        lost_after: Nanos::seconds(10),
-        hold: Nanos(0),
-    };
+    let policy = policy(OnLostHost::Abort, Nanos::seconds(10), Nanos(0));
     let steady = Steady::new(Nanos::seconds(4), Nanos::seconds(30), Nanos(200 * MILLI));
     for seed in 0..100 {
         let size = Size {
@@ -397,19 +372,9 @@ fn a_stage_that_is_found_steady_ends_with_the_same_whole_interval_on_all_hosts()
             interval_ns: 200 * MILLI,
         };
         let mut scenario = Scenario::calm(seed, &size, policy);
-        scenario
-            .plan
-            .stages
-            .iter_mut()
-            .flat_map(|stage| &mut stage.works)
-            .for_each(|work| work.stop = Stop::Steady(steady));
-        let stage = scenario.plan.stages[0].clone();
-        let worker = Worker { work: 0, seed: 0, turn: (0, 1), extents: Vec::new(), files: None };
-        for host in &mut scenario.plan.hosts {
-            let workers = vec![worker.clone()];
-            host.stages =
-                vec![HostStage { stage: 0, kind: stage.kind, works: stage.works.clone(), workers }];
-        }
+        let works = scenario.plan.stages.iter_mut().flat_map(|stage| &mut stage.works);
+        works.for_each(|work| work.stop = Stop::Steady(steady));
+        scenario.share();
         let (_, record) = play(&scenario);
         let told = &record.stages[0];
         assert_eq!(told.end, Some(StageEnd::Complete), "seed {seed}");

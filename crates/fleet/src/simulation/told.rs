@@ -1,9 +1,9 @@
 //! What a record says of hosts, events, marks and counters, beside its samples.
 
-use super::SECOND;
 use super::agent::counted;
 use super::scenario::{HostScript, Scenario};
 use super::world::Outcome;
+use super::{Held, SECOND, ensure};
 use crate::coordinator::Marked;
 use model::plan::Stop;
 use model::record::{Record, StageRecord};
@@ -15,10 +15,7 @@ use std::collections::BTreeMap;
 const LINGERS_NS: u64 = 40 * SECOND;
 
 /// Checks it.
-///
-/// # Errors
-/// What does not hold, and where.
-pub(super) fn check(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Result<(), String> {
+pub(super) fn check(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Held {
     who_is_lost_is_named_once(record)?;
     no_verified_run_takes_hosts_back(scenario, record)?;
     counters_are_those_of_the_samples(scenario, outcome, record)?;
@@ -28,12 +25,8 @@ pub(super) fn check(scenario: &Scenario, outcome: &Outcome, record: &Record) -> 
     no_agent_outlives_its_reason(scenario, outcome)
 }
 
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
-}
-
 /// A host is lost, comes back, is lost again: each is said once, and who returned is there.
-fn who_is_lost_is_named_once(record: &Record) -> Result<(), String> {
+fn who_is_lost_is_named_once(record: &Record) -> Held {
     let mut away = BTreeMap::new();
     for note in &record.notes {
         let is_away = away.entry(note.host).or_insert(false);
@@ -51,7 +44,7 @@ fn who_is_lost_is_named_once(record: &Record) -> Result<(), String> {
 }
 
 /// Of which generation each block is, only the agent knew that is gone.
-fn no_verified_run_takes_hosts_back(scenario: &Scenario, record: &Record) -> Result<(), String> {
+fn no_verified_run_takes_hosts_back(scenario: &Scenario, record: &Record) -> Held {
     let verifies = scenario.plan.hosts.iter().any(|host| host.engine.contents.verify);
     let returned = record.notes.iter().find(|note| note.kind() == NoteKind::HostReturned);
     ensure(!verifies || returned.is_none(), || {
@@ -64,7 +57,7 @@ fn counters_are_those_of_the_samples(
     scenario: &Scenario,
     outcome: &Outcome,
     record: &Record,
-) -> Result<(), String> {
+) -> Held {
     if scenario.coordinator.records.is_some() {
         return Ok(());
     }
@@ -97,11 +90,7 @@ fn of_kind(record: &Record, kind: OccurrenceKind) -> impl Iterator<Item = &Occur
 }
 
 /// Whoever sets a mark hears of it once, and what he hears stands in the record.
-fn marks_are_answered_once(
-    scenario: &Scenario,
-    outcome: &Outcome,
-    record: &Record,
-) -> Result<(), String> {
+fn marks_are_answered_once(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Held {
     if scenario.coordinator.records.is_some() {
         return Ok(());
     }
@@ -122,7 +111,7 @@ fn marks_are_answered_once(
 
 /// In each stage that is complete, every event that is due in it happens once, not too early; each
 /// command of one is told to have ended once.
-fn events_happen_once(scenario: &Scenario, record: &Record) -> Result<(), String> {
+fn events_happen_once(scenario: &Scenario, record: &Record) -> Held {
     if scenario.coordinator.records.is_some() {
         return Ok(());
     }
@@ -184,11 +173,7 @@ pub(super) fn can_go_on(scenario: &Scenario, outcome: &Outcome, record: &Record)
 }
 
 /// What a run made goes with it, unless it shall stay, or the run can go on with it.
-fn files_go_when_they_may(
-    scenario: &Scenario,
-    outcome: &Outcome,
-    record: &Record,
-) -> Result<(), String> {
+fn files_go_when_they_may(scenario: &Scenario, outcome: &Outcome, record: &Record) -> Held {
     let Some((end, _)) = &outcome.end else { return Ok(()) };
     let is_unrecorded = outcome.is_unrecorded && !record.stages.is_empty();
     let stays = scenario.keep_data
@@ -209,7 +194,7 @@ fn files_go_when_they_may(
 
 /// Behind the end of its coordinator, an agent lets go of its targets in bounded time, so that
 /// another attempt has them.
-fn no_agent_outlives_its_reason(scenario: &Scenario, outcome: &Outcome) -> Result<(), String> {
+fn no_agent_outlives_its_reason(scenario: &Scenario, outcome: &Outcome) -> Held {
     if outcome.taken_over {
         return Ok(());
     }

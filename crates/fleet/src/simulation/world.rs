@@ -34,7 +34,6 @@ const TICK_NS: u64 = 100 * MILLI;
 /// A wall clock that shows some day.
 const UNIX_NS: u64 = 1_800_000_000 * SECOND;
 
-/// What happened.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// How the run ended and when; `None` where its coordinator died.
@@ -81,13 +80,11 @@ impl Outcome {
         is_healthy(&host) && self.hosts[host].relays.iter().all(is_healthy)
     }
 
-    /// Something rare happened.
     pub(super) fn see(&mut self, what: &'static str) {
         self.seen.insert(what);
     }
 }
 
-/// What happened on one host and to it.
 #[derive(Debug, Default)]
 pub(super) struct HostOutcome {
     /// What it sent, by stage.
@@ -100,9 +97,7 @@ pub(super) struct HostOutcome {
     pub(super) loads: Vec<LoadSpan>,
     /// Whether the coordinator ever gave it up.
     pub(super) is_lost: bool,
-    /// The hosts between it and the coordinator.
     pub(super) relays: Vec<usize>,
-    /// It removed what the run had made.
     pub(super) removed: bool,
     /// Its targets were another agent's.
     pub(super) locked_out: bool,
@@ -147,7 +142,6 @@ enum What {
         host: usize,
         life: u32,
     },
-    /// The coordinator sees it.
     Lost {
         host: usize,
         life: u32,
@@ -175,7 +169,6 @@ enum What {
     Mark {
         ticket: u32,
     },
-    /// Somebody takes over.
     TakesOver,
     /// He shows a host that he is there.
     Beat {

@@ -70,12 +70,10 @@ impl Instance {
         written.map_err(|error| failed(&path, error))
     }
 
-    /// Gives the buffers their bounded memory.
     pub(super) fn size_buffers(&self) -> Result<(), BlockTraceError> {
         self.write("buffer_size_kb", &self.kib.to_string())
     }
 
-    /// The buffers of all processors.
     pub(super) fn cpus(&self) -> Result<Vec<File>, BlockTraceError> {
         let folder = self.path.join("per_cpu");
         let entries = std::fs::read_dir(&folder).map_err(|error| failed(&folder, error))?;
@@ -89,7 +87,6 @@ impl Instance {
         Ok(cpus)
     }
 
-    /// How many pages a buffer has at most.
     pub(super) fn pages(&self, page_bytes: usize) -> usize {
         (self.kib << 10) / page_bytes.max(1) + 2
     }
@@ -145,7 +142,6 @@ fn failed(path: &Path, error: io::Error) -> BlockTraceError {
     }
 }
 
-/// Where tracefs is mounted.
 fn mounted() -> Option<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
     let places = mounts.lines().filter_map(|line| {
@@ -158,7 +154,6 @@ fn mounted() -> Option<PathBuf> {
     usual.or(places.first()).map(PathBuf::from)
 }
 
-/// Mounts it where it belongs.
 fn mount_it() -> Result<PathBuf, BlockTraceError> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     match mount("tracefs", PLACE, "tracefs", flags, None) {
@@ -197,7 +192,6 @@ fn is_of_dead(name: &str, is_alive: impl Fn(u32) -> bool) -> bool {
         .is_some_and(|process| !is_alive(process))
 }
 
-/// What each processor's buffer may take.
 fn kib_of_each(cpus: usize) -> usize {
     (ALL_KIB / cpus.max(1)).clamp(LEAST_KIB, MOST_KIB)
 }

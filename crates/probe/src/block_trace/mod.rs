@@ -47,6 +47,9 @@ pub enum BlockTraceError {
     },
 }
 
+/// Where requests go; what it fails with ends the trace.
+type Sink<'a> = dyn FnMut(&Request) -> io::Result<()> + 'a;
+
 /// An event that was read and has not been handed on.
 struct Seen {
     at_ns: u64,
@@ -146,10 +149,7 @@ impl BlockTrace {
     ///
     /// # Errors
     /// Of tracefs, or the sink's.
-    pub fn read(
-        &mut self,
-        sink: &mut dyn FnMut(&Request) -> io::Result<()>,
-    ) -> Result<(), BlockTraceError> {
+    pub fn read(&mut self, sink: &mut Sink<'_>) -> Result<(), BlockTraceError> {
         let before_ns = now_ns();
         self.fetch()?;
         self.hand_on(before_ns.saturating_sub(SETTLED_NS), sink)
@@ -159,10 +159,7 @@ impl BlockTrace {
     ///
     /// # Errors
     /// Of tracefs, or the sink's.
-    pub fn finish(
-        mut self,
-        sink: &mut dyn FnMut(&Request) -> io::Result<()>,
-    ) -> Result<RecordingEnd, BlockTraceError> {
+    pub fn finish(mut self, sink: &mut Sink<'_>) -> Result<RecordingEnd, BlockTraceError> {
         let event = format!("events/block/{}/enable", self.device.event());
         self.instance.write(&event, "0")?;
         if self.format_of_end.is_some() {
@@ -176,7 +173,6 @@ impl BlockTrace {
         Ok(RecordingEnd { lost, in_flight: self.flight.seen().filter(|_| is_seen) })
     }
 
-    /// Takes what all processors' buffers hold.
     fn fetch(&mut self) -> Result<(), BlockTraceError> {
         let pages = self.instance.pages(self.page.len());
         for file in &mut self.cpus {
@@ -207,11 +203,7 @@ impl BlockTrace {
         Ok(())
     }
 
-    fn hand_on(
-        &mut self,
-        until_ns: u64,
-        sink: &mut dyn FnMut(&Request) -> io::Result<()>,
-    ) -> Result<(), BlockTraceError> {
+    fn hand_on(&mut self, until_ns: u64, sink: &mut Sink<'_>) -> Result<(), BlockTraceError> {
         self.held.sort_by_key(|seen| seen.at_ns);
         let count = self.held.partition_point(|seen| seen.at_ns <= until_ns);
         for seen in self.held.drain(..count) {

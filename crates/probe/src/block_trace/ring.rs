@@ -27,7 +27,6 @@ pub(super) struct Page<'a> {
     rest: &'a [u8],
 }
 
-/// One of them.
 pub(super) struct Event<'a> {
     pub(super) at_ns: u64,
     pub(super) data: &'a [u8],

@@ -2,13 +2,13 @@
 
 use super::{Held, change_record, lock, take_down};
 use crate::Ground;
-use crate::Problem;
 use crate::guest::{self, CloudImage, Guest, ImageFormat, Kernel};
 use crate::inside::FIRST_READ;
 use crate::places::{self, Places};
 use crate::provider::{Boot, Machine, Provider, Room, State, Volume};
 use crate::record::{self, Deployment, OnNodes};
 use crate::tool;
+use crate::{Outcome, Problem};
 use model::machines::{Accelerator, BootTime, DiskAllocation, MachinesWanted};
 use model::rng;
 use model::{Bytes, Nanos};
@@ -76,15 +76,15 @@ pub struct Order<'a> {
 ///
 /// # Errors
 /// What keeps them from being made: the program, the kernel, memory, space, or the name.
-pub fn needs(provider: &dyn Provider, order: &Order<'_>) -> Result<Needs, Problem> {
+pub fn needs(provider: &dyn Provider, order: &Order<'_>) -> Outcome<Needs> {
     let wanted = order.wanted;
     // What no provider of this kind can make needs no answer of one.
     let beside = provider.fits(wanted)?;
     if wanted.allocation == DiskAllocation::Linked && !provider.links_disks() {
-        return Err(Problem::Unfit {
-            what: "only qemu and libvirt make disks that are clones of one image".to_owned(),
-            remedy: "write vms.allocation = \"thin\"".to_owned(),
-        });
+        return Err(Problem::unfit(
+            "only qemu and libvirt make disks that are clones of one image",
+            "write vms.allocation = \"thin\"",
+        ));
     }
     let node = provider.node()?;
     let guest = match order.image {
@@ -100,10 +100,10 @@ pub fn needs(provider: &dyn Provider, order: &Order<'_>) -> Result<Needs, Proble
     let asks = order.asks_for_kvm || wanted.accelerator == Accelerator::Kvm;
     let has_kvm = if asks { provider.has_kvm(kernel) } else { None };
     if wanted.accelerator == Accelerator::Kvm && has_kvm == Some(false) {
-        return Err(Problem::Unfit {
-            what: format!("{} has no KVM that works", node.name),
-            remedy: "leave out vms.accelerator, or look at /dev/kvm there".to_owned(),
-        });
+        return Err(Problem::unfit(
+            format!("{} has no KVM that works", node.name),
+            "leave out vms.accelerator, or look at /dev/kvm there",
+        ));
     }
     let each = wanted.memory.0.saturating_add(OVERHEAD.0);
     let memory = Bytes(each.saturating_mul(u64::from(wanted.count())));
@@ -143,7 +143,7 @@ pub fn up(
     order: &Order<'_>,
     stop: &AtomicBool,
     told: &mut dyn FnMut(&BootTime),
-) -> Result<Held, Problem> {
+) -> Outcome<Held> {
     let needs = needs(provider, order)?;
     let mut held = begin(order, needs.room.ground.clone())?;
     let made = make(provider, order, &needs, &held.deployment, stop)
@@ -170,12 +170,12 @@ pub fn up(
 ///
 /// # Errors
 /// The name is in use, or the record cannot be written.
-pub fn begin_on_nodes(order: &Order<'_>, nodes: OnNodes) -> Result<Held, Problem> {
+pub fn begin_on_nodes(order: &Order<'_>, nodes: OnNodes) -> Outcome<Held> {
     begin(order, Ground::Nodes(nodes))
 }
 
 /// Puts on record what is going to be made.
-fn begin(order: &Order<'_>, ground: Ground) -> Result<Held, Problem> {
+fn begin(order: &Order<'_>, ground: Ground) -> Outcome<Held> {
     let wanted = order.wanted;
     places::make_all(&order.places.state)?;
     let folder = order.places.state.join(&wanted.name);
@@ -197,14 +197,13 @@ fn begin(order: &Order<'_>, ground: Ground) -> Result<Held, Problem> {
     Ok(Held { deployment, lock })
 }
 
-/// Makes the disks and the guests' image.
 fn make(
     provider: &dyn Provider,
     order: &Order<'_>,
     needs: &Needs,
     deployment: &Deployment,
     stop: &AtomicBool,
-) -> Result<(), Problem> {
+) -> Outcome {
     let image = deployment.folder.join(record::IMAGE);
     match &needs.guest {
         Guest::Own(kernel) => {
@@ -220,7 +219,7 @@ fn make(
 }
 
 /// Refuses machines whose memory cannot hold their guest: they would be waited for in vain.
-fn fits_into(image: Bytes, memory: Bytes) -> Result<(), Problem> {
+fn fits_into(image: Bytes, memory: Bytes) -> Outcome {
     // The image and what is unpacked out of it are there at once, beside the kernel.
     let needed = Bytes(image.0.saturating_mul(2).saturating_add(KERNEL.0));
     let needed = Bytes(needed.0.div_ceil(Bytes::mib(1).0).saturating_mul(Bytes::mib(1).0));
@@ -230,7 +229,6 @@ fn fits_into(image: Bytes, memory: Bytes) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Starts the machines, and waits for their agents.
 fn start(
     provider: &dyn Provider,
     order: &Order<'_>,
@@ -238,7 +236,7 @@ fn start(
     deployment: &Deployment,
     stop: &AtomicBool,
     told: &mut dyn FnMut(&BootTime),
-) -> Result<Vec<BootTime>, Problem> {
+) -> Outcome<Vec<BootTime>> {
     let wanted = order.wanted;
     let image = deployment.folder.join(record::IMAGE);
     let boot = Boot {
@@ -312,7 +310,7 @@ fn own_format(guest: &Guest) -> Option<ImageFormat> {
 
 /// The paths of the disks in each machine, where each has its own. None is without one of its own
 /// that has as many: a disk that nobody found would be left out in silence.
-fn devices(provider: &dyn Provider, deployment: &Deployment) -> Result<Vec<Vec<String>>, Problem> {
+fn devices(provider: &dyn Provider, deployment: &Deployment) -> Outcome<Vec<Vec<String>>> {
     let of = |machine: &Machine| {
         let devices = provider.devices(deployment, machine)?;
         let has_none = devices.is_empty() && provider.boots_our_guest();

@@ -45,34 +45,34 @@ struct Noted {
 }
 
 impl Provider for Noted {
-    fn node(&self) -> Result<Node, Problem> {
+    fn node(&self) -> Outcome<Node> {
         if self.is_gone && !self.running.borrow().is_empty() {
-            return Err(Problem::Tool { call: "hostname".into(), said: "refused".into() });
+            return Err(Problem::tool("hostname", "refused"));
         }
         Ok(Node { name: "here".into(), memory_available: Bytes(self.memory) })
     }
 
-    fn room(&self, pool: Option<&str>, folder: &Path) -> Result<Room, Problem> {
+    fn room(&self, pool: Option<&str>, folder: &Path) -> Outcome<Room> {
         let room = Qemu.room(pool, folder)?;
         Ok(Room { free: Bytes::gib(1), ..room })
     }
 
-    fn refuse_taken(&self, name: &str) -> Result<(), Problem> {
+    fn refuse_taken(&self, name: &str) -> Outcome {
         match name {
             "others-1" => Err(taken()),
             _ => Ok(()),
         }
     }
 
-    fn prepare(&self, deployment: &Deployment, guest: &Guest) -> Result<(), Problem> {
+    fn prepare(&self, deployment: &Deployment, guest: &Guest) -> Outcome {
         Qemu.prepare(deployment, guest)
     }
 
-    fn make_volume(&self, _: &Deployment, disk: &Volume, _: &AtomicBool) -> Result<(), Problem> {
+    fn make_volume(&self, _: &Deployment, disk: &Volume, _: &AtomicBool) -> Outcome {
         fs::write(&disk.path, "a disk").map_err(|e| Problem::file("make", &disk.path, &e))
     }
 
-    fn start(&self, _: &Deployment, machine: &Machine, boot: &Boot<'_>) -> Result<(), Problem> {
+    fn start(&self, _: &Deployment, machine: &Machine, boot: &Boot<'_>) -> Outcome {
         assert!(boot.image.is_file() && machine.disks.iter().all(|disk| disk.is_file()));
         let mut running = self.running.borrow_mut();
         if self.fails_at == Some(running.len()) {
@@ -100,7 +100,7 @@ impl Provider for Noted {
         "plimsoll-first-read-ns=0\nthe last line".to_owned()
     }
 
-    fn line(&self, _: &Deployment, machine: &Machine) -> Result<Line, Problem> {
+    fn line(&self, _: &Deployment, machine: &Machine) -> Outcome<Line> {
         Ok(Line::Socket(machine.socket()))
     }
 
@@ -110,7 +110,7 @@ impl Provider for Noted {
         machine: &Machine,
         _: MachineAct,
         to: Option<&str>,
-    ) -> Result<Acted, Problem> {
+    ) -> Outcome<Acted> {
         let Ground::Folders(folders) = self.room(to, &machine.folder)?.ground else {
             return Ok(Acted::default());
         };
@@ -124,12 +124,12 @@ impl Provider for Noted {
         Ok(Acted::default())
     }
 
-    fn remove(&self, _: &Deployment, machine: &Machine) -> Result<(), Problem> {
+    fn remove(&self, _: &Deployment, machine: &Machine) -> Outcome {
         self.running.borrow_mut().remove(&machine.uuid);
         Ok(())
     }
 
-    fn clear(&self, deployment: &Deployment) -> Result<(), Problem> {
+    fn clear(&self, deployment: &Deployment) -> Outcome {
         Qemu.clear(deployment)
     }
 }
@@ -159,7 +159,7 @@ impl Setting {
         Setting { root, places }
     }
 
-    fn up(&self, provider: &Noted, name: &str, pool: Option<&Path>) -> Result<Held, Problem> {
+    fn up(&self, provider: &Noted, name: &str, pool: Option<&Path>) -> Outcome<Held> {
         self.make(provider, &wanted(name), pool.and_then(Path::to_str))
     }
 
@@ -168,7 +168,7 @@ impl Setting {
         provider: &dyn Provider,
         wanted: &MachinesWanted,
         pool: Option<&str>,
-    ) -> Result<Held, Problem> {
+    ) -> Outcome<Held> {
         let kernel = self.root.path().join("boot/vmlinuz-6.1.0");
         let order = Order {
             wanted,
@@ -183,7 +183,7 @@ impl Setting {
         up(provider, &order, &AtomicBool::new(false), &mut |_| ())
     }
 
-    pub(crate) fn down(&self, provider: &dyn Provider, name: &str) -> Result<(), Problem> {
+    pub(crate) fn down(&self, provider: &dyn Provider, name: &str) -> Outcome {
         match hold(&self.places, name)? {
             Some(held) => held.remove(provider),
             None => down(&self.places, name),

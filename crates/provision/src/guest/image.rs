@@ -2,8 +2,8 @@
 //! disk (cloud-init's "NoCloud") asks it to.
 
 use super::iso;
-use crate::Problem;
 use crate::inside::{PROGRAM_DISK, SEED_DISK};
+use crate::{Outcome, Problem};
 use model::Bytes;
 use model::machines::{Accelerator, DiskBus};
 use std::fs::{self, File};
@@ -48,7 +48,7 @@ impl CloudImage {
     /// # Errors
     /// It cannot be read, is no disk, or needs other files: which of them, an image could say
     /// that somebody else made.
-    pub fn find(given: &Path) -> Result<CloudImage, Problem> {
+    pub fn find(given: &Path) -> Outcome<CloudImage> {
         let cannot = |error: io::Error| Problem::file("read", given, &error);
         let path = given.canonicalize().map_err(cannot)?;
         let mut head = Vec::new();
@@ -91,7 +91,7 @@ fn format(head: &[u8]) -> Result<ImageFormat, &'static str> {
 ///
 /// # Errors
 /// The program cannot be read, or the disk cannot be written.
-pub fn write_program(to: &Path) -> Result<(), Problem> {
+pub fn write_program(to: &Path) -> Outcome {
     let own = Path::new("/proc/self/exe");
     let file = fs::read(own).map_err(|error| Problem::file("read", own, &error))?;
     let program = super::Program::read(&file).ok_or(Problem::StrangeProgram)?;
@@ -99,7 +99,7 @@ pub fn write_program(to: &Path) -> Result<(), Problem> {
     write(to, PROGRAM_DISK, &[("plimsoll", &program)])
 }
 
-fn write(to: &Path, label: &str, files: &[(&str, &[u8])]) -> Result<(), Problem> {
+fn write(to: &Path, label: &str, files: &[(&str, &[u8])]) -> Outcome {
     let out = File::create_new(to).map(|file| BufWriter::with_capacity(1 << 20, file));
     let written = out.and_then(|out| iso::write(out, label, files));
     written.map_err(|error| Problem::file("write", to, &error))
@@ -125,7 +125,7 @@ impl Seed<'_> {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn write(&self, to: &Path) -> Result<(), Problem> {
+    pub fn write(&self, to: &Path) -> Outcome {
         let meta = format!("instance-id: {}\nlocal-hostname: {}\n", self.uuid, self.name);
         let user = self.user_data();
         // There is no network, and nobody is to wait for one.

@@ -1,6 +1,6 @@
 //! A distribution's kernel, and where its modules are.
 
-use crate::Problem;
+use crate::{Outcome, Problem};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,7 +24,7 @@ impl Kernel {
     ///
     /// # Errors
     /// There is none, or a package cannot be unpacked; nothing half unpacked is left.
-    pub fn find(given: Option<&Path>, cache: &Path) -> Result<Kernel, Problem> {
+    pub fn find(given: Option<&Path>, cache: &Path) -> Outcome<Kernel> {
         match given {
             Some(path) if path.extension().is_some_and(|extension| extension == "deb") => {
                 let root = unpack(path, cache)?;
@@ -42,7 +42,7 @@ impl Kernel {
 }
 
 /// The kernel in a file whose modules are below the same root, or below this machine's.
-fn of_file(path: &Path) -> Result<Kernel, Problem> {
+fn of_file(path: &Path) -> Outcome<Kernel> {
     let refused = || Problem::NotAKernel { path: path.to_owned() };
     let image = path.canonicalize().map_err(|error| Problem::file("read", path, &error))?;
     let name = image.file_name().and_then(|name| name.to_str()).ok_or_else(refused)?;
@@ -79,7 +79,6 @@ fn numbers(version: &str) -> Vec<u64> {
     parts.map(|part| part.parse().unwrap_or(u64::MAX)).collect()
 }
 
-/// The packages that were unpacked, by their names.
 fn folders(cache: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(cache).into_iter().flatten().filter_map(Result::ok);
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -88,7 +87,7 @@ fn folders(cache: &Path) -> Vec<PathBuf> {
 }
 
 /// Unpacks a package into a folder of its own, or finds that it was unpacked before.
-fn unpack(package: &Path, cache: &Path) -> Result<PathBuf, Problem> {
+fn unpack(package: &Path, cache: &Path) -> Outcome<PathBuf> {
     let told = fs::metadata(package).map_err(|error| Problem::file("read", package, &error))?;
     let stem = package.file_stem().and_then(|stem| stem.to_str()).unwrap_or("kernel");
     let root = cache.join(format!("{stem}-{}", told.len()));

@@ -14,8 +14,8 @@ pub use image::{CloudImage, ImageFormat, Seed, write_program};
 pub use init::{Init, Within, serve};
 pub use kernel::Kernel;
 
-use crate::Problem;
 use crate::inside::{LIBRARIES, MODULES, PROGRAM};
+use crate::{Outcome, Problem};
 use cpio::Archive;
 use elf::Program;
 use model::Bytes;
@@ -51,7 +51,7 @@ impl Guest {
 ///
 /// # Errors
 /// The program, one of its libraries or a module cannot be read, or the image cannot be written.
-pub fn write_image(to: &Path, kernel: &Kernel, buses: &[DiskBus]) -> Result<Bytes, Problem> {
+pub fn write_image(to: &Path, kernel: &Kernel, buses: &[DiskBus]) -> Outcome<Bytes> {
     let own = Path::new("/proc/self/exe");
     let file = fs::read(own).map_err(|error| Problem::file("read", own, &error))?;
     let program = Program::read(&file).ok_or(Problem::StrangeProgram)?;
@@ -103,7 +103,7 @@ fn write(to: &Path, files: &BTreeMap<String, Vec<u8>>) -> io::Result<()> {
 
 /// The libraries that this process has loaded, under every name by which a program may ask for
 /// them.
-fn libraries() -> Result<BTreeMap<String, PathBuf>, Problem> {
+fn libraries() -> Outcome<BTreeMap<String, PathBuf>> {
     let maps = Path::new("/proc/self/maps");
     let text = fs::read_to_string(maps).map_err(|error| Problem::file("read", maps, &error))?;
     let mut named = BTreeMap::new();

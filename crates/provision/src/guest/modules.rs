@@ -1,7 +1,7 @@
 //! The modules of a kernel that a guest needs, each behind those that it needs itself.
 
 use super::kernel::Kernel;
-use crate::Problem;
+use crate::{Outcome, Problem};
 use model::machines::DiskBus;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const DEEPEST: usize = 12;
 ///
 /// # Errors
 /// One is neither in the kernel nor beside it, or cannot be read.
-pub fn needed(kernel: &Kernel, buses: &[DiskBus]) -> Result<Vec<Module>, Problem> {
+pub fn needed(kernel: &Kernel, buses: &[DiskBus]) -> Outcome<Vec<Module>> {
     let of_bus = buses.iter().flat_map(|bus| match bus {
         DiskBus::VirtioBlk => &["virtio_blk"][..],
         DiskBus::VirtioScsi => &["virtio_scsi", "sd_mod"],
@@ -51,7 +51,7 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    fn add(&mut self, name: &str, depth: usize) -> Result<(), Problem> {
+    fn add(&mut self, name: &str, depth: usize) -> Outcome {
         let is_there = self.loaded.iter().any(|module| module.name == name)
             || self.builtin.iter().any(|builtin| builtin == name);
         // Modules cannot need each other in a circle; a damaged file could say so.
@@ -96,7 +96,7 @@ fn name_of(path: &Path) -> Option<String> {
 }
 
 /// A module as the kernel takes it.
-fn unpacked(path: &Path) -> Result<Vec<u8>, Problem> {
+fn unpacked(path: &Path) -> Outcome<Vec<u8>> {
     let program = match path.extension().and_then(|extension| extension.to_str()) {
         Some("xz") => "xz",
         Some("zst") => "zstd",

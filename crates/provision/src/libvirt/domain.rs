@@ -17,7 +17,6 @@ pub(super) struct Sources {
     pub(super) disks: Vec<String>,
 }
 
-/// What a domain starts from.
 pub(super) enum Starts {
     /// The guest of our own: its kernel, and its memory image.
     Kernel { kernel: String, image: String },

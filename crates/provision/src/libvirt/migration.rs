@@ -1,8 +1,8 @@
 //! A running domain moves to another libvirt: looked at on its way, and waited for.
 
 use super::virsh::Virsh;
-use crate::Problem;
 use crate::provider::{Acted, Look, Machine, Migrated};
+use crate::{Outcome, Problem};
 use model::{Bytes, Nanos};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -15,7 +15,7 @@ const FIRST: Duration = Duration::from_millis(250);
 const MOST: usize = 16;
 
 /// Moves a machine, and says how that went.
-pub(super) fn migrate(from: &Virsh, machine: &Machine, to: &Virsh) -> Result<Acted, Problem> {
+pub(super) fn migrate(from: &Virsh, machine: &Machine, to: &Virsh) -> Outcome<Acted> {
     let refused = |said: String| Problem::NotDone { machine: machine.name.clone(), said };
     if from.connect() == to.connect() {
         return Err(refused(format!("it is at {} already", to.connect())));

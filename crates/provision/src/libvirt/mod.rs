@@ -5,12 +5,12 @@ mod domain;
 mod migration;
 mod virsh;
 
-use crate::guest::{Guest, ImageFormat, Seed};
+use crate::guest::{Guest, ImageFormat};
 use crate::provider::{Acted, Boot, Line, Machine, Marked, Node, Provider, Room, State, Volume};
 use crate::qemu::kvm;
 use crate::qemu::remove_file;
 use crate::record::{Deployment, Ground};
-use crate::{Problem, volume};
+use crate::{Outcome, Problem, volume};
 use domain::{Sources, Starts, described};
 use model::Bytes;
 use model::machines::{Accelerator, BootReads, DiskAllocation, DiskContent, HostCpu, MachineAct};
@@ -42,7 +42,7 @@ impl Libvirt {
     }
 
     /// Makes a volume, and puts a file into it where one is given.
-    fn put(&self, deployment: &Deployment, name: &str, file: Option<&Path>) -> Result<(), Problem> {
+    fn put(&self, deployment: &Deployment, name: &str, file: Option<&Path>) -> Outcome {
         let pool = first_pool(deployment);
         let size = match file {
             Some(path) => {
@@ -82,12 +82,12 @@ impl Libvirt {
     }
 }
 
-fn is_there(virsh: &Virsh, machine: &Machine) -> Result<bool, Problem> {
+fn is_there(virsh: &Virsh, machine: &Machine) -> Outcome<bool> {
     Ok(virsh.domains()?.contains(&machine.uuid))
 }
 
 /// Refuses a domain that has our UUID and not our token.
-fn refuse_others(virsh: &Virsh, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
+fn refuse_others(virsh: &Virsh, deployment: &Deployment, machine: &Machine) -> Outcome {
     let text = virsh.described(&machine.uuid)?;
     match domain::is_ours(&text, &deployment.token) {
         true => Ok(()),
@@ -99,7 +99,7 @@ fn refuse_others(virsh: &Virsh, deployment: &Deployment, machine: &Machine) -> R
 }
 
 /// Stops a machine and forgets it, if it is there.
-fn remove_from(virsh: &Virsh, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
+fn remove_from(virsh: &Virsh, deployment: &Deployment, machine: &Machine) -> Outcome {
     if !is_there(virsh, machine)? {
         return Ok(());
     }
@@ -162,12 +162,12 @@ fn seed_file(machine: &Machine) -> PathBuf {
 }
 
 impl Provider for Libvirt {
-    fn node(&self) -> Result<Node, Problem> {
+    fn node(&self) -> Outcome<Node> {
         let name = self.virsh.hostname()?;
         Ok(Node { name, memory_available: self.virsh.memory_available()? })
     }
 
-    fn room(&self, pool: Option<&str>, _: &Path) -> Result<Room, Problem> {
+    fn room(&self, pool: Option<&str>, _: &Path) -> Outcome<Room> {
         let pool = pool.unwrap_or(POOL);
         if pool.contains('/') {
             let remedy = "name a pool of libvirt (`virsh pool-list`), not a folder";
@@ -198,7 +198,7 @@ impl Provider for Libvirt {
         }
     }
 
-    fn all(&self) -> Result<Vec<Marked>, Problem> {
+    fn all(&self) -> Outcome<Vec<Marked>> {
         let mut all = Vec::new();
         for uuid in self.virsh.domains()? {
             // It may go just now.
@@ -211,7 +211,7 @@ impl Provider for Libvirt {
         Ok(all)
     }
 
-    fn refuse_taken(&self, name: &str) -> Result<(), Problem> {
+    fn refuse_taken(&self, name: &str) -> Outcome {
         match self.virsh.domain_names()?.iter().any(|taken| taken == name) {
             true => Err(Problem::NameOfOthers {
                 name: name.to_owned(),
@@ -221,7 +221,7 @@ impl Provider for Libvirt {
         }
     }
 
-    fn prepare(&self, deployment: &Deployment, guest: &Guest) -> Result<(), Problem> {
+    fn prepare(&self, deployment: &Deployment, guest: &Guest) -> Outcome {
         let image = deployment.folder.join(crate::record::IMAGE);
         self.put(deployment, &common(deployment, KERNEL), Some(guest.file()))?;
         self.put(deployment, &common(deployment, IMAGE), Some(&image))?;
@@ -237,12 +237,7 @@ impl Provider for Libvirt {
         consoles.into_iter().try_for_each(|name| self.put(deployment, &name, None))
     }
 
-    fn make_volume(
-        &self,
-        deployment: &Deployment,
-        volume: &Volume,
-        stop: &AtomicBool,
-    ) -> Result<(), Problem> {
+    fn make_volume(&self, deployment: &Deployment, volume: &Volume, stop: &AtomicBool) -> Outcome {
         let (pool, name) = (first_pool(deployment), volume.path.to_string_lossy());
         if let Some(base) = &volume.base {
             let base = base.to_string_lossy();
@@ -260,12 +255,7 @@ impl Provider for Libvirt {
         }
     }
 
-    fn start(
-        &self,
-        deployment: &Deployment,
-        machine: &Machine,
-        boot: &Boot<'_>,
-    ) -> Result<(), Problem> {
+    fn start(&self, deployment: &Deployment, machine: &Machine, boot: &Boot<'_>) -> Outcome {
         let pool = first_pool(deployment);
         let path = |name: &str| self.virsh.path(pool, name);
         let disks = machine.disks.iter().map(|disk| path(&disk.to_string_lossy()));
@@ -290,12 +280,7 @@ impl Provider for Libvirt {
         // machine; an emulated processor is of nobody.
         let is_amd = boot.accelerator != Accelerator::Tcg && self.virsh.is_amd()?;
         let text = described(deployment, machine, boot, &sources, is_amd);
-        let refused = |problem: Problem| match problem {
-            Problem::Tool { said, .. } => {
-                Problem::NotStarted { machine: machine.name.clone(), said }
-            }
-            other => other,
-        };
+        let refused = |problem: Problem| problem.of_start(machine);
         self.virsh.define(&text).map_err(refused)?;
         self.virsh.on_domain("start", &machine.uuid, &[]).map_err(refused)
     }
@@ -336,13 +321,12 @@ impl Provider for Libvirt {
         lines[lines.len().saturating_sub(CONSOLE_LINES)..].join("\n")
     }
 
-    fn line(&self, deployment: &Deployment, machine: &Machine) -> Result<Line, Problem> {
+    fn line(&self, deployment: &Deployment, machine: &Machine) -> Outcome<Line> {
         let virsh = self.of(deployment, machine);
         let text = virsh.described(&machine.uuid)?;
-        let socket = domain::socket(&text).map(PathBuf::from).ok_or_else(|| Problem::NotDone {
-            machine: machine.name.clone(),
-            said: "it has no line to its agent".to_owned(),
-        })?;
+        let socket = domain::socket(&text)
+            .map(PathBuf::from)
+            .ok_or_else(|| Problem::not_done(&machine.name, "it has no line to its agent"))?;
         Ok(match virsh.remote() {
             Some(host) => Line::Ssh { host: host.to_owned(), socket },
             None => Line::Socket(socket),
@@ -355,7 +339,7 @@ impl Provider for Libvirt {
         machine: &Machine,
         act: MachineAct,
         to: Option<&str>,
-    ) -> Result<Acted, Problem> {
+    ) -> Outcome<Acted> {
         let virsh = self.of(deployment, machine);
         refuse_others(&virsh, deployment, machine)?;
         let done = |word: &str| virsh.on_domain(word, &machine.uuid, &[]);
@@ -373,13 +357,13 @@ impl Provider for Libvirt {
         }
     }
 
-    fn remove(&self, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
+    fn remove(&self, deployment: &Deployment, machine: &Machine) -> Outcome {
         remove_file(&seed_file(machine))?;
         let all = self.all_of(deployment);
         all.iter().try_for_each(|virsh| remove_from(virsh, deployment, machine))
     }
 
-    fn clear(&self, deployment: &Deployment) -> Result<(), Problem> {
+    fn clear(&self, deployment: &Deployment) -> Outcome {
         for pool in pools(deployment) {
             self.virsh.refresh(pool)?;
             let all = self.virsh.volumes(pool)?;
@@ -393,19 +377,8 @@ impl Provider for Libvirt {
 
 impl Libvirt {
     /// Brings the seed of a machine into the pool.
-    fn put_seed(
-        &self,
-        deployment: &Deployment,
-        machine: &Machine,
-        boot: &Boot<'_>,
-    ) -> Result<(), Problem> {
-        let seed = Seed {
-            name: &machine.name,
-            uuid: &machine.uuid,
-            bus: boot.bus,
-            disks: machine.disks.len(),
-            accelerator: boot.accelerator,
-        };
+    fn put_seed(&self, deployment: &Deployment, machine: &Machine, boot: &Boot<'_>) -> Outcome {
+        let seed = boot.seed(machine);
         let file = seed_file(machine);
         seed.write(&file)?;
         self.put(deployment, &own(deployment, machine, SEED), Some(&file))?;
@@ -418,7 +391,7 @@ impl Libvirt {
         virsh: &Virsh,
         deployment: &Deployment,
         machine: &Machine,
-    ) -> Result<Acted, Problem> {
+    ) -> Outcome<Acted> {
         let text = virsh.described(&machine.uuid)?;
         let mut words = vec!["--name=plimsoll".to_owned(), "--disk-only".to_owned()];
         words.push("--atomic".to_owned());
@@ -440,12 +413,7 @@ impl Libvirt {
 }
 
 /// Moves all disks of a running machine to another pool.
-fn move_disks(
-    virsh: &Virsh,
-    machine: &Machine,
-    to: &str,
-    format: ImageFormat,
-) -> Result<Acted, Problem> {
+fn move_disks(virsh: &Virsh, machine: &Machine, to: &str, format: ImageFormat) -> Outcome<Acted> {
     let text = virsh.described(&machine.uuid)?;
     let mut acted = Acted::default();
     for (device, disk) in domain::devices(&text).iter().zip(&machine.disks) {

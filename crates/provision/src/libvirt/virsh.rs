@@ -1,8 +1,8 @@
 //! The calls of `virsh`, each with bounds in time and in bytes.
 
-use crate::Problem;
 use crate::guest::ImageFormat;
 use crate::tool::{Alive, Call};
+use crate::{Outcome, Problem};
 use model::machines::{BootReads, HostCpu};
 use model::{Bytes, Nanos};
 use std::ffi::OsStr;
@@ -40,7 +40,7 @@ impl Virsh {
         scheme.ends_with("+ssh").then_some(host)
     }
 
-    fn run(&self, words: &[&str]) -> Result<String, Problem> {
+    fn run(&self, words: &[&str]) -> Outcome<String> {
         self.run_within(words, SHORT, &mut |_| Ok(()))
     }
 
@@ -48,8 +48,8 @@ impl Virsh {
         &self,
         words: &[&str],
         within: Duration,
-        feed: &mut dyn FnMut(&mut dyn Write) -> Result<(), Problem>,
-    ) -> Result<String, Problem> {
+        feed: &mut dyn FnMut(&mut dyn Write) -> Outcome,
+    ) -> Outcome<String> {
         // What begins with `-` behind the command's name would be an option; our names never do.
         let first = ["-q", "-c", &self.connect];
         let arguments: Vec<&OsStr> = first.iter().chain(words).map(OsStr::new).collect();
@@ -64,7 +64,7 @@ impl Virsh {
     }
 
     /// Whether it is there. A busy machine gets the patience that changes get.
-    fn answers(&self) -> Result<(), Problem> {
+    fn answers(&self) -> Outcome {
         let arguments = ["-q", "-c", &self.connect, "hostname"].map(OsStr::new);
         let (program, package) = ("virsh", "libvirt-clients");
         let (within, is_change, alive) = (PATIENT, false, None);
@@ -72,27 +72,26 @@ impl Virsh {
         call.fed(&mut |_| Ok(())).map(|_| ())
     }
 
-    fn number(&self, words: &[&str], key: &str) -> Result<u64, Problem> {
+    fn number(&self, words: &[&str], key: &str) -> Outcome<u64> {
         let text = self.run(words)?;
-        field(&text, key).ok_or_else(|| Problem::Tool {
-            call: format!("virsh {}", words.join(" ")),
-            said: format!("its answer has no {key}"),
+        field(&text, key).ok_or_else(|| {
+            Problem::tool(format!("virsh {}", words.join(" ")), format!("its answer has no {key}"))
         })
     }
 
-    pub(super) fn hostname(&self) -> Result<String, Problem> {
+    pub(super) fn hostname(&self) -> Outcome<String> {
         Ok(self.run(&["hostname"])?.trim().to_owned())
     }
 
     /// Memory that machines could still take: what is free, and what files are cached in.
-    pub(super) fn memory_available(&self) -> Result<Bytes, Problem> {
+    pub(super) fn memory_available(&self) -> Outcome<Bytes> {
         let text = self.run(&["nodememstats"])?;
         let kib = ["free", "buffers", "cached"].map(|key| field(&text, key).unwrap_or(0));
         let kib = kib.into_iter().fold(0u64, u64::saturating_add);
         Ok(Bytes(kib.saturating_mul(1024)))
     }
 
-    pub(super) fn free(&self, pool: &str) -> Result<Bytes, Problem> {
+    pub(super) fn free(&self, pool: &str) -> Outcome<Bytes> {
         let known = self.run(&["pool-list", "--name"])?;
         if !known.lines().any(|name| name.trim() == pool) {
             let remedy = "name an active pool of `virsh pool-list` with vms.pool";
@@ -101,32 +100,29 @@ impl Virsh {
         self.number(&["pool-info", "--bytes", "--pool", pool], "Available").map(Bytes)
     }
 
-    pub(super) fn domain_names(&self) -> Result<Vec<String>, Problem> {
+    pub(super) fn domain_names(&self) -> Outcome<Vec<String>> {
         Ok(words_of(&self.run(&["list", "--all", "--name"])?))
     }
 
-    /// The UUIDs of all domains.
-    pub(super) fn domains(&self) -> Result<Vec<String>, Problem> {
+    pub(super) fn domains(&self) -> Outcome<Vec<String>> {
         Ok(words_of(&self.run(&["list", "--all", "--uuid"])?))
     }
 
-    /// Whether it runs guests with KVM.
-    pub(super) fn has_kvm(&self) -> Result<bool, Problem> {
+    pub(super) fn has_kvm(&self) -> Outcome<bool> {
         let text = self.run_within(&["capabilities"], PATIENT, &mut |_| Ok(()))?;
         let guests = text.split("<guest>").skip(1);
         let is_ours = |guest: &&str| guest.contains("<arch name='x86_64'>");
         Ok(guests.filter(is_ours).any(|guest| guest.contains("<domain type='kvm'")))
     }
 
-    /// Whether the node's processor is one of AMD.
-    pub(super) fn is_amd(&self) -> Result<bool, Problem> {
+    pub(super) fn is_amd(&self) -> Outcome<bool> {
         let text = self.run_within(&["capabilities"], PATIENT, &mut |_| Ok(()))?;
         let host = text.split("<guest>").next().unwrap_or_default();
         Ok(host.contains("<vendor>AMD</vendor>"))
     }
 
     /// Moves a running domain to another libvirt, and waits for its end.
-    pub(super) fn migrate(&self, uuid: &str, to: &Virsh) -> Result<(), Problem> {
+    pub(super) fn migrate(&self, uuid: &str, to: &Virsh) -> Outcome {
         // libvirt refuses disks whose file systems it does not know to be shared. Ours have names
         // by chance, 128 bits long: a file of this name at the other node is this disk.
         let words = ["migrate", "--live", "--persistent", "--undefinesource", "--unsafe"];
@@ -148,16 +144,14 @@ impl Virsh {
         (downtime, sized(&text, "Memory processed"))
     }
 
-    /// A domain as libvirt describes it.
-    pub(super) fn described(&self, uuid: &str) -> Result<String, Problem> {
+    pub(super) fn described(&self, uuid: &str) -> Outcome<String> {
         self.run(&["dumpxml", uuid])
     }
 
-    pub(super) fn state(&self, uuid: &str) -> Result<String, Problem> {
+    pub(super) fn state(&self, uuid: &str) -> Outcome<String> {
         Ok(self.run(&["domstate", uuid])?.trim().to_owned())
     }
 
-    /// The CPU time of a domain.
     pub(super) fn cpu(&self, uuid: &str) -> Option<HostCpu> {
         cpu_in(&self.run(&["domstats", uuid, "--cpu-total", "--vcpu"]).ok()?)
     }
@@ -167,7 +161,7 @@ impl Virsh {
         reads_in(&self.run(&["domstats", uuid, "--block"]).ok()?)
     }
 
-    pub(super) fn define(&self, text: &str) -> Result<(), Problem> {
+    pub(super) fn define(&self, text: &str) -> Outcome {
         let feed = &mut |input: &mut dyn Write| {
             let cannot = |error| Problem::file("write", Path::new("virsh"), &error);
             input.write_all(text.as_bytes()).map_err(cannot)
@@ -175,14 +169,12 @@ impl Virsh {
         self.run_within(&["define", "--file", "/dev/stdin"], PATIENT, feed).map(|_| ())
     }
 
-    /// A command on a domain.
-    pub(super) fn on_domain(&self, word: &str, uuid: &str, more: &[&str]) -> Result<(), Problem> {
+    pub(super) fn on_domain(&self, word: &str, uuid: &str, more: &[&str]) -> Outcome {
         let words: Vec<&str> = [word, uuid].iter().chain(more).copied().collect();
         self.run_within(&words, PATIENT, &mut |_| Ok(())).map(|_| ())
     }
 
-    /// The size of a domain's disk.
-    pub(super) fn capacity(&self, uuid: &str, device: &str) -> Result<Bytes, Problem> {
+    pub(super) fn capacity(&self, uuid: &str, device: &str) -> Outcome<Bytes> {
         self.number(&["domblkinfo", uuid, device], "Capacity").map(Bytes)
     }
 
@@ -194,7 +186,7 @@ impl Virsh {
         device: &str,
         to: &str,
         format: ImageFormat,
-    ) -> Result<(), Problem> {
+    ) -> Outcome {
         let format = format!("--format={}", format.word());
         let words = ["blockcopy", uuid, device, to, &format, "--wait", "--pivot"];
         let words: Vec<&str> =
@@ -209,7 +201,7 @@ impl Virsh {
         size: Bytes,
         allocation: Bytes,
         format: ImageFormat,
-    ) -> Result<(), Problem> {
+    ) -> Outcome {
         let (size, taken) = (format!("{}b", size.0), format!("{}b", allocation.0));
         let format = format!("--format={}", format.word());
         let words = ["vol-create-as", pool, name, &size, &format, "--allocation", &taken];
@@ -224,7 +216,7 @@ impl Virsh {
         size: Bytes,
         base: &str,
         format: ImageFormat,
-    ) -> Result<(), Problem> {
+    ) -> Outcome {
         let size = format!("{}b", size.0);
         let words = ["vol-create-as", pool, name, &size, "--format=qcow2", "--backing-vol", base];
         let format = format!("--backing-vol-format={}", format.word());
@@ -232,7 +224,7 @@ impl Virsh {
         self.run_within(&words, LONG, &mut |_| Ok(())).map(|_| ())
     }
 
-    pub(super) fn upload(&self, pool: &str, name: &str, file: &Path) -> Result<(), Problem> {
+    pub(super) fn upload(&self, pool: &str, name: &str, file: &Path) -> Outcome {
         let file = file.to_string_lossy();
         let words = ["vol-upload", "--pool", pool, name, &file];
         self.run_within(&words, LONG, &mut |_| Ok(())).map(|_| ())
@@ -243,33 +235,32 @@ impl Virsh {
         &self,
         pool: &str,
         name: &str,
-        feed: &mut dyn FnMut(&mut dyn Write) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
+        feed: &mut dyn FnMut(&mut dyn Write) -> Outcome,
+    ) -> Outcome {
         let words = ["vol-upload", "--pool", pool, name, "/dev/stdin"];
         self.run_within(&words, LONG, feed).map(|_| ())
     }
 
-    pub(super) fn download(&self, pool: &str, name: &str) -> Result<String, Problem> {
+    pub(super) fn download(&self, pool: &str, name: &str) -> Outcome<String> {
         self.refresh(pool)?;
         self.run(&["vol-download", "--pool", pool, name, "/dev/stdout"])
     }
 
-    pub(super) fn path(&self, pool: &str, name: &str) -> Result<String, Problem> {
+    pub(super) fn path(&self, pool: &str, name: &str) -> Outcome<String> {
         Ok(self.run(&["vol-path", "--pool", pool, name])?.trim().to_owned())
     }
 
-    pub(super) fn refresh(&self, pool: &str) -> Result<(), Problem> {
+    pub(super) fn refresh(&self, pool: &str) -> Outcome {
         self.run(&["pool-refresh", pool]).map(|_| ())
     }
 
-    /// The names of a pool's volumes.
-    pub(super) fn volumes(&self, pool: &str) -> Result<Vec<String>, Problem> {
+    pub(super) fn volumes(&self, pool: &str) -> Outcome<Vec<String>> {
         let text = self.run(&["vol-list", "--pool", pool])?;
         let name = |line: &str| line.split_whitespace().next().map(str::to_owned);
         Ok(text.lines().filter_map(name).collect())
     }
 
-    pub(super) fn remove_volume(&self, pool: &str, name: &str) -> Result<(), Problem> {
+    pub(super) fn remove_volume(&self, pool: &str, name: &str) -> Outcome {
         self.run(&["vol-delete", "--pool", pool, name]).map(|_| ())
     }
 }

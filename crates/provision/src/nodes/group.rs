@@ -1,9 +1,9 @@
 //! One deployment over several nodes, as the coordinator drives it: all of it or nothing.
 
 use super::{Answer, NodeNeeds, NodeOrder, OfNode, Request};
-use crate::Problem;
 use crate::deployment::{self, Done, Held, Order};
 use crate::record::{Deployment, Ground, OnNodes};
+use crate::{Outcome, Problem};
 use model::machines::{BootTime, MachineAct};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,21 +13,17 @@ use std::thread;
 pub trait Reach: Sync {
     /// Asks a node, and waits for its answer. Where `stop` is set, the node is left; it takes down
     /// then what it was making.
-    ///
-    /// # Errors
-    /// The node cannot be reached, or gives no answer.
-    fn ask(&self, node: &str, request: &Request, stop: &AtomicBool) -> Result<Answer, Problem>;
+    fn ask(&self, node: &str, request: &Request, stop: &AtomicBool) -> Outcome<Answer>;
 }
 
-/// What one node is asked.
 struct Asked {
     node: String,
     request: Request,
 }
 
 /// Asks all nodes at the same time; the answers come in their order.
-fn ask_all(reach: &dyn Reach, asked: &[Asked], stop: &AtomicBool) -> Vec<Result<Answer, Problem>> {
-    let answers: Vec<Mutex<Option<Result<Answer, Problem>>>> =
+fn ask_all(reach: &dyn Reach, asked: &[Asked], stop: &AtomicBool) -> Vec<Outcome<Answer>> {
+    let answers: Vec<Mutex<Option<Outcome<Answer>>>> =
         asked.iter().map(|_| Mutex::new(None)).collect();
     thread::scope(|scope| {
         for (one, place) in asked.iter().zip(&answers) {
@@ -52,7 +48,7 @@ fn ask_all(reach: &dyn Reach, asked: &[Asked], stop: &AtomicBool) -> Vec<Result<
         .collect()
 }
 
-fn not_refused(asked: &Asked) -> impl FnOnce(Answer) -> Result<Answer, Problem> {
+fn not_refused(asked: &Asked) -> impl FnOnce(Answer) -> Outcome<Answer> {
     |answer| match answer {
         Answer::Refused { said } => Err(Problem::AtNode { node: asked.node.clone(), said }),
         answer => Ok(answer),
@@ -72,7 +68,7 @@ pub fn needs(
     reach: &dyn Reach,
     nodes: &OnNodes,
     order_of: &dyn Fn(&str) -> NodeOrder,
-) -> Result<Vec<NodeNeeds>, Problem> {
+) -> Outcome<Vec<NodeNeeds>> {
     let one = |node: &String| Asked { node: node.clone(), request: Request::Needs(order_of(node)) };
     let asked: Vec<Asked> = nodes.parts.iter().map(|part| one(&part.node)).collect();
     let answers = ask_all(reach, &asked, &AtomicBool::new(false));
@@ -94,7 +90,7 @@ pub fn up(
     nodes: OnNodes,
     order_of: &dyn Fn(&str, &str) -> NodeOrder,
     stop: &AtomicBool,
-) -> Result<Held, Problem> {
+) -> Outcome<Held> {
     let mut held = deployment::begin_on_nodes(order, nodes)?;
     match make(reach, &held.deployment, order_of, stop) {
         Ok(boots) => {
@@ -115,7 +111,7 @@ fn make(
     deployment: &Deployment,
     order_of: &dyn Fn(&str, &str) -> NodeOrder,
     stop: &AtomicBool,
-) -> Result<Vec<BootTime>, Problem> {
+) -> Outcome<Vec<BootTime>> {
     let up = |node: &str| Request::Up(order_of(node, &deployment.token));
     let asked = asked(deployment, &up);
     let mut boots = Vec::new();
@@ -141,7 +137,7 @@ fn asked(deployment: &Deployment, request: &dyn Fn(&str) -> Request) -> Vec<Aske
 ///
 /// # Errors
 /// The first node that still has some, or cannot be reached.
-pub fn down(reach: &dyn Reach, held: Held) -> Result<(), Problem> {
+pub fn down(reach: &dyn Reach, held: Held) -> Outcome {
     let deployment = &held.deployment;
     let gone =
         |_: &str| Request::Down { name: deployment.name.clone(), token: deployment.token.clone() };
@@ -157,7 +153,7 @@ pub fn down(reach: &dyn Reach, held: Held) -> Result<(), Problem> {
 }
 
 /// What the machines of each node do, in the order of the nodes; the error of one is its alone.
-pub fn list(reach: &dyn Reach, deployment: &Deployment) -> Vec<Result<OfNode, Problem>> {
+pub fn list(reach: &dyn Reach, deployment: &Deployment) -> Vec<Outcome<OfNode>> {
     let list =
         |_: &str| Request::List { name: deployment.name.clone(), token: deployment.token.clone() };
     let asked = asked(deployment, &list);
@@ -180,7 +176,7 @@ pub fn on_machines(
     machines: &[String],
     act: MachineAct,
     to: Option<&str>,
-) -> Result<Vec<Done>, Problem> {
+) -> Outcome<Vec<Done>> {
     let Ground::Nodes(nodes) = &deployment.ground else { return Ok(Vec::new()) };
     if let Some(none) = machines.iter().find(|name| nodes.node_of(name).is_none()) {
         let name = deployment.name.clone();
@@ -228,7 +224,7 @@ mod tests {
     }
 
     impl Reach for Noted {
-        fn ask(&self, node: &str, request: &Request, _: &AtomicBool) -> Result<Answer, Problem> {
+        fn ask(&self, node: &str, request: &Request, _: &AtomicBool) -> Outcome<Answer> {
             let at_b = |is: bool| is && node == "b";
             let said = "no memory".to_owned();
             let (word, answer) = match request {
@@ -267,7 +263,7 @@ mod tests {
         }
     }
 
-    fn made(reach: &Noted, places: &Places) -> Result<Held, Problem> {
+    fn made(reach: &Noted, places: &Places) -> Outcome<Held> {
         let wanted = wanted("x");
         let order = Order {
             wanted: &wanted,

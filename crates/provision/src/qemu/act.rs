@@ -1,9 +1,9 @@
 //! What is done to a machine of plain qemu while it runs, waited for to its end.
 
 use super::monitor::Monitor;
-use crate::Problem;
 use crate::guest::ImageFormat;
 use crate::provider::{Acted, Machine};
+use crate::{Outcome, Problem};
 use model::Bytes;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -22,15 +22,14 @@ pub(super) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    pub(super) fn open(machine: &'a Machine, socket: &Path) -> Result<Running<'a>, Problem> {
-        let monitor = Monitor::open(socket).ok_or_else(|| Problem::NotDone {
-            machine: machine.name.clone(),
-            said: "it does not run, or its monitor does not answer".to_owned(),
+    pub(super) fn open(machine: &'a Machine, socket: &Path) -> Outcome<Running<'a>> {
+        let monitor = Monitor::open(socket).ok_or_else(|| {
+            Problem::not_done(&machine.name, "it does not run, or its monitor does not answer")
         })?;
         Ok(Running { machine, monitor })
     }
 
-    fn ask(&mut self, command: &str, arguments: &Value) -> Result<Value, Problem> {
+    fn ask(&mut self, command: &str, arguments: &Value) -> Outcome<Value> {
         let asked = self.monitor.ask(command, arguments);
         asked.map_err(|said| self.not_done(said))
     }
@@ -40,13 +39,13 @@ impl<'a> Running<'a> {
     }
 
     /// Lets the guest stand still, or go on.
-    pub(super) fn pause(&mut self, is_to_stop: bool) -> Result<Acted, Problem> {
+    pub(super) fn pause(&mut self, is_to_stop: bool) -> Outcome<Acted> {
         self.ask(if is_to_stop { "stop" } else { "cont" }, &json!({}))?;
         Ok(Acted::default())
     }
 
     /// Keeps what the disks hold: all at one instant.
-    pub(super) fn snapshot(&mut self) -> Result<Acted, Problem> {
+    pub(super) fn snapshot(&mut self) -> Outcome<Acted> {
         let mut actions = Vec::new();
         for (number, disk) in self.machine.disks.iter().enumerate() {
             let overlay = overlay(disk);
@@ -62,11 +61,7 @@ impl<'a> Running<'a> {
     }
 
     /// Moves all disks into a folder, and waits until the guest uses them there alone.
-    pub(super) fn move_disks(
-        &mut self,
-        folder: &Path,
-        format: ImageFormat,
-    ) -> Result<Acted, Problem> {
+    pub(super) fn move_disks(&mut self, folder: &Path, format: ImageFormat) -> Outcome<Acted> {
         let mut acted = Acted::default();
         for (number, disk) in self.machine.disks.iter().enumerate() {
             let Some(name) = disk.file_name() else { continue };
@@ -77,7 +72,7 @@ impl<'a> Running<'a> {
         Ok(acted)
     }
 
-    fn move_one(&mut self, device: &str, to: &Path, format: ImageFormat) -> Result<Bytes, Problem> {
+    fn move_one(&mut self, device: &str, to: &Path, format: ImageFormat) -> Outcome<Bytes> {
         if to.symlink_metadata().is_ok() {
             return Err(self.not_done(format!("{} is there already", to.display())));
         }
@@ -113,7 +108,7 @@ impl<'a> Running<'a> {
     }
 
     /// The file that a disk of the guest is in.
-    fn file_of(&mut self, device: &str) -> Result<Option<String>, Problem> {
+    fn file_of(&mut self, device: &str) -> Outcome<Option<String>> {
         let disks = self.ask("query-block", &json!({}))?;
         let disk = disks.as_array().and_then(|all| all.iter().find(|d| d["device"] == device));
         let file = disk.and_then(|disk| disk["inserted"]["file"].as_str());

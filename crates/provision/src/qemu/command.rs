@@ -10,7 +10,6 @@ use std::path::Path;
 /// How much translated code an emulator keeps, in MiB.
 const TRANSLATED: u32 = 64;
 
-/// All arguments.
 pub(super) fn arguments(machine: &Machine, boot: &Boot<'_>) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut add = |option: &str, value: String| {

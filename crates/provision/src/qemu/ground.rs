@@ -1,7 +1,7 @@
 //! Folders of disks: made with our marker, and removed only where it is still there.
 
 use crate::record::MARKER;
-use crate::{Problem, places};
+use crate::{Outcome, Problem, places};
 use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
@@ -10,8 +10,7 @@ use std::path::Path;
 /// A marker is shorter.
 const LONGEST: u64 = 4096;
 
-/// Makes a folder that was not there.
-pub(super) fn make(folder: &Path, token: &str) -> Result<(), Problem> {
+pub(super) fn make(folder: &Path, token: &str) -> Outcome {
     if places::make_new(folder)?.is_none() {
         return Err(Problem::NotOurs { path: folder.to_owned(), why: "is there already" });
     }
@@ -20,7 +19,7 @@ pub(super) fn make(folder: &Path, token: &str) -> Result<(), Problem> {
 }
 
 /// Makes a folder, or finds that it is ours already.
-pub(super) fn make_or_find(folder: &Path, token: &str) -> Result<(), Problem> {
+pub(super) fn make_or_find(folder: &Path, token: &str) -> Outcome {
     if folder.symlink_metadata().is_err() {
         return make(folder, token);
     }
@@ -32,7 +31,7 @@ pub(super) fn make_or_find(folder: &Path, token: &str) -> Result<(), Problem> {
 }
 
 /// Removes the files of these names from a folder of ours, and the folder.
-pub(super) fn clear(folder: &Path, token: &str, names: &[OsString]) -> Result<(), Problem> {
+pub(super) fn clear(folder: &Path, token: &str, names: &[OsString]) -> Outcome {
     if folder.symlink_metadata().is_err() {
         return Ok(());
     }
@@ -46,7 +45,7 @@ pub(super) fn clear(folder: &Path, token: &str, names: &[OsString]) -> Result<()
 
 /// Whether a folder has our whole marker; it has a part of it, or none, where we were ended before
 /// anything else was made.
-fn is_marked(folder: &Path, token: &str) -> Result<bool, Problem> {
+fn is_marked(folder: &Path, token: &str) -> Outcome<bool> {
     let marker = folder.join(MARKER);
     let mut found = String::new();
     let read =
@@ -63,8 +62,7 @@ fn is_marked(folder: &Path, token: &str) -> Result<bool, Problem> {
     }
 }
 
-/// Removes a file, if it is there.
-pub(crate) fn remove_file(path: &Path) -> Result<(), Problem> {
+pub(crate) fn remove_file(path: &Path) -> Outcome {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(Problem::file("remove", path, &error))

@@ -8,12 +8,12 @@ pub(crate) mod kvm;
 mod monitor;
 mod threads;
 
-use crate::guest::{Guest, Seed};
+use crate::guest::Guest;
 use crate::inside::AGENT_PORT;
 use crate::processes::{self, Found};
 use crate::provider::{Acted, Boot, Line, Machine, Marked, Node, Provider, Room, State, Volume};
 use crate::record::{Deployment, Ground};
-use crate::{Problem, volume};
+use crate::{Outcome, Problem, volume};
 use act::Running;
 pub(crate) use ground::remove_file;
 use model::Bytes;
@@ -25,7 +25,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-/// The program.
 const PROGRAM: &str = "qemu-system-x86_64";
 /// How much of a console is shown.
 const CONSOLE_BYTES: u64 = 4096;
@@ -45,7 +44,7 @@ impl Qemu {
 }
 
 impl Provider for Qemu {
-    fn node(&self) -> Result<Node, Problem> {
+    fn node(&self) -> Outcome<Node> {
         if !Qemu::is_there() {
             let package = "qemu-system-x86";
             return Err(Problem::NoProgram { program: PROGRAM.to_owned(), package });
@@ -57,7 +56,7 @@ impl Provider for Qemu {
         Ok(Node { name, memory_available })
     }
 
-    fn room(&self, pool: Option<&str>, folder: &Path) -> Result<Room, Problem> {
+    fn room(&self, pool: Option<&str>, folder: &Path) -> Outcome<Room> {
         let place = folder_of(pool, folder)?;
         let above = match pool {
             Some(_) => place.parent(),
@@ -84,7 +83,7 @@ impl Provider for Qemu {
         kernel.map(kvm::runs)
     }
 
-    fn all(&self) -> Result<Vec<Marked>, Problem> {
+    fn all(&self) -> Outcome<Vec<Marked>> {
         let of = |found: Found| {
             let name = found.option("-name")?.split(',').next()?.to_owned();
             let uuid = found.option("-uuid")?.to_owned();
@@ -95,7 +94,7 @@ impl Provider for Qemu {
         Ok(processes::all(PROGRAM).into_iter().filter_map(of).collect())
     }
 
-    fn refuse_taken(&self, name: &str) -> Result<(), Problem> {
+    fn refuse_taken(&self, name: &str) -> Outcome {
         let taken = |found: &Found| {
             let words = found.option("-name").unwrap_or_default();
             // qemu also takes `guest=NAME,…`.
@@ -111,30 +110,19 @@ impl Provider for Qemu {
         }
     }
 
-    fn prepare(&self, deployment: &Deployment, _: &Guest) -> Result<(), Problem> {
+    fn prepare(&self, deployment: &Deployment, _: &Guest) -> Outcome {
         folders(deployment).iter().try_for_each(|folder| ground::make(folder, &deployment.token))
     }
 
-    fn make_volume(
-        &self,
-        _: &Deployment,
-        volume: &Volume,
-        stop: &AtomicBool,
-    ) -> Result<(), Problem> {
+    fn make_volume(&self, _: &Deployment, volume: &Volume, stop: &AtomicBool) -> Outcome {
         volume::make(volume, stop)
     }
 
-    fn start(&self, _: &Deployment, machine: &Machine, boot: &Boot<'_>) -> Result<(), Problem> {
+    fn start(&self, _: &Deployment, machine: &Machine, boot: &Boot<'_>) -> Outcome {
         let log = file(machine, "log");
         let out = File::create_new(&log).map_err(|error| Problem::file("make", &log, &error))?;
         if boot.own.is_some() {
-            let seed = Seed {
-                name: &machine.name,
-                uuid: &machine.uuid,
-                bus: boot.bus,
-                disks: machine.disks.len(),
-                accelerator: boot.accelerator,
-            };
+            let seed = boot.seed(machine);
             seed.write(&file(machine, "seed"))?;
         }
         let status = Command::new(PROGRAM)
@@ -176,7 +164,7 @@ impl Provider for Qemu {
         last_lines(&file(machine, "console"))
     }
 
-    fn line(&self, _: &Deployment, machine: &Machine) -> Result<Line, Problem> {
+    fn line(&self, _: &Deployment, machine: &Machine) -> Outcome<Line> {
         Ok(Line::Socket(machine.socket()))
     }
 
@@ -186,7 +174,7 @@ impl Provider for Qemu {
         machine: &Machine,
         act: MachineAct,
         to: Option<&str>,
-    ) -> Result<Acted, Problem> {
+    ) -> Outcome<Acted> {
         let running = || Running::open(machine, &file(machine, "monitor"));
         match act {
             MachineAct::Pause => running()?.pause(true),
@@ -197,10 +185,9 @@ impl Provider for Qemu {
                 ground::make_or_find(&folder, &deployment.token)?;
                 running()?.move_disks(&folder, deployment.format())
             }
-            MachineAct::Migrate => Err(Problem::NotDone {
-                machine: machine.name.clone(),
-                said: "plain qemu moves no machine to another node".to_owned(),
-            }),
+            MachineAct::Migrate => {
+                Err(Problem::not_done(&machine.name, "plain qemu moves no machine to another node"))
+            }
             MachineAct::Off => {
                 processes::end(PROGRAM, &machine.name, &|found| is(machine, found))?;
                 Ok(Acted::default())
@@ -208,12 +195,12 @@ impl Provider for Qemu {
         }
     }
 
-    fn remove(&self, _: &Deployment, machine: &Machine) -> Result<(), Problem> {
+    fn remove(&self, _: &Deployment, machine: &Machine) -> Outcome {
         processes::end(PROGRAM, &machine.name, &|found| is(machine, found))?;
         ENDS.iter().try_for_each(|end| remove_file(&file(machine, end)))
     }
 
-    fn clear(&self, deployment: &Deployment) -> Result<(), Problem> {
+    fn clear(&self, deployment: &Deployment) -> Outcome {
         let disks = deployment.machines.iter().flat_map(|machine| &machine.disks);
         let names = disks.flat_map(|disk| [disk.clone(), act::overlay(disk)]);
         let names = names.chain(deployment.base());
@@ -225,7 +212,7 @@ impl Provider for Qemu {
 }
 
 /// The folder of disks in a pool, or beside the record.
-fn folder_of(pool: Option<&str>, folder: &Path) -> Result<PathBuf, Problem> {
+fn folder_of(pool: Option<&str>, folder: &Path) -> Outcome<PathBuf> {
     let Some(pool) = pool else { return Ok(folder.join("disks")) };
     let path = Path::new(pool);
     if !path.is_absolute() {

@@ -16,7 +16,6 @@ const LONGEST: u64 = 1 << 20;
 /// Events that may come before an answer.
 const MOST_EVENTS: usize = 100;
 
-/// The monitor of one machine.
 pub(super) struct Monitor {
     stream: UnixStream,
     lines: BufReader<Take<UnixStream>>,
@@ -35,9 +34,6 @@ impl Monitor {
     }
 
     /// What it returns.
-    ///
-    /// # Errors
-    /// In its own words.
     pub(super) fn ask(&mut self, command: &str, arguments: &Value) -> Result<Value, String> {
         let silent = |_| format!("qemu does not answer to {command}");
         let request = json!({ "execute": command, "arguments": arguments });
@@ -63,12 +59,10 @@ impl Monitor {
     }
 }
 
-/// What a machine's monitor says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Told {
     /// A program of the guest has opened the agent's line.
     pub(super) is_open: bool,
-    /// The guest stands still.
     pub(super) is_paused: bool,
 }
 

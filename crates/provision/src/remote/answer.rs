@@ -1,22 +1,19 @@
 //! Answers of others: JSON of their own making, read within bounds and never believed to be whole.
 
-use crate::Problem;
+use crate::{Outcome, Problem};
 use serde_json::Value;
 
 /// The longest part of an answer that is repeated in words.
 const LONGEST_WORDS: usize = 160;
 
 /// An answer as JSON.
-///
-/// # Errors
-/// It is none, or was cut off because it is too long.
-pub(crate) fn read(call: &str, answer: &str) -> Result<Value, Problem> {
-    serde_json::from_str(answer).map_err(|error| Problem::Tool {
-        call: call.to_owned(),
-        said: match answer.trim() {
+pub(crate) fn read(call: &str, answer: &str) -> Outcome<Value> {
+    serde_json::from_str(answer).map_err(|error| {
+        let said = match answer.trim() {
             "" => "its answer is empty".to_owned(),
             text => format!("its answer is no whole JSON ({error}): {}", own_line(text)),
-        },
+        };
+        Problem::tool(call, said)
     })
 }
 
@@ -31,7 +28,7 @@ pub(crate) fn own_line(text: &str) -> String {
 }
 
 fn missing(call: &str, key: &str) -> Problem {
-    Problem::Tool { call: call.to_owned(), said: format!("its answer has no {key}") }
+    Problem::tool(call, format!("its answer has no {key}"))
 }
 
 /// The value behind a path of keys.
@@ -40,12 +37,12 @@ fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 }
 
 /// An object behind a path of keys.
-pub(crate) fn object<'a>(call: &str, value: &'a Value, path: &str) -> Result<&'a Value, Problem> {
+pub(crate) fn object<'a>(call: &str, value: &'a Value, path: &str) -> Outcome<&'a Value> {
     at(value, path).filter(|value| value.is_object()).ok_or_else(|| missing(call, path))
 }
 
 /// A list behind a path of keys.
-pub(crate) fn array<'a>(call: &str, value: &'a Value, path: &str) -> Result<&'a [Value], Problem> {
+pub(crate) fn array<'a>(call: &str, value: &'a Value, path: &str) -> Outcome<&'a [Value]> {
     let found = if path.is_empty() { Some(value) } else { at(value, path) };
     let found = found.and_then(Value::as_array).map(Vec::as_slice);
     found.ok_or_else(|| missing(call, if path.is_empty() { "list" } else { path }))

@@ -2,10 +2,10 @@
 //! that answer in the documented forms of its programs.
 
 use super::program::{Feed, Program, Runs, Takes};
-use crate::Problem;
 use crate::deployment::tests::{Setting, wanted};
 use crate::provider::{Line, Provider, State};
 use crate::record::{Deployment, Ground, Remote};
+use crate::{Outcome, Problem};
 use model::Bytes;
 use model::machines::{Accelerator, MachineAct, MachinesWanted, ProviderKind};
 use model::rng::Rng;
@@ -35,7 +35,7 @@ pub(crate) trait World {
 pub(crate) struct Stand<W>(pub(crate) Rc<RefCell<W>>);
 
 impl<W: World> Runs for Stand<W> {
-    fn run(&self, words: &[&str], _: Takes, feed: Feed<'_>) -> Result<String, Problem> {
+    fn run(&self, words: &[&str], _: Takes, feed: Feed<'_>) -> Outcome<String> {
         let mut input = Vec::new();
         feed(&mut input)?;
         let input = String::from_utf8_lossy(&input).into_owned();
@@ -48,7 +48,7 @@ impl<W: World> Runs for Stand<W> {
 pub(crate) struct Answering;
 
 impl Runs for Answering {
-    fn run(&self, _: &[&str], _: Takes, _: Feed<'_>) -> Result<String, Problem> {
+    fn run(&self, _: &[&str], _: Takes, _: Feed<'_>) -> Outcome<String> {
         Ok(String::new())
     }
 }
@@ -124,11 +124,10 @@ pub(crate) fn holds<W: World>(world: &Rc<RefCell<W>>, provider: &dyn Provider) {
     assert_eq!(world.borrow().machines(), ["c-1", "x-1"]);
 }
 
-/// A program that never ends.
 struct Endless;
 
 impl Runs for Endless {
-    fn run(&self, _: &[&str], _: Takes, feed: Feed<'_>) -> Result<String, Problem> {
+    fn run(&self, _: &[&str], _: Takes, feed: Feed<'_>) -> Outcome<String> {
         let sleep = Program::new("sleep", "coreutils");
         let sleep = Program { short: Duration::from_millis(20), ..sleep };
         sleep.run(&["600"], Takes::Short, feed)
@@ -142,7 +141,7 @@ struct Saying {
 }
 
 impl Runs for Saying {
-    fn run(&self, words: &[&str], _: Takes, _: Feed<'_>) -> Result<String, Problem> {
+    fn run(&self, words: &[&str], _: Takes, _: Feed<'_>) -> Outcome<String> {
         self.asked.borrow_mut().push(words.join(" "));
         Ok(self.what.clone())
     }
@@ -223,9 +222,9 @@ struct Noisy<W> {
 }
 
 impl<W: World> Runs for Noisy<W> {
-    fn run(&self, words: &[&str], takes: Takes, feed: Feed<'_>) -> Result<String, Problem> {
+    fn run(&self, words: &[&str], takes: Takes, feed: Feed<'_>) -> Outcome<String> {
         let mut random = self.random.borrow_mut();
-        let fails = || Problem::Tool { call: "noise".into(), said: "connection reset".into() };
+        let fails = || Problem::tool("noise", "connection reset");
         match random.below(self.rarely) {
             0 => Err(fails()),
             1 => self.inner.run(words, takes, feed).and(Err(fails())),

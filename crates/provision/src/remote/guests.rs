@@ -1,15 +1,14 @@
 //! Guests of the user's own image, which ssh reaches with the user's own configuration.
 
 use super::program::{Program, Runs, ask};
-use crate::Problem;
 use crate::provider::{Line, Machine, State};
 use crate::record::Deployment;
+use crate::{Outcome, Problem};
 use std::time::Duration;
 
 /// How long a guest may take to say that it is there.
 const WITHIN: Duration = Duration::from_secs(20);
 
-/// The way to guests.
 pub(crate) struct Guests {
     ssh: Box<dyn Runs>,
 }
@@ -25,7 +24,6 @@ impl Guests {
         Guests { ssh }
     }
 
-    /// Whether a guest answers.
     fn is_there(&self, address: &str) -> bool {
         let words = ["-T", "-oBatchMode=yes", "-oConnectTimeout=5", "--", address, "true"];
         is_address(address) && ask(&*self.ssh, &words).is_ok()
@@ -40,16 +38,12 @@ impl Guests {
     }
 
     /// The way to an agent in a guest.
-    ///
-    /// # Errors
-    /// It has no address yet, or its disks are not known.
     pub(crate) fn line(
         deployment: &Deployment,
         machine: &Machine,
         address: Option<String>,
-    ) -> Result<Line, Problem> {
-        let not_there =
-            |said: &str| Problem::NotDone { machine: machine.name.clone(), said: said.into() };
+    ) -> Outcome<Line> {
+        let not_there = |said: &str| Problem::not_done(&machine.name, said);
         let address = address.filter(|address| is_address(address));
         let address = address.ok_or_else(|| not_there("it has no address that ssh could take"))?;
         let disks = deployment.devices_of(machine).to_vec();

@@ -13,8 +13,8 @@ pub(crate) use encoded::base64;
 pub(crate) use guests::Guests;
 pub(crate) use program::{Program, Runs, Takes, ask};
 
-use crate::Problem;
 use crate::record::{Deployment, Ground, Remote};
+use crate::{Outcome, Problem};
 use model::machines::{DiskCache, DiskContent, MachinesWanted};
 
 /// What is on record of such a provider.
@@ -37,27 +37,23 @@ pub(crate) fn pools(deployment: &Deployment) -> &[String] {
 
 /// Refuses to look for machines in another installation than the one that has them: nothing would
 /// be found there, and the record would be thrown away.
-pub(crate) fn same_site(deployment: &Deployment, site: &str) -> Result<(), Problem> {
+pub(crate) fn same_site(deployment: &Deployment, site: &str) -> Outcome {
     let recorded = record(deployment).map_or("", |at| &at.site);
     match recorded == site {
         true => Ok(()),
-        false => Err(Problem::Unfit {
-            what: format!(
+        false => Err(Problem::unfit(
+            format!(
                 "the machines {} were made at {recorded}, and this is {}",
                 deployment.name,
                 own_line(site)
             ),
-            remedy: "set the way to it as it was when they were made".to_owned(),
-        }),
+            "set the way to it as it was when they were made",
+        )),
     }
 }
 
 /// What a provider that copies an image of the user's refuses in all cases.
-pub(crate) fn fits_a_template(
-    who: &str,
-    template: &str,
-    wanted: &MachinesWanted,
-) -> Result<(), Problem> {
+pub(crate) fn fits_a_template(who: &str, template: &str, wanted: &MachinesWanted) -> Outcome {
     let unfit =
         |what: String, remedy: &str| Err(Problem::Unfit { what, remedy: remedy.to_owned() });
     if template.is_empty() {

@@ -1,6 +1,6 @@
 //! The programs of providers, each call with bounds in time and in bytes.
 
-use crate::Problem;
+use crate::Outcome;
 use crate::tool::Call;
 use std::ffi::OsStr;
 use std::io::Write;
@@ -21,21 +21,16 @@ pub(crate) enum Takes {
 }
 
 /// What a call reads.
-pub(crate) type Feed<'a> = &'a mut dyn FnMut(&mut dyn Write) -> Result<(), Problem>;
+pub(crate) type Feed<'a> = &'a mut dyn FnMut(&mut dyn Write) -> Outcome;
 
 /// The program of a provider.
 pub(crate) trait Runs {
     /// What it writes, once it has ended well.
-    ///
-    /// # Errors
-    /// It is not here, does not end in time, or fails, in its own words.
-    fn run(&self, words: &[&str], takes: Takes, feed: Feed<'_>) -> Result<String, Problem>;
+    fn run(&self, words: &[&str], takes: Takes, feed: Feed<'_>) -> Outcome<String>;
 }
 
-/// A program of this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    /// Its name.
     pub(crate) name: String,
     /// What has it.
     pub(crate) package: &'static str,
@@ -50,7 +45,7 @@ impl Program {
 }
 
 impl Runs for Program {
-    fn run(&self, words: &[&str], takes: Takes, feed: Feed<'_>) -> Result<String, Problem> {
+    fn run(&self, words: &[&str], takes: Takes, feed: Feed<'_>) -> Outcome<String> {
         let arguments: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
         let within = match takes {
             Takes::Short => self.short,
@@ -63,6 +58,6 @@ impl Runs for Program {
 }
 
 /// Calls a program that reads nothing.
-pub(crate) fn ask(program: &dyn Runs, words: &[&str]) -> Result<String, Problem> {
+pub(crate) fn ask(program: &dyn Runs, words: &[&str]) -> Outcome<String> {
     program.run(words, Takes::Short, &mut |_| Ok(()))
 }

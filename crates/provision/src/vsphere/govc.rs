@@ -1,7 +1,7 @@
 //! The calls of `govc`, and what is read out of its JSON.
 
-use crate::Problem;
 use crate::remote::{Runs, Takes, array, ask, object, own_line, read, text};
+use crate::{Outcome, Problem};
 use model::Bytes;
 use serde_json::{Map, Value};
 
@@ -17,20 +17,17 @@ pub(super) struct Govc {
 /// What a host or a machine is asked for.
 pub(super) type Properties = Map<String, Value>;
 
-/// A host that could take machines.
 pub(super) struct Host {
     pub(super) name: String,
     pub(super) uuid: String,
     pub(super) free: Bytes,
 }
 
-/// A datastore.
 pub(super) struct Store {
     pub(super) name: String,
     pub(super) free: Bytes,
 }
 
-/// A disk of a machine.
 pub(super) struct Disk {
     /// `[DATASTORE] FOLDER/FILE.vmdk`
     pub(super) file: String,
@@ -44,21 +41,21 @@ impl Govc {
         [&[command], url, words].concat()
     }
 
-    pub(super) fn ask(&self, command: &str, words: &[&str]) -> Result<String, Problem> {
+    pub(super) fn ask(&self, command: &str, words: &[&str]) -> Outcome<String> {
         ask(&*self.program, &self.words(command, words))
     }
 
     /// A call that copies disks.
-    pub(super) fn copy(&self, command: &str, words: &[&str]) -> Result<String, Problem> {
+    pub(super) fn copy(&self, command: &str, words: &[&str]) -> Outcome<String> {
         self.program.run(&self.words(command, words), Takes::Long, &mut |_| Ok(()))
     }
 
-    fn json(&self, command: &str, words: &[&str]) -> Result<Value, Problem> {
+    fn json(&self, command: &str, words: &[&str]) -> Outcome<Value> {
         read(&format!("govc {command}"), &self.ask(command, words)?)
     }
 
     /// What tells this server from all others: a vCenter's own UUID, or that of an ESXi's board.
-    pub(super) fn site(&self) -> Result<String, Problem> {
+    pub(super) fn site(&self) -> Outcome<String> {
         let about = self.json("about", &["-json"])?;
         if let Some(uuid) = text(&about, "about.instanceUuid").filter(|uuid| !uuid.is_empty()) {
             return Ok(format!("the vCenter {uuid}"));
@@ -66,15 +63,12 @@ impl Govc {
         let hosts = self.hosts_below("/")?;
         match hosts.as_slice() {
             [one] => Ok(format!("the ESXi {}", one.uuid)),
-            _ => Err(Problem::Tool {
-                call: "govc about".to_owned(),
-                said: "its answer has no about.instanceUuid".to_owned(),
-            }),
+            _ => Err(Problem::tool("govc about", "its answer has no about.instanceUuid")),
         }
     }
 
     /// The hosts of the resource pool that machines would get.
-    pub(super) fn hosts(&self) -> Result<Vec<Host>, Problem> {
+    pub(super) fn hosts(&self) -> Outcome<Vec<Host>> {
         if let Some(pool) = &self.resource_pool {
             let told = self.json("pool.info", &["-json", pool])?;
             let pools = array("govc pool.info", &told, "resourcePools")?;
@@ -92,7 +86,7 @@ impl Govc {
         }
     }
 
-    fn hosts_below(&self, root: &str) -> Result<Vec<Host>, Problem> {
+    fn hosts_below(&self, root: &str) -> Outcome<Vec<Host>> {
         let wanted = [
             "name",
             "summary.hardware.uuid",
@@ -123,8 +117,7 @@ impl Govc {
         Ok(hosts)
     }
 
-    /// The datastores that can be used.
-    pub(super) fn stores(&self) -> Result<Vec<Store>, Problem> {
+    pub(super) fn stores(&self) -> Outcome<Vec<Store>> {
         let wanted = ["name", "summary.freeSpace", "summary.accessible", "summary.maintenanceMode"];
         let mut stores = Vec::new();
         for store in self.all("s", "/", &wanted)? {
@@ -141,12 +134,7 @@ impl Govc {
     }
 
     /// The paths of objects of a kind of which a property has a value.
-    pub(super) fn paths(
-        &self,
-        kind: &str,
-        property: &str,
-        value: &str,
-    ) -> Result<Vec<String>, Problem> {
+    pub(super) fn paths(&self, kind: &str, property: &str, value: &str) -> Outcome<Vec<String>> {
         let call = "govc find";
         let found = match self.json("find", &["-json", "/", "-type", kind, property, value])? {
             Value::Null => return Ok(Vec::new()),
@@ -155,19 +143,15 @@ impl Govc {
         let paths = array(call, &found, "")?.iter().map(|path| match path.as_str() {
             // A path that begins otherwise could be an option of the next call.
             Some(path) if path.starts_with('/') => Ok(path.to_owned()),
-            _ => Err(Problem::Tool {
-                call: call.to_owned(),
-                said: format!(
-                    "its answer has a path that is none: {}",
-                    own_line(&path.to_string())
-                ),
-            }),
+            _ => Err(Problem::tool(
+                call,
+                format!("its answer has a path that is none: {}", own_line(&path.to_string())),
+            )),
         });
         paths.collect()
     }
 
-    /// Properties of one object.
-    pub(super) fn properties(&self, path: &str, wanted: &[&str]) -> Result<Properties, Problem> {
+    pub(super) fn properties(&self, path: &str, wanted: &[&str]) -> Outcome<Properties> {
         // With one property alone, govc would answer in another form.
         debug_assert!(wanted.len() > 1);
         let told = self.json("object.collect", &[&["-json", path], wanted].concat())?;
@@ -177,17 +161,16 @@ impl Govc {
         Ok(all)
     }
 
-    /// Properties of all objects of a kind.
-    fn all(&self, kind: &str, root: &str, wanted: &[&str]) -> Result<Vec<Properties>, Problem> {
+    fn all(&self, kind: &str, root: &str, wanted: &[&str]) -> Outcome<Vec<Properties>> {
         let call = format!("govc object.collect -type {kind}");
         let words = [&["-json", "-type", kind, root], wanted].concat();
         let told = self.ask("object.collect", &words)?;
         let mut objects = Vec::new();
         // One document for each object, one behind the other.
         for document in serde_json::Deserializer::from_str(&told).into_iter::<Value>() {
-            let document = document.map_err(|error| Problem::Tool {
-                call: call.clone(),
-                said: format!("its answer is no whole JSON ({error}): {}", own_line(&told)),
+            let document = document.map_err(|error| {
+                let why = format!("its answer is no whole JSON ({error}): {}", own_line(&told));
+                Problem::tool(&call, why)
             })?;
             let mut one = Properties::new();
             changes(&call, array(&call, &document, "changeSet")?, &mut one)?;
@@ -196,8 +179,7 @@ impl Govc {
         Ok(objects)
     }
 
-    /// The disks of a machine.
-    pub(super) fn disks(&self, path: &str) -> Result<Vec<Disk>, Problem> {
+    pub(super) fn disks(&self, path: &str) -> Outcome<Vec<Disk>> {
         let call = "govc device.info";
         let told = self.json("device.info", &["-json", "-vm", path, "disk-*"])?;
         let disks = array(call, &told, "devices")?.iter().map(|disk| {
@@ -213,7 +195,7 @@ impl Govc {
     }
 
     /// The names of what is in a folder of a datastore; `None` where there is no such folder.
-    pub(super) fn files(&self, store: &str, folder: &str) -> Result<Option<Vec<String>>, Problem> {
+    pub(super) fn files(&self, store: &str, folder: &str) -> Outcome<Option<Vec<String>>> {
         // A folder that is not there and one that cannot be read fail alike.
         let root = self.listed(store, "")?;
         match root.iter().any(|name| name == folder) {
@@ -222,7 +204,7 @@ impl Govc {
         }
     }
 
-    fn listed(&self, store: &str, folder: &str) -> Result<Vec<String>, Problem> {
+    fn listed(&self, store: &str, folder: &str) -> Outcome<Vec<String>> {
         let call = "govc datastore.ls";
         let words = ["-json", "-a", "-ds", store, folder];
         let words = if folder.is_empty() { &words[..4] } else { &words[..] };
@@ -248,7 +230,7 @@ fn size(disk: &Value) -> Bytes {
 }
 
 /// Puts what a list of changes says into properties.
-fn changes(call: &str, changes: &[Value], into: &mut Properties) -> Result<(), Problem> {
+fn changes(call: &str, changes: &[Value], into: &mut Properties) -> Outcome {
     for change in changes {
         let name = text(change, "name").ok_or_else(|| no_property(call, "name"))?;
         into.insert(name.to_owned(), change.get("val").cloned().unwrap_or_default());
@@ -257,12 +239,12 @@ fn changes(call: &str, changes: &[Value], into: &mut Properties) -> Result<(), P
 }
 
 fn no_property(call: &str, key: &str) -> Problem {
-    Problem::Tool { call: call.to_owned(), said: format!("its answer has no {key}") }
+    Problem::tool(call, format!("its answer has no {key}"))
 }
 
 fn which_pool(found: usize) -> Problem {
-    Problem::Unfit {
-        what: format!("{found} resource pools could take the machines"),
-        remedy: "name one with GOVC_RESOURCE_POOL (`govc find / -type p`)".to_owned(),
-    }
+    Problem::unfit(
+        format!("{found} resource pools could take the machines"),
+        "name one with GOVC_RESOURCE_POOL (`govc find / -type p`)",
+    )
 }

@@ -13,7 +13,7 @@ use crate::guest::Guest;
 use crate::provider::{Acted, Boot, Line, Machine, Node, Provider, Room, State, Volume};
 use crate::record::{Deployment, Ground, Remote};
 use crate::remote::{self, Guests, Program};
-use crate::{Problem, remote::base64};
+use crate::{Outcome, Problem, remote::base64};
 use govc::{Disk, Govc, Properties};
 use model::Bytes;
 use model::machines::{DiskAllocation, DiskBus, HostCpu, MachineAct, MachinesWanted, ProviderKind};
@@ -78,7 +78,7 @@ impl Vsphere {
 
     /// A machine of ours. Somebody's copy of it has its marker, too, but neither its name nor its
     /// UUID; and one of ours that was given another name keeps its UUID.
-    fn found(&self, deployment: &Deployment, machine: &Machine) -> Result<Option<Found>, Problem> {
+    fn found(&self, deployment: &Deployment, machine: &Machine) -> Outcome<Option<Found>> {
         let mark = marker(deployment, machine);
         let mut ours = Vec::new();
         for path in self.govc.paths("m", "-config.annotation", &mark)? {
@@ -97,15 +97,15 @@ impl Vsphere {
         }
         match ours.len() {
             0 | 1 => Ok(ours.pop()),
-            more => Err(Problem::NotDone {
-                machine: machine.name.clone(),
-                said: format!("{more} machines of vSphere have its marker; remove the copies"),
-            }),
+            more => Err(Problem::not_done(
+                &machine.name,
+                format!("{more} machines of vSphere have its marker; remove the copies"),
+            )),
         }
     }
 
     /// The path of what machines are copies of: govc itself takes a name for several objects.
-    fn template_path(&self) -> Result<String, Problem> {
+    fn template_path(&self) -> Outcome<String> {
         let template = &self.template;
         if template.starts_with('/') {
             return Ok(template.clone());
@@ -118,26 +118,23 @@ impl Vsphere {
         };
         match (paths.pop(), paths.len()) {
             (Some(path), 0) => Ok(path),
-            (_, more) => Err(Problem::Unfit {
-                what: match more {
+            (_, more) => Err(Problem::unfit(
+                match more {
                     0 => format!("vSphere has no machine or template called `{template}`"),
                     _ => format!("vSphere has {} machines called `{template}`", more + 1),
                 },
-                remedy: "write a path of `govc find / -type m` as vms.template".to_owned(),
-            }),
+                "write a path of `govc find / -type m` as vms.template",
+            )),
         }
     }
 
-    fn one(&self, deployment: &Deployment, machine: &Machine) -> Result<Found, Problem> {
-        let none = || Problem::NotDone {
-            machine: machine.name.clone(),
-            said: "no machine of vSphere has its marker".to_owned(),
-        };
+    fn one(&self, deployment: &Deployment, machine: &Machine) -> Outcome<Found> {
+        let none = || Problem::not_done(&machine.name, "no machine of vSphere has its marker");
         self.found(deployment, machine)?.ok_or_else(none)
     }
 
     /// Refuses to destroy a machine with disks that others attached to it: they would go with it.
-    fn refuse_other_disks(&self, deployment: &Deployment, found: &Found) -> Result<(), Problem> {
+    fn refuse_other_disks(&self, deployment: &Deployment, found: &Found) -> Outcome {
         let home = folder_of(found.of("config.files.vmPathName")).unwrap_or_default().to_owned();
         let ours = folder(deployment);
         let is_other = |disk: &&Disk| {
@@ -145,10 +142,11 @@ impl Vsphere {
             folder != Some(home.as_str()) && folder != Some(ours.as_str())
         };
         match self.govc.disks(&found.path)?.iter().find(is_other) {
-            Some(disk) => Err(Problem::NotDone {
-                machine: found.of("name").to_owned(),
-                said: format!("it has a disk of somebody else, {}; detach that first", disk.file),
-            }),
+            Some(disk) => {
+                let said =
+                    format!("it has a disk of somebody else, {}; detach that first", disk.file);
+                Err(Problem::not_done(found.of("name"), said))
+            }
             None => Ok(()),
         }
     }
@@ -160,7 +158,7 @@ impl Vsphere {
         machine: &Machine,
         boot: &Boot<'_>,
         path: &str,
-    ) -> Result<(), Problem> {
+    ) -> Outcome {
         let (memory, cpus) = (boot.memory.0 / Bytes::mib(1).0, boot.vcpus);
         let told = json!({ "instance-id": machine.uuid, "local-hostname": machine.name });
         // The form of cloud-init's data source for vSphere.
@@ -212,20 +210,18 @@ fn folder_of(file: &str) -> Option<&str> {
     path.rsplit_once('/').map(|(folder, _)| folder)
 }
 
-/// The name of an adapter that was added.
-fn adapter(said: &str) -> Result<&str, Problem> {
+fn adapter(said: &str) -> Outcome<&str> {
     let name = said.trim();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     match name.starts_with("pvscsi-") && name.chars().all(is_plain) {
         true => Ok(name),
-        false => Err(Problem::Tool {
-            call: "govc device.scsi.add".to_owned(),
-            said: format!("its answer names no adapter: {}", remote::own_line(name)),
-        }),
+        false => Err(Problem::tool(
+            "govc device.scsi.add",
+            format!("its answer names no adapter: {}", remote::own_line(name)),
+        )),
     }
 }
 
-/// The guest's path of a disk.
 fn device(uuid: &str) -> Option<String> {
     let digits: String = uuid.chars().filter(|c| *c != '-').collect();
     let is_uuid = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -233,7 +229,7 @@ fn device(uuid: &str) -> Option<String> {
 }
 
 impl Provider for Vsphere {
-    fn node(&self) -> Result<Node, Problem> {
+    fn node(&self) -> Outcome<Node> {
         let hosts = self.govc.hosts()?;
         let free = hosts.iter().fold(0u64, |sum, host| sum.saturating_add(host.free.0));
         let name = match hosts.as_slice() {
@@ -243,7 +239,7 @@ impl Provider for Vsphere {
         Ok(Node { name, memory_available: Bytes(free) })
     }
 
-    fn room(&self, pool: Option<&str>, _: &Path) -> Result<Room, Problem> {
+    fn room(&self, pool: Option<&str>, _: &Path) -> Outcome<Room> {
         let stores = self.govc.stores()?;
         let named: Vec<_> =
             stores.iter().filter(|at| pool.is_none_or(|it| at.name == it)).collect();
@@ -262,7 +258,7 @@ impl Provider for Vsphere {
         Ok(Room { ground, place: PathBuf::from(&store.name), free: store.free })
     }
 
-    fn refuse_taken(&self, name: &str) -> Result<(), Problem> {
+    fn refuse_taken(&self, name: &str) -> Outcome {
         match self.govc.paths("m", "-name", name)?.first() {
             Some(path) => {
                 let what = format!("{} of vSphere", remote::own_line(path));
@@ -272,17 +268,12 @@ impl Provider for Vsphere {
         }
     }
 
-    fn prepare(&self, deployment: &Deployment, _: &Guest) -> Result<(), Problem> {
+    fn prepare(&self, deployment: &Deployment, _: &Guest) -> Outcome {
         let pool = remote::first_pool(deployment);
         self.govc.ask("datastore.mkdir", &["-ds", pool, &folder(deployment)]).map(|_| ())
     }
 
-    fn make_volume(
-        &self,
-        deployment: &Deployment,
-        volume: &Volume,
-        _: &AtomicBool,
-    ) -> Result<(), Problem> {
+    fn make_volume(&self, deployment: &Deployment, volume: &Volume, _: &AtomicBool) -> Outcome {
         let format = match volume.allocation {
             // Clones were refused before anything was made.
             DiskAllocation::Thin | DiskAllocation::Linked => "thin",
@@ -294,12 +285,7 @@ impl Provider for Vsphere {
         self.govc.copy("datastore.disk.create", &words).map(|_| ())
     }
 
-    fn start(
-        &self,
-        deployment: &Deployment,
-        machine: &Machine,
-        boot: &Boot<'_>,
-    ) -> Result<(), Problem> {
+    fn start(&self, deployment: &Deployment, machine: &Machine, boot: &Boot<'_>) -> Outcome {
         let (pool, mark) = (remote::first_pool(deployment), marker(deployment, machine));
         let template = self.template_path()?;
         let words = ["-vm", &template, "-on=false", "-ds", pool, "-annotation", &mark];
@@ -309,12 +295,7 @@ impl Provider for Vsphere {
             self.furnish(deployment, machine, boot, &path)?;
             self.govc.ask("vm.power", &["-on", &path])
         });
-        made.map(|_| ()).map_err(|problem| match problem {
-            Problem::Tool { said, .. } => {
-                Problem::NotStarted { machine: machine.name.clone(), said }
-            }
-            other => other,
-        })
+        made.map(|_| ()).map_err(|problem| problem.of_start(machine))
     }
 
     fn state(&self, deployment: &Deployment, machine: &Machine) -> State {
@@ -338,7 +319,7 @@ impl Provider for Vsphere {
         "(vSphere shows no console here; look at the machine with its own tools)".to_owned()
     }
 
-    fn line(&self, deployment: &Deployment, machine: &Machine) -> Result<Line, Problem> {
+    fn line(&self, deployment: &Deployment, machine: &Machine) -> Outcome<Line> {
         let found = self.one(deployment, machine)?;
         Guests::line(deployment, machine, found.address())
     }
@@ -349,7 +330,7 @@ impl Provider for Vsphere {
         machine: &Machine,
         act: MachineAct,
         to: Option<&str>,
-    ) -> Result<Acted, Problem> {
+    ) -> Outcome<Acted> {
         let found = self.one(deployment, machine)?;
         let is_suspended = found.of("runtime.powerState") == "suspended";
         let path = found.path;
@@ -358,19 +339,16 @@ impl Provider for Vsphere {
         match act {
             MachineAct::Pause => power("-suspend"),
             MachineAct::Resume if is_suspended => power("-on"),
-            MachineAct::Resume => Err(Problem::NotDone {
-                machine: machine.name.clone(),
-                said: "it is not paused".to_owned(),
-            }),
+            MachineAct::Resume => Err(Problem::not_done(&machine.name, "it is not paused")),
             MachineAct::Off => power("-off"),
             MachineAct::Snapshot => {
                 self.govc.ask("snapshot.create", &["-vm", &path, "-m=false", "plimsoll"])?;
                 Ok(Acted { disks: deployment.disks_each, ..Acted::default() })
             }
-            MachineAct::Migrate => Err(Problem::NotDone {
-                machine: machine.name.clone(),
-                said: "its provider is not asked to move it to another node".to_owned(),
-            }),
+            MachineAct::Migrate => Err(Problem::not_done(
+                &machine.name,
+                "its provider is not asked to move it to another node",
+            )),
             MachineAct::Move => {
                 let to = to.unwrap_or_default();
                 self.govc.copy("vm.migrate", &["-ds", to, &path])?;
@@ -387,7 +365,7 @@ impl Provider for Vsphere {
         }
     }
 
-    fn remove(&self, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
+    fn remove(&self, deployment: &Deployment, machine: &Machine) -> Outcome {
         remote::same_site(deployment, &self.govc.site()?)?;
         let Some(found) = self.found(deployment, machine)? else { return Ok(()) };
         self.refuse_other_disks(deployment, &found)?;
@@ -397,7 +375,7 @@ impl Provider for Vsphere {
         self.govc.copy("vm.destroy", &[&found.path]).map(|_| ())
     }
 
-    fn clear(&self, deployment: &Deployment) -> Result<(), Problem> {
+    fn clear(&self, deployment: &Deployment) -> Outcome {
         remote::same_site(deployment, &self.govc.site()?)?;
         let folder = folder(deployment);
         let disks = deployment.machines.iter().flat_map(|machine| &machine.disks);
@@ -414,19 +392,19 @@ impl Provider for Vsphere {
         Ok(())
     }
 
-    fn fits(&self, wanted: &MachinesWanted) -> Result<Bytes, Problem> {
+    fn fits(&self, wanted: &MachinesWanted) -> Outcome<Bytes> {
         remote::fits_a_template("vSphere", &self.template, wanted)?;
         if self.govc.url.contains('@') {
-            return Err(Problem::Unfit {
-                what: "vms.connect has a user or a password in it, which others could see".into(),
-                remedy: "write them to GOVC_USERNAME and GOVC_PASSWORD".to_owned(),
-            });
+            return Err(Problem::unfit(
+                "vms.connect has a user or a password in it, which others could see",
+                "write them to GOVC_USERNAME and GOVC_PASSWORD",
+            ));
         }
         if wanted.bus == DiskBus::Nvme {
-            return Err(Problem::Unfit {
-                what: "disks of vSphere are made on its paravirtual SCSI adapter alone".to_owned(),
-                remedy: "write vms.bus = \"virtio-scsi\"".to_owned(),
-            });
+            return Err(Problem::unfit(
+                "disks of vSphere are made on its paravirtual SCSI adapter alone",
+                "write vms.bus = \"virtio-scsi\"",
+            ));
         }
         let hosts = self.govc.hosts()?;
         let largest = hosts.iter().map(|host| host.free).max().unwrap_or(Bytes(0));
@@ -444,7 +422,7 @@ impl Provider for Vsphere {
         false
     }
 
-    fn devices(&self, deployment: &Deployment, machine: &Machine) -> Result<Vec<String>, Problem> {
+    fn devices(&self, deployment: &Deployment, machine: &Machine) -> Outcome<Vec<String>> {
         let found = self.one(deployment, machine)?;
         let there = self.govc.disks(&found.path)?;
         let of = |disk: &PathBuf| {

@@ -1,6 +1,6 @@
 //! Hosts that a suite names and that are not there: what is said of them is said of the others.
 
-use super::{Refusal, RefusalKind};
+use super::Refusal;
 use crate::{ALL_HOSTS, HostTargets, Label, Spec};
 use model::hostlist;
 use std::collections::BTreeSet;
@@ -30,8 +30,7 @@ pub fn without_hosts(spec: &mut Spec, absent: &[String]) -> Result<(), Vec<Refus
             let hosts = &mut workload.hosts.value;
             let left = left_of(hosts.text(), &absent);
             if !left.iter().any(|name| means_somebody(name, &labels)) {
-                refusals.push(Refusal::new(
-                    RefusalKind::Target,
+                refusals.push(Refusal::target(
                     format!(
                         "workload `{}`: none of its hosts ({}) could be reached",
                         workload.name.value,

@@ -2,10 +2,10 @@
 //! without those that are left out.
 
 use super::sizes::workers;
-use super::{Refusal, RefusalKind, ScenarioRequest};
+use super::{Refusal, ScenarioRequest};
 use crate::{LayoutKind, PointSpec, Verify, WorkloadSpec};
 use form::arithmetic::{Computed, Name};
-use form::{Auto, Problem, Span};
+use form::{Problem, Span};
 use model::kernels::Kernels;
 use model::note::Fact;
 use model::plan::PlanNote;
@@ -50,8 +50,7 @@ pub(super) fn points(
         notes.push(PlanNote { fact: Fact::PointsSkipped { skipped, of, rule } });
     }
     if too_many(request, &points) {
-        wrong.refusals.push(Refusal::new(
-            RefusalKind::Usage,
+        wrong.refusals.push(Refusal::usage(
             format!(
                 "the plan has more than {MOST_PARTS} workers and files, those of each point and \
                  host counted"
@@ -75,10 +74,7 @@ fn too_many(request: &ScenarioRequest<'_>, points: &[ComputedPoint]) -> bool {
             .iter()
             .map(|workload| total_workers(workload, request.hosts))
             .sum();
-        let files = match point.spec.layout.files.value {
-            Auto::Fixed(files) => Some(files.0),
-            Auto::Auto => most_workers(&point.spec, request.hosts),
-        };
+        let files = files_of(&point.spec, request.hosts);
         (workers as u64).saturating_add(u64::from(files.unwrap_or(0)).saturating_mul(targets))
     };
     points.iter().map(parts).fold(0, u64::saturating_add) > MOST_PARTS
@@ -102,17 +98,11 @@ fn compute(
         let depth = f64::from(workload.depth.value.0);
         let known = |name| if name == Name::Depth { Some(depth) } else { known(name) };
         computed.extend(workload.compute(|_| true, &known));
-        let is_good =
-            !computed.is_empty() && computed.iter().all(|computed| computed.outcome.is_ok());
-        wrong.keep(computed, &prefix, &point.spec.sweep, &mut point.values);
-        if is_good {
-            let mut problems = Vec::new();
-            crate::check_workload(
-                workload,
-                request.scenario.contents.verify.value != Verify::No,
-                &mut problems,
-            );
-            problems.iter().for_each(|problem| wrong.problem(problem));
+        let is_new = !computed.is_empty();
+        if wrong.keep(computed, &prefix, &point.spec.sweep, &mut point.values) && is_new {
+            let (mut problems, contents) = (Vec::new(), &request.scenario.contents);
+            crate::check_workload(workload, contents.verify.value != Verify::No, &mut problems);
+            problems.iter().for_each(|problem| wrong.problem(problem, ""));
         }
     }
     let workloads = &point.spec.workloads;
@@ -137,12 +127,8 @@ fn compute(
         }
     }
     let computed = point.spec.layout.compute(|key| key == "files", &|name| known.value(name));
-    let is_good = computed.iter().all(|computed| computed.outcome.is_ok());
-    wrong.keep(computed, "", &point.spec.sweep, &mut point.values);
-    let files = match point.spec.layout.files.value {
-        Auto::Fixed(files) => Some(files.0),
-        Auto::Auto => most_workers(&point.spec, request.hosts),
-    };
+    let is_good = wrong.keep(computed, "", &point.spec.sweep, &mut point.values);
+    let files = files_of(&point.spec, request.hosts);
     let with_files =
         |name| if name == Name::Files { files.map(f64::from) } else { known.value(name) };
     if is_good {
@@ -164,16 +150,12 @@ fn compute_tree(known: &Known<'_>, point: &mut ComputedPoint, wrong: &mut Wrong<
         let with_files = |name| if name == Name::Files { Some(files) } else { known.value(name) };
         computed.extend(tree.compute(|_| true, &with_files));
     }
-    let is_good = !computed.is_empty() && computed.iter().all(|computed| computed.outcome.is_ok());
-    wrong.keep(computed, "tree.", &point.spec.sweep, &mut point.values);
-    if is_good {
+    let is_new = !computed.is_empty();
+    if wrong.keep(computed, "tree.", &point.spec.sweep, &mut point.values) && is_new {
         let mut problems = Vec::new();
         crate::check_tree(&point.spec.tree, &mut problems);
         let at = at(&point.spec.sweep);
-        let tell = |problem: &Problem| {
-            wrong.tell(&problem.span, &format!("{}{at}", problem.message), &problem.remedy);
-        };
-        problems.iter().for_each(tell);
+        problems.iter().for_each(|problem| wrong.problem(problem, &at));
     }
 }
 
@@ -188,9 +170,16 @@ fn total_workers(workload: &WorkloadSpec, hosts: &[HostFacts]) -> f64 {
     hosts.iter().map(|host| f64::from(workers(workload, host))).sum()
 }
 
-fn most_workers(point: &PointSpec, hosts: &[HostFacts]) -> Option<u32> {
+/// The files of a point in each target: by default as many as the host with the most workers has.
+fn files_of(point: &PointSpec, hosts: &[HostFacts]) -> Option<u32> {
     let of = |host| point.workloads.iter().map(move |workload| workers(workload, host));
-    hosts.iter().flat_map(of).max()
+    point
+        .layout
+        .files
+        .value
+        .fixed()
+        .map(|files| files.0)
+        .or_else(|| hosts.iter().flat_map(of).max())
 }
 
 /// What is known of the hosts before any point is.
@@ -249,7 +238,6 @@ fn free(target: &TargetFacts) -> u64 {
     }
 }
 
-/// What is known of a point.
 struct Known<'a> {
     workers: f64,
     depth: f64,
@@ -276,18 +264,20 @@ struct Wrong<'a, 'b> {
 }
 
 impl Wrong<'_, '_> {
-    /// Keeps the values that were computed, and tells of those that could not be.
+    /// Keeps the values that were computed, and tells of those that could not be. Whether all were.
     fn keep(
         &mut self,
         computed: Vec<Computed>,
         prefix: &str,
         sweep: &[Setting],
         values: &mut Vec<(String, String)>,
-    ) {
+    ) -> bool {
+        let mut is_good = true;
         for field in computed {
             match field.outcome {
                 Ok(value) => values.push((format!("{prefix}{}", field.key), value)),
                 Err(error) => {
+                    is_good = false;
                     let at = at(sweep);
                     let what =
                         format!("{prefix}{} = \"{}\" {}{at}", field.key, field.text, error.message);
@@ -295,10 +285,11 @@ impl Wrong<'_, '_> {
                 }
             }
         }
+        is_good
     }
 
-    fn problem(&mut self, problem: &Problem) {
-        self.tell(&problem.span, &problem.message, &problem.remedy);
+    fn problem(&mut self, problem: &Problem, at: &str) {
+        self.tell(&problem.span, &format!("{}{at}", problem.message), &problem.remedy);
     }
 
     fn tell(&mut self, span: &Span, what: &str, remedy: &str) {
@@ -309,7 +300,7 @@ impl Wrong<'_, '_> {
         let place = self.request.spec.sources.place(span);
         let (line, column) = place.line_and_column();
         let message = format!("{}:{line}:{column}: {what}", place.name);
-        self.refusals.push(Refusal::new(RefusalKind::Usage, message, remedy));
+        self.refusals.push(Refusal::usage(message, remedy));
     }
 }
 

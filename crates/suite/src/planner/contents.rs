@@ -1,6 +1,6 @@
 //! What written blocks hold, and what a check of them costs.
 
-use super::{Refusal, RefusalKind, ScenarioRequest, is_null};
+use super::{Refusal, ScenarioRequest, is_null};
 use crate::{LayoutKind, Verify};
 use model::choices::DuplicateScope;
 use model::load::SizeMix;
@@ -68,7 +68,6 @@ fn is_population(stages: &[HostStage]) -> bool {
     works.all(|work| work.metadata.is_some_and(|metadata| metadata.population.is_some()))
 }
 
-/// Whether any target is simulated.
 fn is_simulated(request: &ScenarioRequest<'_>) -> bool {
     let mut targets = request.hosts.iter().flat_map(|host| &host.targets);
     targets.any(|target| matches!(target.kind, TargetKind::Simulated { .. }))
@@ -147,7 +146,7 @@ fn refusal_of(one: &Work, other: &Work) -> Refusal {
             "give each a `range` of its own, or leave out verify",
         ),
     };
-    Refusal::new(RefusalKind::Usage, what, remedy)
+    Refusal::usage(what, remedy)
 }
 
 /// What a worker loads of a file, from the first byte to behind the last one.
@@ -261,8 +260,7 @@ pub(super) fn too_much_memory(
     let grains: u64 = sizes.iter().map(|size| size.0.div_ceil(contents.grain.0)).sum();
     let need = Bytes(grains.saturating_mul(GENERATION));
     (need.0 > host.usable_memory().0 / 8).then(|| {
-        Refusal::new(
-            RefusalKind::Usage,
+        Refusal::usage(
             format!(
                 "host {}: verify keeps {GENERATION} bytes for each {}, which is {need} and more \
                  than an eighth of its {} of memory",

@@ -1,12 +1,11 @@
 //! One disk under two hosts: each would overwrite what the other one writes, and figures of both
 //! would be those of half a disk.
 
-use super::{Refusal, RefusalKind};
+use super::Refusal;
 use model::plan::{Extent, HostPlan, Part, PlannedTarget, Work};
 use model::testbed::HostFacts;
 use model::wwid;
 
-/// A device that a host writes to.
 struct Written<'a> {
     host: &'a HostPlan,
     path: &'a str,
@@ -43,11 +42,7 @@ fn refusal(one: &Written<'_>, other: &Written<'_>) -> Refusal {
          write to it",
         other.host.hostname, other.path, one.path, one.host.hostname, other.wwid
     );
-    Refusal::new(
-        RefusalKind::Target,
-        what,
-        "give each host a disk of its own, or read it with --existing",
-    )
+    Refusal::target(what, "give each host a disk of its own, or read it with --existing")
 }
 
 fn meet(one: &Written<'_>, other: &Written<'_>) -> bool {
@@ -91,7 +86,7 @@ fn is_changed(plan: &HostPlan, wanted: &dyn Fn(&Extent) -> bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{GivenUp, Request, plan};
+    use super::super::{GivenUp, Request, tests as any};
     use super::*;
     use crate::Spec;
     use model::plan::Plan;
@@ -126,16 +121,9 @@ mod tests {
         };
         let destroy_data: Vec<GivenUp> =
             if existing { Vec::new() } else { hosts.iter().flat_map(given).collect() };
-        let scale = "1".parse().expect("a scale");
-        let request = Request {
-            run_id: "r",
-            spec: &spec,
-            scale,
-            existing,
-            destroy_data: &destroy_data,
-            hosts,
-        };
-        plan(&request).map_err(|refusals| refusals.iter().map(Refusal::to_string).collect())
+        let request =
+            Request { existing, destroy_data: &destroy_data, ..any::request(&spec, hosts) };
+        any::planned(&request)
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::clients::are_imagined;
 use super::room::{space, used};
 use super::sizes::{Sizes, alignment, unit_of};
-use super::{Refusal, RefusalKind, ScenarioRequest, is_null, trims, zones};
+use super::{Refusal, ScenarioRequest, is_null, none, trims, zones};
 use crate::{LayoutKind, PointSpec, WorkloadSpec};
 use form::{Auto, Count};
 use model::load::SizeMix;
@@ -25,22 +25,25 @@ pub(super) fn targets(
     let mut targets = Vec::new();
     let sizes = Sizes::of(request, facts, points);
     for target in &facts.targets {
-        match kind_of(request, facts, target) {
-            Ok(kind) => match files_of(request, target, &kind, &sizes, notes) {
-                Ok(files) => {
-                    refusals.extend(trims::refusal(request.scenario, &kind, target));
-                    refusals.extend(zones::refusal(request.scenario, &kind, target));
-                    let purges = request.scenario.stages.purge.value && !is_null(request);
-                    refusals.extend(purge_refusal(&kind, target).filter(|_| purges));
-                    if request.scenario.layout.kind.value != LayoutKind::Tree {
-                        refusals.extend(misaligned(request, target, points));
-                    }
-                    targets.push(Target { path: target.path.clone(), kind, files });
-                }
-                Err(refusal) => refusals.push(refusal),
-            },
-            Err(refusal) => refusals.push(refusal),
+        let planned = kind_of(request, facts, target).and_then(|kind| {
+            let files = files_of(request, target, &kind, &sizes, notes)?;
+            Ok(Target { path: target.path.clone(), kind, files })
+        });
+        let planned = match planned {
+            Ok(planned) => planned,
+            Err(refusal) => {
+                refusals.push(refusal);
+                continue;
+            }
+        };
+        refusals.extend(trims::refusal(request.scenario, &planned.kind, target));
+        refusals.extend(zones::refusal(request.scenario, &planned.kind, target));
+        let purges = request.scenario.stages.purge.value && !is_null(request);
+        refusals.extend(purge_refusal(&planned.kind, target).filter(|_| purges));
+        if request.scenario.layout.kind.value != LayoutKind::Tree {
+            refusals.extend(misaligned(request, target, points));
         }
+        targets.push(planned);
     }
     if !are_imagined(request.spec) {
         refusals.extend(space(facts, &targets, request.scale, sizes.least));
@@ -48,29 +51,17 @@ pub(super) fn targets(
     let simulated = targets.iter().filter(|target| target.kind == PlannedTarget::Simulated).count();
     if simulated > 0 && simulated < targets.len() {
         let what = "real and simulated targets cannot be loaded together: their times differ";
-        refusals.push(Refusal::new(
-            RefusalKind::Usage,
-            what,
-            "name either real targets or `sim:` ones",
-        ));
+        refusals.push(Refusal::usage(what, "name either real targets or `sim:` ones"));
     }
     if sizes.files > Count::MAX as u32 {
         let what =
             format!("{} files in each target directory are more than {}", sizes.files, Count::MAX);
-        refusals.push(Refusal::new(
-            RefusalKind::Usage,
-            what,
-            "give fewer layout.files, or per = \"target\"",
-        ));
+        refusals.push(Refusal::usage(what, "give fewer layout.files, or per = \"target\""));
     }
     if facts.targets.is_empty() {
-        refusals.push(Refusal::new(
-            RefusalKind::Usage,
-            "no target is named",
-            "name one with --target PATH",
-        ));
+        refusals.push(Refusal::usage("no target is named", "name one with --target PATH"));
     }
-    if refusals.is_empty() { Ok(targets) } else { Err(refusals) }
+    none(refusals).map(|()| targets)
 }
 
 /// Why a target cannot be purged: its kernel knows of no discards.
@@ -88,19 +79,15 @@ fn purge_refusal(kind: &PlannedTarget, target: &TargetFacts) -> Option<Refusal> 
 }
 
 fn refuse(target: &TargetFacts, what: &str, remedy: &str) -> Refusal {
-    Refusal::new(RefusalKind::Target, format!("target {}: {what}", target.path), remedy)
+    Refusal::target(format!("target {}: {what}", target.path), remedy)
 }
 
 /// Makes the targets of a host that is not the first what the first host's are: all load the same
 /// files, which the first one makes.
-///
-/// # Errors
-/// When there is nothing that hosts could have in common.
 pub(super) fn join(first: &[Target], mine: &mut Vec<Target>, host: &str) -> Result<(), Refusal> {
     let refuse = |what: String| {
         let remedy = "name the same directories on every host, or write layout.kind = \"files\"";
-        Refusal::new(
-            RefusalKind::Target,
+        Refusal::target(
             format!("host {host}: a shared file is one for all hosts, and {what}"),
             remedy,
         )

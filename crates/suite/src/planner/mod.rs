@@ -133,7 +133,6 @@ fn told_once(refusals: Vec<Refusal>) -> Vec<Refusal> {
     once
 }
 
-/// The plan of one scenario.
 fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
     let (mut notes, mut refusals) = (Vec::new(), Vec::new());
     let hosts = clients::hosts(request, &mut notes);
@@ -199,7 +198,6 @@ fn none(refusals: Vec<Refusal>) -> Result<(), Vec<Refusal>> {
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
-/// All of them, or every reason why not.
 fn all_or_refusals<T>(
     each: impl Iterator<Item = Result<T, Vec<Refusal>>>,
 ) -> Result<Vec<T>, Vec<Refusal>> {
@@ -301,11 +299,7 @@ fn fleet_policy(request: &ScenarioRequest<'_>) -> FleetPolicy {
 }
 
 fn keep_of(spec: &Spec) -> Keep {
-    let full = match spec.keep.full.value {
-        Auto::Fixed(full) => Some(full),
-        Auto::Auto => None,
-    };
-    Keep { full, counters: spec.keep.counters.value }
+    Keep { full: spec.keep.full.value.fixed(), counters: spec.keep.counters.value }
 }
 
 /// Whether the run sends nothing anywhere.
@@ -345,8 +339,7 @@ fn usable_points<'a>(
     let mut names: Vec<String> = left.map(|workload| workload.name.value.clone()).collect();
     names.dedup();
     if kept.is_empty() {
-        refusals.push(Refusal::new(
-            RefusalKind::Usage,
+        refusals.push(Refusal::usage(
             "--existing writes nothing, and every workload of this suite writes",
             "name a directory without --existing, or a suite that reads",
         ));
@@ -412,7 +405,6 @@ impl Times {
         curve.stretched(scale)
     }
 
-    /// What ends preconditioning.
     fn precondition_stop(&self) -> Stop {
         self.warm.map_or(Stop::After(self.precondition), Stop::Steady)
     }
@@ -423,6 +415,12 @@ impl Times {
     }
 }
 
+/// The greatest time of a stage, as the suite has it or by the least.
+fn most(request: &ScenarioRequest<'_>, most: Auto<Nanos>, least: Nanos) -> Nanos {
+    let scaled = |most: Nanos| Nanos(request.scale.time().apply(most.0));
+    most.fixed().map_or(Nanos(least.0.saturating_mul(AUTO_MOST)), scaled)
+}
+
 /// When a stage ends that measures until it is steady, for `measure` at least.
 fn steady(
     request: &ScenarioRequest<'_>,
@@ -430,10 +428,7 @@ fn steady(
     interval: Nanos,
     notes: &mut Vec<PlanNote>,
 ) -> Steady {
-    let most = match request.scenario.stages.measure_max.value {
-        Auto::Fixed(most) => Nanos(request.scale.time().apply(most.0)),
-        Auto::Auto => Nanos(measure.0.saturating_mul(AUTO_MOST)),
-    };
+    let most = most(request, request.scenario.stages.measure_max.value, measure);
     let steady = Steady::new(measure, most, interval);
     if steady.least > measure {
         let least = steady.least;
@@ -451,10 +446,7 @@ fn warm(
     notes: &mut Vec<PlanNote>,
 ) -> Steady {
     let stages = &request.scenario.stages;
-    let most = match stages.precondition_max.value {
-        Auto::Fixed(most) => Nanos(request.scale.time().apply(most.0)),
-        Auto::Auto => Nanos(precondition.0.saturating_mul(AUTO_MOST)),
-    };
+    let most = most(request, stages.precondition_max.value, precondition);
     let warm = Steady::new(precondition, most, interval);
     if warm.least > precondition {
         let (what, time) = (ScaledTime::Precondition, stages.precondition.value);

@@ -1,6 +1,6 @@
 //! Which of the hosts at hand a suite means: names and labels in, numbers of hosts out.
 
-use super::{Refusal, RefusalKind};
+use super::Refusal;
 use crate::{ALL_HOSTS, HostTargets, Label, Scenario, Spec};
 use form::nearest;
 use model::hostlist;
@@ -19,8 +19,6 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// # Errors
-    /// Every host of a label that is not at hand, and every label that is called like a host.
     pub(super) fn of(labels: &'a [Label], hosts: &'a [String]) -> Result<Names<'a>, Vec<Refusal>> {
         let mut names = Names {
             hosts: hosts.iter().map(String::as_str).zip(0..).collect(),
@@ -32,11 +30,7 @@ impl<'a> Names<'a> {
         for label in labels {
             if names.hosts.contains_key(label.name.as_str()) {
                 let what = format!("label `{0}` is called like the host {0}", label.name);
-                refusals.push(Refusal::new(
-                    RefusalKind::Usage,
-                    what,
-                    "give the label another name",
-                ));
+                refusals.push(Refusal::usage(what, "give the label another name"));
             }
             let found =
                 label.hosts.iter().map(|host| names.find(host, &format!("label `{}`", label.name)));
@@ -54,7 +48,7 @@ impl<'a> Names<'a> {
     /// The numbers of the hosts that `text` means, in its order, each once; `asker` is who says it.
     pub(super) fn numbers(&self, text: &str, asker: &str) -> Result<Vec<u32>, Refusal> {
         let wrong = |error: UnitError| {
-            Refusal::new(RefusalKind::Usage, error.to_string(), "write a list such as node[01-04]")
+            Refusal::usage(error.to_string(), "write a list such as node[01-04]")
         };
         let mut numbers = Vec::new();
         for name in hostlist::expand(text).map_err(wrong)? {
@@ -81,7 +75,7 @@ impl<'a> Names<'a> {
                 None => format!("the hosts are {}", few(self.hosts.keys().copied())),
             };
             let what = format!("{asker}: no host of this run and no label is called `{name}`");
-            Refusal::new(RefusalKind::Usage, what, remedy)
+            Refusal::usage(what, remedy)
         })
     }
 }
@@ -117,11 +111,7 @@ pub fn targets_of(
                     for path in &entry.paths {
                         if all[number].contains(path) {
                             let what = format!("host {host}: target {path} is named twice");
-                            refusals.push(Refusal::new(
-                                RefusalKind::Usage,
-                                what,
-                                "name each target once for a host",
-                            ));
+                            refusals.push(Refusal::usage(what, "name each target once for a host"));
                         }
                         all[number].push(path.clone());
                     }
@@ -136,20 +126,13 @@ pub fn targets_of(
             let remedy = format!(
                 "give it one with --target {host}:PATH or in [targets], or leave it out of --hosts"
             );
-            Refusal::new(
-                RefusalKind::Usage,
-                format!("host {host}: no target is named for it"),
-                remedy,
-            )
+            Refusal::usage(format!("host {host}: no target is named for it"), remedy)
         }));
     }
     if refusals.is_empty() { Ok(all) } else { Err(refusals) }
 }
 
 /// The scenario with every set of hosts resolved, and what hosts are called besides their names.
-///
-/// # Errors
-/// Names that nobody has.
 pub(super) fn resolved(
     spec: &Spec,
     scenario: &Scenario,

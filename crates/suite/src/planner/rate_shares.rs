@@ -4,7 +4,7 @@
 use super::ScenarioRequest;
 use super::computed::ComputedPoint;
 use super::point_of;
-use crate::check::share_of;
+use crate::checks::table::share_of;
 use crate::{Arrivals, PointSpec};
 use form::Auto;
 use model::plan::{RateShare, RateShares};
@@ -14,7 +14,6 @@ use model::units::Percent;
 
 /// The points of a plan, and those that follow them.
 pub(super) struct Parted {
-    /// What is planned.
     pub(super) planned: Vec<ComputedPoint>,
     /// What follows: the place of the point that it is a share of, and the share.
     later: Vec<Later>,
@@ -54,7 +53,6 @@ fn is_of_rate(setting: &Setting) -> bool {
     setting.axis().rsplit('.').next() == Some(RATE_AXIS)
 }
 
-/// The point in a closed loop.
 fn without_rate(point: &PointSpec) -> PointSpec {
     let mut point = point.clone();
     point.sweep.retain(|setting| !is_of_rate(setting));

@@ -37,13 +37,20 @@ pub enum RefusalKind {
 }
 
 impl Refusal {
-    /// A refusal.
-    pub fn new(
-        kind: RefusalKind,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Refusal {
-        Refusal { kind, message: message.into(), remedy: remedy.into(), too_small: None }
+    fn new(kind: RefusalKind, message: String, remedy: String) -> Refusal {
+        Refusal { kind, message, remedy, too_small: None }
+    }
+
+    pub(super) fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Refusal {
+        Refusal::new(RefusalKind::Usage, message.into(), remedy.into())
+    }
+
+    pub(super) fn target(message: impl Into<String>, remedy: impl Into<String>) -> Refusal {
+        Refusal::new(RefusalKind::Target, message.into(), remedy.into())
+    }
+
+    pub(super) fn space(message: impl Into<String>, remedy: impl Into<String>) -> Refusal {
+        Refusal::new(RefusalKind::Space, message.into(), remedy.into())
     }
 
     /// The same, with how much too small a target is: whoever plans for somebody else says it in

@@ -1,6 +1,6 @@
 //! Whether layouts fit into the file systems that they are to stand on.
 
-use super::{Refusal, RefusalKind};
+use super::Refusal;
 use model::plan::{PlannedTarget, Target};
 use model::scale::{Fraction, Scale};
 use model::testbed::{DirectoryState, HostFacts, TargetFacts, TargetKind};
@@ -127,8 +127,7 @@ fn refusal(need: &Need<'_>, scale: Scale, least: Bytes) -> Option<Refusal> {
         None => "the layout needs".to_owned(),
     };
     (more > usable).then(|| {
-        Refusal::new(
-            RefusalKind::Space,
+        Refusal::space(
             format!(
                 "target {}: {whose} {} more, and {} of {} free may be used (at most \
                  95 % are filled)",

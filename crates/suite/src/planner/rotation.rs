@@ -1,7 +1,7 @@
 //! Hosts that load what other hosts wrote: which files these are, and whether they can be seen
 //! there.
 
-use super::{Loaded, Refusal, RefusalKind, ScenarioRequest, is_null};
+use super::{Loaded, Refusal, ScenarioRequest, is_null};
 use crate::PointSpec;
 use model::plan::{HostPlace, PlannedTarget, Target};
 use model::testbed::HostFacts;
@@ -14,7 +14,6 @@ pub(super) struct Group {
     rotation: u32,
     /// Where they begin among all targets of the host that loads them.
     first: usize,
-    /// How many they are.
     count: usize,
 }
 
@@ -46,9 +45,6 @@ fn reduced(rotate: u64, hosts: usize) -> u32 {
 
 /// Adds to each host's targets those of the hosts whose files it loads, and their owners to its
 /// place.
-///
-/// # Errors
-/// When a host does not see the folder of another one, as far as their file systems tell.
 pub(super) fn join(
     request: &ScenarioRequest<'_>,
     points: &[&PointSpec],
@@ -103,8 +99,7 @@ pub(super) fn unseen(
             "host {}: it is to load what {} writes ({wish}), and {what}",
             host.hostname, maker.hostname
         );
-        Refusal::new(
-            RefusalKind::Target,
+        Refusal::target(
             what,
             format!(
                 "name the same folder of a shared file system on every host, or leave out {wish}"

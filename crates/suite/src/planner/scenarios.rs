@@ -3,7 +3,7 @@
 
 mod join;
 
-use super::{Refusal, RefusalKind, Request, disks, placement, plan_alone, room, trees};
+use super::{Refusal, Request, disks, placement, plan_alone, room, trees};
 use crate::{Order, Scenario};
 use model::event::NoteKind;
 use model::plan::{HostPlan, HostStage, Part, Plan, PlannedTarget, Target};
@@ -11,9 +11,6 @@ use model::testbed::{HostFacts, TargetFacts};
 use model::units::Bytes;
 
 /// Decides everything for all scenarios.
-///
-/// # Errors
-/// Every reason why one of them cannot run on these hosts, or all of them not together.
 pub(super) fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
     let (mut plans, mut refusals) = (Vec::new(), Vec::new());
     for scenario in request.spec.scenarios() {
@@ -38,15 +35,13 @@ pub(super) fn plan(request: &Request<'_>) -> Result<Plan, Vec<Refusal>> {
         } else {
             "a rate is a share of what is measured first"
         };
-        return Err(vec![Refusal::new(
-            RefusalKind::Usage,
+        return Err(vec![Refusal::usage(
             format!("scenario {name}: {why}"),
             "write what is known before the run, or run the scenario alone in a suite of its own",
         )]);
     }
     let plan = join::join(plans, request.spec.order == Order::Interleaved);
-    let plan = plan
-        .ok_or_else(|| vec![Refusal::new(RefusalKind::Usage, "no scenario is left", "name one")])?;
+    let plan = plan.ok_or_else(|| vec![Refusal::usage("no scenario is left", "name one")])?;
     let is_imagined = plan.notes.iter().any(|note| note.kind() == NoteKind::ClientsImagined);
     refusals.extend(twice_at_once(&plan));
     refusals.extend(disks::shared(&plan.hosts, request.hosts));
@@ -96,7 +91,7 @@ fn of_one_kind(plans: &[(&str, Plan)]) -> Result<(), Vec<Refusal>> {
         plans.iter().find(|(_, plan)| is(plan) != first).map(|(name, _)| *name)
     };
     let refuse = |name: &str, what: &str, remedy: &str| {
-        Err(vec![Refusal::new(RefusalKind::Usage, format!("scenario {name}: {what}"), remedy)])
+        Err(vec![Refusal::usage(format!("scenario {name}: {what}"), remedy)])
     };
     if let Some(name) = odd_one(&is_simulated) {
         let what = "real and simulated targets cannot be compared in one run: their times differ";
@@ -126,8 +121,7 @@ fn twice_at_once(plan: &Plan) -> Vec<Refusal> {
                 let theirs: Vec<String> = devices(other);
                 let mine: Vec<String> = devices(part);
                 for device in mine.iter().filter(|device| theirs.contains(device)) {
-                    refusals.push(Refusal::new(
-                        RefusalKind::Target,
+                    refusals.push(Refusal::target(
                         format!(
                             "host {}: scenarios with different layouts take turns on device \
                              {device}, and each would overwrite the other's",

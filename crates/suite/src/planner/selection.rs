@@ -1,6 +1,6 @@
 //! Workloads that load some of the targets of a host.
 
-use super::{Refusal, RefusalKind};
+use super::Refusal;
 use crate::{TargetSet, WorkloadSpec};
 use model::plan::Target;
 use model::testbed::HostFacts;
@@ -22,7 +22,7 @@ pub(super) fn missing(workload: &WorkloadSpec, facts: &HostFacts) -> Option<Refu
             "name {highest} targets, each with --target PATH or in [targets], or correct `targets` \
              of the workload"
         );
-        Refusal::new(RefusalKind::Usage, what, remedy)
+        Refusal::usage(what, remedy)
     })
 }
 
@@ -44,7 +44,6 @@ pub(super) fn keep(set: &TargetSet, targets: &[Target], sizes: &mut [Bytes]) {
 mod tests {
     use crate::Spec;
     use crate::planner::tests as any;
-    use crate::planner::{Request, plan};
     use model::plan::{HostPlan, Plan, StageKind};
     use model::testbed::{HostFacts, TargetKind};
     use std::collections::BTreeSet;
@@ -61,18 +60,7 @@ mod tests {
         };
         let hosts: Vec<HostFacts> = targets.iter().enumerate().map(host).collect();
         let spec = Spec::parse("t", suite, &[]).expect("a good suite");
-        let scale = "1".parse().expect("a scale");
-        let request = Request {
-            run_id: "r",
-            spec: &spec,
-            scale,
-            existing: false,
-            destroy_data: &[],
-            hosts: &hosts,
-        };
-        plan(&request).map_err(|refusals| {
-            refusals.into_iter().map(|one| format!("{}; {}", one.message, one.remedy)).collect()
-        })
+        any::planned(&any::request(&spec, &hosts))
     }
 
     /// The paths of the targets that each workload of a host loads.

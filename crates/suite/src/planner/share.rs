@@ -2,7 +2,7 @@
 
 use super::shares::{extents, interleaved, parts, segmented, shares, whole};
 use super::sizes::workers;
-use super::{Refusal, RefusalKind, ScenarioRequest};
+use super::{Refusal, ScenarioRequest};
 use crate::{LayoutKind, Sharing, WorkloadSpec};
 use model::load::Part;
 use model::plan::{Extent, Stage, Stop, Work, Worker};
@@ -15,7 +15,6 @@ const PREPARE_WORKERS: u32 = 16;
 /// Pieces of one workload on one host: a plan lists each of them, at some 60 bytes of the run file.
 const MOST_EXTENTS: u64 = 1_000_000;
 
-/// One work's part of a host.
 pub(super) struct Share<'a> {
     pub(super) request: &'a ScenarioRequest<'a>,
     pub(super) work: &'a Work,
@@ -100,7 +99,7 @@ impl Share<'_> {
             self.work.least_places(),
             self.work.largest_block()
         );
-        Refusal::new(RefusalKind::Usage, what, "give a larger layout.size, or other places")
+        Refusal::usage(what, "give a larger layout.size, or other places")
     }
 
     fn too_many_pieces(&self) -> Refusal {
@@ -108,7 +107,7 @@ impl Share<'_> {
             "workload `{}`: its workers' parts are in more than {MOST_EXTENTS} pieces",
             self.work.workload
         );
-        Refusal::new(RefusalKind::Usage, what, "give fewer segments, files or workers")
+        Refusal::usage(what, "give fewer segments, files or workers")
     }
 }
 
@@ -122,8 +121,7 @@ pub(super) fn too_much_memory(
     let work = stage.works.iter().max_by_key(|work| work.buffers())?;
     let ledgers = workers.iter().map(|worker| model::plan::ledger(work, worker).0).sum::<u64>();
     if ledgers > host.usable_memory().0 / 4 {
-        return Some(Refusal::new(
-            RefusalKind::Usage,
+        return Some(Refusal::usage(
             format!(
                 "host {}: what is known of the files of workload `{}` needs {} ({LEDGER_BYTES} \
                  bytes a name), more than a quarter of its {} of memory",
@@ -136,8 +134,7 @@ pub(super) fn too_much_memory(
         ));
     }
     (need.0 > host.usable_memory().0 / 2).then(|| {
-        Refusal::new(
-            RefusalKind::Usage,
+        Refusal::usage(
             format!(
                 "host {}: {} workers with {} outstanding of {} need {need} of buffers, more than \
                  half of its {} of memory",
@@ -168,8 +165,7 @@ fn too_small(work: &Work, workers: u32, sizes: &[Bytes], asked: Option<Bytes>) -
         }
         _ => format!("{total}, which is less than one block of {block} each"),
     };
-    Refusal::new(
-        RefusalKind::Usage,
+    Refusal::usage(
         format!("workload `{}`: {sharing} {told}", work.workload),
         "give a larger layout.size, a smaller block_size or fewer workers",
     )

@@ -2,7 +2,7 @@
 //! they can be seen there.
 
 use super::rotation::unseen;
-use super::{Refusal, RefusalKind, ScenarioRequest};
+use super::{Refusal, ScenarioRequest};
 use crate::{OtherFiles, PointSpec, WorkloadSpec};
 use model::metadata::{FileShare, Tree};
 use model::op::Op;
@@ -73,11 +73,7 @@ fn shares_of(host: &HostPlan, stage: usize) -> Vec<FileShare> {
 fn unequal(workload: &WorkloadSpec, ring: &[usize], shares: &[Vec<FileShare>]) -> Option<Refusal> {
     let refuse = |what: String, remedy: &str| {
         let name = &workload.name.value;
-        Some(Refusal::new(
-            RefusalKind::Usage,
-            format!("workload `{name}`: other = \"host\", and {what}"),
-            remedy,
-        ))
+        Some(Refusal::usage(format!("workload `{name}`: other = \"host\", and {what}"), remedy))
     };
     let counts = || ring.iter().map(|host| shares[*host].len());
     match (ring.len(), counts().min(), counts().max()) {
@@ -110,9 +106,8 @@ fn borrowed(host: &mut HostPlan, tree: &Tree, target: &Target) -> u32 {
 #[cfg(test)]
 mod tests {
     use crate::Spec;
-    use crate::planner::{Request, plan, tests as any};
+    use crate::planner::tests as any;
     use model::plan::{HostPlan, Plan};
-    use model::scale::Scale;
     use model::testbed::{DirectIo, DirectoryState, HostFacts, TargetFacts, TargetKind};
     use model::units::Bytes;
     use std::collections::BTreeSet;
@@ -148,15 +143,7 @@ mod tests {
     fn planned_with(set: &[&str], more: &str, hosts: &[HostFacts]) -> Result<Plan, Vec<String>> {
         let set: Vec<_> = set.iter().map(|set| set.parse().expect("an override")).collect();
         let spec = Spec::parse("t", &format!("{SUITE}{more}"), &set).expect("a good suite");
-        let request = Request {
-            run_id: "r",
-            spec: &spec,
-            scale: Scale::FULL,
-            existing: false,
-            destroy_data: &[],
-            hosts,
-        };
-        plan(&request).map_err(|refusals| refusals.iter().map(ToString::to_string).collect())
+        any::planned(&any::request(&spec, hosts))
     }
 
     /// Every file of a host's shares of a stage, as the path of its tree and its number.

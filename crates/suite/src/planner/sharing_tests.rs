@@ -22,8 +22,7 @@ fn host(name: &str, path: &str) -> HostFacts {
 
 fn planned(suite: &str, hosts: &[HostFacts]) -> Result<Plan, Vec<Refusal>> {
     let spec = Spec::parse("t.toml", &format!("name = \"t\"\n{suite}"), &[]).expect("a good suite");
-    let scale = "1".parse().expect("a scale");
-    plan(&Request { run_id: "r", spec: &spec, scale, existing: false, destroy_data: &[], hosts })
+    plan(&tests::request(&spec, hosts))
 }
 
 fn two() -> [HostFacts; 2] {

@@ -7,7 +7,7 @@ use super::share::{Share, too_much_memory};
 use super::sizes::{Sizes, workers};
 use super::trees::Forest;
 use super::{Refusal, ScenarioRequest, Times, contents, is_null, none, trees};
-use crate::check::MOST_SHARES;
+use crate::checks::table::MOST_SHARES;
 use crate::{
     Arrivals, FileOrder, Flush, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec,
     Time, WorkloadKind, WorkloadSpec,
@@ -38,7 +38,6 @@ const AGED_DEPTH: u32 = 32;
 /// to stop in between.
 const PURGED_AT_A_TIME: Bytes = Bytes::mib(256);
 
-/// All stages, in order.
 pub(super) fn stages(
     request: &ScenarioRequest<'_>,
     points: &[&PointSpec],
@@ -246,10 +245,8 @@ fn most(request: &ScenarioRequest<'_>, work: &Work) -> Option<NonZeroU64> {
 /// A workload with nothing left to decide.
 fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
     let block_size = workload.block_size.value.clone();
-    let write_block_size = match &workload.write_block_size.value {
-        Auto::Fixed(mix) => mix.clone(),
-        Auto::Auto => block_size.clone(),
-    };
+    let write_block_size =
+        workload.write_block_size.value.clone().fixed().unwrap_or_else(|| block_size.clone());
     let poisson = workload.arrivals.value == Arrivals::Poisson;
     let pace = match &workload.rate.value {
         Auto::Fixed(Offered::Fixed(rate)) => Pace::Open { rate: *rate, poisson },
@@ -285,11 +282,10 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
 fn pattern(workload: &WorkloadSpec, work: &Work) -> Pattern {
     let access = workload.access.value;
     let simple = Pattern::simple(access);
-    let random = match workload.random.value {
-        Auto::Fixed(share) => share,
-        Auto::Auto => simple.random,
-    };
+    let random = workload.random.value.fixed().unwrap_or(simple.random);
     let single = work.largest_block() == work.smallest_block();
+    let aligned = if single { Bytes(0) } else { work.smallest_block() };
+    let usual = Skew { milli: if access == Access::Pareto { 200 } else { 1_200 } };
     Pattern {
         // A sequential workload with a random share: its random requests are spread evenly.
         access: if access == Access::Sequential && random > Percent::ZERO {
@@ -298,38 +294,20 @@ fn pattern(workload: &WorkloadSpec, work: &Work) -> Pattern {
             access
         },
         random,
-        skew: match workload.skew.value {
-            Auto::Fixed(skew) => skew,
-            Auto::Auto if access == Access::Pareto => Skew { milli: 200 },
-            Auto::Auto => Skew { milli: 1_200 },
-        },
+        skew: workload.skew.value.fixed().unwrap_or(usual),
         hot_spots: workload.hot_spots.value.clone(),
-        align: match workload.align.value {
-            Auto::Fixed(align) => align,
-            Auto::Auto if single => Bytes(0),
-            Auto::Auto => work.smallest_block(),
-        },
-        stride: match workload.stride.value {
-            Auto::Fixed(stride) => stride,
-            Auto::Auto => Bytes(0),
-        },
-        run: match workload.run.value {
-            Auto::Fixed(run) => run,
-            Auto::Auto => Bytes(0),
-        },
+        align: workload.align.value.fixed().unwrap_or(aligned),
+        stride: workload.stride.value.fixed().unwrap_or_default(),
+        run: workload.run.value.fixed().unwrap_or_default(),
         backward: workload.backward.value,
         streams: workload.streams.value.0,
         follows_random: true,
         aged: None,
-        sequence: match &workload.sequence.value {
-            Auto::Fixed(sequence) => Some(sequence.clone()),
-            Auto::Auto => None,
-        },
+        sequence: workload.sequence.value.clone().fixed(),
         sequence_advances: workload.sequence_advances.value,
     }
 }
 
-/// One host while it is planned.
 pub(super) struct Host<'a> {
     pub(super) number: u32,
     pub(super) facts: &'a HostFacts,
@@ -338,7 +316,6 @@ pub(super) struct Host<'a> {
     pub(super) groups: Groups,
 }
 
-/// One host's share of all stages.
 pub(super) fn host_plan(
     request: &ScenarioRequest<'_>,
     points: &[&PointSpec],
@@ -438,10 +415,7 @@ impl Shares<'_> {
         if let Some(workload) = workload {
             selection::keep(&workload.targets.value, targets, &mut sizes);
         }
-        let asked = point.and_then(|point| match point.layout.size.value {
-            Auto::Fixed(size) => Some(size),
-            Auto::Auto => None,
-        });
+        let asked = point.and_then(|point| point.layout.size.value.fixed());
         let share = Share { request, work, workload, sizes: &sizes, asked, number, facts };
         let one = |mut extents: Vec<Extent>| {
             extents.iter_mut().for_each(|extent| extent.file += first);

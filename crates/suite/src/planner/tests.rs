@@ -59,6 +59,21 @@ pub(crate) fn host(targets: Vec<TargetFacts>) -> HostFacts {
     }
 }
 
+/// A run of the whole of a suite.
+pub(crate) fn request<'a>(spec: &'a Spec, hosts: &'a [HostFacts]) -> Request<'a> {
+    Request { run_id: "r", spec, scale: Scale::FULL, existing: false, destroy_data: &[], hosts }
+}
+
+/// The plan, or every refusal in words.
+pub(crate) fn planned(request: &Request<'_>) -> Result<Plan, Vec<String>> {
+    plan(request).map_err(|refusals| refusals.iter().map(ToString::to_string).collect())
+}
+
+/// A folder that is to be made.
+pub(crate) fn missing() -> TargetFacts {
+    target("/t", TargetKind::Missing)
+}
+
 struct Case {
     sets: Vec<&'static str>,
     scale: &'static str,
@@ -83,12 +98,10 @@ impl Case {
         let spec = Spec::parse("t.toml", SUITE, &sets).expect("a good suite");
         let hosts = [host(vec![target])];
         plan(&Request {
-            run_id: "r",
-            spec: &spec,
             scale: self.scale.parse().expect("a scale"),
             existing: self.existing,
             destroy_data: &self.destroy,
-            hosts: &hosts,
+            ..request(&spec, &hosts)
         })
     }
 
@@ -101,7 +114,7 @@ impl Case {
 
 #[test]
 fn a_missing_directory_gets_files_sized_to_the_machine() {
-    let plan = Case::default().plan(target("/t", TargetKind::Missing)).expect("a plan");
+    let plan = Case::default().plan(missing()).expect("a plan");
     assert_eq!(plan.footprint(), Bytes::gib(4));
     assert_eq!(plan.prepare_bytes(), Bytes::gib(4));
     assert_eq!(plan.fixed_time(), Nanos::seconds(22));
@@ -122,7 +135,7 @@ fn a_missing_directory_gets_files_sized_to_the_machine() {
 fn copies_are_spread_where_writes_cut_the_units_that_are_copied_and_a_note_says_so() {
     let is_noted = |scope: &'static str, size: &'static str| {
         let sets = ["contents.duplicate=50%", scope, "workload.mix.block_size=64KiB", size];
-        let plan = Case::sets(&sets).plan(target("/t", TargetKind::Missing)).expect("a plan");
+        let plan = Case::sets(&sets).plan(missing()).expect("a plan");
         let spread = Fact::Adjusted(Adjusted::CopiesSpread);
         plan.notes.iter().any(|note| note.fact == spread)
     };
@@ -135,7 +148,7 @@ fn copies_are_spread_where_writes_cut_the_units_that_are_copied_and_a_note_says_
 #[test]
 fn what_is_to_be_done_before_points_is_text_whatever_it_looks_like() {
     let command = |set: &'static str| {
-        let plan = Case::sets(&[set]).plan(target("/t", TargetKind::Missing)).expect("a plan");
+        let plan = Case::sets(&[set]).plan(missing()).expect("a plan");
         assert!(!plan.points.is_empty());
         plan.points.iter().map(|point| point.prerun.clone()).collect::<Vec<_>>()
     };
@@ -161,7 +174,7 @@ fn little_free_space_makes_an_automatic_layout_small() {
 #[test]
 fn scaling_shrinks_sizes_and_times_together_and_says_where_it_stopped() {
     let case = Case { scale: "1/100", sets: vec!["size=1GiB"], ..Case::default() };
-    let plan = case.plan(target("/t", TargetKind::Missing)).expect("a plan");
+    let plan = case.plan(missing()).expect("a plan");
     assert_eq!(
         plan.hosts[0].files().next().map(|file| file.size),
         Some(Bytes(1024 * 1024 * 1024 / 100 / 512 * 512))
@@ -169,7 +182,7 @@ fn scaling_shrinks_sizes_and_times_together_and_says_where_it_stopped() {
     assert_eq!(plan.fixed_time(), Nanos::millis(220));
     assert_eq!(plan.interval, Nanos::millis(10));
     let case = Case { scale: "1/100000", sets: vec!["size=1GiB"], ..Case::default() };
-    let plan = case.plan(target("/t", TargetKind::Missing)).expect("a plan");
+    let plan = case.plan(missing()).expect("a plan");
     assert!(
         plan.notes.iter().any(|note| matches!(
             note.fact,
@@ -235,7 +248,7 @@ fn existing_reads_and_leaves_out_what_writes() {
 #[test]
 fn a_layout_that_does_not_fit_is_refused_before_it_is_written() {
     let case = Case::sets(&["size=25GiB"]);
-    let (kind, text) = case.refusal(target("/t", TargetKind::Missing));
+    let (kind, text) = case.refusal(missing());
     assert_eq!(kind, RefusalKind::Space);
     assert!(text.contains("needs 100 GiB more") && text.contains("90 GiB of "), "{text}");
     let claimed = directory(DirectoryState::Claimed { used: Bytes::gib(20), run: String::new() });
@@ -244,7 +257,7 @@ fn a_layout_that_does_not_fit_is_refused_before_it_is_written() {
 
 #[test]
 fn where_no_layout_fits_no_scale_is_named() {
-    let full = TargetFacts { free: Bytes(0), ..target("/t", TargetKind::Missing) };
+    let full = TargetFacts { free: Bytes(0), ..missing() };
     let text = Case::sets(&["size=25GiB"]).refusal(full.clone()).1;
     assert!(text.contains("no layout, however small") && !text.contains("--scale"), "{text}");
     let proc = TargetFacts { total: Bytes(0), ..full };
@@ -262,19 +275,10 @@ fn layouts_of_hosts_on_one_kernel_are_refused_where_they_fit_one_by_one_alone() 
     let planned = |kernels: [&str; 2], scale: &str| {
         let spec = Spec::parse("t.toml", SUITE, &["size=15GiB".parse().expect("key=value")])
             .expect("a good suite");
-        let hosts = kernels.map(|kernel| HostFacts {
-            identity: kernel.to_owned(),
-            ..host(vec![target("/t", TargetKind::Missing)])
-        });
+        let hosts = kernels
+            .map(|kernel| HostFacts { identity: kernel.to_owned(), ..host(vec![missing()]) });
         let scale = scale.parse().expect("a scale");
-        plan(&Request {
-            run_id: "r",
-            spec: &spec,
-            scale,
-            existing: false,
-            destroy_data: &[],
-            hosts: &hosts,
-        })
+        plan(&Request { scale, ..request(&spec, &hosts) })
     };
     let refusals = planned(["boot", "boot"], "1").expect_err("120 GiB");
     assert_eq!((refusals.len(), refusals[0].kind), (1, RefusalKind::Space));
@@ -294,24 +298,16 @@ fn layouts_of_hosts_on_one_kernel_are_refused_where_they_fit_one_by_one_alone() 
 #[test]
 fn blocks_must_suit_the_device_and_the_size() {
     let case = Case::sets(&["workload.mix.block_size=1000"]);
-    assert!(
-        case.refusal(target("/t", TargetKind::Missing)).1.contains("multiples of 512"),
-        "names the block"
-    );
-    assert!(
-        Case::sets(&["block_size=1000", "direct=false"])
-            .plan(target("/t", TargetKind::Missing))
-            .is_ok()
-    );
+    assert!(case.refusal(missing()).1.contains("multiples of 512"), "names the block");
+    assert!(Case::sets(&["block_size=1000", "direct=false"]).plan(missing()).is_ok());
     let (kind, text) = Case::sets(&["size=8k", "block_size=1M", "files=1", "workers=1"])
-        .plan(target("/t", TargetKind::Missing))
+        .plan(missing())
         .map(|_| ())
         .map_err(|r| (r[0].kind, r[0].to_string()))
         .expect_err("refused");
     assert_eq!(kind, RefusalKind::Usage);
     assert!(text.contains("1 worker has 8 KiB, which is less than one block of 1 MiB"), "{text}");
-    let refusals =
-        Case::sets(&["size=1", "files=1", "workers=1"]).plan(target("/t", TargetKind::Missing));
+    let refusals = Case::sets(&["size=1", "files=1", "workers=1"]).plan(missing());
     let text = refusals.expect_err("refused")[0].to_string();
     assert!(text.contains("1 worker has files of 1 B, which hold no whole sector"), "{text}");
 }
@@ -325,7 +321,7 @@ fn unusable_paths_are_named_with_a_remedy() {
     ] {
         assert!(Case::default().refusal(target("/t", kind)).1.contains(word));
     }
-    let mut read_only = target("/t", TargetKind::Missing);
+    let mut read_only = missing();
     read_only.writable = false;
     assert!(Case::default().refusal(read_only).1.contains("cannot be written to"));
 }
@@ -342,7 +338,7 @@ fn the_null_backend_needs_no_target_that_can_be_written() {
 #[test]
 fn buffers_that_no_memory_holds_are_refused() {
     let case = Case::sets(&["size=2GiB", "block_size=1GiB", "depth=32"]);
-    let refusals = case.plan(target("/t", TargetKind::Missing)).expect_err("refused");
+    let refusals = case.plan(missing()).expect_err("refused");
     assert!(
         refusals[0].message.contains("128 GiB of buffers")
             || refusals[0].message.contains("256 GiB"),
@@ -400,14 +396,7 @@ fn workers_run_where_the_devices_hang() {
         let suite = format!("{SUITE}[engine]\npin = \"{pin}\"\n");
         let spec = Spec::parse("t", &suite, &[]).expect("a good suite");
         let hosts = [host(nodes.iter().map(on).collect())];
-        let request = Request {
-            run_id: "r",
-            spec: &spec,
-            scale: Scale::FULL,
-            existing: false,
-            destroy_data: &[],
-            hosts: &hosts,
-        };
+        let request = request(&spec, &hosts);
         plan(&request).expect("a plan").hosts[0].engine.cpus.clone()
     };
     assert_eq!(cpus("node", &[None]), [0; 0], "nobody tells where the device hangs");
@@ -421,9 +410,7 @@ fn workers_run_where_the_devices_hang() {
 #[test]
 fn the_layout_is_read_once_more_after_each_point_that_writes() {
     let kinds = |verify: &'static str| {
-        let plan = Case::sets(&[verify, "precondition=0s"])
-            .plan(target("/t", TargetKind::Missing))
-            .expect("a plan");
+        let plan = Case::sets(&[verify, "precondition=0s"]).plan(missing()).expect("a plan");
         let pass = plan.stages.iter().position(|stage| stage.kind == StageKind::Verify);
         let read =
             pass.map(|number| (plan.stage_bytes(number as u32), plan.stages[number].works[0].read));
@@ -448,7 +435,7 @@ fn until_it_is_steady_rounds_are_whole_intervals_and_both_times_shrink_with_the_
     let steady = |sets: &[&'static str], scale: &'static str| {
         let case =
             Case { scale, ..Case::sets(&[&["until=steady", "interval=100ms"], sets].concat()) };
-        let plan = case.plan(target("/t", TargetKind::Missing)).expect("a plan");
+        let plan = case.plan(missing()).expect("a plan");
         let steady = plan.stages[plan.measure_stage(0).expect("measured") as usize]
             .stop()
             .steady()
@@ -476,7 +463,7 @@ fn until_it_is_steady_rounds_are_whole_intervals_and_both_times_shrink_with_the_
 #[test]
 fn a_rate_of_each_worker_grows_with_them() {
     let rate = |sets: &'static [&'static str]| {
-        let plan = Case::sets(sets).plan(target("/t", TargetKind::Missing)).expect("a plan");
+        let plan = Case::sets(sets).plan(missing()).expect("a plan");
         let works = plan
             .stages
             .iter()

@@ -1,7 +1,7 @@
 //! The trees of a host, and which worker has which of their files.
 
 use super::room::{NO_FILES, same_file_system};
-use super::{Refusal, RefusalKind, ScenarioRequest};
+use super::{Refusal, ScenarioRequest};
 use crate::{OtherFiles, TreeSpec, WorkloadSpec};
 use model::metadata::{FileShare, MetadataWork, Tree};
 use model::op::Op;
@@ -82,8 +82,7 @@ impl<'a> Forest<'a> {
         let least = u64::from(workers) * if fill.is_some() { 2 * LEAST_NAMES } else { 1 };
         let files = if self.request.scale.size.is_one() { scaled } else { scaled.max(least) };
         if files < u64::from(workers) {
-            return Err(Refusal::new(
-                RefusalKind::Usage,
+            return Err(Refusal::usage(
                 format!(
                     "workload `{}`: {workers} workers share {files} files",
                     workload.name.value
@@ -118,8 +117,7 @@ impl<'a> Forest<'a> {
             }
         }
         if fill.is_some() && shares.iter().any(|share| share.count < LEAST_NAMES) {
-            return Err(Refusal::new(
-                RefusalKind::Usage,
+            return Err(Refusal::usage(
                 format!(
                     "workload `{}`: {workers} workers share {files} names, and a population needs \
                      {LEAST_NAMES} for each",
@@ -301,7 +299,7 @@ fn refusal(target: &TargetFacts, need: Need) -> Option<Refusal> {
             "target {}: the tree needs {} inodes, and the file system has {free} free",
             target.path, need.inodes
         );
-        return Some(Refusal::new(RefusalKind::Space, what, remedy));
+        return Some(Refusal::space(what, remedy));
     }
     let usable = target.free.0.saturating_sub(target.total.0 / RESERVED_SHARE);
     (need.space > usable).then(|| {
@@ -313,11 +311,7 @@ fn refusal(target: &TargetFacts, need: Need) -> Option<Refusal> {
             Bytes(usable),
             target.free
         );
-        Refusal::new(
-            RefusalKind::Space,
-            what,
-            if target.total == Bytes(0) { NO_FILES } else { remedy },
-        )
+        Refusal::space(what, if target.total == Bytes(0) { NO_FILES } else { remedy })
     })
 }
 
@@ -325,7 +319,7 @@ fn refusal(target: &TargetFacts, need: Need) -> Option<Refusal> {
 mod tests {
     use super::*;
     use crate::Spec;
-    use crate::planner::{Request, plan, tests as any};
+    use crate::planner::{Request, tests as any};
     use model::plan::{Plan, StageKind};
     use model::testbed::{DirectoryState, TargetKind};
     use std::collections::BTreeSet;
@@ -343,15 +337,8 @@ mod tests {
         let spec = Spec::parse("t", suite, &[]).expect("a good suite");
         let hosts = [any::host(targets)];
         let scale = scale.parse().expect("a scale");
-        let request = Request {
-            run_id: "r",
-            spec: &spec,
-            scale,
-            existing: false,
-            destroy_data: &[],
-            hosts: &hosts,
-        };
-        plan(&request).map_err(|refusals| refusals.iter().map(ToString::to_string).collect())
+        let request = Request { scale, ..any::request(&spec, &hosts) };
+        any::planned(&request)
     }
 
     /// Every file of every share of a stage, as tree and number.

@@ -1,6 +1,6 @@
 //! Whether a target can do to its bytes what the trims of a scenario ask.
 
-use super::refusal::{Refusal, RefusalKind};
+use super::refusal::Refusal;
 use crate::{Scenario, WorkloadSpec};
 use model::Percent;
 use model::choices::TrimAs;
@@ -18,7 +18,7 @@ pub(super) fn refusal(
         .filter(|workload| workload.trim.value > Percent::ZERO)
         .find_map(|workload| Some((workload, remedy(kind, workload.trim_as.value)?)));
     let (workload, remedy) = odd?;
-    Some(Refusal::new(RefusalKind::Target, message(workload, target), remedy))
+    Some(Refusal::target(message(workload, target), remedy))
 }
 
 fn message(workload: &WorkloadSpec, target: &TargetFacts) -> String {

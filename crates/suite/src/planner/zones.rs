@@ -1,7 +1,7 @@
 //! Whether a target can have the zones that the workloads of a scenario ask for. What a device has,
 //! the engine sees.
 
-use super::refusal::{Refusal, RefusalKind};
+use super::refusal::Refusal;
 use crate::{Scenario, WorkloadSpec, Zones};
 use form::Auto;
 use model::plan::PlannedTarget;
@@ -20,7 +20,7 @@ pub(super) fn refusal(
     let (workload, remedy) = odd?;
     let message =
         format!("target {}: has no zones for workload `{}`", target.path, workload.name.value);
-    Some(Refusal::new(RefusalKind::Target, message, remedy))
+    Some(Refusal::target(message, remedy))
 }
 
 fn remedy(kind: &PlannedTarget, workload: &WorkloadSpec) -> Option<&'static str> {

@@ -1,5 +1,6 @@
 //! The model's rate and the simulation's, of the same parameters under the same load.
 
+use crate::closed::closed;
 use analysis::prediction::drawn::{Drawn, Noise, modelled};
 use analysis::prediction::load::{Load, Measured};
 use catalogue::cluster::CacheKind;
@@ -8,29 +9,14 @@ use model::load::{SizeMix, Skew};
 use model::popularity::{Law, Popularity};
 use model::rng::Rng;
 use twin::Testbed;
-use twin::cluster::{ClosedLoop, Simulated, closed_loop};
+use twin::cluster::{Simulated, closed_loop};
 
 /// Requests of a simulation: chance moves its rate by one per cent or less.
 const REQUESTS: u64 = 10_000;
 
 /// What the simulation says of a load.
 pub fn simulated(truth: &Testbed, load: &Load) -> Simulated {
-    let workload = &load.workload;
-    let closed = ClosedLoop {
-        read_bytes: workload.read_bytes as u32,
-        write_bytes: workload.write_bytes as u32,
-        read: workload.read,
-        random: workload.random,
-        footprint: workload.footprint,
-        popularity: workload.popularity.clone(),
-        hosts: load.hosts,
-        outstanding: load.outstanding,
-        depth: load.depth,
-        remote: load.remote,
-        object: load.object,
-        route: load.route,
-    };
-    closed_loop(truth, &closed, REQUESTS, 1).unwrap_or_else(|why| panic!("{why}"))
+    closed_loop(truth, &closed(load), REQUESTS, 1).unwrap_or_else(|why| panic!("{why}"))
 }
 
 struct Case {

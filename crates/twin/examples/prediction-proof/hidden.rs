@@ -149,7 +149,6 @@ struct Way<'a> {
     refused: usize,
 }
 
-/// Prints the row of the table.
 fn row(way: &Way<'_>, rows: &[Predicted]) {
     let Way { repeats, name, clusters, refused } = *way;
     let covered = |rows: &[&Predicted]| rows.iter().filter(|row| row.is_covered()).count();

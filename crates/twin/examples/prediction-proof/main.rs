@@ -9,23 +9,28 @@
 #![allow(clippy::print_stdout)]
 
 mod cases;
+mod closed;
 mod hidden;
 mod kept;
 mod reports;
 
 use cases::Of;
 
-/// What was asked for.
+/// Kinds of cases: their options, and how many are drawn where nobody says.
+const CASES: [(&str, Of, u64); 6] = [
+    ("--cases", Of::Blocks, 500),
+    ("--files", Of::Files, 0),
+    ("--skewed", Of::Skewed, 0),
+    ("--partly", Of::PartlyInOrder, 0),
+    ("--fewer", Of::FewerHosts, 0),
+    ("--deep", Of::DeepStreams, 0),
+];
+
 struct Asked {
-    cases: u64,
-    files: u64,
+    counts: [u64; CASES.len()],
     clusters: u64,
     first: u64,
     worst: bool,
-    skewed: u64,
-    partly: u64,
-    fewer: u64,
-    deep: u64,
     reports: bool,
     threads: u64,
     kept: Option<String>,
@@ -33,15 +38,10 @@ struct Asked {
 
 fn asked() -> Asked {
     let mut asked = Asked {
-        cases: 500,
-        files: 0,
+        counts: CASES.map(|(_, _, count)| count),
         clusters: 200,
         first: 0,
         worst: false,
-        skewed: 0,
-        partly: 0,
-        fewer: 0,
-        deep: 0,
         reports: false,
         threads: 1,
         kept: None,
@@ -56,17 +56,15 @@ fn asked() -> Asked {
             let text = arguments.next().unwrap_or_default();
             text.parse::<u64>().unwrap_or_else(|_| panic!("`{argument}` takes a number"))
         };
+        if let Some(place) = CASES.iter().position(|(option, ..)| *option == argument) {
+            asked.counts[place] = number();
+            continue;
+        }
         match argument.as_str() {
-            "--cases" => asked.cases = number(),
-            "--files" => asked.files = number(),
             "--clusters" => asked.clusters = number(),
             "--first" => asked.first = number(),
             "--threads" => asked.threads = number(),
             "--worst" => asked.worst = true,
-            "--skewed" => asked.skewed = number(),
-            "--partly" => asked.partly = number(),
-            "--fewer" => asked.fewer = number(),
-            "--deep" => asked.deep = number(),
             "--reports" => asked.reports = true,
             other => {
                 panic!(
@@ -85,23 +83,10 @@ fn main() {
     if asked.reports {
         reports::told();
     }
-    if asked.cases > 0 {
-        cases::told(asked.first, asked.cases, asked.worst, Of::Blocks);
-    }
-    if asked.files > 0 {
-        cases::told(asked.first, asked.files, asked.worst, Of::Files);
-    }
-    if asked.skewed > 0 {
-        cases::told(asked.first, asked.skewed, asked.worst, Of::Skewed);
-    }
-    if asked.partly > 0 {
-        cases::told(asked.first, asked.partly, asked.worst, Of::PartlyInOrder);
-    }
-    if asked.fewer > 0 {
-        cases::told(asked.first, asked.fewer, asked.worst, Of::FewerHosts);
-    }
-    if asked.deep > 0 {
-        cases::told(asked.first, asked.deep, asked.worst, Of::DeepStreams);
+    for ((_, of, _), count) in CASES.into_iter().zip(asked.counts) {
+        if count > 0 {
+            cases::told(asked.first, count, asked.worst, of);
+        }
     }
     if asked.clusters > 0 {
         let kept = asked.kept.as_deref().map(kept::Kept::in_file).unwrap_or_default();

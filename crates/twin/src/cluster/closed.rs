@@ -56,7 +56,6 @@ pub struct ClosedLoop {
     pub route: Route,
 }
 
-/// Files of a directory.
 const PER_DIRECTORY: u64 = 1024;
 
 /// What a simulation of a load came to.
@@ -217,7 +216,6 @@ struct Source {
     /// Of each stream.
     blocks: u64,
     rng: Rng,
-    /// The next block of each stream.
     places: Vec<u64>,
     volumes: Vec<u32>,
     /// Requests outstanding of a stream, whose tickets follow one another.

@@ -83,12 +83,13 @@ struct Volume {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The host's own.
     Own,
     /// The same file for all hosts.
     Shared,
     /// A tree with so many files in a directory.
-    Tree { per_directory: u64 },
+    Tree {
+        per_directory: u64,
+    },
 }
 
 /// A host: where it runs, and what stands before its volumes while they migrate.
@@ -230,13 +231,8 @@ impl Cluster {
         }
     }
 
-    /// Tells how many bytes the load touches from now on: what of them the cache tier answers
-    /// follows from its size.
-    pub fn set_footprint(&mut self, footprint: Bytes) {
-        self.set_load(footprint, None);
-    }
-
-    /// The same of a load that may prefer some blocks.
+    /// Tells how many bytes the load touches from now on, and which blocks it prefers, if any: what of
+    /// them the cache tier answers follows from that.
     pub fn set_load(&mut self, footprint: Bytes, preferring: Option<Preferring<'_>>) {
         self.footprint = footprint;
         self.router.settings.set_load(footprint, preferring);
@@ -340,7 +336,6 @@ impl Cluster {
         self.take(Step { at_ns, order: 0, flow, lane, hop: 0 })
     }
 
-    /// Does a step of a request.
     fn take(&mut self, step: Step) -> Option<Done> {
         let Step { at_ns, flow: number, lane, .. } = step;
         let mut hop_number = step.hop;

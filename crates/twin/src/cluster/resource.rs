@@ -13,7 +13,6 @@ pub(super) struct Resource {
     /// Which direction of the layer it carries: 0, and 1 for what is received where both are apart.
     pub(super) direction: u8,
     kind: Kind,
-    /// Time that its servers have worked, in ns.
     busy_ns: u64,
 }
 
@@ -37,7 +36,6 @@ impl Resource {
         Resource { direction: 1, ..self }
     }
 
-    /// At least one server.
     pub(super) fn servers(layer: Layer, count: u32) -> Resource {
         let free = (0..count.max(1)).map(|_| Reverse(0)).collect();
         Resource { layer, direction: 0, kind: Kind::Servers(free), busy_ns: 0 }

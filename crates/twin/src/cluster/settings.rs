@@ -13,7 +13,6 @@ use catalogue::cluster::{
 use catalogue::{Auto, Cluster as Testbed, Count};
 use model::{Bytes, Percent, Route};
 
-/// How requests are treated.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     /// What a share adds to each request, there and back.

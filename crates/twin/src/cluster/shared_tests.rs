@@ -3,18 +3,8 @@
 use super::*;
 use model::rng::Rng;
 
-const E: &str = include_str!("../../../../reference/testbeds/pixstor-nvme.toml");
-
 fn cluster(parameters: &str, what_if: &str) -> Cluster {
-    let spec =
-        ClusterSpec::parse(&format!("cluster=x,volume=1TiB,{parameters}")).expect(parameters);
-    let changes = match what_if {
-        "" => Vec::new(),
-        what_if => what_if.parse::<catalogue::cluster::WhatIf>().expect("a what-if").changes,
-    };
-    let testbed =
-        Testbed::parse("x", E, &changes).unwrap_or_else(|errors| panic!("{:?}", errors.problems));
-    Cluster::new(&testbed, &spec, 1).expect("a cluster")
+    tests::cluster(tests::E, parameters, what_if, 1)
 }
 
 /// Each of `threads` sends its next request as soon as the last one is over: requests per second of

@@ -7,7 +7,6 @@ use catalogue::Cluster as Testbed;
 use model::rng::Rng;
 use model::{Nanos, Percent};
 
-/// What is drawn is divided by it.
 const UNIT: u64 = 1_000_000;
 const MIB: f64 = 1_048_576.0;
 
@@ -86,7 +85,6 @@ impl Software {
         }
     }
 
-    /// Whether a node's time for requests is known.
     pub(super) fn is_known(testbed: &Testbed) -> bool {
         Software::new(testbed, 0).busy.is_some()
     }

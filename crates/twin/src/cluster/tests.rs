@@ -8,7 +8,7 @@ const A: &str = include_str!("../../../../reference/testbeds/azure-stack-hci.tom
 const B: &str = include_str!("../../../../reference/testbeds/s2d-disaggregated.toml");
 const C: &str = include_str!("../../../../reference/testbeds/vsan-four-corners.toml");
 const D: &str = include_str!("../../../../reference/testbeds/hyperflex-stretched.toml");
-const E: &str = include_str!("../../../../reference/testbeds/pixstor-nvme.toml");
+pub(super) const E: &str = include_str!("../../../../reference/testbeds/pixstor-nvme.toml");
 
 /// What is asked of a cluster.
 #[derive(Clone, Copy)]
@@ -37,7 +37,6 @@ const LOAD: Load = Load {
     requests: 60_000,
 };
 
-/// What came of it.
 struct Seen {
     cluster: Cluster,
     iops: f64,
@@ -56,7 +55,7 @@ impl Seen {
     }
 }
 
-fn cluster(testbed: &str, parameters: &str, what_if: &str, seed: u64) -> Cluster {
+pub(super) fn cluster(testbed: &str, parameters: &str, what_if: &str, seed: u64) -> Cluster {
     let spec =
         ClusterSpec::parse(&format!("cluster=x,volume=1TiB,{parameters}")).expect(parameters);
     let changes = match what_if {
@@ -72,7 +71,7 @@ fn cluster(testbed: &str, parameters: &str, what_if: &str, seed: u64) -> Cluster
 fn run(mut cluster: Cluster, load: Load, seed: u64) -> Seen {
     let mut rng = Rng::new(seed);
     let volumes: Vec<u32> = (0..load.hosts).map(|host| cluster.add_volume(host, 0)).collect();
-    cluster.set_footprint(Bytes((load.footprint_tb * 1e12) as u64));
+    cluster.set_load(Bytes((load.footprint_tb * 1e12) as u64), None);
     cluster.begin_measurement(0, Some(10_000_000_000));
     let per_host = 1u64 << 40;
     let part = per_host / u64::from(load.streams);
@@ -358,7 +357,7 @@ fn the_end_of_a_volume_is_that_of_a_block_device_and_hostile_requests_do_no_harm
     for testbed in [A, B, C, D, E] {
         let mut cluster = cluster(testbed, "migrate=0s+1s,remote=50%", "", 1);
         let volume = cluster.add_volume(u32::MAX, 0);
-        cluster.set_footprint(Bytes(u64::MAX));
+        cluster.set_load(Bytes(u64::MAX), None);
         let end = 1u64 << 40;
         let requests = [
             (Op::Read, end, 4096, 0),

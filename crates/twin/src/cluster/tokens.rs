@@ -53,7 +53,6 @@ impl Block {
     }
 }
 
-/// All tokens that were ever asked for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tokens(HashMap<(u32, u64), Block, BuildHasherDefault<Spread>>);
 

@@ -77,7 +77,6 @@ impl Cost {
     }
 }
 
-/// A storage node.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) site: u32,
@@ -113,8 +112,6 @@ pub(super) struct Topology {
 }
 
 impl Topology {
-    /// # Errors
-    /// When a figure that the simulation needs is not there, or there is too much to simulate.
     pub(super) fn new(
         cluster: &Cluster,
         spec: &ClusterSpec,

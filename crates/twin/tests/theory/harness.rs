@@ -28,7 +28,6 @@ pub(crate) fn assert_near(measured: f64, theory: f64, share: f64, what: &str) {
     );
 }
 
-/// Instants of arrival in ns, rising.
 pub(crate) struct Arrivals {
     mean_gap_ns: f64,
     at_ns: f64,
@@ -112,7 +111,6 @@ pub(crate) fn responses(
 
 /// What a closed loop saw.
 pub(crate) struct Closed {
-    /// Latencies of all requests.
     pub(crate) latencies: Histogram,
     /// When the last of them completed.
     pub(crate) end_ns: u64,

@@ -1,4 +1,6 @@
-use super::super::tests::{armed, continuing, ended, heard, lost, ready, released, run, script};
+use super::super::tests::{
+    armed, complete, continuing, heard, lost, ready, released, run, script, stopped,
+};
 use super::super::{Input, Now, Reach};
 use super::*;
 use model::Plan;
@@ -68,7 +70,7 @@ fn in_first_point(plan: &Plan) -> Coordinator {
     let mut coordinator = Coordinator::new(plan, &stages(plan), Reach::Remote, false);
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), pong(0), pong(1)]);
     run(&mut coordinator, vec![armed(0, 0), armed(1, 0)]);
-    run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete)]);
+    run(&mut coordinator, vec![complete(0, 0), complete(1, 0)]);
     run(&mut coordinator, vec![armed(0, 1), armed(1, 1)]);
     coordinator
 }
@@ -77,7 +79,7 @@ fn in_first_point(plan: &Plan) -> Coordinator {
 fn lost_in_first_point(plan: &Plan) -> (Coordinator, Vec<String>) {
     let mut coordinator = in_first_point(plan);
     assert_eq!(run(&mut coordinator, vec![lost(1)]), ["1:drop", "note HostLost Some(1)"]);
-    let next = run(&mut coordinator, vec![ended(0, 1, StageEnd::Complete)]);
+    let next = run(&mut coordinator, vec![complete(0, 1)]);
     (coordinator, next)
 }
 
@@ -91,16 +93,12 @@ fn a_host_comes_back_between_points_and_takes_part_in_the_next() {
     assert_eq!(next, ["ended 1 Complete", "1:launch 1"], "the others wait");
     assert_eq!(
         run(&mut coordinator, vec![lost(1), ready(1)]),
-        Vec::<String>::new(),
+        [""; 0],
         "of the agent that is gone"
     );
     assert_eq!(run(&mut coordinator, vec![launched(1, 1, Ok(()))]), [inspect(1)]);
     assert_eq!(run(&mut coordinator, vec![facts(1, "x", vec![])]), ["1:assign"]);
-    assert_eq!(
-        run(&mut coordinator, vec![ready(1)]),
-        Vec::<String>::new(),
-        "its clock is not known"
-    );
+    assert_eq!(run(&mut coordinator, vec![ready(1)]), [""; 0], "its clock is not known");
     let told = coordinator.step(pong(1), Now::default());
     assert_eq!(script(&told).iter().filter(|line| !line.is_empty()).count(), 3);
     assert!(
@@ -133,8 +131,7 @@ fn a_try_takes_a_bounded_time_and_the_next_one_comes_later_and_later_until_there
     run(&mut coordinator, vec![lost(1)]);
     let (mut second, mut tries, mut out) = (0, Vec::new(), Vec::new());
     for stage in 1..40 {
-        let mut told =
-            at_once(&mut coordinator, vec![ended(0, stage, StageEnd::Complete)], at(second));
+        let mut told = at_once(&mut coordinator, vec![complete(0, stage)], at(second));
         if told.iter().any(|line| line.starts_with("1:launch")) {
             tries.push(second);
             let most_s = WAIT_NS / 1_000_000_000;
@@ -169,7 +166,7 @@ fn only_with_continue_and_only_between_points() {
     abort.fleet.on_lost_host = OnLostHost::Abort;
     let mut coordinator = in_first_point(&abort);
     run(&mut coordinator, vec![lost(1)]);
-    let next = run(&mut coordinator, vec![ended(0, 1, StageEnd::Interrupted)]);
+    let next = run(&mut coordinator, vec![stopped(0, 1)]);
     assert!(next.iter().all(|line| !line.contains("launch")), "{next:?}");
 
     let mut warm = points(2, 2);
@@ -254,7 +251,7 @@ fn a_layout_that_is_gone_is_written_again_and_not_recorded_twice() {
             run(&mut coordinator, vec![heard(1, super::super::tests::sample(0, 0))]),
             [""; 0]
         );
-        let next = run(&mut coordinator, vec![ended(1, 0, StageEnd::Complete)]);
+        let next = run(&mut coordinator, vec![complete(1, 0)]);
         assert_eq!(next, ["note HostReturned Some(2)", "0:arm 2", "1:arm 2"]);
     }
 }
@@ -294,7 +291,7 @@ fn a_host_that_is_lost_again_and_again_stays_out_in_the_end() {
     let mut coordinator = in_first_point(&plan);
     for stage in 1..=MOST_RETURNS {
         run(&mut coordinator, vec![lost(1)]);
-        let next = run(&mut coordinator, vec![ended(0, stage, StageEnd::Complete)]);
+        let next = run(&mut coordinator, vec![complete(0, stage)]);
         assert_eq!(next[1..], [format!("1:launch {stage}")]);
         run(
             &mut coordinator,
@@ -307,7 +304,7 @@ fn a_host_that_is_lost_again_and_again_stays_out_in_the_end() {
         Some("note Hosts None")
     );
     let stage = MOST_RETURNS + 1;
-    let next = run(&mut coordinator, vec![ended(0, stage, StageEnd::Complete)]);
+    let next = run(&mut coordinator, vec![complete(0, stage)]);
     assert_eq!(next[1..], [format!("0:arm {}", stage + 1)]);
 }
 
@@ -333,7 +330,7 @@ fn where_reads_are_checked_a_host_stays_out_and_it_is_said_why() {
         said.is_some_and(|(name, why)| name == "h1" && why.starts_with("reads are checked")),
         "{said:?}"
     );
-    let next = run(&mut coordinator, vec![ended(0, 1, StageEnd::Complete)]);
+    let next = run(&mut coordinator, vec![complete(0, 1)]);
     assert_eq!(next, ["ended 1 Complete", "0:arm 2"]);
 }
 
@@ -369,14 +366,14 @@ fn comes_late(size: Bytes, found: HostFacts) -> Vec<Action> {
     coordinator.begin_without(1, "no route".into());
     run(&mut coordinator, vec![Input::Begin, ready(0), pong(0)]);
     run(&mut coordinator, vec![armed(0, 0)]);
-    at_once(&mut coordinator, vec![ended(0, 0, StageEnd::Complete)], at(0));
+    at_once(&mut coordinator, vec![complete(0, 0)], at(0));
     run(&mut coordinator, vec![armed(0, 1)]);
-    let next = at_once(&mut coordinator, vec![ended(0, 1, StageEnd::Complete)], at(2));
+    let next = at_once(&mut coordinator, vec![complete(0, 1)], at(2));
     assert_eq!(next, ["ended 1 Complete", "1:launch 1"]);
     at_once(&mut coordinator, vec![launched(1, 1, Ok(()))], at(2));
     let facts = FromAgent::Facts { facts: Box::new(found), unix_ns: 0 };
     let mut told = coordinator.step(heard(1, facts), at(2));
-    let set_up = [ready(1), pong(1), armed(1, 0), ended(1, 0, StageEnd::Complete)];
+    let set_up = [ready(1), pong(1), armed(1, 0), complete(1, 0)];
     told.extend(set_up.into_iter().flat_map(|input| coordinator.step(input, at(2))));
     told
 }

@@ -32,10 +32,7 @@ fn a_scenario_does_not_end_before_the_command_of_its_event_nor_waits_longer_than
         let mut coordinator = own(&with_event(plan(1, 2)));
         let first = run(&mut coordinator, vec![Input::Begin, ready(0), armed(0, 0), Input::Tick]);
         assert_eq!(first[2..], ["started 0", "0:go", "command 0"]);
-        assert_eq!(
-            run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete), Input::Tick]),
-            ["ended 0 Complete"]
-        );
+        assert_eq!(run(&mut coordinator, vec![complete(0, 0), Input::Tick]), ["ended 0 Complete"]);
         coordinator
     };
     let over = || Input::CommandEnded { number: 0, status: Some(0), output: String::new() };
@@ -56,29 +53,22 @@ fn a_scenario_does_not_end_before_the_command_of_its_event_nor_waits_longer_than
     // The last scenario ends with the run.
     let mut last = own(&with_event(plan(1, 1)));
     run(&mut last, vec![Input::Begin, ready(0), armed(0, 0), Input::Tick]);
-    assert_eq!(run(&mut last, vec![ended(0, 0, StageEnd::Complete)]), ["ended 0 Complete"]);
+    assert_eq!(run(&mut last, vec![complete(0, 0)]), ["ended 0 Complete"]);
     assert_eq!(run(&mut last, vec![over()]), ["run ended Complete", "0:release true"]);
 }
 
 #[test]
 fn a_search_asks_for_each_point_until_there_is_none() {
     let plan = searching();
-    let mut coordinator = own(&plan);
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
-    let first = run(
-        &mut coordinator,
-        vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete)],
-    );
+    let mut coordinator = running(&plan);
+    let first = run(&mut coordinator, vec![complete(0, 0), complete(1, 0)]);
     assert_eq!(first, ["ended 0 Complete", "ask"]);
     let addition = || Input::Added(plan.at_rate(5_000_000).map(Box::new));
     let more = run(&mut coordinator, vec![addition(), addition()]);
     let once = ["0:extend by 1", "1:extend by 1", "point added", "0:arm 1", "1:arm 1"];
     assert_eq!(more, once, "a second answer to one question changes nothing");
     run(&mut coordinator, vec![armed(0, 1), armed(1, 1)]);
-    let second = run(
-        &mut coordinator,
-        vec![ended(0, 1, StageEnd::Complete), ended(1, 1, StageEnd::Complete)],
-    );
+    let second = run(&mut coordinator, vec![complete(0, 1), complete(1, 1)]);
     assert_eq!(second, ["ended 1 Complete", "ask"]);
     let last = run(&mut coordinator, vec![Input::Added(None)]);
     assert_eq!(last, ["run ended Complete", "0:release true", "1:release true"]);
@@ -86,17 +76,12 @@ fn a_search_asks_for_each_point_until_there_is_none() {
 
 #[test]
 fn a_search_that_is_interrupted_asks_for_nothing_more() {
-    let mut coordinator = own(&searching());
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let mut coordinator = running(&searching());
     assert_eq!(run(&mut coordinator, vec![Input::Interrupt]), ["0:stop", "1:stop"]);
-    let end = run(
-        &mut coordinator,
-        vec![ended(0, 0, StageEnd::Interrupted), ended(1, 0, StageEnd::Interrupted)],
-    );
+    let end = run(&mut coordinator, vec![stopped(0, 0), stopped(1, 0)]);
     assert_eq!(end[..2], ["ended 0 Interrupted", "run ended Interrupted"]);
-    let mut asking = own(&searching());
-    run(&mut asking, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
-    run(&mut asking, vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete)]);
+    let mut asking = running(&searching());
+    run(&mut asking, vec![complete(0, 0), complete(1, 0)]);
     let halted = run(
         &mut asking,
         vec![Input::Interrupt, Input::Added(searching().at_rate(1).map(Box::new))],

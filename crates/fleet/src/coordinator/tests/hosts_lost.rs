@@ -5,10 +5,9 @@ use model::{Fact, Note};
 
 #[test]
 fn a_lost_host_ends_the_run_and_nobody_waits_for_it_and_the_layout_stays() {
-    let mut coordinator = own(&plan(2, 2));
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let mut coordinator = running(&plan(2, 2));
     assert_eq!(run(&mut coordinator, vec![lost(1)]), ["1:drop", "note HostLost Some(0)", "0:stop"]);
-    let end = run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted), lost(0)]);
+    let end = run(&mut coordinator, vec![stopped(0, 0), lost(0)]);
     assert!(
         end[0].starts_with("ended 0 Failed(\"host h1 was lost: gone; go on with `plimsoll resume`"),
         "{end:?}"
@@ -20,10 +19,9 @@ fn a_lost_host_ends_the_run_and_nobody_waits_for_it_and_the_layout_stays() {
 #[test]
 fn a_run_that_cannot_be_recorded_ends_and_its_layout_stays_for_whoever_goes_on_with_it() {
     let full = || Input::Unrecordable("full".to_owned());
-    let mut coordinator = own(&plan(2, 2));
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let mut coordinator = running(&plan(2, 2));
     assert_eq!(run(&mut coordinator, vec![full()]), ["0:stop", "1:stop"]);
-    let ends = [0, 1].map(|host| ended(host, 0, StageEnd::Interrupted));
+    let ends = [0, 1].map(|host| stopped(host, 0));
     let end = run(&mut coordinator, ends.to_vec());
     assert_eq!(end[1..], ["run ended Failed(\"full\")", "0:release false", "1:release false"]);
     // Nothing is on record that anybody could go on with.
@@ -35,16 +33,9 @@ fn a_run_that_cannot_be_recorded_ends_and_its_layout_stays_for_whoever_goes_on_w
 
 #[test]
 fn with_a_quorum_the_run_goes_on_without_the_lost() {
-    let mut coordinator = own(&continuing(3, 2));
-    run(
-        &mut coordinator,
-        vec![Input::Begin, ready(0), ready(1), ready(2), armed(0, 0), armed(1, 0), armed(2, 0)],
-    );
+    let mut coordinator = running(&continuing(3, 2));
     assert_eq!(run(&mut coordinator, vec![lost(1)]), ["1:drop", "note HostLost Some(0)"]);
-    let next = run(
-        &mut coordinator,
-        vec![ended(0, 0, StageEnd::Complete), ended(2, 0, StageEnd::Complete)],
-    );
+    let next = run(&mut coordinator, vec![complete(0, 0), complete(2, 0)]);
     assert_eq!(next, ["ended 0 Complete", "0:arm 1", "2:arm 1"]);
     let too_few = run(&mut coordinator, vec![armed(0, 1), armed(2, 1), lost(0)]);
     assert_eq!(too_few[3..], ["0:drop", "note HostLost Some(1)", "2:stop"]);
@@ -56,13 +47,13 @@ fn a_silent_host_is_lost_and_one_that_answers_is_not() {
     run(&mut coordinator, vec![Input::Begin, ready(0), ready(1)]);
     let at = |steady_ns| Now { steady_ns, unix_ns: 0 };
     (1..=10).for_each(|second| {
-        assert_eq!(tick(&mut coordinator, at(second * 1_000_000_000)), Vec::<String>::new());
+        assert_eq!(tick(&mut coordinator, at(second * 1_000_000_000)), [""; 0]);
     });
     let now = at(10_000_000_001);
     let pong = FromAgent::Pong { sent_ns: 0, agent_ns: 0 };
     coordinator.step(Input::Heard { host: 0, message: pong, at_ns: 9_000_000_000 }, now);
     assert_eq!(tick(&mut coordinator, now), ["1:drop", "note HostLost Some(0)"]);
-    assert_eq!(tick(&mut coordinator, now), Vec::<String>::new());
+    assert_eq!(tick(&mut coordinator, now), [""; 0]);
 }
 
 fn tick(coordinator: &mut Coordinator, now: Now) -> Vec<String> {
@@ -76,7 +67,7 @@ fn a_coordinator_that_stood_still_takes_nobody_for_silent_meanwhile() {
     let at = |tenths: u64| Now { steady_ns: tenths * 100_000_000, unix_ns: 0 };
     assert_eq!(
         tick(&mut coordinator, at(300)),
-        Vec::<String>::new(),
+        [""; 0],
         "30 s pass at once, and what was said waits to be read"
     );
     let lost_at = (301..500).find(|tenths| !tick(&mut coordinator, at(*tenths)).is_empty());
@@ -126,31 +117,20 @@ fn a_host_that_is_lost_because_the_coordinator_stood_still_is_not_blamed() {
 
 #[test]
 fn a_host_that_ends_its_stage_untold_is_lost_and_the_others_go_on() {
-    let mut coordinator = own(&continuing(3, 2));
-    run(
-        &mut coordinator,
-        vec![Input::Begin, ready(0), ready(1), ready(2), armed(0, 0), armed(1, 0), armed(2, 0)],
-    );
-    assert_eq!(
-        run(&mut coordinator, vec![ended(1, 0, StageEnd::Interrupted)]),
-        ["1:drop", "note HostLost Some(0)"]
-    );
-    let next = run(
-        &mut coordinator,
-        vec![ended(0, 0, StageEnd::Complete), ended(2, 0, StageEnd::Complete)],
-    );
+    let mut coordinator = running(&continuing(3, 2));
+    assert_eq!(run(&mut coordinator, vec![stopped(1, 0)]), ["1:drop", "note HostLost Some(0)"]);
+    let next = run(&mut coordinator, vec![complete(0, 0), complete(2, 0)]);
     assert_eq!(next, ["ended 0 Complete", "0:arm 1", "2:arm 1"]);
 }
 
 #[test]
 fn a_stage_that_one_host_never_ends_is_waited_for_with_patience_and_then_without_it() {
-    let mut coordinator = own(&continuing(2, 1));
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
-    run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete)]);
+    let mut coordinator = running(&continuing(2, 1));
+    run(&mut coordinator, vec![complete(0, 0)]);
     let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
     // A second of load, 30 s of patience, 30 s of margin.
     (1..=61).for_each(|second| {
-        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
+        assert_eq!(tick(&mut coordinator, at(second)), [""; 0], "{second}");
     });
     let told = coordinator.step(Input::Tick, at(62));
     assert_eq!(script(&told), ["1:drop", "note HostLost Some(0)", "ended 0 Complete", "0:arm 1"]);
@@ -169,16 +149,15 @@ fn a_stage_that_one_host_never_ends_is_waited_for_with_patience_and_then_without
 fn a_stopped_run_waits_for_no_stage_longer_than_its_patience() {
     let mut endless = plan(2, 1);
     endless.stages[0].works[0].stop = Stop::Amount;
-    let mut coordinator = own(&endless);
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let mut coordinator = running(&endless);
     let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
     (1..3_000).for_each(|second| {
-        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
+        assert_eq!(tick(&mut coordinator, at(second)), [""; 0], "{second}");
     });
     assert_eq!(script(&coordinator.step(Input::Interrupt, at(3_000))), ["0:stop", "1:stop"]);
-    run(&mut coordinator, vec![ended(0, 0, StageEnd::Interrupted)]);
+    run(&mut coordinator, vec![stopped(0, 0)]);
     (3_001..=3_060).for_each(|second| {
-        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
+        assert_eq!(tick(&mut coordinator, at(second)), [""; 0], "{second}");
     });
     assert_eq!(tick(&mut coordinator, at(3_061))[..2], ["1:drop", "note HostLost Some(0)"]);
 }
@@ -201,8 +180,7 @@ fn a_host_that_answers_and_does_nothing_of_an_amount_is_lost_after_an_hour() {
     let mut endless = continuing(2, 1);
     endless.stages[0].works[0].stop = Stop::Amount;
     let at = |second: u64| Now { steady_ns: second * 1_000_000_000, unix_ns: 0 };
-    let mut coordinator = own(&endless);
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let mut coordinator = running(&endless);
     // Both tell of each interval; one of them does something in it.
     let mut interval = 0;
     let mut second_of = |second: u64| {
@@ -231,21 +209,16 @@ fn a_host_that_answers_and_does_nothing_of_an_amount_is_lost_after_an_hour() {
     // Whoever waits for a due time may rest for longer.
     endless.stages[0].works[0].pace =
         model::load::Pace::Closed { think: Nanos::seconds(7_200), burst: 1 };
-    let mut coordinator = own(&endless);
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let mut coordinator = running(&endless);
     (1..9_000).for_each(|second| {
-        assert_eq!(tick(&mut coordinator, at(second)), Vec::<String>::new(), "{second}");
+        assert_eq!(tick(&mut coordinator, at(second)), [""; 0], "{second}");
     });
 }
 
 #[test]
 fn a_host_that_is_lost_while_it_lets_go_does_not_change_how_the_run_ended() {
-    let mut coordinator = own(&plan(2, 1));
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
-    run(
-        &mut coordinator,
-        vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete), released(0)],
-    );
+    let mut coordinator = running(&plan(2, 1));
+    run(&mut coordinator, vec![complete(0, 0), complete(1, 0), released(0)]);
     let hurried = run(&mut coordinator, vec![Input::Interrupt]);
     assert_eq!(
         hurried,

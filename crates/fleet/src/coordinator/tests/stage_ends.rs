@@ -45,8 +45,7 @@ fn judged(is_steady: bool) -> Input {
 
 #[test]
 fn all_hosts_end_at_one_instant_once_their_rounds_together_are_steady() {
-    let mut coordinator = own(&settling(2, true));
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let mut coordinator = running(&settling(2, true));
     let window = "judge 0 [0.0, 0.0, 0.0, 0.0, 0.0]";
     assert_eq!(measure(&mut coordinator, 2, 0..20), [window]);
     let go_on = |to: u64| {
@@ -61,17 +60,13 @@ fn all_hosts_end_at_one_instant_once_their_rounds_together_are_steady() {
     });
     assert_eq!(run(&mut coordinator, vec![judged(true)]), end.collect::<Vec<_>>());
     assert_eq!(measure(&mut coordinator, 2, 24..25), [""; 0], "nobody is asked any more");
-    let next = run(
-        &mut coordinator,
-        vec![ended(0, 0, StageEnd::Complete), ended(1, 0, StageEnd::Complete)],
-    );
+    let next = run(&mut coordinator, vec![complete(0, 0), complete(1, 0)]);
     assert_eq!(next[..2], ["note Settled Some(0)", "ended 0 Complete"]);
 }
 
 #[test]
 fn in_real_time_the_end_is_one_that_all_can_hear_of_before_and_nobody_is_told_to_go_on() {
-    let mut coordinator = own(&settling(1, false));
-    run(&mut coordinator, vec![Input::Begin, ready(0), armed(0, 0)]);
+    let mut coordinator = running(&settling(1, false));
     measure(&mut coordinator, 1, 0..20);
     assert_eq!(run(&mut coordinator, vec![judged(false)]), [""; 0]);
     let now = Now { steady_ns: 20_950_000_000, unix_ns: 0 };
@@ -81,18 +76,16 @@ fn in_real_time_the_end_is_one_that_all_can_hear_of_before_and_nobody_is_told_to
 
 #[test]
 fn what_never_settles_is_said_and_what_was_stopped_says_nothing_of_it() {
-    let mut coordinator = own(&settling(1, false));
-    run(&mut coordinator, vec![Input::Begin, ready(0), armed(0, 0)]);
+    let mut coordinator = running(&settling(1, false));
     measure(&mut coordinator, 1, 0..60);
-    let next =
-        run(&mut coordinator, vec![judged(false), ended(0, 0, StageEnd::Complete), judged(true)]);
+    let next = run(&mut coordinator, vec![judged(false), complete(0, 0), judged(true)]);
     assert_eq!(
         next,
         ["note Unsettled Some(0)", "ended 0 Complete", "0:arm 1"],
         "a late answer changes nothing"
     );
     run(&mut coordinator, vec![armed(0, 1)]);
-    let stopped = run(&mut coordinator, vec![Input::Interrupt, ended(0, 1, StageEnd::Interrupted)]);
+    let stopped = run(&mut coordinator, vec![Input::Interrupt, stopped(0, 1)]);
     assert_eq!(stopped[..2], ["0:stop", "ended 1 Interrupted"]);
 }
 
@@ -100,8 +93,7 @@ fn what_never_settles_is_said_and_what_was_stopped_says_nothing_of_it() {
 fn rounds_go_on_without_a_host_that_is_lost() {
     let mut plan = settling(2, false);
     plan.fleet = FleetPolicy { on_lost_host: OnLostHost::Continue, quorum: 1, ..plan.fleet };
-    let mut coordinator = own(&plan);
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
+    let mut coordinator = running(&plan);
     let early = (0..20).map(|interval| heard(0, sample(0, interval))).collect();
     assert!(
         run(&mut coordinator, early).iter().all(|line| line.starts_with("sample")),
@@ -136,27 +128,17 @@ fn the_first_worker_of_the_cluster_is_told_to_the_others_once() {
         let mut coordinator = running_once(4, stops);
         let said = |host: usize| format!("{host}:FirstDone {{ stage: 0, stops: {stops} }}");
         run(&mut coordinator, vec![lost(3)]);
-        assert_eq!(
-            run(&mut coordinator, vec![first_done(3, 0), first_done(1, 7)]),
-            Vec::<String>::new()
-        );
+        assert_eq!(run(&mut coordinator, vec![first_done(3, 0), first_done(1, 7)]), [""; 0]);
         assert_eq!(run(&mut coordinator, vec![first_done(1, 0)]), [said(0), said(2)]);
-        assert_eq!(
-            run(&mut coordinator, vec![first_done(2, 0), first_done(1, 0)]),
-            Vec::<String>::new()
-        );
+        assert_eq!(run(&mut coordinator, vec![first_done(2, 0), first_done(1, 0)]), [""; 0]);
     }
 }
 
 #[test]
 fn a_host_that_has_ended_is_not_told_and_a_stage_of_a_length_has_no_first() {
     let mut coordinator = running_once(2, true);
-    run(&mut coordinator, vec![ended(0, 0, StageEnd::Complete)]);
-    assert_eq!(
-        run(&mut coordinator, vec![first_done(1, 0), first_done(0, 0)]),
-        Vec::<String>::new()
-    );
-    let mut coordinator = own(&plan(2, 1));
-    run(&mut coordinator, vec![Input::Begin, ready(0), ready(1), armed(0, 0), armed(1, 0)]);
-    assert_eq!(run(&mut coordinator, vec![first_done(1, 0)]), Vec::<String>::new());
+    run(&mut coordinator, vec![complete(0, 0)]);
+    assert_eq!(run(&mut coordinator, vec![first_done(1, 0), first_done(0, 0)]), [""; 0]);
+    let mut coordinator = running(&plan(2, 1));
+    assert_eq!(run(&mut coordinator, vec![first_done(1, 0)]), [""; 0]);
 }

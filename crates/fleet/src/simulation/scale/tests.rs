@@ -5,29 +5,20 @@
 mod double;
 
 use super::load::Tally;
-use super::scenario::{Scenario, Size};
+use super::scenario::{Scenario, Size, policy};
 use super::world::{self, InputListener};
 use super::{MILLI, SECOND};
 use double::{Double, cpu_ns};
 use model::choices::OnLostHost;
-use model::plan::FleetPolicy;
 use model::units::Nanos;
 use model::{Event, RunEnd};
-
-fn policy() -> FleetPolicy {
-    FleetPolicy {
-        on_lost_host: OnLostHost::Abort,
-        quorum: 1,
-        lost_after: Nanos::seconds(10),
-        hold: Nanos(0),
-    }
-}
 
 /// One stage of `seconds` on so many hosts, with clocks of their own and links that take 5 ms and
 /// up to 5 ms more each way.
 fn fleet(hosts: u32, seconds: u64) -> Scenario {
     let size = Size { hosts, stages_ns: vec![seconds * SECOND], interval_ns: SECOND };
-    let mut scenario = Scenario::calm(1, &size, policy());
+    let mut scenario =
+        Scenario::calm(1, &size, policy(OnLostHost::Abort, Nanos::seconds(10), Nanos(0)));
     for (number, host) in scenario.hosts.iter_mut().enumerate() {
         let number = number as u64;
         host.time.offset_ns = number * 7_919 * SECOND;

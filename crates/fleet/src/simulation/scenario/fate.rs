@@ -9,7 +9,6 @@ use model::Nanos;
 use model::choices::OnLostHost;
 use model::rng::{Rng, derive};
 
-/// What may befall a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ill {
     Dies,
@@ -64,7 +63,6 @@ impl Swarm {
         Swarm { ills, one_of: [2, 4, 8, 30][rng.below(4) as usize] }
     }
 
-    /// What befalls a host, if anything does.
     fn draw(&self, rng: &mut Rng) -> Option<Ill> {
         (rng.below(self.one_of) == 0 && !self.ills.is_empty())
             .then(|| self.ills[rng.below(self.ills.len() as u64) as usize])

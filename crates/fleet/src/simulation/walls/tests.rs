@@ -2,11 +2,11 @@
 //! link's delay.
 
 use super::load::Load;
-use super::scenario::{Scenario, Size, Weather};
+use super::scenario::{Scenario, Size, Weather, policy};
 use super::world::{self, Outcome};
 use super::{MILLI, SECOND};
 use model::choices::OnLostHost;
-use model::plan::{FleetPolicy, Once, Stop};
+use model::plan::{Once, Stop};
 use model::record::Record;
 use model::units::Nanos;
 use model::{Event, RunEnd, StageEnd};
@@ -18,12 +18,7 @@ const STEP_NS: u64 = 2 * SECOND;
 /// least to do.
 fn unequal(seed: u64, stonewall: bool) -> Scenario {
     let hosts = 2 + seed % 6;
-    let policy = FleetPolicy {
-        on_lost_host: OnLostHost::Abort,
-        quorum: 1,
-        lost_after: Nanos::seconds(10),
-        hold: Nanos(0),
-    };
+    let policy = policy(OnLostHost::Abort, Nanos::seconds(10), Nanos(0));
     let size = Size { hosts: hosts as u32, stages_ns: vec![STEP_NS; 2], interval_ns: SECOND };
     let mut scenario = Scenario::calm(seed, &size, policy);
     let varied = Scenario::of_seed(seed, 0, None, Weather::Calm);

@@ -5,7 +5,6 @@ use super::{What, World};
 use crate::coordinator::{Input, Marked};
 use model::OccurrenceKind;
 
-/// A command of the coordinator's.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Command {
     is_prerun: bool,

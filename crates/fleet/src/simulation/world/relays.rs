@@ -8,7 +8,6 @@ use crate::relay;
 use crate::tree::Tree;
 use crate::wire::{FromAgent, ToAgent, Word};
 
-/// One host's place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {
     /// Its relay; `None` for the coordinator.

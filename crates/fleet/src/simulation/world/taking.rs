@@ -49,7 +49,6 @@ impl World<'_> {
         assert!(held.frames.taken(held.taken).is_some(), "it takes what was said");
     }
 
-    /// Takes over every agent that is there.
     pub(super) fn take_over(&mut self) {
         let now_ns = self.queue.now_ns();
         if self.coordinator.is_some() || self.outcome.end.is_some() {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::Spec;
-use crate::planner::tests::{host, target};
-use crate::planner::{Request, plan};
+use crate::planner::tests::{host, missing};
+use crate::planner::{Request, plan, tests as any};
 use form::Override;
 use model::plan::Plan;
 
@@ -20,16 +20,8 @@ workers = "1..4 x2"
 fn planned(text: &str, sets: &[&str]) -> Result<Plan, Vec<String>> {
     let sets: Vec<Override> = sets.iter().map(|set| set.parse().expect("key=value")).collect();
     let spec = Spec::parse("t.toml", text, &sets).expect("a good suite");
-    let hosts = [host(vec![target("/t", TargetKind::Missing)])];
-    let request = Request {
-        run_id: "r",
-        spec: &spec,
-        scale: "1".parse().expect("a scale"),
-        existing: false,
-        destroy_data: &[],
-        hosts: &hosts,
-    };
-    plan(&request).map_err(|refusals| refusals.iter().map(ToString::to_string).collect())
+    let hosts = [host(vec![missing()])];
+    any::planned(&any::request(&spec, &hosts))
 }
 
 /// The bytes that each point loads, by worker.
@@ -73,16 +65,9 @@ fn a_scaled_sweep_keeps_a_block_for_every_worker() {
         .replace("1..4", "1..4096")
         .replace("[sweep]", "depth = \"max(1, 32 / workers)\"\n[sweep]");
     let spec = Spec::parse("t.toml", &suite, &[]).expect("a good suite");
-    let hosts = [host(vec![target("/t", TargetKind::Missing)])];
+    let hosts = [host(vec![missing()])];
     let scale = "1/10000".parse().expect("a scale");
-    let request = Request {
-        run_id: "r",
-        spec: &spec,
-        scale,
-        existing: false,
-        destroy_data: &[],
-        hosts: &hosts,
-    };
+    let request = Request { scale, ..any::request(&spec, &hosts) };
     let plan = plan(&request).expect("a plan");
     let least: u64 = loaded(&plan).into_iter().flatten().min().expect("workers");
     assert_eq!((plan.points.len(), least), (13, 2 << 20));

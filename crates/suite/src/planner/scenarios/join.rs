@@ -6,7 +6,6 @@ use model::plan::{HostPlan, HostStage, Part, Plan, PlannedTarget, Point, Stage};
 use model::setting::Setting;
 use model::testbed::scenario_suffix;
 
-/// One stage of one scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Turn {
     scenario: usize,

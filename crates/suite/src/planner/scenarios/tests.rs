@@ -1,8 +1,7 @@
 use crate::Spec;
-use crate::planner::{Request, plan, tests as any};
+use crate::planner::{plan, tests as any};
 use model::plan::{Part, Plan, PlannedTarget, StageKind};
 use model::resume;
-use model::scale::Scale;
 use model::setting::Setting;
 use model::testbed::{DirectoryState, HostFacts, TargetFacts, TargetKind};
 use model::units::Bytes;
@@ -52,22 +51,13 @@ fn host(name: &str, targets: Vec<TargetFacts>) -> HostFacts {
 fn planned(suite: &str, hosts: &[HostFacts]) -> Result<Plan, Vec<String>> {
     let spec =
         Spec::parse("t", suite, &[]).unwrap_or_else(|errors| panic!("{:?}", errors.problems));
-    let request = Request {
-        run_id: "r",
-        spec: &spec,
-        scale: Scale::FULL,
-        existing: false,
-        destroy_data: &[],
-        hosts,
-    };
-    plan(&request).map_err(|refusals| refusals.iter().map(ToString::to_string).collect())
+    any::planned(&any::request(&spec, hosts))
 }
 
 fn one_host(suite: &str, free: Bytes) -> Result<Plan, Vec<String>> {
     planned(suite, &[host("h", vec![target("/t", free)])])
 }
 
-/// Scenario, kind and repetition of each stage.
 fn order(plan: &Plan) -> Vec<String> {
     let of =
         |stage: &model::plan::Stage| match stage.point.map(|point| &plan.points[point as usize]) {
@@ -160,15 +150,7 @@ fn each_part_is_what_it_would_be_without_the_others() {
         let mut spec = Spec::parse("t", THREE, &[]).expect("good");
         spec.keep_scenarios(&[name.to_owned()]).expect("known");
         let hosts = [host("h", vec![target("/t", Bytes::gib(9))])];
-        let request = Request {
-            run_id: "r",
-            spec: &spec,
-            scale: Scale::FULL,
-            existing: false,
-            destroy_data: &[],
-            hosts: &hosts,
-        };
-        plan(&request).expect("a plan").hosts.remove(0)
+        plan(&any::request(&spec, &hosts)).expect("a plan").hosts.remove(0)
     };
     let whole = one_host(THREE, Bytes::gib(9)).expect("a plan");
     let patience = whole.hosts[0].engine.patience;

@@ -4,7 +4,7 @@ use crate::{
     ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, StagesSpec, Verify, WorkloadSpec,
     Zones,
 };
-use form::{Auto, Count, Problem, Span, place};
+use form::{Auto, Count, Problem, Problems};
 use model::Percent;
 use model::choices::{Access, Backend};
 use model::plan::ZoneRules;
@@ -20,10 +20,7 @@ pub(crate) struct Beside<'a> {
 
 /// How the work of this workload keeps to zones, if it does.
 pub(crate) fn rules(workload: &WorkloadSpec) -> Option<ZoneRules> {
-    let size = match workload.zone_size.value {
-        Auto::Fixed(size) => size,
-        Auto::Auto => Bytes(0),
-    };
+    let size = workload.zone_size.value.fixed().unwrap_or_default();
     let count = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     (workload.zones.value == Zones::Device).then(|| ZoneRules {
         size,
@@ -36,7 +33,7 @@ pub(crate) fn rules(workload: &WorkloadSpec) -> Option<ZoneRules> {
 }
 
 /// Complains about zones that no device has, and about what does not go with zones.
-pub(crate) fn check(beside: &Beside<'_>, points: &[PointSpec], problems: &mut Vec<Problem>) {
+pub(crate) fn check(beside: &Beside<'_>, points: &[PointSpec], problems: &mut Problems) {
     for workload in points.iter().flat_map(|point| &point.workloads) {
         match workload.zones.value {
             Zones::Ignored => idle(workload, problems),
@@ -50,26 +47,24 @@ pub(crate) fn check(beside: &Beside<'_>, points: &[PointSpec], problems: &mut Ve
 }
 
 /// Fields of zones where there are none.
-fn idle(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
-    let given: [(&str, &Option<Span>); 6] = [
-        ("zone_size", &workload.zone_size.span),
-        ("open_zones", &workload.open_zones.span),
-        ("worker_open_zones", &workload.worker_open_zones.span),
-        ("zone_reset_threshold", &workload.zone_reset_threshold.span),
-        ("zone_reset_frequency", &workload.zone_reset_frequency.span),
-        ("unwritten_reads", &workload.unwritten_reads.span),
+fn idle(workload: &WorkloadSpec, problems: &mut Problems) {
+    let of_zones = [
+        "zone_size",
+        "open_zones",
+        "worker_open_zones",
+        "zone_reset_threshold",
+        "zone_reset_frequency",
+        "unwritten_reads",
     ];
-    for (name, span) in given {
-        if let Some(span) = span {
-            let message = format!("`{name}` means nothing where zones are ignored");
-            let remedy = "add zones = \"device\", or leave it out";
-            problems.push(Problem::new(span.clone(), message, remedy));
-        }
+    for (name, span) in workload.given_of(&of_zones) {
+        let message = format!("`{name}` means nothing where zones are ignored");
+        let remedy = "add zones = \"device\", or leave it out";
+        problems.push(Problem::new(span, message, remedy));
     }
 }
 
 /// Zones are gone through in order or at random, and in no other way.
-fn order(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
+fn order(workload: &WorkloadSpec, problems: &mut Problems) {
     let is_mixed = |share: Percent| share > Percent::ZERO && share < Percent::ALL;
     let partly = matches!(workload.random.value, Auto::Fixed(share) if is_mixed(share));
     let is_fixed = |given: Auto<Bytes>| given != Auto::Auto;
@@ -84,41 +79,41 @@ fn order(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
     if let Some((_, name)) = is_odd.into_iter().find(|(is_odd, _)| *is_odd) {
         let message = format!("zones are loaded in order or at random, which `{name}` is not");
         let remedy = format!("leave out {name}, or zones");
-        problems.push(Problem::new(place(&workload.zones), message, remedy));
+        problems.push(workload.zones.wrong(message, remedy));
     }
     if is_mixed(workload.trim.value) {
         let message = "a trim resets a whole zone, and has no share among other requests";
         let remedy = "write trim = \"100%\" in a workload of its own, and bind both with share";
-        problems.push(Problem::new(place(&workload.trim), message, remedy));
+        problems.push(workload.trim.wrong(message, remedy));
     }
 }
 
-fn sizes(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
+fn sizes(workload: &WorkloadSpec, problems: &mut Problems) {
     let Auto::Fixed(zone) = workload.zone_size.value else { return };
     if !(512..=1 << 50).contains(&zone.0) || !zone.0.is_multiple_of(512) {
         let message = format!("a zone of {zone} is out of range");
         let remedy = "write a multiple of 512 bytes";
-        problems.push(Problem::new(place(&workload.zone_size), message, remedy));
+        problems.push(workload.zone_size.wrong(message, remedy));
     }
     let largest = workload.sizes().max().unwrap_or_default();
     if largest > zone {
         let message = format!("a block of {largest} is larger than a zone of {zone}");
-        problems.push(Problem::new(place(&workload.zone_size), message, "write smaller blocks"));
+        problems.push(workload.zone_size.wrong(message, "write smaller blocks"));
     }
     let trims = workload.trim.value == Percent::ALL;
     if trims && workload.sizes().any(|size| size != zone) {
         let message = "a trim resets a whole zone, so its block has the size of one";
         let remedy = format!("write block_size = \"{zone}\"");
-        problems.push(Problem::new(place(&workload.block_size), message, remedy));
+        problems.push(workload.block_size.wrong(message, remedy));
     }
 }
 
 /// What other tables have that zones do not allow.
-fn tables(workload: &WorkloadSpec, beside: &Beside<'_>, problems: &mut Vec<Problem>) {
+fn tables(workload: &WorkloadSpec, beside: &Beside<'_>, problems: &mut Problems) {
     let Beside { stages, layout, engine, contents } = beside;
     let mut put = |is_odd: bool, message: &str, remedy: &str| {
         if is_odd {
-            problems.push(Problem::new(place(&workload.zones), message, remedy));
+            problems.push(workload.zones.wrong(message, remedy));
         }
     };
     put(

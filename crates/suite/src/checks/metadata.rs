@@ -1,12 +1,13 @@
 //! What a metadata workload consists of, and whether it goes together.
 
+use super::population;
+use super::table::add;
 use crate::operations::{Operation, Operations, word};
-use crate::population;
 use crate::{
     ContentsSpec, EngineSpec, LayoutKind, LayoutSpec, PointSpec, StagesSpec, TreeSpec, Verify,
     WorkloadKind, WorkloadSpec,
 };
-use form::{Auto, Problem, place};
+use form::{Auto, Problem, Problems};
 use model::choices::Backend;
 use model::metadata::{MOST_DEPTH, MOST_FILES, MOST_SIZE};
 use model::op::Op;
@@ -35,7 +36,7 @@ pub(crate) fn check(
     stages: &StagesSpec,
     engine: &EngineSpec,
     points: &[PointSpec],
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     check_tree(tree, problems);
     let is_tree = layout.kind.value == LayoutKind::Tree;
@@ -48,17 +49,13 @@ pub(crate) fn check(
             if workload.kind.value == WorkloadKind::Metadata && point.workloads.len() > 1 {
                 let message = "operations on files run by themselves, not at the same time as \
                                other workloads";
-                problems.push(Problem::new(place(&workload.group), message, "leave out group"));
+                problems.push(workload.group.wrong(message, "leave out group"));
             }
         }
     }
     if is_tree && engine.backend.value == Backend::Null {
         let message = "the null backend sends nothing, so there would be no files";
-        problems.push(Problem::new(
-            place(&engine.backend),
-            message,
-            "leave out backend, or kind = \"tree\"",
-        ));
+        problems.push(engine.backend.wrong(message, "leave out backend, or kind = \"tree\""));
     }
     check_order(points, problems);
 }
@@ -69,13 +66,13 @@ pub(crate) fn check_contents(
     layout: &LayoutSpec,
     contents: &ContentsSpec,
     points: &[PointSpec],
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     if layout.kind.value != LayoutKind::Tree || contents.verify.value == Verify::No {
         return;
     }
     let mut refuse = |message: &str, remedy: &str| {
-        problems.push(Problem::new(place(&contents.verify), message, remedy));
+        problems.push(contents.verify.wrong(message, remedy));
     };
     let operations = points
         .iter()
@@ -97,83 +94,103 @@ pub(crate) fn check_contents(
 
 /// Complains about values that a tree cannot have. Fields that are still to be computed stand at
 /// their defaults, which are good.
-pub(crate) fn check_tree(tree: &TreeSpec, problems: &mut Vec<Problem>) {
-    let mut ask = |good: bool, span, message: String, remedy: String| {
-        if !good {
-            problems.push(Problem::new(span, message, remedy));
-        }
-    };
-    let (files, size) = (&tree.files, &tree.size);
-    let remedy = format!("write a whole number from 1 to {MOST_FILES}");
-    ask(
-        (1..=MOST_FILES).contains(&files.value.0),
-        place(files),
-        format!("{} files make no tree", files.value),
-        remedy,
+pub(crate) fn check_tree(tree: &TreeSpec, problems: &mut Problems) {
+    let TreeSpec { files, size, sizes, per_directory, fan_out, depth, .. } = tree;
+    let count = format!("write a whole number from 1 to {MOST_FILES}");
+    let smaller = format!(
+        "write at most {MOST_SIZE}, or read and write blocks of larger files with kind = \"files\""
     );
-    ask(
-        size.value <= MOST_SIZE,
-        place(size),
-        format!("a file of {} is out of range", size.value),
-        format!(
-            "write at most {MOST_SIZE}, or read and write blocks of larger files with kind = \
-             \"files\""
-        ),
+    let several = |size| format!("a file of {size} is out of range");
+    add(
+        problems,
+        [
+            (
+                !(1..=MOST_FILES).contains(&files.value.0),
+                files.wrong(format!("{} files make no tree", files.value), count),
+            ),
+            (size.value > MOST_SIZE, size.wrong(several(size.value), smaller)),
+        ],
     );
-    if let Auto::Fixed(sizes) = &tree.sizes.value {
-        let largest = sizes.largest();
-        let remedy = format!("write sizes of at most {MOST_SIZE}");
-        ask(
-            largest <= MOST_SIZE,
-            place(&tree.sizes),
-            format!("a file of {largest} is out of range"),
-            remedy,
+    if let Auto::Fixed(mix) = &sizes.value {
+        let (largest, remedy) = (mix.largest(), format!("write sizes of at most {MOST_SIZE}"));
+        let both = "files have one size or several";
+        add(
+            problems,
+            [
+                (largest > MOST_SIZE, sizes.wrong(several(largest), remedy)),
+                (size.span.is_some(), sizes.wrong(both, "leave out size, or sizes")),
+            ],
         );
-        let message = "files have one size or several".to_owned();
-        ask(size.span.is_none(), place(&tree.sizes), message, "leave out size, or sizes".into());
     }
-    let each = &tree.per_directory;
-    ask(
-        each.value.0 > 0,
-        place(each),
-        "no file in any directory".into(),
-        "write at least 1".into(),
-    );
-    let fan_out = &tree.fan_out;
-    ask(
-        fan_out.value.0 > 0,
-        place(fan_out),
-        "no directory in any directory".into(),
-        "write at least 1".into(),
-    );
-    let depth = &tree.depth;
-    let remedy = format!("write 0 to {MOST_DEPTH}");
     let levels = format!("{} levels of directories are too many", depth.value);
-    ask(depth.value.0 <= u64::from(MOST_DEPTH), place(depth), levels, remedy);
+    add(
+        problems,
+        [
+            (
+                per_directory.value.0 == 0,
+                per_directory.wrong("no file in any directory", "write at least 1"),
+            ),
+            (
+                fan_out.value.0 == 0,
+                fan_out.wrong("no directory in any directory", "write at least 1"),
+            ),
+            (
+                depth.value.0 > u64::from(MOST_DEPTH),
+                depth.wrong(levels, format!("write 0 to {MOST_DEPTH}")),
+            ),
+        ],
+    );
 }
 
 /// An amount of blocks is none of files.
-fn check_stages(stages: &StagesSpec, problems: &mut Vec<Problem>) {
-    let fields = [
-        ("amount", &stages.amount.span),
-        ("stonewall", &stages.stonewall.span),
-        ("count_fsync", &stages.count_fsync.span),
-        ("count_close", &stages.count_close.span),
-    ];
-    for (name, span) in fields {
-        if let Some(span) = span {
-            let message =
-                format!("`{name}` means nothing to a tree: every operation goes to all files once");
-            problems.push(Problem::new(
-                span.clone(),
-                message,
-                "leave it out; workloads of metadata have fsync and close",
-            ));
-        }
+fn check_stages(stages: &StagesSpec, problems: &mut Problems) {
+    for (name, span) in stages.given_of(&["amount", "stonewall", "count_fsync", "count_close"]) {
+        let message =
+            format!("`{name}` means nothing to a tree: every operation goes to all files once");
+        let remedy = "leave it out; workloads of metadata have fsync and close";
+        problems.push(Problem::new(span, message, remedy));
     }
 }
 
-fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Problem>) {
+/// Fields of workloads that read and write blocks, of those of files, and of those with a pace.
+const OF_BLOCKS: [&str; 31] = [
+    "block_size",
+    "write_block_size",
+    "trim",
+    "trim_as",
+    "read",
+    "access",
+    "random",
+    "skew",
+    "hot_spots",
+    "align",
+    "stride",
+    "run",
+    "backward",
+    "sharing",
+    "segments",
+    "streams",
+    "range",
+    "depth",
+    "fsync_every",
+    "dsync",
+    "priority",
+    "share",
+    "sequence",
+    "sequence_advances",
+    "zones",
+    "zone_size",
+    "open_zones",
+    "worker_open_zones",
+    "zone_reset_threshold",
+    "zone_reset_frequency",
+    "unwritten_reads",
+];
+const OF_FILES: [&str; 7] =
+    ["operations", "fill", "append", "file_order", "other", "fsync", "close"];
+const OF_PACE: [&str; 5] = ["rate", "rate_of", "arrivals", "think", "burst"];
+
+fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Problems) {
     let is_metadata = workload.kind.value == WorkloadKind::Metadata;
     if is_metadata != is_tree {
         let (message, remedy) = if is_metadata {
@@ -184,70 +201,29 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Vec<Pro
                 "write kind = \"metadata\", or [layout] kind = \"files\"",
             )
         };
-        problems.push(Problem::new(place(&workload.kind), message, remedy));
+        problems.push(workload.kind.wrong(message, remedy));
     }
-    macro_rules! given {
-        ($($field:ident),*) => { [$((stringify!($field), &workload.$field.span)),*] };
-    }
-    let of_blocks = given!(
-        block_size,
-        write_block_size,
-        trim,
-        trim_as,
-        read,
-        access,
-        random,
-        skew,
-        hot_spots,
-        align,
-        stride,
-        run,
-        backward,
-        sharing,
-        segments,
-        streams,
-        range,
-        depth,
-        fsync_every,
-        dsync,
-        priority,
-        share,
-        sequence,
-        sequence_advances,
-        zones,
-        zone_size,
-        open_zones,
-        worker_open_zones,
-        zone_reset_threshold,
-        zone_reset_frequency,
-        unwritten_reads
-    );
-    let of_files = given!(operations, fill, append, file_order, other, fsync, close);
-    let of_pace = given!(rate, rate_of, arrivals, think, burst);
     let is_living = |operation: &Operation| operation.is_living();
     let operations = &workload.operations.value.0;
     let has_pace = !is_metadata || operations.iter().all(is_living);
     if is_metadata {
         population::check(workload, operations.iter().any(is_living), problems);
     }
-    let (foreign, remedy) = if is_metadata {
-        (of_blocks.as_slice(), "leave it out; [tree] says how large files are")
-    } else {
-        (of_files.as_slice(), "leave it out, or write kind = \"metadata\"")
+    let (foreign, remedy) = match is_metadata {
+        true => (&OF_BLOCKS[..], "leave it out; [tree] says how large files are"),
+        false => (&OF_FILES[..], "leave it out, or write kind = \"metadata\""),
     };
-    let of_pace = if has_pace { &[][..] } else { of_pace.as_slice() };
-    for (name, span) in foreign.iter().chain(of_pace) {
-        if let Some(span) = span {
-            let message =
-                format!("`{name}` means nothing to a workload of kind \"{}\"", workload.kind.value);
-            problems.push(Problem::new(span.clone(), message, remedy));
-        }
+    let of_pace = if has_pace { &[][..] } else { &OF_PACE[..] };
+    for (name, span) in [workload.given_of(foreign), workload.given_of(of_pace)].concat() {
+        let message =
+            format!("`{name}` means nothing to a workload of kind \"{}\"", workload.kind.value);
+        problems.push(Problem::new(span, message, remedy));
     }
 }
 
 /// Follows what is there through all operations of all points: a file that is there cannot be
 /// created, one that is not cannot be touched.
-fn check_order(points: &[PointSpec], problems: &mut Vec<Problem>) {
+fn check_order(points: &[PointSpec], problems: &mut Problems) {
     let (mut files, mut directories) = (false, false);
     let workloads = points.iter().flat_map(|point| &point.workloads);
     for workload in workloads.filter(|workload| workload.kind.value == WorkloadKind::Metadata) {
@@ -274,7 +250,7 @@ fn check_order(points: &[PointSpec], problems: &mut Vec<Problem>) {
                 let message = format!("{}: {what}", word(op));
                 let remedy = "begin a list with \"create\" and end it with \"remove\" (\"mkdir\" \
                               and \"rmdir\")";
-                problems.push(Problem::new(place(&workload.operations), message, remedy));
+                problems.push(workload.operations.wrong(message, remedy));
                 // One slip makes all that follows wrong.
                 told = true;
             }

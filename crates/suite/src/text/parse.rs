@@ -5,13 +5,12 @@
 //! sweep, like `--set`, puts other values into the tree and reads it again, so that every field of
 //! a workload can be an axis without a line of code of its own.
 
-use crate::check::{
+use crate::checks::table::{
     check_clients, check_curves, check_engine, check_fleet, check_keep, check_objective,
     check_points, check_rate_shares, check_shares, check_stages, check_trims,
 };
 use crate::curve_file::{self, Files};
 use crate::sections::TABLES;
-use crate::spec::Common;
 use crate::sweep::Sweep;
 use crate::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutKind, LayoutSpec,
@@ -21,8 +20,8 @@ use crate::{
 };
 use form::arithmetic::Name;
 use form::{
-    MAX_TEXT, Node, Override, Problem, ProblemKind, Reader, Sources, Span, SpecErrors, Table,
-    Value, tree,
+    MAX_TEXT, Node, Override, Problem, ProblemKind, Problems, Reader, Sources, Span, SpecErrors,
+    Table, Value, tree,
 };
 
 /// The names that arithmetic in a field of a workload may ask for: of workers and depth, those that
@@ -113,12 +112,7 @@ impl Spec {
         Err(SpecErrors { sources, problems })
     }
 
-    /// The suite with its scenarios.
-    fn read_all(
-        root: &mut Table,
-        mut sets: Vec<overrides::Set>,
-        problems: &mut Vec<Problem>,
-    ) -> Spec {
+    fn read_all(root: &mut Table, mut sets: Vec<overrides::Set>, problems: &mut Problems) -> Spec {
         sets.retain(|set| !set.put_into_scenario(root));
         let derived = scenario::derive(root, &sets, problems);
         if derived.is_empty() {
@@ -129,9 +123,9 @@ impl Spec {
             root.entries.retain(|entry| entry.key != "scenario");
             let (common, scenario) = read_one(root, false, problems);
             event::check_scenarios(&common.events, &[], problems);
-            return Spec::new(common, vec![scenario]);
+            return common.of(vec![scenario]);
         }
-        let mut read: Vec<(Common, Scenario)> =
+        let mut read: Vec<(Spec, Scenario)> =
             derived.into_iter().map(|derived| read_derived(derived, problems)).collect();
         let points: usize = read.iter().map(|(_, scenario)| scenario.points.len()).sum();
         if points > sweep::MAX_POINTS {
@@ -150,12 +144,12 @@ impl Spec {
         // Those of the run, which scenarios without targets of their own have.
         common.targets = placement::read_targets(root, &common.labels, problems);
         let others = read.into_iter().map(|(_, scenario)| scenario);
-        Spec::new(common, std::iter::once(first).chain(others).collect())
+        common.of(std::iter::once(first).chain(others).collect())
     }
 }
 
 /// A named scenario, from the tree of its own suite.
-fn read_derived(derived: scenario::Derived, problems: &mut Vec<Problem>) -> (Common, Scenario) {
+fn read_derived(derived: scenario::Derived, problems: &mut Problems) -> (Spec, Scenario) {
     let scenario::Derived { name, has_own_targets, simulate, too_long_to_simulate, root } = derived;
     // What is to be checked may be said for all scenarios at once, although the files of some
     // cannot be.
@@ -167,11 +161,7 @@ fn read_derived(derived: scenario::Derived, problems: &mut Vec<Problem>) -> (Com
 }
 
 /// A suite without `[[scenario]]`: its only scenario, and the rest.
-fn read_one(
-    root: &Table,
-    is_one_of_several: bool,
-    problems: &mut Vec<Problem>,
-) -> (Common, Scenario) {
+fn read_one(root: &Table, is_one_of_several: bool, problems: &mut Problems) -> (Spec, Scenario) {
     let mut reader = sections::reader(root, 0..0, problems);
     let sections = sections::SECTIONS.iter().map(|(name, _)| *name);
     reader.allow(
@@ -228,8 +218,20 @@ fn read_one(
     // of a point stay together in any order.
     let points = points.into_iter().flat_map(metadata::one_by_one).collect();
     let order = sweep.order();
-    let common =
-        Common { suite, fleet, keep, clients, vms, objective, labels, targets, events, order };
+    let common = Spec {
+        suite,
+        fleet,
+        keep,
+        clients,
+        vms,
+        objective,
+        labels,
+        targets,
+        events,
+        order,
+        sources: Sources::default(),
+        scenarios: Vec::new(),
+    };
     let scenario = Scenario {
         name: None,
         own_targets: None,
@@ -251,7 +253,7 @@ fn read_one(
 fn read_table<T>(
     root: &Table,
     key: &str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
     read: fn(&mut Reader<'_>) -> T,
 ) -> T {
     let mut reader = Reader::of_table(root, key, problems).with_tables(&TABLES);
@@ -271,13 +273,12 @@ fn read_points(
     layout: &LayoutSpec,
     tree: &TreeSpec,
     sweep: &Sweep,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> Vec<PointSpec> {
     let workloads: &[Node] = match root.get("workload") {
         Some(Node { value: Value::Array(workloads), .. }) => workloads,
         Some(node) => {
-            problems.push(Problem::new(
-                node.span.clone(),
+            problems.push(node.wrong(
                 "the workloads are not a list of tables",
                 "write `[[workload]]`, with two brackets, above each workload",
             ));
@@ -325,7 +326,7 @@ fn read_layout(
     layout: &LayoutSpec,
     sweep: &Sweep,
     combination: usize,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> LayoutSpec {
     let values = sweep.values_of_layout(combination);
     if values.is_empty() {
@@ -345,16 +346,12 @@ fn read_layout(
 }
 
 /// The tables of workloads that run at the same time, in the order of their first ones.
-fn groups<'a>(workloads: &'a [Node], problems: &mut Vec<Problem>) -> Vec<Vec<(&'a Table, Span)>> {
+fn groups<'a>(workloads: &'a [Node], problems: &mut Problems) -> Vec<Vec<(&'a Table, Span)>> {
     let mut groups: Vec<(String, Vec<(&Table, Span)>)> = Vec::new();
     for node in workloads {
         let Value::Table(table) = &node.value else {
             let message = format!("expected a table, found {}", node.kind());
-            problems.push(Problem::new(
-                node.span.clone(),
-                message,
-                "write `[[workload]]` above its fields",
-            ));
+            problems.push(node.wrong(message, "write `[[workload]]` above its fields"));
             continue;
         };
         let word = match table.get("group") {
@@ -375,7 +372,7 @@ fn read_workload(
     span: Span,
     sweep: &Sweep,
     combination: usize,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> WorkloadSpec {
     let name = name_of(table);
     let mut table = table.clone();

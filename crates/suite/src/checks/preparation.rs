@@ -2,7 +2,7 @@
 
 use crate::fields::{ContentsSpec, LayoutSpec, StagesSpec};
 use crate::{LayoutKind, PrepareOrder, Verify};
-use form::{Auto, Problem, place};
+use form::{Auto, Problems};
 use model::units::{Bytes, Percent};
 
 /// Below this spare, no drive works.
@@ -42,25 +42,25 @@ pub(crate) fn check(
     stages: &StagesSpec,
     layout: &LayoutSpec,
     contents: &ContentsSpec,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     if let Auto::Fixed(block) = stages.prepare_block.value
         && (!(4096..=64 << 20).contains(&block.0) || !block.0.is_multiple_of(4096))
     {
         let message = format!("a prepare_block of {block} is out of range");
         let remedy = "write a multiple of 4KiB, at most 64MiB";
-        problems.push(Problem::new(place(&stages.prepare_block), message, remedy));
+        problems.push(stages.prepare_block.wrong(message, remedy));
     }
     if stages.purge.value && layout.kind.value == LayoutKind::Tree {
         let message = "small files come and go: there is no layout to purge";
-        problems.push(Problem::new(place(&stages.purge), message, "leave out purge"));
+        problems.push(stages.purge.wrong(message, "leave out purge"));
     }
     if stages.prepare_order.value == PrepareOrder::Aged {
         check_aged(stages, layout, contents, problems);
     } else if let Auto::Fixed(_) = stages.spare.value {
         let message = "a spare means nothing where `prepare` writes in order";
         let remedy = "add prepare_order = \"aged\", or leave it out";
-        problems.push(Problem::new(place(&stages.spare), message, remedy));
+        problems.push(stages.spare.wrong(message, remedy));
     }
 }
 
@@ -68,10 +68,10 @@ fn check_aged(
     stages: &StagesSpec,
     layout: &LayoutSpec,
     contents: &ContentsSpec,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     let mut put = |message: &str, remedy: &str| {
-        problems.push(Problem::new(place(&stages.prepare_order), message, remedy));
+        problems.push(stages.prepare_order.wrong(message, remedy));
     };
     if stages.spare.value == Auto::Auto {
         put(
@@ -96,7 +96,7 @@ fn check_aged(
         && !(LEAST_SPARE..=Percent::ALL).contains(&spare)
     {
         let message = format!("a spare of {spare} is out of range");
-        problems.push(Problem::new(place(&stages.spare), message, "write 1% to 100%"));
+        problems.push(stages.spare.wrong(message, "write 1% to 100%"));
     }
 }
 

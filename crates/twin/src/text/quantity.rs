@@ -15,7 +15,6 @@ pub(crate) fn parse_ns(text: &str) -> Result<u64, String> {
     text.parse::<Nanos>().map(|ns| ns.0).map_err(|error| told(text, &error))
 }
 
-/// A size in bytes.
 pub(crate) fn parse_bytes(text: &str) -> Result<Bytes, String> {
     text.parse::<Bytes>().map_err(|error| told(text, &error))
 }

@@ -481,7 +481,6 @@ impl Fleet {
     }
 }
 
-/// What became of an action.
 enum Done {
     Yes,
     /// And something follows from it.

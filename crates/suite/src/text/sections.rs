@@ -5,7 +5,7 @@ use crate::fields::{
     ClientsSpec, ContentsSpec, EngineSpec, FleetSpec, KeepSpec, LayoutSpec, ObjectiveSpec,
     StagesSpec, TreeSpec, VmsSpec, WorkloadSpec,
 };
-use form::{Problem, Reader, Span, Table, other_names};
+use form::{Problems, Reader, Span, Table, other_names};
 
 /// The tables of which a suite has one each, and their keys.
 pub(crate) const SECTIONS: [(&str, &[&str]); 10] = [
@@ -33,11 +33,7 @@ pub(crate) const TABLES: [(&str, &[&str]); SECTIONS.len() + 1] = {
 };
 
 /// A reader of a table of a suite, which knows the others.
-pub(crate) fn reader<'a>(
-    table: &'a Table,
-    span: Span,
-    problems: &'a mut Vec<Problem>,
-) -> Reader<'a> {
+pub(crate) fn reader<'a>(table: &'a Table, span: Span, problems: &'a mut Problems) -> Reader<'a> {
     Reader::new(table, span, problems).with_tables(&TABLES)
 }
 

@@ -6,10 +6,10 @@ pub(crate) mod tests;
 
 pub use making::{Needs, Order, begin_on_nodes, needs, up};
 
-use crate::Problem;
 use crate::places::{self, Places};
 use crate::provider::{Acted, Machine, Provider};
 use crate::record::{self, Deployment, Ground};
+use crate::{Outcome, Problem};
 use crate::{providers, tool};
 use model::machines::MachineAct;
 use rustix::fs::{FlockOperation, flock};
@@ -34,17 +34,14 @@ impl Held {
     ///
     /// # Errors
     /// What could not be removed; [`down`] can be tried again.
-    pub fn remove(self, provider: &dyn Provider) -> Result<(), Problem> {
+    pub fn remove(self, provider: &dyn Provider) -> Outcome {
         let removed = take_down(provider, &self.deployment);
         drop(self.lock);
         removed
     }
 
     /// Forgets machines of nodes, once each node has removed its own.
-    ///
-    /// # Errors
-    /// The record cannot be removed.
-    pub(crate) fn forget(self) -> Result<(), Problem> {
+    pub(crate) fn forget(self) -> Outcome {
         let removed = remove_folder(&self.deployment.folder);
         drop(self.lock);
         removed
@@ -65,7 +62,7 @@ pub struct Done {
 ///
 /// # Errors
 /// There are none of the name, somebody holds them, or what could not be removed.
-pub fn down(places: &Places, name: &str) -> Result<(), Problem> {
+pub fn down(places: &Places, name: &str) -> Outcome {
     match hold(places, name)? {
         Some(held) => match providers::of(&held.deployment) {
             Some(provider) => held.remove(&*provider),
@@ -86,7 +83,7 @@ pub fn act(
     machines: &[String],
     act: MachineAct,
     to: Option<&str>,
-) -> Result<Vec<Done>, Problem> {
+) -> Outcome<Vec<Done>> {
     let unknown = || Problem::Unknown { name: name.to_owned() };
     let mut found = find(places, name)?.ok_or_else(unknown)?;
     let provider = providers::of(&found).ok_or_else(unknown)?;
@@ -104,8 +101,7 @@ pub fn act(
     done.collect()
 }
 
-/// The machines of these names, or all.
-fn chosen(found: &Deployment, names: &[String]) -> Result<Vec<Machine>, Problem> {
+fn chosen(found: &Deployment, names: &[String]) -> Outcome<Vec<Machine>> {
     if names.is_empty() {
         return Ok(found.machines.clone());
     }
@@ -117,11 +113,7 @@ fn chosen(found: &Deployment, names: &[String]) -> Result<Vec<Machine>, Problem>
 }
 
 /// Puts the pool to which disks move on record before any of them does.
-fn remember_pool(
-    provider: &dyn Provider,
-    found: &mut Deployment,
-    to: Option<&str>,
-) -> Result<(), Problem> {
+fn remember_pool(provider: &dyn Provider, found: &mut Deployment, to: Option<&str>) -> Outcome {
     let room = provider.room(to, &found.folder)?;
     change_record(found, |found| match (&mut found.ground, room.ground) {
         (Ground::Folders(known), Ground::Folders(new)) => add_new(known, new),
@@ -132,19 +124,19 @@ fn remember_pool(
 }
 
 /// Puts the node to which machines migrate on record before any of them does.
-fn remember_node(found: &mut Deployment, to: Option<&str>) -> Result<(), Problem> {
+fn remember_node(found: &mut Deployment, to: Option<&str>) -> Outcome {
     let to = to.unwrap_or_default();
     if !matches!(found.ground, Ground::Pools { .. }) {
-        return Err(Problem::Unfit {
-            what: "only machines of libvirt move to another node while they run".to_owned(),
-            remedy: "make them with --provider libvirt".to_owned(),
-        });
+        return Err(Problem::unfit(
+            "only machines of libvirt move to another node while they run",
+            "make them with --provider libvirt",
+        ));
     }
     if !to.contains("://") || to.starts_with('-') {
-        return Err(Problem::Unfit {
-            what: format!("`{}` is no address of a libvirt", to.escape_debug()),
-            remedy: "write one such as qemu+ssh://host/system".to_owned(),
-        });
+        return Err(Problem::unfit(
+            format!("`{}` is no address of a libvirt", to.escape_debug()),
+            "write one such as qemu+ssh://host/system",
+        ));
     }
     change_record(found, |found| {
         if let Ground::Pools { connect, others, .. } = &mut found.ground
@@ -160,7 +152,7 @@ fn remember_node(found: &mut Deployment, to: Option<&str>) -> Result<(), Problem
 pub(crate) fn change_record(
     known: &mut Deployment,
     change: impl FnOnce(&mut Deployment),
-) -> Result<(), Problem> {
+) -> Outcome {
     let state = known.folder.parent().unwrap_or(&known.folder);
     let cannot = |error: std::io::Error| Problem::file("lock", state, &error);
     let file = File::open(state).map_err(cannot)?;
@@ -186,7 +178,7 @@ fn add_new<T: PartialEq>(known: &mut Vec<T>, new: Vec<T>) {
 ///
 /// # Errors
 /// There are none of the name, or somebody holds them.
-pub fn hold(places: &Places, name: &str) -> Result<Option<Held>, Problem> {
+pub fn hold(places: &Places, name: &str) -> Outcome<Option<Held>> {
     let folder = places.state.join(name);
     if !record::is_plain(name) || folder.symlink_metadata().is_err() {
         return Err(Problem::Unknown { name: name.to_owned() });
@@ -201,7 +193,7 @@ pub fn hold(places: &Places, name: &str) -> Result<Option<Held>, Problem> {
 ///
 /// # Errors
 /// There is nothing of the name, or it is not ours.
-pub fn find(places: &Places, name: &str) -> Result<Option<Deployment>, Problem> {
+pub fn find(places: &Places, name: &str) -> Outcome<Option<Deployment>> {
     let folder = places.state.join(name);
     if !record::is_plain(name) || folder.symlink_metadata().is_err() {
         return Err(Problem::Unknown { name: name.to_owned() });
@@ -213,7 +205,7 @@ pub fn find(places: &Places, name: &str) -> Result<Option<Deployment>, Problem> 
 ///
 /// # Errors
 /// There is no record of ours.
-pub fn of_folder(folder: &Path) -> Result<Option<Deployment>, Problem> {
+pub fn of_folder(folder: &Path) -> Outcome<Option<Deployment>> {
     Deployment::read(folder)
 }
 
@@ -221,7 +213,7 @@ pub fn of_folder(folder: &Path) -> Result<Option<Deployment>, Problem> {
 ///
 /// # Errors
 /// The state folder cannot be read, or is not ours.
-pub fn names(places: &Places) -> Result<Vec<String>, Problem> {
+pub fn names(places: &Places) -> Outcome<Vec<String>> {
     let state = &places.state;
     if state.symlink_metadata().is_err() {
         return Ok(Vec::new());
@@ -236,7 +228,7 @@ pub fn names(places: &Places) -> Result<Vec<String>, Problem> {
 }
 
 /// Everything in the reverse order of its making; the record goes last.
-pub(crate) fn take_down(provider: &dyn Provider, deployment: &Deployment) -> Result<(), Problem> {
+pub(crate) fn take_down(provider: &dyn Provider, deployment: &Deployment) -> Outcome {
     // What a hypervisor was asked for and did not do yet would come behind the removal.
     if let Some(pid) = tool::settle(&deployment.folder, SETTLED) {
         return Err(Problem::StillWorking { name: deployment.name.clone(), pid });
@@ -251,13 +243,13 @@ pub(crate) fn take_down(provider: &dyn Provider, deployment: &Deployment) -> Res
 }
 
 /// Removes the folder of a record, with the record.
-fn remove_folder(folder: &Path) -> Result<(), Problem> {
+fn remove_folder(folder: &Path) -> Outcome {
     remove_file(&folder.join(record::PART))?;
     remove_file(&folder.join(record::FILE))?;
     fs::remove_dir(folder).map_err(|error| Problem::file("remove", folder, &error))
 }
 
-fn remove_file(path: &Path) -> Result<(), Problem> {
+fn remove_file(path: &Path) -> Outcome {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(Problem::file("remove", path, &error))
@@ -279,7 +271,7 @@ impl Drop for Lock {
 }
 
 /// Holds a folder, if nobody else does.
-pub(crate) fn lock(folder: &Path, name: &str) -> Result<Lock, Problem> {
+pub(crate) fn lock(folder: &Path, name: &str) -> Outcome<Lock> {
     let file = File::open(folder).map_err(|error| Problem::file("read", folder, &error))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Lock(file)),

@@ -1,7 +1,7 @@
 //! Whether what `[contents]` asks for goes together.
 
 use crate::{ContentsSpec, PointSpec, Verify, WorkloadSpec};
-use form::{Auto, Given, Problem, Span, place};
+use form::{Auto, Given, Problem, Problems, Span, place};
 use model::units::{Bytes, Percent};
 
 /// Headers take the rest.
@@ -10,29 +10,22 @@ const MOST_COMPRESSIBLE_VERIFIED: Percent = Percent::of(90);
 const SECTOR: u64 = 512;
 
 /// Complains about `contents`, and about what of the workloads does not suit it.
-pub(crate) fn check(contents: &ContentsSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
+pub(crate) fn check(contents: &ContentsSpec, points: &[PointSpec], problems: &mut Problems) {
     if contents.verify.value == Verify::No {
         return;
     }
     if contents.duplicate.value > Percent::ZERO {
         let message =
             "with verify every block says where it belongs, so none can be a copy of another";
-        problems.push(Problem::new(
-            place(&contents.duplicate),
-            message,
-            "leave out duplicate, or verify",
-        ));
+        problems.push(contents.duplicate.wrong(message, "leave out duplicate, or verify"));
     }
     if contents.compressible.value > MOST_COMPRESSIBLE_VERIFIED {
         let message = format!(
             "with verify the headers alone are more than is left at {}",
             contents.compressible.value
         );
-        problems.push(Problem::new(
-            place(&contents.compressible),
-            message,
-            "write at most 90%, or leave out verify",
-        ));
+        problems
+            .push(contents.compressible.wrong(message, "write at most 90%, or leave out verify"));
     }
     points
         .iter()
@@ -41,7 +34,7 @@ pub(crate) fn check(contents: &ContentsSpec, points: &[PointSpec], problems: &mu
 }
 
 /// Complains about what of a workload does not suit verify.
-pub(crate) fn check_workload(workload: &WorkloadSpec, problems: &mut Vec<Problem>) {
+pub(crate) fn check_workload(workload: &WorkloadSpec, problems: &mut Problems) {
     if let Some((span, what, size)) = uneven(workload) {
         let message =
             format!("with verify {what} has to be a multiple of 512 bytes, and {size} is not");

@@ -6,13 +6,13 @@
 #[cfg(test)]
 mod tests;
 
-use crate::Problem;
 use crate::guest::Guest;
 use crate::inside::{FIRST_READ, kernel_line};
 use crate::provider::{Acted, Boot, Line, Machine, Node, Provider, Room, State, Volume};
 use crate::record::{Deployment, Ground, Remote};
 use crate::remote::{self, Guests, own_line};
 use crate::tool::Call;
+use crate::{Outcome, Problem};
 use model::Bytes;
 use model::machines::{HostCpu, MachineAct, ProviderKind};
 use serde::Deserialize;
@@ -23,7 +23,6 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// The version of the contract.
 const VERSION: u32 = 1;
 /// How long a question may take.
 const SHORT: Duration = Duration::from_secs(60);
@@ -50,7 +49,6 @@ pub struct UserProgram {
     short: Duration,
 }
 
-/// What is there.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct There {
@@ -96,16 +94,18 @@ impl UserProgram {
     }
 
     /// The whole path: whoever removes the machines may stand in another folder.
-    fn path(&self) -> Result<String, Problem> {
+    fn path(&self) -> Outcome<String> {
         let whole = Path::new(&self.path).canonicalize().ok();
         let whole = whole.and_then(|whole| whole.to_str().map(str::to_owned));
-        whole.ok_or_else(|| Problem::Unfit {
-            what: format!("vms.connect (`{}`) names no program", own_line(&self.path)),
-            remedy: "write the path of yours, such as \"./my-provider\"".to_owned(),
+        whole.ok_or_else(|| {
+            Problem::unfit(
+                format!("vms.connect (`{}`) names no program", own_line(&self.path)),
+                "write the path of yours, such as \"./my-provider\"",
+            )
         })
     }
 
-    fn ask<A: DeserializeOwned>(&self, word: &str, mut request: Value) -> Result<A, Problem> {
+    fn ask<A: DeserializeOwned>(&self, word: &str, mut request: Value) -> Outcome<A> {
         (request["version"], request["request"]) = (VERSION.into(), word.into());
         let path = self.path()?;
         let call = format!("{path} ({word})");
@@ -140,13 +140,13 @@ impl UserProgram {
         Err(failed(format!("its answer {why}")))
     }
 
-    fn there(&self, pool: Option<&str>) -> Result<There, Problem> {
+    fn there(&self, pool: Option<&str>) -> Outcome<There> {
         let pool = pool.unwrap_or(POOL);
         let told = self.ask("room", json!({ "pool": pool, "template": self.template }));
         told.map(|told: There| There { site: own_line(&told.site), ..told })
     }
 
-    fn told(&self, deployment: &Deployment, machine: &Machine) -> Result<Told, Problem> {
+    fn told(&self, deployment: &Deployment, machine: &Machine) -> Outcome<Told> {
         self.ask("state", json!({ "id": id(deployment, machine) }))
     }
 }
@@ -163,12 +163,12 @@ fn is_device(path: &str) -> bool {
 }
 
 impl Provider for UserProgram {
-    fn node(&self) -> Result<Node, Problem> {
+    fn node(&self) -> Outcome<Node> {
         let told = self.there(None)?;
         Ok(Node { name: told.site, memory_available: told.memory })
     }
 
-    fn room(&self, pool: Option<&str>, _: &Path) -> Result<Room, Problem> {
+    fn room(&self, pool: Option<&str>, _: &Path) -> Outcome<Room> {
         let told = self.there(pool)?;
         let (place, free) = (pool.unwrap_or(&told.site).into(), told.free);
         let ground = Ground::Remote(Remote {
@@ -182,20 +182,15 @@ impl Provider for UserProgram {
     }
 
     /// No machine of somebody else has one of our identities.
-    fn refuse_taken(&self, _: &str) -> Result<(), Problem> {
+    fn refuse_taken(&self, _: &str) -> Outcome {
         Ok(())
     }
 
-    fn prepare(&self, _: &Deployment, _: &Guest) -> Result<(), Problem> {
+    fn prepare(&self, _: &Deployment, _: &Guest) -> Outcome {
         Ok(())
     }
 
-    fn make_volume(
-        &self,
-        deployment: &Deployment,
-        volume: &Volume,
-        _: &AtomicBool,
-    ) -> Result<(), Problem> {
+    fn make_volume(&self, deployment: &Deployment, volume: &Volume, _: &AtomicBool) -> Outcome {
         let disk = json!({
             "id": volume.path.file_stem().unwrap_or_default().to_string_lossy(),
             "pool": remote::first_pool(deployment),
@@ -206,12 +201,7 @@ impl Provider for UserProgram {
         self.ask("disk", disk).map(|Done {}| ())
     }
 
-    fn start(
-        &self,
-        deployment: &Deployment,
-        machine: &Machine,
-        boot: &Boot<'_>,
-    ) -> Result<(), Problem> {
+    fn start(&self, deployment: &Deployment, machine: &Machine, boot: &Boot<'_>) -> Outcome {
         let disks = machine.disks.len();
         // All is flat, so that a shell can read it.
         let made = json!({
@@ -256,7 +246,7 @@ impl Provider for UserProgram {
         lines[lines.len().saturating_sub(CONSOLE_LINES)..].join("\n")
     }
 
-    fn line(&self, deployment: &Deployment, machine: &Machine) -> Result<Line, Problem> {
+    fn line(&self, deployment: &Deployment, machine: &Machine) -> Outcome<Line> {
         let told = self.told(deployment, machine)?;
         match self.boots_our_guest() {
             true => Ok(Line::Command(told.command)),
@@ -270,18 +260,18 @@ impl Provider for UserProgram {
         machine: &Machine,
         act: MachineAct,
         to: Option<&str>,
-    ) -> Result<Acted, Problem> {
+    ) -> Outcome<Acted> {
         let id = id(deployment, machine);
         self.ask("act", json!({ "id": id, "act": act.word(), "to": to }))
     }
 
-    fn remove(&self, deployment: &Deployment, machine: &Machine) -> Result<(), Problem> {
+    fn remove(&self, deployment: &Deployment, machine: &Machine) -> Outcome {
         remote::same_site(deployment, &self.there(None)?.site)?;
         self.ask("remove", json!({ "id": id(deployment, machine) })).map(|Done {}| ())
     }
 
     /// Disks went with their machines.
-    fn clear(&self, _: &Deployment) -> Result<(), Problem> {
+    fn clear(&self, _: &Deployment) -> Outcome {
         Ok(())
     }
 
@@ -294,7 +284,7 @@ impl Provider for UserProgram {
     }
 
     /// What is no path is left out: then it has fewer disks than were made, which is refused.
-    fn devices(&self, deployment: &Deployment, machine: &Machine) -> Result<Vec<String>, Problem> {
+    fn devices(&self, deployment: &Deployment, machine: &Machine) -> Outcome<Vec<String>> {
         let disks = match self.boots_our_guest() {
             true => Vec::new(),
             false => self.told(deployment, machine)?.disks,

@@ -1,13 +1,13 @@
 //! Whether the fields of a population of files go together.
 
 use crate::{Operation, WorkloadSpec};
-use form::{Problem, place};
+use form::{Problem, Problems};
 use model::population::{
     LEAST_FILL, MOST_APPEND, MOST_FILL, MOST_GROWTH, Population, PopulationStage,
 };
 
 /// Complains about what a population cannot have, or about its fields where there is none.
-pub(crate) fn check(workload: &WorkloadSpec, has_one: bool, problems: &mut Vec<Problem>) {
+pub(crate) fn check(workload: &WorkloadSpec, has_one: bool, problems: &mut Problems) {
     let (fill, append) = (&workload.fill, &workload.append);
     let mut refuse = |span: &Option<std::ops::Range<usize>>, message: String, remedy: &str| {
         if let Some(span) = span {
@@ -36,19 +36,11 @@ pub(crate) fn check(workload: &WorkloadSpec, has_one: bool, problems: &mut Vec<P
     }
     if !(LEAST_FILL..=MOST_FILL).contains(&fill.value) {
         let message = format!("a population on {} of its names is out of range", fill.value);
-        problems.push(Problem::new(
-            place(fill),
-            message,
-            format!("write {LEAST_FILL} to {MOST_FILL}"),
-        ));
+        problems.push(fill.wrong(message, format!("write {LEAST_FILL} to {MOST_FILL}")));
     }
     if !(1..=MOST_APPEND.0).contains(&append.value.0) {
         let message = format!("an append of {} is out of range", append.value);
-        problems.push(Problem::new(
-            place(append),
-            message,
-            format!("write 1 byte to {MOST_APPEND}"),
-        ));
+        problems.push(append.wrong(message, format!("write 1 byte to {MOST_APPEND}")));
     }
     for operation in &workload.operations.value.0 {
         let Operation::Living(mix) = operation else { continue };
@@ -61,8 +53,7 @@ pub(crate) fn check(workload: &WorkloadSpec, has_one: bool, problems: &mut Vec<P
         if population.growth() > MOST_GROWTH {
             let message =
                 format!("appends would add {} to each file on average", population.growth());
-            problems.push(Problem::new(
-                place(&workload.operations),
+            problems.push(workload.operations.wrong(
                 message,
                 format!("give `truncate` or `remove` more weight: at most {MOST_GROWTH} are added"),
             ));

@@ -1,7 +1,7 @@
 //! A disk as a file: made anew, never over another, and filled.
 
 use crate::provider::Volume;
-use crate::{Problem, qcow2};
+use crate::{Outcome, Problem, qcow2};
 use model::machines::{DiskAllocation, DiskContent};
 use model::rng::Rng;
 use rustix::fs::FallocateFlags;
@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What is written at a time, in bytes.
 const CHUNK: usize = 1 << 20;
 
-/// Makes the file of a disk.
-pub(crate) fn make(volume: &Volume, stop: &AtomicBool) -> Result<(), Problem> {
+pub(crate) fn make(volume: &Volume, stop: &AtomicBool) -> Outcome {
     let cannot = |error: io::Error| Problem::file("make the disk", &volume.path, &error);
     if let Some(base) = &volume.base {
         let name = base.file_name().unwrap_or_default().to_string_lossy();
@@ -33,13 +32,12 @@ pub(crate) fn make(volume: &Volume, stop: &AtomicBool) -> Result<(), Problem> {
     file.sync_all().map_err(cannot)
 }
 
-/// Writes the random bytes of a disk.
 pub(crate) fn fill(
     to: &mut dyn Write,
     volume: &Volume,
     stop: &AtomicBool,
     cannot: &dyn Fn(io::Error) -> Problem,
-) -> Result<(), Problem> {
+) -> Outcome {
     let mut random = Rng::new(volume.seed);
     let mut chunk = vec![0u8; CHUNK];
     let mut left = volume.size.0;

@@ -2,7 +2,7 @@
 
 use crate::fields::{StagesSpec, SweepSpec};
 use crate::{Order, PointSpec, WorkloadKind};
-use form::{Auto, Given, Problem, place};
+use form::{Auto, Given, Problems};
 use model::plan::Steady;
 use model::setting::Setting;
 use model::units::Nanos;
@@ -21,13 +21,13 @@ pub(crate) fn read(
     sweep: &SweepSpec,
     stages: &StagesSpec,
     points: &[PointSpec],
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> RoundsSpec {
     let Auto::Fixed(most) = sweep.repetitions_max.value else {
         if !sweep.track.value.is_empty() {
             let message = "nothing waits for a tracked point to be steady";
             let remedy = "add repetitions_max, such as 25, or leave it out";
-            problems.push(Problem::new(place(&sweep.track), message, remedy));
+            problems.push(sweep.track.wrong(message, remedy));
         }
         return RoundsSpec::default();
     };
@@ -41,11 +41,10 @@ fn check(
     most: u32,
     stages: &StagesSpec,
     points: &[PointSpec],
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
-    let span = || place(&sweep.repetitions_max);
     let mut put = |message: String, remedy: &str| {
-        problems.push(Problem::new(span(), message, remedy));
+        problems.push(sweep.repetitions_max.wrong(message, remedy));
     };
     if sweep.order.value != Order::Interleaved {
         let message = "points make rounds where they take turns";
@@ -74,17 +73,13 @@ fn check(
 }
 
 /// The settings of `track`, if some point has them all.
-fn tracked(
-    track: &Given<String>,
-    points: &[PointSpec],
-    problems: &mut Vec<Problem>,
-) -> Vec<Setting> {
+fn tracked(track: &Given<String>, points: &[PointSpec], problems: &mut Problems) -> Vec<Setting> {
     let mut settings = Vec::new();
     for part in track.value.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let Some((axis, value)) = part.split_once('=') else {
             let message = format!("`{part}` is no axis with a value");
             let remedy = "write axis=value, such as read=0%, with a comma between several";
-            problems.push(Problem::new(place(track), message, remedy));
+            problems.push(track.wrong(message, remedy));
             continue;
         };
         settings.push(Setting::new(axis.trim(), value.trim()));
@@ -93,7 +88,7 @@ fn tracked(
     if !settings.is_empty() && !points.is_empty() && !points.iter().any(has_all) {
         let message = format!("no point of the sweep has {}", track.value.trim());
         let remedy = "name axes of [sweep], each with one of its values";
-        problems.push(Problem::new(place(track), message, remedy));
+        problems.push(track.wrong(message, remedy));
     }
     settings
 }

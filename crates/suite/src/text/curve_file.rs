@@ -5,7 +5,7 @@
 
 mod instant;
 
-use form::{Entry, MAX_TEXT, Node, Problem, Sources, Span, Table, Value};
+use form::{Entry, MAX_TEXT, Node, Problem, Problems, Sources, Span, Table, Value};
 use instant::instant;
 use model::curve::MOST_LINES;
 use model::offered::Level;
@@ -20,7 +20,7 @@ pub(crate) fn put_in(
     table: &mut Table,
     files: Files<'_>,
     sources: &mut Sources,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     for entry in &mut table.entries {
         if entry.key == "rate" || entry.key.ends_with(".rate") {
@@ -46,7 +46,7 @@ pub(crate) fn rate(
     node: &mut Node,
     files: Files<'_>,
     sources: &mut Sources,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     if let Some(name) = csv(node) {
         match steps(&name, files, sources) {

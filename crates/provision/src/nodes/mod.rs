@@ -9,7 +9,7 @@ pub use group::{Reach, down, list, needs, on_machines, up};
 use crate::deployment::{self, Done, Order};
 use crate::provider::State;
 use crate::providers;
-use crate::{Places, Problem};
+use crate::{Outcome, Places, Problem};
 use model::Bytes;
 use model::machines::{BootTime, HostCpu, MachineAct, MachinesWanted, NodeCounts, ProviderKind};
 use serde::{Deserialize, Serialize};
@@ -183,7 +183,7 @@ fn with<T>(places: &Places, order: &NodeOrder, act: impl FnOnce(&Order<'_>) -> T
     })
 }
 
-fn needs_here(places: &Places, order: &NodeOrder) -> Result<Answer, Problem> {
+fn needs_here(places: &Places, order: &NodeOrder) -> Outcome<Answer> {
     let provider = providers::named(order.provider, &order.connect, "");
     let needs = with(places, order, |order| deployment::needs(&*provider, order))?;
     Ok(Answer::Needs(NodeNeeds {
@@ -197,7 +197,7 @@ fn needs_here(places: &Places, order: &NodeOrder) -> Result<Answer, Problem> {
     }))
 }
 
-fn up_here(places: &Places, order: &NodeOrder, stop: &AtomicBool) -> Result<Answer, Problem> {
+fn up_here(places: &Places, order: &NodeOrder, stop: &AtomicBool) -> Outcome<Answer> {
     if !crate::record::is_token(&order.token) || !crate::record::is_plain(&order.wanted.name) {
         return Err(Problem::Unknown { name: order.wanted.name.clone() });
     }
@@ -207,7 +207,7 @@ fn up_here(places: &Places, order: &NodeOrder, stop: &AtomicBool) -> Result<Answ
 }
 
 /// Refuses machines of the same name that another coordinator had made here.
-fn is_theirs(places: &Places, name: &str, token: &str) -> Result<(), Problem> {
+fn is_theirs(places: &Places, name: &str, token: &str) -> Outcome {
     match deployment::find(places, name)? {
         Some(found) if found.token != token => {
             let why = "has machines that another coordinator had made";
@@ -217,7 +217,7 @@ fn is_theirs(places: &Places, name: &str, token: &str) -> Result<(), Problem> {
     }
 }
 
-fn list_here(places: &Places, name: &str, token: &str) -> Result<Answer, Problem> {
+fn list_here(places: &Places, name: &str, token: &str) -> Outcome<Answer> {
     is_theirs(places, name, token)?;
     let found = deployment::find(places, name)?;
     let machines = found.iter().flat_map(|found| {
@@ -231,7 +231,7 @@ fn list_here(places: &Places, name: &str, token: &str) -> Result<Answer, Problem
     Ok(Answer::Listed { machines: machines.collect(), counts: counts_here() })
 }
 
-fn down_here(places: &Places, name: &str, token: &str) -> Result<Answer, Problem> {
+fn down_here(places: &Places, name: &str, token: &str) -> Outcome<Answer> {
     match is_theirs(places, name, token).and_then(|()| deployment::down(places, name)) {
         // Nothing was made here, or it is gone already.
         Ok(()) | Err(Problem::Unknown { .. }) => Ok(Answer::Gone),

@@ -65,7 +65,6 @@ fn disk_of(tree: &Tree, device: &str) -> Option<String> {
     text(&folder.parent()?.join("dev"))
 }
 
-/// Every loop device that is in use.
 fn all(tree: &Tree) -> Vec<Loop> {
     let names = tree.names("sys/block").into_iter().filter(|name| name.starts_with("loop"));
     let one = |name: String| {

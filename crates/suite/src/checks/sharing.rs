@@ -1,7 +1,7 @@
 //! Whether the layout and the workloads' ways of sharing it go together.
 
 use crate::{ContentsSpec, LayoutKind, LayoutSpec, PointSpec, Sharing, Verify, WorkloadSpec};
-use form::{Auto, Problem, place};
+use form::{Auto, Problems};
 use model::choices::Access;
 use model::units::Percent;
 
@@ -10,20 +10,16 @@ pub(crate) fn check(
     layout: &LayoutSpec,
     contents: &ContentsSpec,
     points: &[PointSpec],
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     let shared = layout.kind.value == LayoutKind::SharedFile;
     if shared && matches!(layout.files.value, Auto::Fixed(count) if count.0 != 1) {
         let message = "a shared file is one file";
-        problems.push(Problem::new(
-            place(&layout.files),
-            message,
-            "leave out files, or write kind = \"files\"",
-        ));
+        problems.push(layout.files.wrong(message, "leave out files, or write kind = \"files\""));
     }
     if let Auto::Fixed(sizes) = &layout.sizes.value {
         let mut complain = |message: &str, remedy: &str| {
-            problems.push(Problem::new(place(&layout.sizes), message, remedy));
+            problems.push(layout.sizes.wrong(message, remedy));
         };
         if shared {
             complain("a shared file has one size", "write size instead of sizes");
@@ -41,11 +37,7 @@ pub(crate) fn check(
                 "segments are parts of the workers, and sharing is `{}`",
                 workload.sharing.value
             );
-            problems.push(Problem::new(
-                place(&workload.segments),
-                message,
-                "leave out segments or sharing",
-            ));
+            problems.push(workload.segments.wrong(message, "leave out segments or sharing"));
         }
         if workload.sharing.value == Sharing::Interleaved {
             interleaved(workload, shared, problems);
@@ -59,7 +51,7 @@ fn check_rotation(
     layout: &LayoutSpec,
     contents: &ContentsSpec,
     points: &[PointSpec],
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     for workload in points
         .iter()
@@ -67,11 +59,7 @@ fn check_rotation(
         .filter(|workload| workload.rotate.value > 0)
     {
         let mut complain = |message: &str, remedy: &str| {
-            problems.push(Problem::new(
-                place(&workload.rotate),
-                format!("rotate: {message}"),
-                remedy,
-            ));
+            problems.push(workload.rotate.wrong(format!("rotate: {message}"), remedy));
         };
         match layout.kind.value {
             LayoutKind::Files => {}
@@ -98,13 +86,9 @@ fn check_rotation(
 }
 
 /// Blocks in turn: one size, one after the other, in one file.
-fn interleaved(workload: &WorkloadSpec, shared: bool, problems: &mut Vec<Problem>) {
+fn interleaved(workload: &WorkloadSpec, shared: bool, problems: &mut Problems) {
     let mut complain = |message: &str, remedy: &str| {
-        problems.push(Problem::new(
-            place(&workload.sharing),
-            format!("interleaved: {message}"),
-            remedy,
-        ));
+        problems.push(workload.sharing.wrong(format!("interleaved: {message}"), remedy));
     };
     if !shared {
         complain(

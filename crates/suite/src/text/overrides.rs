@@ -6,7 +6,7 @@ use crate::fields::{LayoutSpec, SuiteSpec, SweepSpec, WorkloadSpec};
 use crate::sections::{self, SECTIONS};
 use crate::sweep::LAYOUT_AXES;
 use form::tree::{self};
-use form::{Node, Override, Problem, Sources, Span, Table, Value, nearest};
+use form::{Node, Override, Problem, Problems, Sources, Span, Table, Value, nearest};
 
 /// An override, read: a key with its place, and a value.
 pub(crate) struct Set {
@@ -42,7 +42,7 @@ impl Set {
         &mut self,
         files: Files<'_>,
         sources: &mut Sources,
-        problems: &mut Vec<Problem>,
+        problems: &mut Problems,
     ) {
         if self.key == "rate" || self.key.ends_with(".rate") {
             curve_file::rate(&mut self.value, files, sources, problems);
@@ -84,7 +84,7 @@ impl Set {
 
 /// Puts an override into the tree; what it names must exist, what it says is checked when the tree
 /// is read.
-pub(crate) fn put(root: &mut Table, set: &Set, problems: &mut Vec<Problem>) {
+pub(crate) fn put(root: &mut Table, set: &Set, problems: &mut Problems) {
     let Set { key, key_span, value } = set;
     let path: Vec<&str> = key.split('.').collect();
     let section_of = |field: &str| {
@@ -136,7 +136,7 @@ pub(crate) fn put(root: &mut Table, set: &Set, problems: &mut Vec<Problem>) {
 
 /// Complains of an override that says what the sweep says differently for each point: it would
 /// change nothing.
-pub(crate) fn check_axis(root: &Table, set: &Set, problems: &mut Vec<Problem>) {
+pub(crate) fn check_axis(root: &Table, set: &Set, problems: &mut Problems) {
     let path: Vec<&str> = set.key.split('.').collect();
     let (field, is_swept_there) = match path.as_slice() {
         [field] => (*field, WorkloadSpec::KEYS.contains(field) || LayoutSpec::KEYS.contains(field)),

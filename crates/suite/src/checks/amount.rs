@@ -1,20 +1,16 @@
 //! Whether an amount goes together with what is measured.
 
 use crate::{PointSpec, StagesSpec};
-use form::{Amount, Auto, Problem, place};
+use form::{Amount, Auto, Problems};
 use model::units::Bytes;
 
 /// Complains about an amount that cannot be, and of fields that mean nothing without one.
-pub(crate) fn check(stages: &StagesSpec, points: &[PointSpec], problems: &mut Vec<Problem>) {
+pub(crate) fn check(stages: &StagesSpec, points: &[PointSpec], problems: &mut Problems) {
     if stages.amount.value == Amount::None {
         if stages.stonewall.value {
             let message =
                 "a stonewall means nothing where time ends a stage: all workers stop together";
-            problems.push(Problem::new(
-                place(&stages.stonewall),
-                message,
-                "add amount = \"all\", or leave it out",
-            ));
+            problems.push(stages.stonewall.wrong(message, "add amount = \"all\", or leave it out"));
         }
         return;
     }
@@ -22,21 +18,16 @@ pub(crate) fn check(stages: &StagesSpec, points: &[PointSpec], problems: &mut Ve
         let first = workload.sizes().next();
         if workload.sizes().any(|size| Some(size) != first) {
             let message = "an amount is counted in blocks of one size";
-            problems.push(Problem::new(
-                place(&workload.block_size),
-                message,
-                "write one block_size, or no amount",
-            ));
+            problems.push(workload.block_size.wrong(message, "write one block_size, or no amount"));
         }
         if let (Amount::Bytes(amount), Some(block)) = (stages.amount.value, first)
             && amount < block
         {
             let message = format!("an amount of {amount} is less than one block of {block}");
-            problems.push(Problem::new(place(&stages.amount), message, "write a larger amount"));
+            problems.push(stages.amount.wrong(message, "write a larger amount"));
         }
         if let (Amount::Bytes(_), Auto::Fixed(_)) = (stages.amount.value, workload.run.value) {
-            problems.push(Problem::new(
-                place(&workload.run),
+            problems.push(workload.run.wrong(
                 "an amount of bytes is not counted in runs",
                 "write amount = \"all\", or leave out run",
             ));
@@ -45,11 +36,8 @@ pub(crate) fn check(stages: &StagesSpec, points: &[PointSpec], problems: &mut Ve
             && stride < block.0
         {
             let message = "with an amount no byte is touched twice, and with this stride some are";
-            problems.push(Problem::new(
-                place(&workload.stride),
-                message,
-                "write a stride of at least the block_size",
-            ));
+            problems
+                .push(workload.stride.wrong(message, "write a stride of at least the block_size"));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::fields::WorkloadSpec;
 use crate::overrides::{self, Set};
 use crate::placement::ALL_HOSTS;
 use crate::sections::SECTIONS;
-use form::{Entry, Node, Problem, Reader, Span, Table, Value, nearest};
+use form::{Entry, Node, Problem, Problems, Reader, Span, Table, Value, nearest};
 
 /// More than anyone compares.
 const MOST_SCENARIOS: usize = 64;
@@ -33,7 +33,7 @@ pub(crate) struct Derived {
 
 /// The suites that the scenarios of `root` come to, in order; none where there are no scenarios.
 /// `sets` are put into each.
-pub(crate) fn derive(root: &Table, sets: &[Set], problems: &mut Vec<Problem>) -> Vec<Derived> {
+pub(crate) fn derive(root: &Table, sets: &[Set], problems: &mut Problems) -> Vec<Derived> {
     let Some(tables) = tables(root, problems) else { return Vec::new() };
     let mut all: Vec<Derived> = Vec::new();
     for (table, span) in tables {
@@ -50,15 +50,11 @@ pub(crate) fn derive(root: &Table, sets: &[Set], problems: &mut Vec<Problem>) ->
 }
 
 /// The tables of the scenarios, if the suite has any.
-fn tables<'a>(root: &'a Table, problems: &mut Vec<Problem>) -> Option<Vec<(&'a Table, Span)>> {
+fn tables<'a>(root: &'a Table, problems: &mut Problems) -> Option<Vec<(&'a Table, Span)>> {
     let node = root.get("scenario")?;
     let expected = |node: &Node| {
         let message = format!("expected a list of tables, found {}", node.kind());
-        Problem::new(
-            node.span.clone(),
-            message,
-            "write `[[scenario]]`, with two brackets, above each scenario",
-        )
+        node.wrong(message, "write `[[scenario]]`, with two brackets, above each scenario")
     };
     let Value::Array(nodes) = &node.value else {
         problems.push(expected(node));
@@ -66,7 +62,7 @@ fn tables<'a>(root: &'a Table, problems: &mut Vec<Problem>) -> Option<Vec<(&'a T
     };
     if nodes.len() > MOST_SCENARIOS {
         let message = format!("{} scenarios are more than {MOST_SCENARIOS}", nodes.len());
-        problems.push(Problem::new(node.span.clone(), message, "split the suite"));
+        problems.push(node.wrong(message, "split the suite"));
         return None;
     }
     let mut tables = Vec::new();
@@ -79,14 +75,7 @@ fn tables<'a>(root: &'a Table, problems: &mut Vec<Problem>) -> Option<Vec<(&'a T
     (!tables.is_empty()).then_some(tables)
 }
 
-/// The suite of one scenario.
-fn one(
-    root: &Table,
-    table: &Table,
-    span: &Span,
-    sets: &[Set],
-    problems: &mut Vec<Problem>,
-) -> Derived {
+fn one(root: &Table, table: &Table, span: &Span, sets: &[Set], problems: &mut Problems) -> Derived {
     let mut own = table.clone();
     own.entries.retain(|entry| !belongs_into_set(entry));
     problems.extend(table.entries.iter().filter(|entry| belongs_into_set(entry)).map(into_set));
@@ -162,13 +151,12 @@ fn into_set(entry: &Entry) -> Problem {
 }
 
 /// Parameters of a simulated cluster; whether it has them is known where it is made.
-fn parameters(node: &Node, problems: &mut Vec<Problem>) -> Option<String> {
+fn parameters(node: &Node, problems: &mut Problems) -> Option<String> {
     if matches!(node.value, Value::Text(_)) {
         return Some(node.label());
     }
     let message = format!("simulate: expected parameters of a cluster, found {}", node.kind());
-    problems.push(Problem::new(
-        node.span.clone(),
+    problems.push(node.wrong(
         message,
         "write them in quotes, such as \"remote=100%\"; or `false`, to leave the scenario out",
     ));
@@ -177,10 +165,10 @@ fn parameters(node: &Node, problems: &mut Vec<Problem>) -> Option<String> {
 
 /// Puts the fields of a scenario's table over those of the suite's; what no suite knows is told
 /// when the result is read.
-fn change_table(root: &mut Table, key: &str, node: &Node, problems: &mut Vec<Problem>) {
+fn change_table(root: &mut Table, key: &str, node: &Node, problems: &mut Problems) {
     let Value::Table(changes) = &node.value else {
         let message = format!("expected a table, found {}", node.kind());
-        problems.push(Problem::new(node.span.clone(), message, format!("write `{key} = {{ … }}`")));
+        problems.push(node.wrong(message, format!("write `{key} = {{ … }}`")));
         return;
     };
     for entry in &changes.entries {
@@ -193,12 +181,12 @@ fn change_table(root: &mut Table, key: &str, node: &Node, problems: &mut Vec<Pro
 }
 
 /// Puts in `set = { "workload.NAME.depth" = 8 }`: keys as `--set` has them.
-fn change_fields(root: &mut Table, node: &Node, problems: &mut Vec<Problem>) {
+fn change_fields(root: &mut Table, node: &Node, problems: &mut Problems) {
     let Value::Table(changes) = &node.value else {
         let message = format!("expected a table, found {}", node.kind());
         let remedy =
             "write `[scenario.set]` and under it lines such as \"workload.NAME.depth\" = 8";
-        problems.push(Problem::new(node.span.clone(), message, remedy));
+        problems.push(node.wrong(message, remedy));
         return;
     };
     for entry in &flat(changes) {
@@ -257,23 +245,15 @@ fn of_the_run(key: &str, span: &Span, place: &str) -> Problem {
 }
 
 /// Gives the scenario's suite its own targets, if it has any.
-fn take_targets(root: &mut Table, table: &Table, problems: &mut Vec<Problem>) -> bool {
+fn take_targets(root: &mut Table, table: &Table, problems: &mut Problems) -> bool {
     let (target, targets) = (table.get("target"), table.get("targets"));
     if let (Some(_), Some(second)) = (target, targets) {
-        problems.push(Problem::new(
-            second.span.clone(),
-            "both `target` and `targets` are given",
-            "leave out one",
-        ));
+        problems.push(second.wrong("both `target` and `targets` are given", "leave out one"));
     }
     let node = match (target, targets) {
         (Some(node), _) if !matches!(node.value, Value::Text(_) | Value::Array(_)) => {
             let message = format!("target: expected a path, found {}", node.kind());
-            problems.push(Problem::new(
-                node.span.clone(),
-                message,
-                "write a path in quotes, or a list of them",
-            ));
+            problems.push(node.wrong(message, "write a path in quotes, or a list of them"));
             return false;
         }
         (Some(node), _) => {
@@ -301,7 +281,7 @@ fn workload_names(root: &Table) -> Vec<(String, Span)> {
 }
 
 /// Leaves the workloads that `node` lists.
-fn keep_workloads(root: &mut Table, node: &Node, problems: &mut Vec<Problem>) {
+fn keep_workloads(root: &mut Table, node: &Node, problems: &mut Problems) {
     let known = workload_names(root);
     let wanted: Option<Vec<(String, Span)>> = match &node.value {
         Value::Array(nodes) => {
@@ -314,11 +294,7 @@ fn keep_workloads(root: &mut Table, node: &Node, problems: &mut Vec<Problem>) {
     };
     let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else {
         let remedy = "write a list of their names, or leave it out for all workloads";
-        problems.push(Problem::new(
-            node.span.clone(),
-            "workloads: expected the names of workloads",
-            remedy,
-        ));
+        problems.push(node.wrong("workloads: expected the names of workloads", remedy));
         return;
     };
     let mut all_known = true;
@@ -352,7 +328,7 @@ fn keep_workloads(root: &mut Table, node: &Node, problems: &mut Vec<Problem>) {
 }
 
 /// A workload that no scenario runs would be read by nobody, with all its mistakes.
-fn idle_workloads(root: &Table, all: &[Derived], problems: &mut Vec<Problem>) {
+fn idle_workloads(root: &Table, all: &[Derived], problems: &mut Problems) {
     let run: Vec<(String, Span)> =
         all.iter().flat_map(|derived| workload_names(&derived.root)).collect();
     for (name, span) in workload_names(root) {

@@ -4,7 +4,7 @@
 use crate::fields::{SweepSpec, WorkloadSpec};
 use crate::{Order, PointSpec, ranges};
 use form::arithmetic::{self, Arithmetic, Name, Unit};
-use form::{Entry, Node, Problem, Reader, Span, Table, Value, nearest};
+use form::{Entry, Node, Problem, Problems, Reader, Span, Table, Value, nearest};
 use model::rng::{Rng, derive};
 use model::setting::Setting;
 
@@ -22,7 +22,6 @@ pub(crate) struct Axis {
     pub(crate) key: String,
     /// The workload that it is of; `None` for all.
     workload: Option<String>,
-    /// The field.
     pub(crate) field: String,
     pub(crate) key_span: Span,
     pub(crate) values: Vec<Node>,
@@ -39,7 +38,6 @@ impl Axis {
     }
 }
 
-/// The names of the suite's workloads.
 fn names(root: &Table) -> Vec<String> {
     let Some(Node { value: Value::Array(workloads), .. }) = root.get("workload") else {
         return Vec::new();
@@ -61,14 +59,13 @@ pub(crate) struct Sweep {
 
 impl Sweep {
     /// Reads the table, which may be missing.
-    pub(crate) fn read(root: &Table, problems: &mut Vec<Problem>) -> Sweep {
+    pub(crate) fn read(root: &Table, problems: &mut Problems) -> Sweep {
         let empty = Table::default();
         let (table, span) = match root.get("sweep") {
             None => (&empty, 0..0),
             Some(Node { value: Value::Table(table), span }) => (table, span.clone()),
             Some(node) => {
-                problems.push(Problem::new(
-                    node.span.clone(),
+                problems.push(node.wrong(
                     "the sweep is not a table",
                     "write `[sweep]` with one line for each axis, such as `depth = [1, 8, 32]`",
                 ));
@@ -87,17 +84,14 @@ impl Sweep {
         axis.or_else(|| self.spec.repetitions.span.clone()).unwrap_or(0..0)
     }
 
-    /// How many combinations of values the axes have.
     pub(crate) fn combinations(&self) -> usize {
         self.axes.iter().map(|axis| axis.values.len()).fold(1, usize::saturating_mul)
     }
 
-    /// How often each combination runs.
     pub(crate) fn repetitions(&self) -> u32 {
         self.spec.repetitions.value.0
     }
 
-    /// In what order points run.
     pub(crate) fn order(&self) -> Order {
         self.spec.order.value
     }
@@ -175,7 +169,7 @@ fn shuffle<T>(list: &mut [T], rng: &mut Rng) {
     }
 }
 
-fn skip(spec: &SweepSpec, problems: &mut Vec<Problem>) -> Option<(Arithmetic, Span)> {
+fn skip(spec: &SweepSpec, problems: &mut Problems) -> Option<(Arithmetic, Span)> {
     let span = spec.skip.span.clone().filter(|_| !spec.skip.value.is_empty())?;
     // Everything but the number of files, which only points that are kept have.
     let known = Name::first(Name::ALL.len() - 1);
@@ -192,7 +186,7 @@ fn skip(spec: &SweepSpec, problems: &mut Vec<Problem>) -> Option<(Arithmetic, Sp
     None
 }
 
-fn axes(table: &Table, names: &[String], problems: &mut Vec<Problem>) -> Vec<Axis> {
+fn axes(table: &Table, names: &[String], problems: &mut Problems) -> Vec<Axis> {
     let mut read = Vec::new();
     for entry in table.entries.iter().filter(|entry| !SweepSpec::KEYS.contains(&entry.key.as_str()))
     {
@@ -210,7 +204,7 @@ fn axes(table: &Table, names: &[String], problems: &mut Vec<Problem>) -> Vec<Axi
 }
 
 /// One axis, of a field of all workloads, of one of them, or of the layout.
-fn axis(key: &str, entry: &Entry, names: &[String], problems: &mut Vec<Problem>) -> Option<Axis> {
+fn axis(key: &str, entry: &Entry, names: &[String], problems: &mut Problems) -> Option<Axis> {
     let workload =
         || WorkloadSpec::KEYS.iter().copied().filter(|key| !["name", "group"].contains(key));
     let fields = || workload().chain(LAYOUT_AXES);
@@ -252,8 +246,7 @@ fn axis(key: &str, entry: &Entry, names: &[String], problems: &mut Vec<Problem>)
         }),
         Err(wrong) => {
             problems.extend(wrong.unwrap_or_else(|| {
-                vec![Problem::new(
-                    entry.node.span.clone(),
+                vec![entry.node.wrong(
                     format!("the axis `{key}` has no values"),
                     "write a list such as [1, 8, 32], or a range such as \"1..1024 x2\"",
                 )]
@@ -285,11 +278,11 @@ fn axis_values(node: &Node) -> Result<Vec<Node>, Option<Vec<Problem>>> {
                 );
             }
             Some(Err(error)) => {
-                wrong.push(Problem::new(value.span.clone(), error.message, error.remedy));
+                wrong.push(value.wrong(error.message, error.remedy));
             }
         }
         if values.len() > MAX_POINTS {
-            return Err(Some(vec![Problem::new(node.span.clone(), TOO_MANY.0, TOO_MANY.1)]));
+            return Err(Some(vec![node.wrong(TOO_MANY.0, TOO_MANY.1)]));
         }
     }
     if wrong.is_empty() { Ok(values) } else { Err(Some(wrong)) }

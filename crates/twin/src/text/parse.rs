@@ -1,7 +1,7 @@
 //! Reads what stands behind `sim:` in a target.
 
-use crate::preset::PRESETS;
-use crate::quantity::{clip, parse_bytes, parse_count, parse_ns, parse_rate};
+use super::preset::PRESETS;
+use super::quantity::{clip, parse_bytes, parse_count, parse_ns, parse_rate};
 use crate::spec::{Cache, Credits, DeviceSpec, ErrorRate, Flash, Service, Stall};
 use model::errno::number_of;
 use model::{Bytes, Op, Percent};

@@ -1,6 +1,6 @@
 //! A spec as text that reads back as the same spec.
 
-use crate::quantity::{show_bytes, show_ns};
+use super::quantity::{show_bytes, show_ns};
 use crate::spec::{DeviceSpec, Service};
 use model::errno::name_of;
 use std::fmt;
