@@ -196,6 +196,8 @@ pub struct RateStep {
     pub done: Option<f64>,
     /// Their latencies.
     pub latency: Histogram,
+    /// Requests that failed in these intervals; `None` as of [`SeriesPoint`].
+    pub errors: Option<u64>,
 }
 
 /// The steps and ramps of a rate that changes, as far as the stage went.
@@ -210,12 +212,16 @@ pub fn rate_steps(offer: Offer<'_>, points: &[SeriesPoint]) -> Vec<RateStep> {
             .iter()
             .take_while(|point| point.start_s + point.length_s <= asked.to_s + SLIP_S);
         let (mut done, mut seconds, mut latency) = (0.0, 0.0, Histogram::new());
+        let mut errors = Some(0u64);
         for point in mine {
             done += offer.done_in(point) as f64;
             seconds += point.length_s;
             latency.merge(&point.latency);
+            errors = errors.zip(point.errors).map(|(one, more)| one.saturating_add(more));
         }
-        RateStep { asked, done: (seconds > 0.0).then(|| done / seconds), latency }
+        let is_seen = seconds > 0.0;
+        let done = is_seen.then(|| done / seconds);
+        RateStep { asked, done, latency, errors: errors.filter(|_| is_seen) }
     };
     within.map(step).collect()
 }
@@ -275,6 +281,7 @@ mod tests {
                 ios: done as u64,
                 bytes: 0,
                 latency: Histogram::new(),
+                errors: Some(second % 3),
             });
         }
         all
@@ -381,5 +388,12 @@ mod tests {
         assert_eq!(asked, expected);
         let done: Vec<Option<f64>> = found.iter().map(|one| one.done).collect();
         assert_eq!(done, [Some(500.0), Some(800.0), Some(800.0), Some(800.0)]);
+        // Of whole seconds: 0 to 3, 4 and 5, 7 to 9, 11.
+        let failed =
+            |points| rate_steps(offer, points).iter().map(|one| one.errors).collect::<Vec<_>>();
+        assert_eq!(failed(&points), [Some(3), Some(3), Some(3), Some(2)]);
+        let mut unknown = points.clone();
+        unknown[8].errors = None;
+        assert_eq!(failed(&unknown), [Some(3), Some(3), None, Some(2)]);
     }
 }

@@ -17,6 +17,8 @@ pub struct SeriesPoint {
     pub bytes: u64,
     /// Their service times.
     pub latency: Histogram,
+    /// Requests that failed in it; `None` where the run file knows only how many did in all.
+    pub errors: Option<u64>,
 }
 
 impl SeriesPoint {
@@ -52,6 +54,8 @@ pub fn series(record: &Record, row: &ResultRow, most: usize) -> Series {
     let moments = &digest.frame.moments;
     let together = moments.len().div_ceil(most.max(1)).max(1);
     let chunks = (0..).step_by(together).zip(moments.chunks(together));
+    let failed: u64 = parts.iter().flat_map(|part| part.failed.values()).sum();
+    let is_known = failed >= row.error_count();
     let point = |(first, chunk): (usize, &[model::digest::Moment])| {
         let mut point = SeriesPoint {
             start_s: chunk.first().map_or(0.0, |moment| moment.start_ns as f64 / 1e9),
@@ -59,8 +63,11 @@ pub fn series(record: &Record, row: &ResultRow, most: usize) -> Series {
             ios: 0,
             bytes: 0,
             latency: Histogram::new(),
+            errors: None,
         };
         let places = first..first + chunk.len();
+        let of = |part: &&Part| part.failed.range(places.clone()).map(|(_, count)| *count).sum();
+        point.errors = is_known.then(|| parts.iter().map(of).fold(0, u64::saturating_add));
         for total in places.flat_map(|at| parts.iter().filter_map(move |part| part.total(at))) {
             point.ios = point.ios.saturating_add(total.counts.ios);
             point.bytes = point.bytes.saturating_add(total.counts.bytes);
@@ -97,6 +104,25 @@ mod tests {
         let ios: Vec<u64> = points.iter().map(|point| point.ios).collect();
         assert_eq!(ios, [10, 0, 14]);
         assert_eq!((points[2].start_s, points[2].iops()), (2.0, 14.0));
+    }
+
+    #[test]
+    fn requests_that_failed_are_counted_where_they_did_or_nobody_knows_where() {
+        let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 2);
+        let stage = recorded.stage(StageKind::Measure);
+        for second in 0..4 {
+            recorded.host_interval(stage, 0, second, &[(Op::Read, &[100; 5])]);
+            recorded.host_interval(stage, 1, second, &[(Op::Read, &[100; 5])]);
+        }
+        recorded.fail(stage, 1, Op::Read, 5, 2);
+        recorded.fail(stage, 3, Op::Read, 28, 4);
+        let errors = |record: &Record, most| -> Vec<Option<u64>> {
+            let points = series(record, &crate::results(record)[0], most).points;
+            points.iter().map(|point| point.errors).collect()
+        };
+        let record = recorded.record();
+        assert_eq!(errors(&record, 10), [Some(0), Some(2), Some(0), Some(4)]);
+        assert_eq!(errors(&record, 2), [Some(2), Some(4)]);
     }
 
     #[test]
