@@ -3,38 +3,70 @@
 use super::*;
 use crate::results;
 use crate::testing::Recorded;
-use catalogue::targets::{Layer, layer};
+use catalogue::targets::{Kind, Layer, layer, layers};
 use model::event::{Event, Flush, HostEnd};
 use model::inventory::{DeviceFacts, Link, LinkKind};
 use model::{Bytes, StageKind};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
-/// Layers that a chain can have: kind, name, and how a device is reached.
-const LAYERS: [(LinkKind, &str, &str); 21] = [
-    (LinkKind::FileSystem, "ext4", ""),
-    (LinkKind::FileSystem, "overlay", ""),
-    (LinkKind::FileSystem, "tmpfs", ""),
-    (LinkKind::FileSystem, "fuse.x", ""),
-    (LinkKind::FileSystem, "virtiofs", ""),
-    (LinkKind::FileSystem, "zfs", ""),
-    (LinkKind::FileSystem, "mystery", ""),
-    (LinkKind::Network, "nfs4", ""),
-    (LinkKind::Network, "fuse.sshfs", ""),
-    (LinkKind::Mapper, "dm-0", "device mapper"),
-    (LinkKind::Raid, "md0", "software RAID"),
-    (LinkKind::Partition, "sda1", "sata"),
-    (LinkKind::Loop, "loop0", "loop"),
-    (LinkKind::Disk, "sda", "sata"),
-    (LinkKind::Disk, "sda", "iscsi"),
-    (LinkKind::Disk, "sdb", ""),
-    (LinkKind::Disk, "nvme0n1", "pcie"),
-    (LinkKind::Disk, "vda", "virtio"),
-    (LinkKind::Disk, "zram0", "memory"),
-    (LinkKind::Disk, "ublkb0", ""),
-    (LinkKind::Disk, "pmem0", "memory"),
-];
+/// A layer that a chain can have.
+struct Shape {
+    /// Its row of the table; empty where it has none.
+    row: &'static str,
+    kind: LinkKind,
+    name: String,
+    transport: &'static str,
+    model: &'static str,
+}
 
-/// One layer of a chain, by its place in [`LAYERS`], with what was read of it.
+/// Every row of the table of targets with each of its names, transports and models, and layers that
+/// it does not know.
+fn shapes() -> &'static [Shape] {
+    static SHAPES: OnceLock<Vec<Shape>> = OnceLock::new();
+    SHAPES.get_or_init(|| {
+        let unknown = [(LinkKind::FileSystem, "mystery"), (LinkKind::Disk, "zz0")];
+        let unknown = unknown.map(|(kind, name)| {
+            let name = name.to_owned();
+            Shape { row: "", kind, name, transport: "", model: "" }
+        });
+        layers().iter().flat_map(of_row).chain(unknown).collect()
+    })
+}
+
+fn of_row(layer: &'static Layer) -> Vec<Shape> {
+    let (kind, usual) = match layer.kind.value {
+        Kind::FileSystem => (LinkKind::FileSystem, "mystery"),
+        Kind::Network => (LinkKind::Network, "mystery"),
+        Kind::Mapper => (LinkKind::Mapper, "dm-0"),
+        Kind::Raid => (LinkKind::Raid, "md0"),
+        Kind::Partition => (LinkKind::Partition, "sda1"),
+        Kind::Loop => (LinkKind::Loop, "loop0"),
+        Kind::Device => (LinkKind::Disk, "sda"),
+    };
+    let all = |list: &'static str, otherwise: &'static str| {
+        let listed: Vec<&str> = list.split_whitespace().collect();
+        if listed.is_empty() { vec![otherwise] } else { listed }
+    };
+    let mut shapes = Vec::new();
+    for name in all(&layer.names.value, usual) {
+        for transport in all(&layer.transports.value, "") {
+            for model in all(&layer.models.value, "") {
+                let name = name.replace('*', "0");
+                shapes.push(Shape { row: &layer.id.value, kind, name, transport, model });
+            }
+        }
+    }
+    shapes
+}
+
+/// The first shape of a row.
+fn of(row: &str) -> usize {
+    shapes().iter().position(|shape| shape.row == row).expect("a row of the table")
+}
+
+/// One layer of a chain, by its place among [`shapes`], with what was read of it.
 #[derive(Clone, Debug)]
 struct Drawn {
     layer: usize,
@@ -57,7 +89,7 @@ struct Seen {
 }
 
 fn drawn() -> impl Strategy<Value = Drawn> {
-    let parts = (0..LAYERS.len(), 0..=1u32, any::<Option<bool>>(), any::<bool>());
+    let parts = (0..shapes().len(), 0..=1u32, any::<Option<bool>>(), any::<bool>());
     parts.prop_map(|(layer, deeper, direct, is_cache_read)| Drawn {
         layer,
         deeper,
@@ -69,9 +101,12 @@ fn drawn() -> impl Strategy<Value = Drawn> {
 /// Most chains are such as there are: a file system, what it lies on, and a disk.
 fn chain() -> impl Strategy<Value = Vec<Drawn>> {
     let below = |layer: usize| drawn().prop_map(move |drawn| Drawn { layer, deeper: 1, ..drawn });
+    let is_disk = |at: &usize| shapes()[*at].kind == LinkKind::Disk;
+    let disks: Vec<usize> = (0..shapes().len()).filter(is_disk).collect();
+    let disk = prop::sample::select(disks).prop_flat_map(below);
     prop_oneof![
         prop::collection::vec(drawn(), 0..5),
-        (below(0), prop::collection::vec(drawn(), 0..2), (13..18usize).prop_flat_map(below))
+        (below(of("file-system")), prop::collection::vec(drawn(), 0..2), disk)
             .prop_map(|(top, middle, disk)| [vec![top], middle, vec![disk]].concat()),
     ]
 }
@@ -92,17 +127,19 @@ fn seen() -> impl Strategy<Value = Seen> {
 }
 
 fn link(drawn: &Drawn, depth: u32) -> Link {
-    let (kind, name, transport) = LAYERS[drawn.layer];
+    let Shape { kind, name, transport, model, .. } = &shapes()[drawn.layer];
+    let kind = *kind;
     let is_device = !matches!(kind, LinkKind::FileSystem | LinkKind::Network);
     let write_cache = if drawn.is_cache_read { "write through" } else { "" };
     let device = DeviceFacts {
-        name: name.to_owned(),
-        transport: transport.to_owned(),
+        name: name.clone(),
+        transport: (*transport).to_owned(),
+        model: (*model).to_owned(),
         write_cache: write_cache.to_owned(),
         ..DeviceFacts::default()
     };
     let device = is_device.then_some(device);
-    let (name, direct) = (name.to_owned(), drawn.direct.filter(|_| kind == LinkKind::Loop));
+    let (name, direct) = (name.clone(), drawn.direct.filter(|_| kind == LinkKind::Loop));
     Link { depth, kind, name, device, direct, ..Link::default() }
 }
 
@@ -206,35 +243,64 @@ proptest! {
 
     #[test]
     fn taking_evidence_away_never_raises_a_verdict(seen in seen()) {
-        thread_local! {
-            static RUNS: [Whole; 2] = [whole(false), whole(true)];
-        }
-        RUNS.with(|runs| {
-            let whole = &runs[usize::from(seen.writes)];
-            let before = level(whole, &seen);
-            for less in less(&seen) {
-                let after = level(whole, &less);
-                prop_assert!(after <= before, "{before} became {after}: {less:?}");
-            }
-            Ok(())
-        })?;
+        never_raises(&seen);
     }
 }
 
-#[test]
-fn chains_that_are_drawn_reach_every_level() {
-    let disk = |layer| Drawn { layer, deeper: 1, direct: None, is_cache_read: true };
-    let seen = |layers: &[usize]| Seen {
+/// Whatever is taken away from what was seen.
+fn never_raises(seen: &Seen) {
+    thread_local! {
+        static RUNS: [Whole; 2] = [whole(false), whole(true)];
+    }
+    RUNS.with(|runs| {
+        let whole = &runs[usize::from(seen.writes)];
+        let before = level(whole, seen);
+        for less in less(seen) {
+            let after = level(whole, &less);
+            assert!(after <= before, "{before} became {after}: {less:?} of {seen:?}");
+        }
+    });
+}
+
+/// A plain run of writes with all that can be seen, on these layers.
+fn plain(layers: &[usize]) -> Seen {
+    let layer =
+        |layer: &usize| Drawn { layer: *layer, deeper: 1, direct: None, is_cache_read: true };
+    Seen {
         writes: true,
-        chain: layers.iter().map(|layer| disk(*layer)).collect(),
+        chain: layers.iter().map(layer).collect(),
         is_guest: false,
         is_large: false,
         is_counted: true,
         is_noted: true,
         is_flushed: true,
-    };
+    }
+}
+
+#[test]
+fn no_row_of_the_table_of_targets_raises_a_verdict_by_silence() {
+    let rows: BTreeSet<&str> = shapes().iter().map(|shape| shape.row).collect();
+    assert_eq!(rows.len(), layers().len() + 1, "all rows, and what none has");
+    let (top, disk) = (of("file-system"), of("disk"));
+    for at in 0..shapes().len() {
+        for chain in [vec![at], vec![at, disk], vec![top, at], vec![top, at, disk]] {
+            let with = |is_guest, direct, writes| {
+                let mut seen = Seen { is_guest, is_large: true, writes, ..plain(&chain) };
+                seen.chain.iter_mut().for_each(|drawn| drawn.direct = direct);
+                never_raises(&seen);
+            };
+            with(false, Some(true), true);
+            with(true, Some(false), true);
+            with(false, Some(true), false);
+        }
+    }
+}
+
+#[test]
+fn chains_that_are_drawn_reach_every_level() {
     let whole = whole(true);
-    assert_eq!(level(&whole, &seen(&[0, 13])), Level::Quotable);
-    assert_eq!(level(&whole, &seen(&[0, 17])), Level::Indicative);
-    assert_eq!(level(&whole, &seen(&[0, 18])), Level::NotAMeasurement);
+    let of_chain = |rows: [&str; 2]| level(&whole, &plain(&rows.map(of)));
+    assert_eq!(of_chain(["file-system", "disk"]), Level::Quotable);
+    assert_eq!(of_chain(["file-system", "virtual-disk"]), Level::Indicative);
+    assert_eq!(of_chain(["file-system", "memory-disk"]), Level::NotAMeasurement);
 }
