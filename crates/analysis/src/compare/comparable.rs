@@ -1,8 +1,8 @@
 //! What stands in the way of a comparison, or has to be said with it.
 
-use crate::caches::{CacheKind, caches};
-use crate::row::ResultRow;
-use crate::state::{RunState, run_state};
+use crate::layers::caches::{CacheKind, caches};
+use crate::rows::row::ResultRow;
+use crate::rows::state::{RunState, run_state};
 use model::choices::{Access, Backend, TrimAs};
 use model::load::{Pace, Rate};
 use model::plan::{Contents, HostPlan, Stop, Work};

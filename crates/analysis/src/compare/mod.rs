@@ -12,7 +12,7 @@ pub use metric::Metric;
 
 use crate::doubts::Warning;
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
-use crate::row::{Covers, Ops, ResultRow};
+use crate::rows::row::{Covers, Ops, ResultRow};
 use model::plan::names::SCENARIO_AXIS;
 use model::{Record, Setting};
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,8 +10,8 @@ use crate::compare::{
     grouped, judge,
 };
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
-use crate::row::ResultRow;
-use crate::state::{RunState, run_state};
+use crate::rows::row::ResultRow;
+use crate::rows::state::{RunState, run_state};
 use model::Record;
 use std::collections::BTreeSet;
 
@@ -276,7 +276,6 @@ fn held(point: &TrendPoint, rows: &[&ResultRow]) -> Option<ComparedPoint> {
         covers: row.covers,
         is_metadata: row.is_metadata(),
         unlike: Vec::new(),
-        reads_again: false,
         repetitions: (runs, 1),
         paired: false,
         load: comparable::load(row, row),

@@ -9,7 +9,7 @@ mod surface;
 mod tests;
 
 use super::{LoadPoint, points};
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use model::Record;
 use model::objective::Objective;
 use model::search::{Cell, SearchAxis};

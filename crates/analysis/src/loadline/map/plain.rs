@@ -3,7 +3,7 @@
 
 use super::super::{LoadPoint, points};
 use super::{Axis, Boundary, LEAP, SURE, UNKNOWN_ERROR};
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use model::objective::Objective;
 use model::search::{Search, SearchAxis};
 use model::setting::Setting;

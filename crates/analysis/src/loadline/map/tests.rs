@@ -1,7 +1,7 @@
 //! Contours of surfaces that are known.
 
 use super::*;
-use crate::simulated::Normal;
+use crate::estimate::simulated::Normal;
 
 const SIZE: [usize; 2] = [20, 20];
 
