@@ -61,7 +61,7 @@ fn report_c_is_fitted_held_out_and_predicted_from_its_fitted_testbed() {
 }
 
 #[test]
-fn a_testbed_that_no_prediction_takes_is_not_fitted() {
+fn a_testbed_that_cannot_be_simulated_is_neither_fitted_nor_predicted() {
     let folder = scratch();
     let here = folder.path();
     let drives = |line: &str| {
@@ -74,8 +74,12 @@ fn a_testbed_that_no_prediction_takes_is_not_fitted() {
         ("", "too little is known to simulate it; give model, or read"),
     ] {
         std::fs::write(here.join("one.toml"), drives(line)).expect("written");
-        let told = plimsoll(here, &["calibrate", "./one.toml", "none.plimsoll"]).with_code(2);
-        assert!(told.err.contains(words), "{}", told.err);
+        let commands: [&[&str]; 2] =
+            [&["calibrate", "./one.toml", "none.plimsoll"], &["predict", "./one.toml", "smoke"]];
+        for command in commands {
+            let told = plimsoll(here, command).with_code(2);
+            assert!(told.err.contains(words) && told.err.contains("\"capacity\""), "{}", told.err);
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod curve;
 
-use crate::row::{Covers, Ops, ResultRow};
+use crate::rows::row::{Covers, Ops, ResultRow};
 use model::Setting;
 use std::collections::BTreeMap;
 

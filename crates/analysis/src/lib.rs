@@ -3,85 +3,45 @@
 //!
 //! Every statistic has its formula and its source in `docs/method`.
 
-pub mod aftermath;
-pub mod attribution;
-pub mod backlog;
-mod boot_storm;
-pub mod bursts;
-mod by_host;
-mod by_place;
-mod caches;
 pub mod canary;
 pub mod ceiling;
-pub mod changes;
-mod check;
 pub mod compare;
-mod confidence;
 pub mod doubts;
-mod durable;
-pub mod effects;
 mod estimate;
-pub mod event_io;
-pub mod expected;
-pub mod fairness;
 pub mod foreign;
 pub mod gate;
-pub mod guests;
-pub mod hit_share;
-pub mod host_cpu;
-mod host_series;
-mod hosts;
-pub mod io_path;
-mod issued;
-pub mod kept;
 mod knee;
-mod left_behind;
-pub mod little;
+mod layers;
 pub mod loadline;
 pub mod network;
-mod offer;
-pub mod outlook;
+mod over_time;
 pub mod prediction;
 pub mod published;
-mod quantile;
-mod raise;
-pub mod rate_shares;
-mod results;
-pub mod rounds;
-mod row;
-mod series;
-#[cfg(test)]
-mod settled_tests;
-#[cfg(test)]
-mod simulated;
-#[cfg(any(test, feature = "testing"))]
-mod simulated_normal;
-mod state;
-pub mod steady;
-mod student;
-mod tally;
-mod targets;
+mod rows;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod trend;
-pub mod trust;
 pub mod verdict;
-pub mod warm;
-pub mod warmup;
 
-pub use boot_storm::BootStorm;
-pub use by_host::{Share, by_host};
-pub use by_place::{NO_LABEL, by_label, by_locality};
 pub use doubts::{Misplaced, Straggler, Warning, results};
-pub use durable::{Durable, durable};
+pub use estimate::quantile::{QUANTILES, Quantile};
 pub use estimate::{CONFIDENCE, Estimate, Interval};
-pub use host_series::{HostSeries, host_series};
-pub use hosts::host_rates;
-pub use issued::{FlushProbes, Issued, flush_probes, issued};
 pub use knee::{Curve, Finding, LEAST_POINTS, Measure, Odd, findings};
-pub use left_behind::{LeftBehind, left_behind};
-pub use offer::Offer;
-pub use quantile::{QUANTILES, Quantile};
-pub use row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow};
-pub use series::{Series, SeriesPoint, series};
-pub use state::{RunState, run_state};
+pub use layers::boot_storm::BootStorm;
+pub use layers::{attribution, guests, hit_share, host_cpu, io_path};
+pub use over_time::host_series::{HostSeries, host_series};
+pub use over_time::offer::Offer;
+pub use over_time::series::{Series, SeriesPoint, series};
+pub use over_time::{
+    aftermath, backlog, bursts, changes, effects, event_io, rounds, steady, warm, warmup,
+};
+pub use rows::by_host::{Share, by_host};
+pub use rows::by_place::{NO_LABEL, by_label, by_locality};
+pub use rows::durable::{Durable, durable};
+pub use rows::hosts::host_rates;
+pub use rows::issued::{FlushProbes, Issued, flush_probes, issued};
+pub use rows::left_behind::{LeftBehind, left_behind};
+pub use rows::row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow};
+pub use rows::state::{RunState, run_state};
+pub use rows::{fairness, little, rate_shares};
+pub use verdict::{expected, kept, outlook, trust};

@@ -452,7 +452,8 @@ pub(crate) struct InventoryArgs {
 
     /// Write a first draft of a testbed file for `plimsoll ceiling`: these hosts as its storage
     /// nodes, and what no kernel knows as questions in comments.
-    #[arg(long, conflicts_with_all = ["json", "targets"])]
+    /// The drive below a TARGET is one for data.
+    #[arg(long, conflicts_with = "json")]
     pub(crate) draft: bool,
 
     /// Where to write the draft [default: standard output]. A file that exists is never

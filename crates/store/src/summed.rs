@@ -529,7 +529,8 @@ fn errors(
         }
         let (work, op) = (small(row.get(3)?)?, op(row, 4)?);
         let errno = i32::try_from(row.get::<_, i64>(5)?).map_err(|_| "an errno is out of range")?;
-        Ok(sums[at].errors(place, work, op, errno, unsigned(row.get(6)?)?)?)
+        let count = unsigned(row.get(6)?)?;
+        Ok(sums[at].errors(&stages.0[at].1, place, work, op, errno, count)?)
     })
 }
 

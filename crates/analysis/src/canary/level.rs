@@ -27,7 +27,7 @@ pub fn change(figures: &[Figure]) -> Option<Changed> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::Normal;
+    use crate::estimate::simulated::Normal;
 
     fn figures(normal: &mut Normal, levels: &[(usize, f64)]) -> Vec<Figure> {
         let all = levels.iter().flat_map(|(n, level)| std::iter::repeat_n(*level, *n));

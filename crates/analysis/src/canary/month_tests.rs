@@ -1,7 +1,7 @@
 //! A simulated month with injected faults: each is told within its window, and nothing else is.
 
 use super::burn::{Minutes, rules};
-use crate::simulated_normal::Normal;
+use crate::estimate::simulated_normal::Normal;
 use model::canary::{
     Alert, AlertChange, Began, Counts, Ended, Entry, SLOT_NS, State, Terms, Totals,
 };

@@ -2,7 +2,7 @@
 
 use super::{Ceiling, Layer, Workload, as_used, ceiling, within_cache};
 use crate::doubts::Warning;
-use crate::row::{Covers, ResultRow};
+use crate::rows::row::{Covers, ResultRow};
 use catalogue::Cluster;
 use model::plan::HostStage;
 use model::popularity::Touched;

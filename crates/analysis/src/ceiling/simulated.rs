@@ -1,6 +1,6 @@
 //! The testbed that a run was simulated on, and what the parameters of its targets make of it.
 
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use catalogue::cluster::REFERENCE;
 use catalogue::{Auto, Cluster};
 use model::testbed::SIMULATED_CLUSTER;

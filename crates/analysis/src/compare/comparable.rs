@@ -1,11 +1,13 @@
 //! What stands in the way of a comparison, or has to be said with it.
 
-use crate::row::ResultRow;
-use crate::state::{RunState, run_state};
+use crate::layers::caches::{CacheKind, caches};
+use crate::rows::row::ResultRow;
+use crate::rows::state::{RunState, run_state};
 use model::choices::{Access, Backend, TrimAs};
 use model::load::{Pace, Rate};
 use model::plan::{Contents, HostPlan, Stop, Work};
-use model::{Percent, Record};
+use model::{Bytes, Op, Percent, Record};
+use std::collections::BTreeSet;
 
 /// A parameter in which two sides are not alike, with both values as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +100,43 @@ pub fn runs(base: &Record, other: &Record) -> Vec<Unlike> {
     texts("version of Plimsoll", false, both(|record| record.version.clone()));
     texts("state", false, both(|record| state(&run_state(record))));
     found.0
+}
+
+/// Whether the other run reads at random what the base has read, in the same order (by one seed),
+/// where a cache may hold it. What a run writes first is in no cache of another, and the page cache
+/// is emptied between them. `rows` are the other's.
+pub fn reads_again(base: &Record, other: &Record, rows: &[ResultRow]) -> bool {
+    let memory = other.testbed.iter().map(|host| host.memory).max().unwrap_or_default();
+    let may_hold = |kind: CacheKind| match kind {
+        CacheKind::Device | CacheKind::Page => false,
+        CacheKind::Loop => other.plan.footprint() <= memory,
+        CacheKind::Hypervisor | CacheKind::HostPage | CacheKind::Network | CacheKind::Unseen => {
+            true
+        }
+    };
+    let is_held = |row: &ResultRow| {
+        row.plans(Op::Read) && caches(other, row).iter().any(|cache| may_hold(cache.kind))
+    };
+    let is_old = other.plan.prepare_bytes() == Bytes(0) && !other.plan.backend.sends_nothing();
+    is_old && rows.iter().any(is_held) && !random_reads(base).is_disjoint(&random_reads(other))
+}
+
+/// Where a run reads at random, and by which seeds.
+fn random_reads(record: &Record) -> BTreeSet<(&str, &str, u64)> {
+    let mut found = BTreeSet::new();
+    for host in &record.plan.hosts {
+        let files: Vec<&str> = host.files().map(|file| file.path.as_str()).collect();
+        for stage in &host.stages {
+            for worker in &stage.workers {
+                let work = stage.works.get(worker.work as usize);
+                let is_random = |work: &&Work| work.reads() && work.pattern.random > Percent::ZERO;
+                let extents = work.filter(is_random).map_or(&[][..], |_| &worker.extents);
+                let paths = extents.iter().filter_map(|extent| files.get(extent.file as usize));
+                found.extend(paths.map(|path| (host.hostname.as_str(), *path, worker.seed)));
+            }
+        }
+    }
+    found
 }
 
 /// In what two scenarios of a run differ as a whole, each given by one of its stages.

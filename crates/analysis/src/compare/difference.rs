@@ -5,8 +5,8 @@
 //! degrees of freedom by Satterthwaite 1946, fewer for the test: see [`unpaired`]), or where they
 //! ran in turns, Student's test of the differences of pairs (1908).
 
+use crate::estimate::student;
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
-use crate::student;
 
 /// A ratio in percent with what chance has to do with it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::estimate::ratio;
-use crate::simulated::{Normal, Series, autoregressive, lower_bound, upper_bound};
+use crate::estimate::simulated::{Normal, Series, autoregressive, lower_bound, upper_bound};
 
 const RUNS: u64 = 4_000;
 /// So many that the bounds of a share of 5 % are a quarter of a percent from what was seen.

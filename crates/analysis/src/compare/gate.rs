@@ -1,7 +1,7 @@
 //! `--fail-if`: when a comparison is to fail a pipeline.
 
 use super::{ComparedPoint, Comparison, Difference, Key, Metric, Verdict};
-use crate::row::{Covers, Ops};
+use crate::rows::row::{Covers, Ops};
 use model::Op;
 use std::fmt;
 use std::str::FromStr;

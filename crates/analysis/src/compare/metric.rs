@@ -1,8 +1,8 @@
 //! The figures that are compared, and where each comes from.
 
 use crate::estimate::Estimate;
-use crate::quantile::QUANTILES;
-use crate::row::ResultRow;
+use crate::estimate::quantile::QUANTILES;
+use crate::rows::row::ResultRow;
 use model::Histogram;
 
 /// A figure that runs are compared by.

@@ -12,7 +12,7 @@ pub use metric::Metric;
 
 use crate::doubts::Warning;
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
-use crate::row::{Covers, Ops, ResultRow};
+use crate::rows::row::{Covers, Ops, ResultRow};
 use model::plan::names::SCENARIO_AXIS;
 use model::{Record, Setting};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +49,9 @@ pub struct Against {
     pub scenarios: Option<(String, String)>,
     /// In what it differs from the base as a whole. If any of it is refused, there are no points.
     pub unlike: Vec<Unlike>,
+    /// Whether it read at random what the base had read, in the same order, and a cache may have
+    /// held it.
+    pub reads_again: bool,
     /// Points that both have, in the order of the base.
     pub points: Vec<ComparedPoint>,
     /// Points that only the base has.
@@ -178,6 +181,7 @@ fn runs(records: &[&Record], mut rows: Vec<Vec<ResultRow>>) -> Comparison {
         let unlike = comparable::runs(records[0], records[run]);
         let mut against = Against::new(run, None, unlike);
         if !against.unlike.iter().any(|unlike| unlike.refused) {
+            against.reads_again = comparable::reads_again(records[0], records[run], &rows[run]);
             against.fill(&rows[0], &rows[run]);
         }
         against
@@ -250,6 +254,7 @@ impl Against {
             run,
             scenarios,
             unlike,
+            reads_again: false,
             points: Vec::new(),
             only_base: Vec::new(),
             only_other: Vec::new(),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::simulated::Normal;
+use crate::estimate::simulated::Normal;
 use crate::testing::Recorded;
 use model::{Fraction, Op, Scale, StageKind};
 
@@ -64,6 +64,40 @@ fn runs_of_the_same_are_rarely_called_different_and_no_gate_closes_on_chance() {
 }
 
 /// A run of a mix with so many reads and writes a second.
+#[test]
+fn two_runs_of_one_seed_read_the_same_blocks_where_a_cache_may_hold_them() {
+    use model::inventory::{Link, LinkKind};
+    use model::testbed::DeviceFacts;
+    let on = |suite: &str, transport: &str| {
+        let mut recorded = Recorded::new(suite);
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        recorded.end();
+        let device = DeviceFacts {
+            name: "vda".to_owned(),
+            transport: transport.to_owned(),
+            ..DeviceFacts::default()
+        };
+        let (name, device) = (device.name.clone(), Some(device));
+        let disk = Link { kind: LinkKind::Disk, name, device, ..Link::default() };
+        recorded.record_mut().testbed[0].targets[0].chain = vec![disk];
+        recorded.record()
+    };
+    let again = |base: &Record, other: &Record| compare(&[base, other]).others[0].reads_again;
+    let reads = |seed: u32, more: &str| {
+        let stages = "[stages]\nprepare = false\n";
+        format!("name = \"t\"\nseed = {seed}\n{stages}[[workload]]\nname = \"w\"\n{more}")
+    };
+    let plain = on(&reads(1, ""), "virtio");
+    assert!(again(&plain, &plain));
+    assert!(!again(&plain, &on(&reads(2, ""), "virtio")), "another seed");
+    assert!(!again(&plain, &on(&reads(1, ""), "pcie")), "caches that were looked at");
+    let ordered = on(&reads(1, "access = \"sequential\"\n"), "virtio");
+    assert!(!again(&ordered, &ordered), "no seed says where it reads");
+    let written = on("name = \"t\"\n[[workload]]\nname = \"w\"\n", "virtio");
+    assert!(!again(&written, &written), "what was just written is in no cache of A's");
+}
+
 fn mix(seed: u64, reads: f64, writes: f64) -> Record {
     let mut recorded = Recorded::new(
         "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"m\"\nread = \"70%\"\n",

@@ -1,7 +1,7 @@
 //! What devices and processors counted, held against what was asked of them.
 
 use crate::doubts::Warning;
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use model::digest::Digest;
 use model::inventory::LinkKind;
 use model::record::StageRecord;

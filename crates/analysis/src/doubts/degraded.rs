@@ -3,8 +3,8 @@
 //! [`model::digest::Frame`] says.
 
 use crate::doubts::Warning;
-use crate::offer::Offer;
-use crate::row::ResultRow;
+use crate::over_time::offer::Offer;
+use crate::rows::row::ResultRow;
 use model::digest::Frame;
 use model::{Nanos, Record};
 

@@ -1,15 +1,15 @@
 //! What there is to doubt about how a point went: over its time, and over those who shared its
 //! work.
 
-use crate::changes::{Change, changes};
-use crate::confidence::without_short_end;
 use crate::doubts::{Straggler, Warning};
-use crate::fairness::{Spread, spread};
-use crate::little;
-use crate::row::{Covers, ResultRow};
-use crate::steady::steadiness;
-use crate::tally::{HostTally, Interval, Slot, Tally};
-use crate::warmup::warm_up;
+use crate::estimate::confidence::without_short_end;
+use crate::over_time::changes::{Change, changes};
+use crate::over_time::steady::steadiness;
+use crate::over_time::warmup::warm_up;
+use crate::rows::fairness::{Spread, spread};
+use crate::rows::little;
+use crate::rows::row::{Covers, ResultRow};
+use crate::rows::tally::{HostTally, Interval, Slot, Tally};
 use model::choices::Backend;
 use model::digest::side_by_side;
 use model::{Nanos, Record};
@@ -247,8 +247,8 @@ fn little_broken(record: &Record, row: &ResultRow) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::simulated::Normal;
     use crate::results;
-    use crate::simulated::Normal;
     use crate::testing::Recorded;
     use model::{Op, StageKind};
 

@@ -4,8 +4,8 @@
 //! was saved up is spent. Flash with a fast tier does the same when that is full.
 
 use crate::doubts::Warning;
-use crate::row::{Covers, ResultRow};
-use crate::tally::Slot;
+use crate::rows::row::{Covers, ResultRow};
+use crate::rows::tally::Slot;
 use model::{Bytes, Nanos};
 
 /// Fewer intervals say nothing about constancy.
@@ -28,7 +28,7 @@ pub(crate) fn throttled(row: &ResultRow, slots: &[Slot]) -> Option<Warning> {
     if row.is_paced() || row.covers < Covers::Workload || row.done.is_some() {
         return None;
     }
-    let whole = crate::confidence::without_short_end(slots, |slot| slot.length_s);
+    let whole = crate::estimate::confidence::without_short_end(slots, |slot| slot.length_s);
     if whole.len() < LEAST_INTERVALS {
         return None;
     }

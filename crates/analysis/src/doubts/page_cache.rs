@@ -1,8 +1,8 @@
 //! Doubts that come from the page cache: what it could hold, and what it answered.
 
 use crate::doubts::Warning;
-use crate::io_path::has_worker;
-use crate::row::ResultRow;
+use crate::layers::io_path::has_worker;
+use crate::rows::row::ResultRow;
 use model::choices::Backend;
 use model::digest::Digest;
 use model::plan::{HostPlan, PlannedTarget};

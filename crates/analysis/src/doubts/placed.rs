@@ -4,9 +4,9 @@
 //! A doubt needs evidence against the plan. Without any, nothing is known: a virtual disk shows its
 //! guest neither ports nor media.
 
-use crate::by_place::owners;
 use crate::doubts::{Misplaced, Warning};
-use crate::row::ResultRow;
+use crate::rows::by_place::owners;
+use crate::rows::row::ResultRow;
 use model::digest::Digest;
 use model::inventory::Media;
 use model::record::StageRecord;
@@ -47,7 +47,7 @@ fn machines(record: &Record, row: &ResultRow) -> Vec<Misplaced> {
     if record.plan.events.iter().any(|event| event.command.is_some()) {
         return Vec::new();
     }
-    let below = crate::guests::below(record);
+    let below = crate::layers::guests::below(record);
     let of_stage = below.and_then(|below| below.stages.iter().find(|one| one.stage == row.stage));
     let nodes = of_stage.into_iter().flat_map(|below| &below.nodes);
     let astray = nodes.filter(|node| !node.astray.is_empty());

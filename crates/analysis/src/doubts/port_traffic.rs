@@ -2,7 +2,7 @@
 //! or a disk: a cache of its own answered, and direct I/O did not keep it out.
 
 use crate::doubts::Warning;
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use model::digest::Digest;
 use model::inventory::LinkKind;
 use model::record::StageRecord;

@@ -4,8 +4,8 @@
 //! `docs/method/preparation.md`.
 
 use crate::doubts::Warning;
-use crate::row::ResultRow;
-use crate::targets;
+use crate::layers::targets;
+use crate::rows::row::ResultRow;
 use model::digest::Digest;
 use model::inventory::{Link, LinkKind, Media};
 use model::plan::{HostPlan, PlannedTarget, Stage, StageKind, Target, TargetFile, Work};

@@ -5,7 +5,7 @@
 //! be it the drive's own, has it for all but the first.
 
 use crate::doubts::Warning;
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use model::plan::{HostPlan, PlannedTarget, Work, Worker};
 use model::{Kernels, Op, Percent, Record};
 use std::collections::BTreeSet;

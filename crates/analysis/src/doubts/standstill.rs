@@ -1,7 +1,7 @@
 //! Whether something stood still while a point was measured: the target, or the generator itself.
 
 use crate::doubts::Warning;
-use crate::row::{Ops, ResultRow};
+use crate::rows::row::{Ops, ResultRow};
 use model::digest::{Digest, Moment, Part};
 use model::event::Pause;
 use model::record::StageRecord;

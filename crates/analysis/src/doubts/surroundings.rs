@@ -1,7 +1,7 @@
 //! Doubts that what hosts are and how they are set up gives, before any figure is looked at.
 
 use crate::doubts::Warning;
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use model::inventory::{DeviceFacts, MountFacts};
 use model::testbed::{HostFacts, TargetFacts};
 use model::{Op, Record};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Ops;
-use crate::state::RunState;
+use crate::rows::state::RunState;
 use crate::testing::Recorded;
 use model::load::Rate;
 use model::note::{Eviction, PageCache};

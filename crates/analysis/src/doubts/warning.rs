@@ -1,7 +1,7 @@
 //! What there can be to doubt. Its row is in `table`; when each applies is decided in `validity`.
 
 use crate::ceiling::Layer;
-use crate::state::RunState;
+use crate::rows::state::RunState;
 use model::load::Rate;
 use model::machines::DiskCache;
 use model::note::OtherRun;

@@ -4,9 +4,9 @@
 //! rate of such writes is that of the cache until somebody asks for a flush.
 
 use crate::doubts::Warning::{self, VolatileCache};
-use crate::durable::{Durable, broken, durable};
-use crate::row::{Covers, Ops, ResultRow, does};
-use crate::targets::{loaded, of_target};
+use crate::layers::targets::{loaded, of_target};
+use crate::rows::durable::{Durable, broken, durable};
+use crate::rows::row::{Covers, Ops, ResultRow, does};
 use catalogue::targets::Known;
 use model::inventory::{DeviceFacts, LinkKind, Media};
 use model::plan::Work;

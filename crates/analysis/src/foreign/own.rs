@@ -1,8 +1,8 @@
 //! Results of our own in the form of those of others: for a comparison of both, and for an export
 //! as fio's JSON.
 
-use crate::quantile::QUANTILES;
-use crate::row::{Ops, ResultRow};
+use crate::estimate::quantile::QUANTILES;
+use crate::rows::row::{Ops, ResultRow};
 use crate::verdict::Verdict;
 use model::foreign::{
     GivenLatencies, GivenOption, GivenRow, Measured, Quantity, Span, Statistic, short,

@@ -1,7 +1,7 @@
 //! What a run is judged by.
 
 use crate::compare::{Asked, Key, Metric, grouped};
-use crate::row::{Covers, Ops, ResultRow};
+use crate::rows::row::{Covers, Ops, ResultRow};
 use std::fmt;
 use std::str::FromStr;
 

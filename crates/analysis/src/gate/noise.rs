@@ -1,7 +1,7 @@
 //! Simulated machines for a gate: how far a run strays because of when it runs. What is simulated
 //! is a logarithm: 0.03 is 3 % more.
 
-use crate::simulated_normal::Normal;
+use crate::estimate::simulated_normal::Normal;
 use model::rng::Rng;
 
 /// A kind of noise.

@@ -4,9 +4,9 @@
 use super::{Answer, Judged, Known, Subject, Terms, percent, shown};
 use crate::compare::Metric;
 use crate::compare::difference;
+use crate::estimate::student;
 use crate::estimate::{Estimate, Interval};
-use crate::row::ResultRow;
-use crate::student;
+use crate::rows::row::ResultRow;
 
 /// More runs of the head are not planned.
 const MOST_RUNS: u64 = 200;

@@ -4,7 +4,7 @@
 //! `docs/method/load-line.md`, "Along other axes".
 
 use super::points;
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use model::objective::{Condition, Objective};
 use model::search::SearchAxis;
 use model::{Histogram, Record};

@@ -10,9 +10,9 @@ pub mod search;
 
 use crate::compare::Metric;
 use crate::doubts::Warning;
-use crate::little;
-use crate::quantile::QUANTILES;
-use crate::row::{Ops, ResultRow};
+use crate::estimate::quantile::QUANTILES;
+use crate::rows::little;
+use crate::rows::row::{Ops, ResultRow};
 use model::load::{Pace, Rate};
 use model::objective::{Condition, Limit, Objective};
 use model::search::{Search, SearchAxis};

@@ -1,7 +1,7 @@
 //! Searches along targets whose load line theory knows.
 
 use super::*;
-use crate::simulated::Normal;
+use crate::estimate::simulated::Normal;
 use model::rng::Rng;
 
 /// Runs a search to its end. `target` is asked for the figures at a rate, or in a closed loop.

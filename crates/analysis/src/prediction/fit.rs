@@ -19,7 +19,7 @@ use super::parameter::{DEPENDS, PARAMETERS, Parameter, Values};
 use super::posterior::{self, About, Draw, Mode};
 use super::priors::Priors;
 use super::rows::Points;
-use crate::student;
+use crate::estimate::student;
 use catalogue::Cluster;
 
 /// How far rows lie from the model before anything is known of a system: 10 %. Assumed.

@@ -11,7 +11,7 @@ pub(super) use made_of::on_files;
 pub use of_report::{Choosable, Reported, published};
 
 use crate::ceiling::{Workload, reached, touched_in};
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use catalogue::cluster::FittedRow;
 use catalogue::{Auto, Cluster, Count};
 use model::load::{Pace, Rate};

@@ -9,7 +9,7 @@
 use super::load::{Load, Measured};
 use super::network::Network;
 use super::parameter::Values;
-use crate::student::incomplete_beta;
+use crate::estimate::student::incomplete_beta;
 use catalogue::Cluster;
 
 /// Chance alone takes rows for worse than their repetitions as often as this.

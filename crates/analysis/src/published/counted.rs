@@ -1,7 +1,7 @@
 //! What the kernels' counters of a point have in a figure's place.
 
 use super::Quantity;
-use crate::attribution::{Attribution, Watched};
+use crate::layers::attribution::{Attribution, Watched};
 use model::usage::Part;
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! What load a figure is of, in quantities, and in what a point of a run differs from it.
 
 use crate::ceiling::touched;
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use catalogue::published::{CounterpartSpec, Published};
 use catalogue::{Auto, Count};
 use model::choices::Access;

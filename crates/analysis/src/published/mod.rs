@@ -8,7 +8,7 @@ mod place;
 
 pub use load::{Counted, LoadDifference};
 
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use crate::{attribution, effects, findings};
 use catalogue::published::{FigureSpec, Published};
 use catalogue::{Auto, Cluster};

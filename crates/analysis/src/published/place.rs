@@ -3,11 +3,11 @@
 use super::load::{Load, LoadDifference, Matched, Unmatched, whole};
 use super::{Beside, Meaning, Missing, Part, Quantity, Side, counted, printed};
 use crate::Finding;
-use crate::attribution::Attribution;
 use crate::ceiling::{Layer, Workload, as_used, ceiling, touched, touched_by};
-use crate::effects::Effect;
-use crate::event_io::{EventTraffic, event_traffic};
-use crate::row::{Ops, ResultRow};
+use crate::layers::attribution::Attribution;
+use crate::over_time::effects::Effect;
+use crate::over_time::event_io::{EventTraffic, event_traffic};
+use crate::rows::row::{Ops, ResultRow};
 use catalogue::cluster::{Role, fixed};
 use catalogue::published::{CounterpartSpec, During, FigureSpec, Published};
 use catalogue::{Auto, Cluster};

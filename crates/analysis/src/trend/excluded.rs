@@ -1,7 +1,7 @@
 //! Which runs do not belong to a trend, and why.
 
 use crate::compare::{Unlike, comparable};
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use model::Record;
 
 /// In what runs of one trend may differ: it is what a trend is to tell, or it takes nothing from

@@ -1,6 +1,6 @@
 //! Where a figure changed its level from run to run.
 //!
-//! Runs are few, so that the limit of [`crate::changes`] for long series is of no use here: it
+//! Runs are few, so that the limit of [`crate::over_time::changes`] for long series is of no use here: it
 //! needs about forty. The stretch is sought whose mean differs most, for its length, from the
 //! rest's; it may begin with the first run or end with the last, and what a change that was undone
 //! leaves is found as well (circular binary segmentation: Olshen and others, Biostatistics 5,
@@ -8,7 +8,7 @@
 //! as likely (Antoch and Hušková, *Permutation tests in change point analysis*, 2001). What lies
 //! between the cuts is searched again. Exact for independent runs, whatever their distribution.
 
-use crate::changes::LEAST_CHANGE;
+use crate::over_time::changes::LEAST_CHANGE;
 use model::rng::Rng;
 
 /// A level holds for at least so many runs: fewer are outliers.
@@ -130,7 +130,7 @@ fn cut(values: &[f64], false_alarms: f64, rng: &mut Rng) -> Option<(usize, usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::Normal;
+    use crate::estimate::simulated::Normal;
 
     fn runs(normal: &mut Normal, levels: &[(usize, f64)], deviation: f64) -> Vec<f64> {
         let all = levels.iter().flat_map(|(n, level)| std::iter::repeat_n(*level, *n));

@@ -10,8 +10,8 @@ use crate::compare::{
     grouped, judge,
 };
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
-use crate::row::ResultRow;
-use crate::state::{RunState, run_state};
+use crate::rows::row::ResultRow;
+use crate::rows::state::{RunState, run_state};
 use model::Record;
 use std::collections::BTreeSet;
 
@@ -144,6 +144,7 @@ pub fn trend(records: &[&Record]) -> Trend {
         run: *run,
         scenarios: None,
         unlike: Vec::new(),
+        reads_again: false,
         points: points.iter().zip(compared).filter_map(|(point, rows)| held(point, rows)).collect(),
         only_base: Vec::new(),
         only_other: Vec::new(),

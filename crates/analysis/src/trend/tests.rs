@@ -1,5 +1,5 @@
 use super::*;
-use crate::simulated::Normal;
+use crate::estimate::simulated::Normal;
 use crate::testing::Recorded;
 use model::{Op, StageKind};
 

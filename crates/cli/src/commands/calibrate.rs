@@ -1,6 +1,7 @@
 //! `plimsoll calibrate`
 
 use super::compare::same_run_twice;
+use super::predicted_plan::can_predict;
 use super::saved::read_digests;
 use super::{print, print_json};
 use crate::args::CalibrateArgs;
@@ -17,7 +18,6 @@ use model::Record;
 use report::topics::prediction::{self as topic, Calibrated};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use twin::ClusterSpec;
 
 /// Rows with where they come from.
 struct Source {
@@ -40,7 +40,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
         ));
     }
     keeps_inputs(args)?;
-    can_predict(args, &cluster)?;
+    can_predict(&args.testbed, &cluster)?;
     let source = match &args.against {
         Some(wanted) => of_report(wanted, &cluster)?,
         None => of_runs(args, &mut cluster)?,
@@ -83,20 +83,6 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
 
 fn refused(why: &str) -> Failure {
     Failure::Usage(format!("error: {why}"))
-}
-
-/// Refuses what a prediction would refuse, before anything is fitted: a prediction is of the load
-/// that a simulation would have.
-fn can_predict(args: &CalibrateArgs, cluster: &Cluster) -> Result<(), Failure> {
-    let simulated = ClusterSpec::parse("cluster=calibrated,volume=1MiB")
-        .and_then(|spec| twin::Cluster::new(cluster, &spec, 1));
-    simulated.map(|_| ()).map_err(|why| {
-        refused(&format!(
-            "testbed {}: no prediction would take it: {why}; if the targets lie on a drive with \
-             role = \"boot\", it is \"capacity\"",
-            args.testbed
-        ))
-    })
 }
 
 /// What is read is never written over: neither a run nor the testbed that it calibrates.

@@ -1,6 +1,6 @@
 //! `plimsoll predict`
 
-use super::predicted_plan::planned_on;
+use super::predicted_plan::{can_predict, planned_on};
 use super::{print, print_json};
 use crate::args::PredictArgs;
 use crate::failure::Failure;
@@ -28,6 +28,7 @@ const ONE_MORE: [&str; 4] = ["nodes+1", "drives+1", "ports+1", "cores+4"];
 pub(crate) fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
     let cluster = testbed::read(&args.testbed, &[])?;
     check_fitted(&cluster).map_err(|why| contradicts(&args.testbed, &why))?;
+    can_predict(&args.testbed, &cluster)?;
     let latencies = args.objective.as_ref().map(objective).transpose()?;
     let mut changed = Vec::new();
     for what_if in &args.what_ifs {

@@ -5,6 +5,7 @@ use crate::args::{HostArgs, PredictArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::simulate;
 use crate::suite_and_targets::{self, Asked};
+use catalogue::Cluster;
 use clap::Parser;
 use fleet::Fleet;
 use model::Plan;
@@ -12,6 +13,20 @@ use model::inventory::Inventory;
 use model::testbed::{HostFacts, SIMULATED_CLUSTER, TargetFacts, TargetKind};
 use std::collections::BTreeMap;
 use suite::planner::{Refusal, TooSmall};
+use twin::ClusterSpec;
+
+/// Refuses what cannot be simulated before anything is planned or fitted: a prediction is of the
+/// load that a simulation would have.
+pub(crate) fn can_predict(testbed: &str, cluster: &Cluster) -> Result<(), Failure> {
+    let simulated = ClusterSpec::parse("cluster=predicted,volume=1MiB")
+        .and_then(|spec| twin::Cluster::new(cluster, &spec, 1));
+    simulated.map(|_| ()).map_err(|why| {
+        Failure::Usage(format!(
+            "error: testbed {testbed}: no prediction would take it: {why}; if the targets lie on a \
+             drive with role = \"boot\", it is \"capacity\""
+        ))
+    })
+}
 
 /// The plan that a simulation of the testbed would have: its hosts, footprints and what is
 /// outstanding.

@@ -8,7 +8,7 @@ use super::column::Column;
 use super::frame::Frame;
 use super::span::Span;
 use super::spans::Spans;
-use super::sums::{Counts, HostPart, Part, Sums, Total, Unfit, WorkerTotal, add_all};
+use super::sums::{Counts, HostPart, Part, Sums, Total, Unfit, WorkerTotal, add_all, add_one};
 use crate::histogram::{EncodedHistogram, take_apart};
 use crate::varint::{self, take_u64};
 use crate::{Op, Phase};
@@ -200,7 +200,21 @@ fn put_sums(sums: &Sums) -> Vec<u8> {
         out.put(u64::from(*work));
         out.put_column(column.len(), column.iter().copied());
     }
+    put_failed(&mut out, sums);
     out.0
+}
+
+/// Which intervals requests failed in; nothing where none did, as in files that do not know it.
+fn put_failed(out: &mut Out, sums: &Sums) {
+    for ((work, op), part) in sums.parts.iter().filter(|(_, part)| !part.failed.is_empty()) {
+        out.put(u64::from(*work));
+        out.put_bytes(op.name().as_bytes());
+        out.put(part.failed.len() as u64);
+        for (moment, count) in &part.failed {
+            out.put(*moment as u64);
+            out.put(*count);
+        }
+    }
 }
 
 fn put_part(out: &mut Out, part: &Part) {
@@ -342,7 +356,7 @@ impl Sums {
         }
         taking.workers(&mut rest, self)?;
         taking.cpu(&mut rest, self)?;
-        rest.end()?;
+        taking.failed(&mut rest, self)?;
         times.map_or(Ok(()), |times| taking.times(times, self))
     }
 }
@@ -464,6 +478,18 @@ impl Taking<'_> {
                     column.resize(moment + 1, 0);
                 }
                 column[moment] = column[moment].saturating_add(value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Which intervals requests failed in, to the end of the bytes.
+    fn failed(&self, rest: &mut In<'_>, sums: &mut Sums) -> Result<(), Unfit> {
+        while rest.end().is_err() {
+            let part = sums.parts.get_mut(&(rest.small()?, rest.op()?)).ok_or(Unfit::Stray)?;
+            for _ in 0..rest.count()? {
+                let moment = self.moment(rest.take()?)?;
+                add_one(&mut part.failed, moment, rest.take()?);
             }
         }
         Ok(())

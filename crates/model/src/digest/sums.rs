@@ -137,6 +137,9 @@ pub struct Part {
     pub all: Counts,
     /// Requests that failed in all phases, by errno.
     pub errors: BTreeMap<i32, u64>,
+    /// Of these, those of intervals of load, by the place of the interval as in `totals`; only
+    /// where any did.
+    pub failed: BTreeMap<usize, u64>,
     open: VecDeque<(usize, Counts, Tight)>,
 }
 
@@ -277,7 +280,7 @@ impl Sums {
             let row = OpRow { work: op.work, op: op.op, ios: op.ios, bytes: op.bytes };
             taken = taken.and(self.op(frame, place, row, &op.latency.0));
             for (errno, count) in &op.errors {
-                taken = taken.and(self.errors(place, op.work, op.op, *errno, *count));
+                taken = taken.and(self.errors(frame, place, op.work, op.op, *errno, *count));
             }
         }
         for worker in &sample.workers {
@@ -321,6 +324,7 @@ impl Sums {
     /// It was not; nothing counts then.
     pub fn errors(
         &mut self,
+        frame: &Frame,
         place: Place,
         work: u32,
         op: Op,
@@ -330,12 +334,13 @@ impl Sums {
         let is_there =
             |part: &&mut Part| part.hosts.get(&place.host).is_some_and(|host| host.has(place.at));
         let part = self.parts.get_mut(&(work, op)).filter(is_there).ok_or(Unfit::Stray)?;
-        let sum = part.errors.entry(errno).or_insert(0);
-        *sum = sum.saturating_add(count);
+        add_one(&mut part.errors, errno, count);
+        let is_of_load = place.span.phase.counts();
+        if let Some(moment) = frame.moment(place.span.interval).filter(|_| is_of_load) {
+            add_one(&mut part.failed, moment, count);
+        }
         if place.counts {
-            let host = part.hosts.entry(place.host).or_default();
-            let sum = host.errors.entry(errno).or_insert(0);
-            *sum = sum.saturating_add(count);
+            add_one(&mut part.hosts.entry(place.host).or_default().errors, errno, count);
         }
         Ok(())
     }
@@ -475,6 +480,7 @@ impl Part {
         }
         self.all.add(other.all.ios, other.all.bytes);
         add_all(&mut self.errors, other.errors);
+        add_all(&mut self.failed, other.failed);
         let mut is_twice = false;
         for (number, host) in other.hosts {
             let mine = self.hosts.entry(number).or_default();
@@ -490,9 +496,13 @@ impl Part {
 
 pub(super) fn add_all<K: Ord>(sums: &mut BTreeMap<K, u64>, others: BTreeMap<K, u64>) {
     for (key, count) in others {
-        let sum = sums.entry(key).or_insert(0);
-        *sum = sum.saturating_add(count);
+        add_one(sums, key, count);
     }
+}
+
+pub(super) fn add_one<K: Ord>(sums: &mut BTreeMap<K, u64>, key: K, count: u64) {
+    let sum = sums.entry(key).or_insert(0);
+    *sum = sum.saturating_add(count);
 }
 
 fn add_columns(sums: &mut Vec<u64>, others: &[u64]) {

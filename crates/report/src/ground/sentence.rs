@@ -117,17 +117,7 @@ impl Slot {
                 true => least.clone(),
                 false => format!("{least} to {most}"),
             },
-            Slot::Names(names, noun) => {
-                let shown = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
-                match names.len().saturating_sub(MOST_NAMES) {
-                    0 => shown,
-                    more => {
-                        let more =
-                            crate::ground::words::counted(more as u64, &format!("more {noun}"));
-                        format!("{shown} and {more}")
-                    }
-                }
-            }
+            Slot::Names(names, noun) => few(names, ", ", noun),
         }
     }
 }
@@ -155,6 +145,18 @@ pub fn quantity(value: f64, shown: &str) -> Sentence {
     let one = (value, number.to_owned());
     let range = Range { least: one.clone(), most: one };
     Sentence { words: vec![String::new(), unit.to_owned()], slots: vec![Slot::Quantity(range)] }
+}
+
+/// A list in a sentence: the first three of it, and of the rest how many, such as `2 more hosts`.
+pub fn few(all: &[String], between: &str, noun: &str) -> String {
+    let shown = all[..all.len().min(MOST_NAMES)].join(between);
+    match all.len().saturating_sub(MOST_NAMES) {
+        0 => shown,
+        more => {
+            let more = crate::ground::words::counted(more as u64, &format!("more {noun}"));
+            format!("{shown} and {more}")
+        }
+    }
 }
 
 /// Names of things of one kind, such as `host`.
@@ -275,6 +277,9 @@ mod tests {
         assert_eq!(merged(vec![of(1), of(2), of(1)]), ["Slow: node1, node2."]);
         let all = merged((1..=100).map(of).collect());
         assert_eq!(all, ["Slow: node1, node2, node3 and 97 more hosts."]);
+        let runs = ["a", "b", "c", "d"].map(str::to_owned);
+        assert_eq!(few(&runs[..3], "; ", "run"), "a; b; c");
+        assert_eq!(few(&runs, "; ", "run"), "a; b; c and 1 more run");
     }
 
     #[test]

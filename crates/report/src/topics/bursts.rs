@@ -94,6 +94,7 @@ impl Told<'_> {
             .known("done", "Got", |step| step.done, rate)
             .known("p50_ns", "p50", |step| step.latency.quantile_ns(0.5), latency)
             .known("p99_ns", "p99", |step| step.latency.quantile_ns(0.99), latency)
+            .known("errors", "Errors", |step| step.errors, words::count)
     }
 
     /// The first steps; nothing of a rate that has but one.

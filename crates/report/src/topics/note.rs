@@ -1,5 +1,6 @@
 //! What a note says, as a sentence: the only place where one is made.
 
+use crate::ground::sentence::few;
 use crate::ground::words::utc;
 use model::choices::Backend;
 use model::note::{
@@ -36,10 +37,13 @@ pub fn sentence(fact: &Fact) -> String {
             "stuck: {requests} {} outstanding at {} for {waited} after the load. Check whether the \
              target answers, or raise engine.patience.",
             if *requests == 1 { "request" } else { "requests" },
-            targets.join(", ")
+            few(targets, ", ", "target")
         ),
         Fact::WorkloadsLeftOut { names } => {
-            format!("--existing writes nothing, so these were left out: {}", names.join(", "))
+            format!(
+                "--existing writes nothing, so these were left out: {}",
+                few(names, ", ", "workload")
+            )
         }
         Fact::PointsSkipped { skipped, of, rule } => {
             format!("{skipped} of {of} points, by the rule `{rule}`")
@@ -177,9 +181,6 @@ fn chosen(choice: &Choice) -> String {
     )
 }
 
-/// Hosts that are named with the reason; the others are counted.
-const NAMED_ABSENT: usize = 10;
-
 /// Whose another run is, where from and since when.
 pub fn who(other: &OtherRun) -> String {
     let OtherRun { run, user, from, pid, since_unix_s, .. } = other;
@@ -203,17 +204,9 @@ fn awaited(hosts: &[(String, String)], of: u64) -> String {
 
 /// Hosts that were not there, each with the cause.
 fn absent(hosts: &[(String, String)]) -> String {
-    let named: Vec<String> =
-        hosts.iter().take(NAMED_ABSENT).map(|(name, why)| format!("{name} ({why})")).collect();
-    let more = match hosts.len().saturating_sub(NAMED_ABSENT) {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
-    format!("{}{more}", named.join(", "))
+    let named: Vec<String> = hosts.iter().map(|(name, why)| format!("{name} ({why})")).collect();
+    few(&named, ", ", "host")
 }
-
-/// Hosts that took more than one try, at most so many of them.
-const NAMED_SLOW: usize = 10;
 
 fn started(starts: &[HostStart]) -> String {
     let there = starts.iter().filter(|start| start.missing.is_none());
@@ -226,13 +219,9 @@ fn started(starts: &[HostStart]) -> String {
     let slowest = slowest.map_or_else(String::new, |slowest| {
         format!("; the last took {} ({})", slowest.took, slowest.name)
     });
-    let more = match again.len().saturating_sub(NAMED_SLOW) {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
     let again = match again.is_empty() {
         true => String::new(),
-        false => format!("; {}{more}", again[..again.len().min(NAMED_SLOW)].join(", ")),
+        false => format!("; {}", few(&again, ", ", "host")),
     };
     format!("{} of {} agents started{slowest}{again}", there.count(), starts.len())
 }

@@ -9,7 +9,7 @@ mod surface;
 mod tests;
 
 use super::{LoadPoint, points};
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use model::Record;
 use model::objective::Objective;
 use model::search::{Cell, SearchAxis};
@@ -93,10 +93,21 @@ pub struct Place {
 pub struct Boundary {
     /// The most that it bears of the first axis; `None` where that is below the grid or beyond it.
     pub most: Option<f64>,
-    /// With 95 %, it is no less; `None` where it may be below the grid.
+    /// With 95 %, it is no less; `None` where it may be below the grid. The greatest value of the
+    /// axis where it is beyond the grid.
     pub low: Option<f64>,
-    /// With 95 %, it is no more; `None` where it may be beyond the grid.
+    /// With 95 %, it is no more; `None` where it may be beyond the grid. The least value of the
+    /// axis where it is below the grid.
     pub high: Option<f64>,
+}
+
+impl Boundary {
+    /// That of a row, from places along the first axis: below 0 is below the grid.
+    fn of(axis: &Axis, [most, low, high]: [f64; 3]) -> Boundary {
+        let end = axis.values.len().saturating_sub(1) as f64;
+        let at = |place: f64| (0.0..=end).contains(&place).then(|| axis.at(place));
+        Boundary { most: at(most), low: at(low.min(end)), high: at(high.max(0.0)) }
+    }
 }
 
 /// A place that was measured.
@@ -183,8 +194,9 @@ impl<'a> Grid<'a> {
         self.tried.iter().filter(near).count() * OF_NEAR < self.tried.len()
     }
 
-    /// The boundary in a row, in places along the first axis.
-    fn boundary(&self, row: usize) -> [Option<f64>; 3] {
+    /// The boundary in a row with its bounds, in places along the first axis: −1 is below the grid,
+    /// one more than the last place beyond it.
+    fn boundary(&self, row: usize) -> [f64; 3] {
         let end = (self.size[0] - 1) as f64;
         let first_below = |sign: f64| {
             let steps = (self.size[0] - 1) * STEPS;
@@ -193,7 +205,6 @@ impl<'a> Grid<'a> {
                 value + sign * SURE * error <= 1.0
             })
         };
-        // Outside of the grid: below it, or beyond it.
         let [most, low, high] = [0.0, -1.0, 1.0].map(|sign| match first_below(sign) {
             Some(place) if place > 0.0 => place,
             Some(_) => -1.0,
@@ -207,7 +218,7 @@ impl<'a> Grid<'a> {
         let within = |place: f64| place.clamp(least, greatest.max(least));
         // Where the figure leaps, no surface tells where between two points it does.
         let [low, high] = if self.leaps() { [least, greatest] } else { [low, high] };
-        [most, low, high].map(within).map(|place| (0.0..=end).contains(&place).then_some(place))
+        [most, low, high].map(within)
     }
 }
 
@@ -341,11 +352,7 @@ pub fn load_map(record: &Record, rows: &[ResultRow]) -> Option<LoadMap> {
         }
     };
     let all = (0..size[1]).flat_map(|row| (0..size[0]).map(move |column| [column, row]));
-    let boundary = |row: usize| {
-        let [most, low, high] =
-            grid.boundary(row).map(|place| place.map(|place| found.axes[0].at(place)));
-        Boundary { most, low, high }
-    };
+    let boundary = |row: usize| Boundary::of(&found.axes[0], grid.boundary(row));
     Some(LoadMap {
         objective: record.plan.search.as_ref()?.objective.clone(),
         places: all.map(place).collect(),

@@ -3,7 +3,7 @@
 
 use super::super::{LoadPoint, points};
 use super::{Axis, Boundary, LEAP, SURE, UNKNOWN_ERROR};
-use crate::row::ResultRow;
+use crate::rows::row::ResultRow;
 use model::objective::Objective;
 use model::search::{Search, SearchAxis};
 use model::setting::Setting;
@@ -117,12 +117,10 @@ fn of_group(
     let (mut contour, mut unordered) = (Vec::new(), 0);
     for row in rows.filter(|_| objective.is_some()) {
         let figures: Option<Vec<Figure>> = row.iter().map(Figure::of).collect();
-        let [most, low, high] = figures.as_deref().and_then(boundary).unwrap_or_else(|| {
-            unordered += 1;
-            [None; 3]
-        });
-        let value = |place: Option<f64>| place.map(|place| axes[0].at(place));
-        contour.push(Boundary { most: value(most), low: value(low), high: value(high) });
+        let found = figures.as_deref().and_then(boundary);
+        unordered += usize::from(found.is_none());
+        let nothing = Boundary { most: None, low: None, high: None };
+        contour.push(found.map_or(nothing, |places| Boundary::of(&axes[0], places)));
     }
     Some(PlainMap { scenario, workload, objective, axes, places, contour, unordered })
 }
@@ -151,27 +149,27 @@ impl Figure {
 
 /// Where the objective ceases to hold in a row: between two measured places, on the straight line
 /// through the logarithms of their figures; and the same of both ends of their errors, or both
-/// places where a figure is far from its limit. A place outside of the row is `None`. `None` for a
-/// row in which it holds behind a place where it fails.
-fn boundary(row: &[Figure]) -> Option<[Option<f64>; 3]> {
+/// places where a figure is far from its limit. −1 is below the row, one more than its last place
+/// beyond it. `None` for a row in which it holds behind a place where it fails.
+fn boundary(row: &[Figure]) -> Option<[f64; 3]> {
     if row.windows(2).any(|pair| !pair[0].holds && pair[1].holds) {
         return None;
     }
-    let crossing = |errors: f64| {
-        let above = row.iter().position(|one| one.with(errors) > 0.0)?;
-        let before = above.checked_sub(1)?;
-        let (low, high) = (row[before].with(errors), row[above].with(errors));
-        Some(before as f64 + (-low / (high - low)).clamp(0.0, 1.0))
+    let crossing = |errors: f64| match row.iter().position(|one| one.with(errors) > 0.0) {
+        None => row.len() as f64,
+        Some(0) => -1.0,
+        Some(above) => {
+            let (low, high) = (row[above - 1].with(errors), row[above].with(errors));
+            (above - 1) as f64 + (-low / (high - low)).clamp(0.0, 1.0)
+        }
     };
-    let most = crossing(0.0);
-    let [low, high] = [crossing(SURE), crossing(-SURE)];
-    let cell = most.map(|most| [most.floor(), most.floor() + 1.0]);
+    let [most, low, high] = [0.0, SURE, -SURE].map(crossing);
+    let is_within = (0.0..row.len() as f64).contains(&most);
+    let cell = is_within.then(|| [most.floor(), most.floor() + 1.0]);
     // Where a figure leaps over its limit, no line tells where between the two places it does.
     let is_far = |place: f64| row.get(place as usize).is_some_and(|one| one.ln.abs() > LEAP.ln());
     match cell.filter(|cell| cell.iter().any(|place| is_far(*place))) {
-        Some([before, above]) => {
-            Some([most, low.map(|low| low.min(before)), high.map(|high| high.max(above))])
-        }
+        Some([before, above]) => Some([most, low.min(before), high.max(above)]),
         None => Some([most, low, high]),
     }
 }
@@ -220,6 +218,11 @@ mod tests {
         assert!((most[2].expect("within") - 3.33).abs() < 0.2, "{most:?}");
         let row = map.contour[2];
         assert!(row.low <= row.most && row.most <= row.high, "{row:?}");
+        // Wholly held, to the end of the grid, and wholly failed, from its start on.
+        assert_eq!((map.contour[0].low, map.contour[0].high), (Some(8.0), None));
+        let none = maps("[objective]\nkeep = \"mean < 1us\"\n", |_, _| 100_000);
+        let outside = Boundary { most: None, low: None, high: Some(1.0) };
+        assert_eq!(none[0].contour, [outside; 3]);
     }
 
     #[test]

@@ -213,6 +213,15 @@ pub(crate) fn said(unlike: &Unlike, whole: &str) -> String {
     }
 }
 
+/// What has to be known of both runs once: one seed, and caches that may hold what it leads to.
+pub(crate) fn again(other: &Against) -> Option<String> {
+    other.reads_again.then(|| {
+        "Both read the same blocks in the same order, by one seed: a cache below the target may \
+         have held for B what A read. Give each run a seed of its own (--set seed=2)."
+            .to_owned()
+    })
+}
+
 /// What only one of the two sides has, as a sentence.
 pub(crate) fn only(keys: &[Key], side: &str) -> Option<String> {
     let names: Vec<String> =

@@ -56,7 +56,11 @@ fn against(other: &Against, runs: Runs<'_>, names: &[String], has_curves: bool) 
     let Runs { records, results } = runs;
     let mut content = plain("h3", words::title(other, records, names));
     let whole = other.unlike.iter().map(|unlike| words::said(unlike, "the run"));
-    let missing = [words::only(&other.only_base, "A has"), words::only(&other.only_other, "B has")];
+    let missing = [
+        words::again(other),
+        words::only(&other.only_base, "A has"),
+        words::only(&other.only_other, "B has"),
+    ];
     content.push(list_of_any(whole.chain(missing.into_iter().flatten())));
     if other.points.is_empty() {
         content.push(plain("p", "No point of the two can be compared."));

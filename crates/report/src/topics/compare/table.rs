@@ -2,8 +2,8 @@
 
 use super::glance::{self, Line, changed, is_told};
 use super::{
-    LEGEND, Tone, has_differences, interval, metric_of, not_decided, only, percent, said, title,
-    tone, value, verdict,
+    LEGEND, Tone, again, has_differences, interval, metric_of, not_decided, only, percent, said,
+    title, tone, value, verdict,
 };
 use crate::ground::emphasis;
 use crate::ground::folding::folded;
@@ -40,7 +40,7 @@ pub fn table(comparison: &Comparison, records: &[&Record], shown: ComparisonStyl
 fn against(other: &Against, records: &[&Record], shown: ComparisonStyle<'_>) -> String {
     let mut text = format!("{}\n", title(other, records, shown.names));
     let whole = other.unlike.iter().map(|unlike| said(unlike, "the run"));
-    let missing = [only(&other.only_base, "A has"), only(&other.only_other, "B has")];
+    let missing = [again(other), only(&other.only_base, "A has"), only(&other.only_other, "B has")];
     for sentence in whole.chain(missing.into_iter().flatten()) {
         text.push_str(&format!("  {sentence}\n"));
     }

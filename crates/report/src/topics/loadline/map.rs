@@ -62,6 +62,7 @@ fn bears(axis: &Axis, boundary: &Boundary) -> String {
             bound(boundary.high, "beyond the grid")
         ),
         None if boundary.low.is_some() => format!("{name} beyond the grid"),
+        None if boundary.high.is_some() => format!("{name} below the grid"),
         None => format!("{name} not known within the grid"),
     }
 }

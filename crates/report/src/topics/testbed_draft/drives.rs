@@ -3,7 +3,7 @@
 use super::text::{Draft, comment, decimal_size};
 use catalogue::devices::recognise;
 use model::inventory::{Media, MountFacts};
-use model::testbed::{DeviceFacts, HostFacts};
+use model::testbed::{DeviceFacts, HostFacts, TargetFacts};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::topics) struct Kind {
@@ -15,6 +15,8 @@ pub(in crate::topics) struct Kind {
     pub transport: String,
     /// Whether the operating system starts from one of them.
     pub is_boot: bool,
+    /// Whether a target lies on one that the operating system starts from.
+    pub is_target: bool,
     pub count: u64,
 }
 
@@ -26,12 +28,14 @@ pub(in crate::topics) fn kinds(host: &HostFacts) -> Vec<Kind> {
     let is_drive =
         |disk: &&DeviceFacts| disk.media != Media::Memory && !model::usage::is_stacked(&disk.name);
     for disk in host.inventory.disks.iter().filter(is_drive) {
+        let is_boot = host.inventory.mounts.iter().any(|mount| is_system(mount, &disk.name));
         let kind = Kind {
             model: disk.model.clone(),
             size: disk.size.0,
             media: disk.media,
             transport: disk.transport.clone(),
-            is_boot: host.inventory.mounts.iter().any(|mount| is_system(mount, &disk.name)),
+            is_boot,
+            is_target: is_boot && host.targets.iter().any(|target| is_below(target, &disk.name)),
             count: 1,
         };
         let same = |other: &&mut Kind| Kind { count: 1, ..(**other).clone() } == kind;
@@ -44,6 +48,12 @@ pub(in crate::topics) fn kinds(host: &HostFacts) -> Vec<Kind> {
         (a.is_boot, &a.model, a.size, a.count).cmp(&(b.is_boot, &b.model, b.size, b.count))
     });
     kinds
+}
+
+/// Whether a target lies on this disk.
+fn is_below(target: &TargetFacts, disk: &str) -> bool {
+    let of_chain = target.chain.iter().filter_map(|link| link.device.as_ref());
+    of_chain.chain(&target.device).any(|device| device.name == disk)
 }
 
 /// Whether a mount is a part of the operating system on this disk or on one of its partitions.
@@ -68,7 +78,7 @@ fn class(media: Media) -> &'static str {
 pub(super) fn write(draft: &mut Draft, host: &HostFacts) {
     let kinds = kinds(host);
     let has_only_boot = kinds.iter().all(|kind| kind.is_boot);
-    if has_only_boot {
+    if has_only_boot && !kinds.iter().any(|kind| kind.is_target) {
         draft.question(
             "The kernel sees the system drive only. Which drives does each node have? Give each \
              kind a table like this:",
@@ -83,8 +93,8 @@ pub(super) fn write(draft: &mut Draft, host: &HostFacts) {
     }
 }
 
-/// One kind of drives. `is_all` is a system drive beside which there is no other: the targets may
-/// lie on it.
+/// One kind of drives. `is_all` is a system drive beside which there is no other: data can lie
+/// nowhere else.
 fn one(draft: &mut Draft, kind: &Kind, is_all: bool) {
     let model =
         if kind.model.is_empty() { "model unknown".to_owned() } else { comment(&kind.model) };
@@ -92,10 +102,16 @@ fn one(draft: &mut Draft, kind: &Kind, is_all: bool) {
     draft.remark(&format!("{model}, {media}, {} bytes.", kind.size));
     if kind.is_boot {
         draft.remark("The operating system starts from it.");
-        if is_all {
-            draft.question("Do the targets lie on it, too? Then replace \"boot\" by \"capacity\".");
+        if kind.is_target {
+            draft.remark("A target lies on it, too: it is for data.");
+        } else if is_all {
+            draft.ask(
+                "Here it is for data, as there is no other. Do the targets lie elsewhere?",
+                "role = \"boot\"",
+            );
+        } else {
+            draft.text("role", "boot");
         }
-        draft.text("role", "boot");
     } else {
         draft.ask(
             "Is it for data, a tier in front of others (\"cache\"), a log (\"journal\"), or the \
@@ -114,7 +130,7 @@ fn one(draft: &mut Draft, kind: &Kind, is_all: bool) {
         }
         None => {
             draft.text("capacity", &decimal_size(kind.size));
-            if !kind.is_boot || is_all {
+            if !kind.is_boot || is_all || kind.is_target {
                 unknown(draft, kind.media);
             }
         }

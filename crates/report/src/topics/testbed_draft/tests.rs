@@ -157,10 +157,18 @@ fn an_infiniband_port_counts_once_and_what_is_far_is_only_said_where_it_is_known
 }
 
 #[test]
-fn of_the_only_drive_there_is_the_draft_asks_whether_the_targets_lie_on_it_and_what_it_carries() {
+fn the_only_drive_there_is_and_one_below_a_target_are_for_data_whatever_starts_from_them() {
     let mut host = server("n1");
     host.inventory.disks.retain(|disk| disk.name == "sda");
     let text = testbed("lab", &[host], 0).text;
-    assert!(text.contains("Do the targets lie on it, too? Then replace \"boot\" by \"capacity\"."));
+    assert!(text.contains("# role = \"boot\"") && !text.contains("\nrole ="), "{text}");
+    assert!(text.contains("# read_iops = 600_000"), "{text}");
+    let mut host = server("n1");
+    let boot = host.inventory.disks.iter().find(|disk| disk.name == "sda").cloned();
+    host.targets[0].device = None;
+    assert!(testbed("lab", &[host.clone()], 0).text.contains("\nrole = \"boot\""));
+    host.targets[0].device = boot;
+    let text = testbed("lab", &[host], 0).text;
+    assert!(text.contains("A target lies on it, too") && !text.contains("\nrole ="), "{text}");
     assert!(text.contains("# read_iops = 600_000"), "{text}");
 }

@@ -1,7 +1,7 @@
 //! What a doubt's sentence says besides its evidence: which of its forms it has, and words that are
 //! made elsewhere.
 
-use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, share};
+use crate::ground::sentence::{Sentence, count, counted, few, quantity, sentence, share};
 use crate::ground::words;
 use crate::topics::{ceiling, note};
 use analysis::{Misplaced, Straggler, Warning};
@@ -52,7 +52,7 @@ pub(super) fn besides(doubt: &Warning) -> Vec<(&'static str, Sentence)> {
         Warning::OtherRuns { runs, .. } => vec![("who", who(runs))],
         Warning::EventRunning { events } => {
             let events: Vec<String> = events.iter().map(|name| format!("event {name}")).collect();
-            vec![("events", events.join(" and of ").into())]
+            vec![("events", few(&events, " and of ", "event").into())]
         }
         Warning::NotWarm { after } => vec![("after", (*after).into())],
         Warning::ReadInStep { readers, distinct } => {
@@ -101,7 +101,7 @@ fn noted(fact: &Fact) -> Sentence {
 }
 
 fn who(runs: &[OtherRun]) -> Sentence {
-    runs.iter().map(note::who).collect::<Vec<_>>().join("; ").into()
+    few(&runs.iter().map(note::who).collect::<Vec<_>>(), "; ", "run").into()
 }
 
 fn rate(rate: Rate) -> Sentence {

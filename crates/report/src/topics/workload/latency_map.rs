@@ -61,7 +61,8 @@ mod tests {
     fn point(start_s: f64, values_ns: &[u64]) -> SeriesPoint {
         let mut latency = Histogram::new();
         values_ns.iter().for_each(|value| latency.record(*value));
-        SeriesPoint { start_s, length_s: 1.0, ios: values_ns.len() as u64, bytes: 0, latency }
+        let ios = values_ns.len() as u64;
+        SeriesPoint { start_s, length_s: 1.0, ios, bytes: 0, latency, errors: Some(0) }
     }
 
     #[test]
