@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod canary;
 pub mod choices;
+pub mod columns;
 pub mod counters;
 pub mod crc;
 pub mod curve;
@@ -55,10 +56,10 @@ pub mod testbed;
 pub mod trace;
 pub mod units;
 pub mod usage;
-pub mod varint;
 mod words;
 pub mod wwid;
 
+pub use columns::varint;
 pub use counters::CounterSample;
 pub use event::{Event, Note, NoteKind, RunEnd, StageEnd};
 pub use histogram::{EncodedHistogram, Histogram};

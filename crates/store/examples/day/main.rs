@@ -14,9 +14,6 @@
 #[allow(dead_code, reason = "a writer of the same files")]
 #[path = "../../src/checksums.rs"]
 mod checksums;
-#[allow(dead_code, reason = "a writer of the same columns")]
-#[path = "../../src/coded/columns.rs"]
-mod columns;
 mod repeat;
 #[allow(dead_code, reason = "a part of the checksums")]
 #[path = "../../src/values.rs"]
