@@ -1,14 +1,14 @@
 //! The rows of a run file, one by one in the order of writing: none is held.
 
-use crate::checksums::{self, Part, Single};
 use crate::coded::Blocks;
 use crate::counters;
-use crate::error::StoreError;
-use crate::filled::op;
-use crate::open::open_run;
+use crate::file::checksums::{self, Part, Single};
+use crate::file::error::StoreError;
+use crate::file::open::open_run;
+use crate::file::values::{Problem, each, small, unsigned};
 use crate::reader::each_checked;
 use crate::sample_blocks::SampleBlocks;
-use crate::values::{Problem, each, small, unsigned};
+use crate::samples::rows::op;
 use model::histogram::EncodedHistogram;
 use model::rows::{CounterRow, SampleRow};
 use model::sample::{IntervalSample, Phase};

@@ -1,10 +1,10 @@
 //! Writes the counters of a long run: sample by sample behind each other, then as blocks.
 
 use super::{CHAIN_STEP, MOST_HELD, MOST_SAMPLES, MOST_SERIES, MOST_VALUES, PLAIN_VALUES};
-use crate::checksums::{self, Part, Sums};
-use crate::counter_rows;
-use crate::series::{Series, Value};
-use crate::values::number;
+use crate::counters::rows;
+use crate::counters::series::{Series, Value};
+use crate::file::checksums::{self, Part, Sums};
+use crate::file::values::number;
 use model::CounterSample;
 use model::columns::{Bad, In, Out, Zeros};
 use model::plan::Keep;
@@ -106,7 +106,7 @@ impl Coder {
         let values: usize = sample.entries.iter().map(|entry| entry.values.len()).sum();
         if values <= self.plain || values > MOST_SERIES {
             self.plain = self.plain.saturating_sub(values);
-            return counter_rows::write(transaction, &mut self.series, checks, sample);
+            return rows::write(transaction, &mut self.series, checks, sample);
         }
         self.plain = 0;
         let mut numbered = Vec::with_capacity(values);

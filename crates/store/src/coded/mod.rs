@@ -11,7 +11,7 @@ mod read;
 pub use chain::Coder;
 pub use read::{Blocks, Extent, REMARKS};
 
-use crate::values::Problem;
+use crate::file::values::Problem;
 use model::columns::Bad;
 
 /// So many values stand in rows of their own before the first block: those of a short run, which

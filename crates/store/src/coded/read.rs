@@ -2,8 +2,8 @@
 
 use super::chain::{VERSION, values_of};
 use super::{MOST_HELD, MOST_SAMPLES, MOST_SERIES, MOST_VALUES};
-use crate::checksums::{self, Part, Single};
-use crate::values::{Problem, each, small, unsigned};
+use crate::file::checksums::{self, Part, Single};
+use crate::file::values::{Problem, each, small, unsigned};
 use model::CounterSample;
 use model::columns::In;
 use model::counters::{Entry, Layer, Metric};

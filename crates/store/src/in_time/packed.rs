@@ -1,7 +1,7 @@
 //! Samples of one host's counters that wait for their time, packed: as they are handed out, they
 //! take ten times as much memory.
 
-use crate::values::Problem;
+use crate::file::values::Problem;
 use model::CounterSample;
 use model::columns::{In, Out};
 

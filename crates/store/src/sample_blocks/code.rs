@@ -4,7 +4,7 @@
 //! together. `docs/reference/run-file.md` has the layout.
 
 use super::histograms;
-use crate::values::Problem;
+use crate::file::values::Problem;
 use model::columns::varint::{fold, unfold};
 use model::columns::{Bad, In, Out};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};

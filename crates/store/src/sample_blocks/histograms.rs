@@ -1,7 +1,7 @@
 //! Histograms of one host and operation, one behind the other in time, as columns: a bucket that is
 //! in use nearly always costs the bits in which it wavers, and a rare one the bytes of its own.
 
-use crate::values::Problem;
+use crate::file::values::Problem;
 use model::columns::{In, Out};
 use model::histogram::{BUCKETS, EncodedHistogram, encode_parts, take_apart};
 use std::collections::BTreeMap;

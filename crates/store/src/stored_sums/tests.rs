@@ -1,7 +1,7 @@
 //! The sums of a file beside the samples that they are of: equal to the bit, whatever happened to
 //! the run.
 
-use crate::summed::{by_threads, read_digests};
+use crate::samples::summed::{by_threads, read_digests};
 use crate::{Writer, read};
 use analysis::testing::Recorded;
 use analysis::{Issued, ResultRow};

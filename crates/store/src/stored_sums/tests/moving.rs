@@ -5,7 +5,7 @@ use super::*;
 /// A run file as a `kill -9` leaves it at this moment.
 fn killed(path: &Path, name: &str) -> PathBuf {
     let copy = path.with_file_name(name);
-    let journal = |path: &Path| crate::place::beside(path, "-wal");
+    let journal = |path: &Path| crate::file::place::beside(path, "-wal");
     for (from, to) in [(path.to_owned(), copy.clone()), (journal(path), journal(&copy))] {
         let _ = std::fs::remove_file(&to);
         if from.exists() {

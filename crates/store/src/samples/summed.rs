@@ -1,16 +1,17 @@
 //! Reads a run file without holding its samples: they are added up as they come, by several
 //! threads, each of which has a part of the rows.
 
-use crate::checksums::{self, Part as Checked};
-use crate::error::StoreError;
-use crate::pages::{check_pages, check_rest, is_small};
-use crate::reach::Reach;
+use crate::counters::{self, usage};
+use crate::file::checksums::{self, Part as Checked};
+use crate::file::error::StoreError;
+use crate::file::pages::{check_pages, check_rest, is_small};
+use crate::file::plausible;
+use crate::file::source::Source;
+use crate::file::values::{Problem, small, unsigned};
 use crate::reader::head;
 use crate::sample_blocks::SampleBlocks;
-use crate::source::Source;
+use crate::samples::block_rows::Reach;
 use crate::stored_sums::{Again, StoredSums};
-use crate::values::{Problem, small, unsigned};
-use crate::{counters, plausible, usage};
 use model::digest::{Digest, Frame, OpRow, Place, Span, Spans, Sums, Unfit};
 use model::record::StageData;
 use model::{Op, Phase, Record};

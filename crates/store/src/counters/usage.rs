@@ -2,12 +2,12 @@
 //! has more of them than can be looked at while somebody waits: of such a run, intervals are taken
 //! evenly out of all.
 
-use crate::checksums::{self, Part, Single};
 use crate::coded::{self, Blocks, Extent};
 use crate::counters::series;
-use crate::search::{self, Bracket};
-use crate::source::Source;
-use crate::values::{Problem, small, unsigned};
+use crate::file::checksums::{self, Part, Single};
+use crate::file::source::Source;
+use crate::file::values::{Problem, small, unsigned};
+use crate::samples::search::{self, Bracket};
 use model::counters::{Entry, Layer, Metric};
 use model::usage::Usage;
 use model::{CounterSample, Kernels, Record, StageKind};

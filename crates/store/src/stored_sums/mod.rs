@@ -1,13 +1,13 @@
-//! The sums beside the samples: kept while they are written. [`kept`] takes them instead of the
+//! The sums beside the samples: kept while they are written. [`read`] takes them instead of the
 //! samples when figures are wanted.
 
-mod kept;
+mod read;
 
-pub use kept::{Again, StoredSums};
+pub use read::{Again, StoredSums};
 
-use crate::checksums::{self, Part};
-use crate::reach::Reach;
-use crate::thinned::Thinner;
+use crate::file::checksums::{self, Part};
+use crate::samples::block_rows::Reach;
+use crate::samples::thinned::Thinner;
 use model::digest::Block;
 use model::{IntervalSample, Plan};
 use rusqlite::{Transaction, params};
