@@ -16,6 +16,8 @@ mod reader;
 mod rows;
 mod sample_blocks;
 mod samples;
+#[cfg(test)]
+mod scaffold;
 mod stored_sums;
 mod writer;
 

@@ -8,7 +8,7 @@ use crate::file::open::{Opened, open_run};
 use crate::file::plausible::Adding;
 use crate::file::values::Problem;
 use crate::reader::each_checked;
-use crate::rows::Halted;
+use crate::rows::{Halted, until_refused};
 use crate::sample_blocks::{SampleBlocks, Within, in_rows};
 use crate::samples::block_rows::{Beside, OfStage, Reach, Stretch, each_block, ends_of};
 use crate::samples::summed::spans_of;
@@ -70,21 +70,10 @@ impl Stages {
         &mut self,
         record: &Record,
         stage: u32,
-        mut take: impl FnMut(Event) -> Result<(), E>,
+        take: impl FnMut(Event) -> Result<(), E>,
     ) -> Result<(), Halted<E>> {
-        let mut refused = None;
-        let ended = self.events(record, stage, &mut |event| {
-            take(event).map_err(|error| {
-                refused = Some(error);
-                Problem::from("the reading was stopped")
-            })
-        });
-        match (refused, ended) {
-            (Some(error), _) => Err(Halted::Taker(error)),
-            (None, ended) => {
-                ended.map_err(|problem| Halted::File(StoreError::damaged(&self.path, problem.0)))
-            }
-        }
+        let path = self.path.clone();
+        until_refused(&path, take, |take| self.events(record, stage, take))
     }
 
     fn events(

@@ -538,6 +538,7 @@ fn errors(
 mod tests {
     use super::*;
     use crate::Writer;
+    use crate::scaffold::{change, fresh};
     use analysis::testing::Recorded;
     use model::record::StageRecord;
     use model::{Event, Op, RunEnd, StageKind};
@@ -562,8 +563,7 @@ mod tests {
         recorded.fail(stage, 4, Op::Read, 5, 3);
         recorded.end();
         let record = recorded.record();
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("run.plimsoll");
+        let (folder, path) = fresh();
         let mut writer =
             Writer::create(&path, &record.plan, &record.testbed, &record.version, 0).expect("room");
         for stage in &record.stages {
@@ -574,14 +574,6 @@ mod tests {
         writer.append(&Event::RunEnded { unix_ns: 1, end: RunEnd::Complete }).expect("room");
         writer.finish().expect("room");
         (folder, path, record)
-    }
-
-    /// By hand, which is said by taking the checksums away.
-    fn change(path: &Path, sql: &str) {
-        let sql = format!("DELETE FROM checksums; {sql}");
-        Connection::open(path)
-            .and_then(|connection| connection.execute_batch(&sql))
-            .expect("a changed file");
     }
 
     #[test]
