@@ -5,7 +5,7 @@
 //! as they first come. Of every value, only the difference from the sample before is sent, in the
 //! kernel's own steps (a clock tick, a sector).
 //!
-//! A frame is whole numbers (`model::varint`), signed ones folded: the stream, the frame's number
+//! A frame is whole numbers (`model::columns`), signed ones folded: the stream, the frame's number
 //! in it, stage, host and number of the sample, when it began (from the end of the one before) and
 //! how long it was (from the length of the one before), notes, 0 where the rows are those of the
 //! frame before or else their list, and to its end the differences. Each is as many steps, other
@@ -15,8 +15,8 @@
 use crate::link::{Frame, LinkError};
 use crate::steps::step;
 use model::CounterSample;
+use model::columns::{Bad, In, Out, Zeros, varint};
 use model::counters::{Entry, Layer, Metric};
-use model::varint::{self, BadNumber};
 use std::collections::HashMap;
 
 /// The most rows that a stream may have, and the most values of a sample: a host of 10,000 disks
@@ -106,7 +106,7 @@ impl Packer {
             // Frame 0 of the same stream begins it anew, too.
             (self.book, self.by_name) = (Book::default(), HashMap::new());
         }
-        let mut out = Vec::with_capacity(256);
+        let mut out = Out::default();
         for number in [
             self.stream,
             self.book.next,
@@ -114,16 +114,16 @@ impl Packer {
             sample.host.into(),
             sample.number.into(),
         ] {
-            put(&mut out, number);
+            out.number(number);
         }
-        put(&mut out, varint::fold(sample.start_ns.wrapping_sub(self.book.end_ns) as i64));
-        put(&mut out, varint::fold(sample.length_ns.wrapping_sub(self.book.length_ns) as i64));
-        put(&mut out, sample.notes.len() as u64);
-        sample.notes.iter().for_each(|note| put_text(&mut out, note));
+        out.difference(sample.start_ns, self.book.end_ns);
+        out.difference(sample.length_ns, self.book.length_ns);
+        out.count(sample.notes.len());
+        sample.notes.iter().for_each(|note| out.text(note));
         self.put_rows(&mut out, &sample.entries);
         self.put_values(&mut out, &sample.entries);
         self.book.advance(sample.start_ns, sample.length_ns);
-        let frame = Frame::from_bytes(out).ok();
+        let frame = Frame::from_bytes(out.into_bytes()).ok();
         if frame.is_none() {
             // The other end does not hear of it, so it does not count.
             (self.book, self.by_name) = (Book::default(), HashMap::new());
@@ -131,80 +131,68 @@ impl Packer {
         frame
     }
 
-    fn put_rows(&mut self, out: &mut Vec<u8>, entries: &[Entry]) {
+    fn put_rows(&mut self, out: &mut Out, entries: &[Entry]) {
         let rows = &self.book.rows;
         let same = |(row, entry): (&u32, &Entry)| rows[*row as usize].is_of(entry);
         if self.book.next > 0
             && self.book.order.len() == entries.len()
             && self.book.order.iter().zip(entries).all(same)
         {
-            return put(out, 0);
+            return out.number(0);
         }
-        put(out, 1);
-        put(out, entries.len() as u64);
+        out.number(1);
+        out.count(entries.len());
         self.book.order.clear();
         for entry in entries {
             let known = self.by_name.get(&entry.name).into_iter().flatten();
             let known = known.copied().find(|row| self.book.rows[*row as usize].is_of(entry));
-            put(out, known.map_or(0, |row| u64::from(row) + 1));
+            out.number(known.map_or(0, |row| u64::from(row) + 1));
             let row = known.unwrap_or_else(|| self.define(out, entry));
             self.book.order.push(row);
         }
     }
 
     /// Writes a row that is new, and keeps it.
-    fn define(&mut self, out: &mut Vec<u8>, entry: &Entry) -> u32 {
-        put(out, entry.layer as u64);
-        put_text(out, &entry.name);
-        put(out, entry.values.len() as u64);
+    fn define(&mut self, out: &mut Out, entry: &Entry) -> u32 {
+        out.number(entry.layer as u64);
+        out.text(&entry.name);
+        out.count(entry.values.len());
         let metrics: Vec<Metric> = entry.values.iter().map(|(metric, _)| *metric).collect();
-        metrics.iter().for_each(|metric| put(out, *metric as u64));
+        metrics.iter().for_each(|metric| out.number(*metric as u64));
         let row = self.book.add(entry.layer, entry.name.clone(), metrics);
         self.by_name.entry(entry.name.clone()).or_default().push(row);
         row
     }
 
-    fn put_values(&mut self, out: &mut Vec<u8>, entries: &[Entry]) {
-        let mut differences = Differences { out, unchanged: 0 };
+    fn put_values(&mut self, out: &mut Out, entries: &[Entry]) {
+        let mut unchanged = Zeros::default();
         for (entry, row) in entries.iter().zip(&self.book.order) {
             let row = &mut self.book.rows[*row as usize];
             for ((metric, value), last) in entry.values.iter().zip(&mut row.last) {
                 let difference = value.wrapping_sub(*last) as i64;
-                differences.put(difference, step(entry.layer, *metric));
+                put_difference(out, &mut unchanged, difference, step(entry.layer, *metric));
                 *last = *value;
             }
         }
-        differences.end();
+        unchanged.end(out);
     }
 }
 
-/// Writes the differences of a frame.
-struct Differences<'a> {
-    out: &'a mut Vec<u8>,
-    /// Values that did not change, and are not written yet.
-    unchanged: u64,
+/// Writes by how much a value changed: in steps, of which only a change has another number than 0.
+fn put_difference(out: &mut Out, unchanged: &mut Zeros, difference: i64, step: i64) {
+    if difference % step == 0 {
+        return unchanged.put(out, varint::fold(difference / step));
+    }
+    unchanged.end(out);
+    out.raw(&[0, 0]);
+    out.signed(difference);
 }
 
-impl Differences<'_> {
-    fn put(&mut self, difference: i64, step: i64) {
-        if difference == 0 {
-            self.unchanged += 1;
-            return;
-        }
-        self.end();
-        if difference % step == 0 {
-            put(self.out, varint::fold(difference / step));
-        } else {
-            self.out.extend([0, 0]);
-            put(self.out, varint::fold(difference));
-        }
-    }
-
-    fn end(&mut self) {
-        if self.unchanged > 0 {
-            put(self.out, 0);
-            put(self.out, std::mem::take(&mut self.unchanged));
-        }
+/// By how much the next value changed.
+fn take_difference(rest: &mut In<'_>, unchanged: &mut Zeros, step: i64) -> Result<i64, Bad> {
+    match unchanged.take(rest)? {
+        Some(folded) => Ok(varint::unfold(folded).wrapping_mul(step)),
+        None => rest.signed(),
     }
 }
 
@@ -223,42 +211,43 @@ impl Unpacker {
     /// It is no frame of ours, or not the one that follows. Nothing that comes behind it can be
     /// read.
     pub fn unpack(&mut self, frame: &Frame) -> Result<Option<CounterSample>, LinkError> {
-        let mut bytes = Bytes(frame.bytes());
-        let (stream, number) = (bytes.number()?, bytes.number()?);
+        let mut rest = In::new(frame.bytes());
+        let (stream, number) = (rest.number()?, rest.number()?);
         match self.stream {
             Some(current) if stream < current => return Ok(None),
             Some(current) if stream == current && number == self.book.next => {}
             _ if number == 0 => (self.stream, self.book) = (Some(stream), Book::default()),
             _ => return Err(LinkError::Garbled),
         }
-        let sample = self.sample(&mut bytes)?;
-        if bytes.0.is_empty() { Ok(Some(sample)) } else { Err(LinkError::Garbled) }
+        let sample = self.sample(&mut rest)?;
+        rest.end()?;
+        Ok(Some(sample))
     }
 
-    fn sample(&mut self, bytes: &mut Bytes<'_>) -> Result<CounterSample, LinkError> {
-        let (stage, host, number) = (bytes.small()?, bytes.small()?, bytes.small()?);
-        let start_ns = self.book.end_ns.wrapping_add(bytes.difference()? as u64);
-        let length_ns = self.book.length_ns.wrapping_add(bytes.difference()? as u64);
+    fn sample(&mut self, rest: &mut In<'_>) -> Result<CounterSample, LinkError> {
+        let (stage, host, number) = (rest.small()?, rest.small()?, rest.small()?);
+        let start_ns = rest.difference(self.book.end_ns)?;
+        let length_ns = rest.difference(self.book.length_ns)?;
         let mut notes = Vec::new();
-        for _ in 0..bytes.number()? {
-            notes.push(bytes.text()?);
+        for _ in 0..rest.number()? {
+            notes.push(rest.text()?.to_owned());
         }
-        match bytes.number()? {
+        match rest.number()? {
             0 if self.book.next > 0 => {}
-            1 => self.rows(bytes)?,
+            1 => self.rows(rest)?,
             _ => return Err(LinkError::Garbled),
         }
-        let entries = self.values(bytes)?;
+        let entries = self.values(rest)?;
         self.book.advance(start_ns, length_ns);
         Ok(CounterSample { stage, host, number, start_ns, length_ns, entries, notes })
     }
 
-    fn rows(&mut self, bytes: &mut Bytes<'_>) -> Result<(), LinkError> {
+    fn rows(&mut self, rest: &mut In<'_>) -> Result<(), LinkError> {
         let mut values = 0;
         self.book.order.clear();
-        for _ in 0..bytes.number()? {
-            let row = match bytes.number()?.checked_sub(1) {
-                None => self.define(bytes)?,
+        for _ in 0..rest.number()? {
+            let row = match rest.number()?.checked_sub(1) {
+                None => self.define(rest)?,
                 Some(row) => u32::try_from(row).map_err(|_| LinkError::Garbled)?,
             };
             values += self.book.rows.get(row as usize).ok_or(LinkError::Garbled)?.metrics.len();
@@ -270,13 +259,13 @@ impl Unpacker {
         Ok(())
     }
 
-    fn define(&mut self, bytes: &mut Bytes<'_>) -> Result<u32, LinkError> {
-        let layer = bytes.index()?;
+    fn define(&mut self, rest: &mut In<'_>) -> Result<u32, LinkError> {
+        let layer: usize = rest.small()?;
         let layer = *Layer::ALL.get(layer).ok_or(LinkError::Garbled)?;
-        let name = bytes.text()?;
+        let name = rest.text()?.to_owned();
         let mut metrics = Vec::new();
-        for _ in 0..bytes.number()? {
-            metrics.push(*Metric::ALL.get(bytes.index()?).ok_or(LinkError::Garbled)?);
+        for _ in 0..rest.number()? {
+            metrics.push(*Metric::ALL.get(rest.small::<usize>()?).ok_or(LinkError::Garbled)?);
             if metrics.len() > Metric::ALL.len() {
                 return Err(LinkError::Garbled);
             }
@@ -287,77 +276,26 @@ impl Unpacker {
         Ok(self.book.add(layer, name, metrics))
     }
 
-    fn values(&mut self, bytes: &mut Bytes<'_>) -> Result<Vec<Entry>, LinkError> {
+    fn values(&mut self, rest: &mut In<'_>) -> Result<Vec<Entry>, LinkError> {
         let Book { rows, order, .. } = &mut self.book;
-        let mut unchanged = 0;
+        let mut unchanged = Zeros::default();
         let mut entries = Vec::with_capacity(order.len());
         for row in order.iter() {
             let row = &mut rows[*row as usize];
             for (metric, last) in row.metrics.iter().zip(&mut row.last) {
-                let difference = bytes.changed(&mut unchanged, step(row.layer, *metric))?;
+                let difference = take_difference(rest, &mut unchanged, step(row.layer, *metric))?;
                 *last = last.wrapping_add(difference as u64);
             }
             let values = row.metrics.iter().copied().zip(row.last.iter().copied()).collect();
             entries.push(Entry { layer: row.layer, name: row.name.clone(), values });
         }
-        if unchanged == 0 { Ok(entries) } else { Err(LinkError::Garbled) }
+        if unchanged.is_over() { Ok(entries) } else { Err(LinkError::Garbled) }
     }
 }
 
-fn put(out: &mut Vec<u8>, number: u64) {
-    varint::put(out, number.into());
-}
-
-fn put_text(out: &mut Vec<u8>, text: &str) {
-    put(out, text.len() as u64);
-    out.extend_from_slice(text.as_bytes());
-}
-
-/// What is left of a frame.
-struct Bytes<'a>(&'a [u8]);
-
-impl<'a> Bytes<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], LinkError> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or(LinkError::Garbled)?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn number(&mut self) -> Result<u64, LinkError> {
-        varint::take_u64(&mut self.0).map_err(|BadNumber| LinkError::Garbled)
-    }
-
-    fn small(&mut self) -> Result<u32, LinkError> {
-        u32::try_from(self.number()?).map_err(|_| LinkError::Garbled)
-    }
-
-    fn index(&mut self) -> Result<usize, LinkError> {
-        usize::try_from(self.number()?).map_err(|_| LinkError::Garbled)
-    }
-
-    fn difference(&mut self) -> Result<i64, LinkError> {
-        self.number().map(varint::unfold)
-    }
-
-    /// By how much the next value changed, where so many more are known to be `unchanged`.
-    fn changed(&mut self, unchanged: &mut u64, step: i64) -> Result<i64, LinkError> {
-        if *unchanged == 0 {
-            match self.number()? {
-                0 => *unchanged = self.number()?,
-                folded => return Ok(varint::unfold(folded).wrapping_mul(step)),
-            }
-            if *unchanged == 0 {
-                return self.difference();
-            }
-        }
-        *unchanged -= 1;
-        Ok(0)
-    }
-
-    fn text(&mut self) -> Result<String, LinkError> {
-        let length = self.index()?;
-        let text = self.take(length)?;
-        String::from_utf8(text.to_vec()).map_err(|_| LinkError::Garbled)
+impl From<Bad> for LinkError {
+    fn from(_: Bad) -> LinkError {
+        LinkError::Garbled
     }
 }
 
@@ -502,17 +440,18 @@ mod tests {
     fn a_dictionary_has_an_end_and_so_has_a_sample() {
         let header = [0, 0, 0, 0, 0, 0, 0, 0, 1];
         let read = |rows: usize, first: &[u8], again: &[u8], values: usize| {
-            let mut frame = header.to_vec();
-            put(&mut frame, rows as u64);
-            frame.extend(first);
-            frame.extend(again.repeat(rows - 1));
+            let mut out = Out::default();
+            out.raw(&header);
+            out.count(rows);
+            out.raw(first);
+            out.raw(&again.repeat(rows - 1));
             // No value changed.
             if values > 0 {
-                frame.push(0);
-                put(&mut frame, values as u64);
+                out.number(0);
+                out.count(values);
             }
             Unpacker::default()
-                .unpack(&Frame::from_bytes(frame).expect("short"))
+                .unpack(&Frame::from_bytes(out.into_bytes()).expect("short"))
                 .map(|sample| sample.is_some())
         };
         // A row without a name and of one metric, and then itself again and again.

@@ -3,67 +3,39 @@
 //! This crate is pure. It opens no file, reads no clock and starts no thread, so
 //! every decision that it takes can be tested by calling it.
 
-pub mod audit;
+mod basics;
 pub mod canary;
-pub mod choices;
-pub mod counters;
-pub mod crc;
+pub mod columns;
 pub mod curve;
 pub mod digest;
-pub mod errno;
-pub mod event;
-mod file_sizes;
-pub mod flash;
-pub mod foreign;
 pub mod histogram;
-pub mod hostlist;
-pub mod inventory;
-pub mod kernels;
-pub mod layer;
-pub mod ledger;
-mod level;
-pub mod load;
+mod hosts;
 pub mod machines;
-pub mod mark;
-pub mod metadata;
-pub mod network;
 pub mod note;
-pub mod object;
-pub mod objective;
-pub mod occurrence;
-pub mod offered;
-pub mod op;
-mod part;
 pub mod plan;
-pub mod planned_event;
-pub mod popularity;
-pub mod population;
-pub mod printable;
-pub mod priority;
-pub mod record;
-pub mod replayed;
-pub mod resume;
-pub mod rng;
-pub mod route;
-pub mod rows;
-pub mod sample;
-pub mod scale;
+mod recorded;
 pub mod search;
-pub mod setting;
-pub mod takeover;
-pub mod testbed;
 pub mod trace;
-pub mod units;
 pub mod usage;
-pub mod varint;
-mod words;
-pub mod wwid;
+mod workload;
+
+pub use basics::{Level, crc, errno, hostlist, printable, rng, scale, units};
+pub use columns::varint;
+pub use hosts::{flash, inventory, kernels, layer, network, route, testbed, wwid};
+pub use recorded::{
+    audit, counters, event, foreign, ledger, mark, occurrence, record, replayed, resume, rows,
+    sample, takeover,
+};
+pub use search::setting;
+pub use workload::{
+    choices, load, metadata, object, objective, offered, op, planned_event, popularity, population,
+    priority,
+};
 
 pub use counters::CounterSample;
 pub use event::{Event, Note, NoteKind, RunEnd, StageEnd};
 pub use histogram::{EncodedHistogram, Histogram};
 pub use kernels::Kernels;
-pub use level::Level;
 pub use mark::WriteMark;
 pub use note::Fact;
 pub use object::Object;

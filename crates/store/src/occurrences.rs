@@ -1,7 +1,7 @@
 //! What happened at an instant of a run, in a run file.
 
-use crate::checksums::{Part, Sums};
-use crate::values::{Problem, each, number, small, unsigned};
+use crate::file::checksums::{Part, Sums};
+use crate::file::values::{Problem, each, number, small, unsigned};
 use model::occurrence::{
     MOST_DETAIL_BYTES, MOST_LABEL_BYTES, Occurrence, OccurrenceKind, last_lines, one_line,
 };

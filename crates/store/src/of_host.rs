@@ -1,9 +1,9 @@
 //! What one host did, for whoever looks at what it left behind: the day of a thousand others is not
 //! held beside it.
 
-use crate::by_stage::Stages;
-use crate::error::StoreError;
+use crate::file::error::StoreError;
 use crate::reader::read_to_look;
+use crate::samples::by_stage::Stages;
 use model::Record;
 use model::sample::{IntervalSample, WorkerSample};
 use std::path::Path;

@@ -1,15 +1,17 @@
 //! Reads a run file back, complete or cut short. The file may come from anybody: nothing in it is
 //! taken at its word.
 
-use crate::checksums::{self, Part};
-use crate::error::StoreError;
-use crate::filled::{Samples, fill_ops, fill_workers, key};
-use crate::open::open_run;
-use crate::pages::{check_pages, check_rest, is_small};
-use crate::reach::Reach;
+use crate::file::checksums::{self, Part};
+use crate::file::error::StoreError;
+use crate::file::open::open_run;
+use crate::file::pages::{check_pages, check_rest, is_small};
+use crate::file::plausible;
+use crate::file::values::{Problem, each, small, unsigned};
 use crate::sample_blocks::SampleBlocks;
-use crate::values::{Problem, each, small, unsigned};
-use crate::{counters, ends, occurrences, plausible, thinned};
+use crate::samples::block_rows::Reach;
+use crate::samples::rows::{Samples, fill_ops, fill_workers, key};
+use crate::samples::thinned;
+use crate::{counters, host_ends, occurrences};
 use model::event::{HostStart, Note, NoteKind, RunEnd, StageEnd};
 use model::record::{Record, StageData, StageRecord};
 use model::sample::{IntervalSample, Phase};
@@ -126,7 +128,7 @@ pub(crate) fn head(connection: &Connection) -> Result<Record, Problem> {
     let mut record = Record::new(plan, testbed, version, unsigned(started)?);
     record.stages = stages(connection, record.plan.stages.len())?;
     starts(connection, &mut record.stages)?;
-    ends::read(connection, &mut record.stages)?;
+    host_ends::read(connection, &mut record.stages)?;
     record.notes = notes(connection)?;
     // A run that went on from such a file says it already.
     let is_said = |note: &Note| note.fact == Fact::NoChecksums;

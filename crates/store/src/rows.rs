@@ -1,14 +1,14 @@
 //! The rows of a run file, one by one in the order of writing: none is held.
 
-use crate::checksums::{self, Part, Single};
 use crate::coded::Blocks;
 use crate::counters;
-use crate::error::StoreError;
-use crate::filled::op;
-use crate::open::open_run;
+use crate::file::checksums::{self, Part, Single};
+use crate::file::error::StoreError;
+use crate::file::open::open_run;
+use crate::file::values::{Problem, each, small, unsigned};
 use crate::reader::each_checked;
 use crate::sample_blocks::SampleBlocks;
-use crate::values::{Problem, each, small, unsigned};
+use crate::samples::rows::op;
 use model::histogram::EncodedHistogram;
 use model::rows::{CounterRow, SampleRow};
 use model::sample::{IntervalSample, Phase};
@@ -63,6 +63,25 @@ pub fn each_sample<E>(
     checked.map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))
 }
 
+/// Lets `read` hand out what it reads until somebody refuses it.
+pub(crate) fn until_refused<T, E>(
+    path: &Path,
+    mut take: impl FnMut(T) -> Result<(), E>,
+    read: impl FnOnce(&mut dyn FnMut(T) -> Result<(), Problem>) -> Result<(), Problem>,
+) -> Result<(), Halted<E>> {
+    let mut refused = None;
+    let ended = read(&mut |one| {
+        take(one).map_err(|error| {
+            refused = Some(error);
+            Problem::from("the reading was stopped")
+        })
+    });
+    match refused {
+        Some(error) => Err(Halted::Taker(error)),
+        None => ended.map_err(|problem| Halted::File(StoreError::damaged(path, problem.0))),
+    }
+}
+
 /// Hands out the samples that are in blocks.
 fn each_in_blocks<E>(
     path: &Path,
@@ -70,25 +89,9 @@ fn each_in_blocks<E>(
     blocks: &SampleBlocks,
     take: &mut impl FnMut(SampleRow) -> Result<(), E>,
 ) -> Result<(), Halted<E>> {
-    let mut refused = None;
-    let ended = blocks.each(
-        connection,
-        |_, _| true,
-        |sample| {
-            rows_of(sample).try_for_each(|row| {
-                take(row).map_err(|error| {
-                    refused = Some(error);
-                    Problem::from("the reading was stopped")
-                })
-            })
-        },
-    );
-    match (refused, ended) {
-        (Some(error), _) => Err(Halted::Taker(error)),
-        (None, ended) => {
-            ended.map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))
-        }
-    }
+    until_refused(path, take, |take| {
+        blocks.each(connection, |_, _| true, |sample| rows_of(sample).try_for_each(&mut *take))
+    })
 }
 
 /// The rows of a sample.
@@ -163,10 +166,9 @@ pub fn each_counter<E>(
 fn each_coded<E>(
     path: &Path,
     connection: &Connection,
-    mut take: impl FnMut(CounterRow) -> Result<(), E>,
+    take: impl FnMut(CounterRow) -> Result<(), E>,
 ) -> Result<(), Halted<E>> {
-    let mut refused = None;
-    let mut each = || {
+    until_refused(path, take, |take| {
         let blocks = Blocks::of(&counters::series(connection)?);
         blocks.each_sample(connection, |sample| {
             for entry in &sample.entries {
@@ -181,23 +183,12 @@ fn each_coded<E>(
                         name: entry.name.clone(),
                         metric: *metric,
                         value: *value,
-                    })
-                    .map_err(|error| {
-                        refused = Some(error);
-                        Problem::from("the reading was stopped")
                     })?;
                 }
             }
             Ok(())
         })
-    };
-    let ended = each();
-    match (refused, ended) {
-        (Some(error), _) => Err(Halted::Taker(error)),
-        (None, ended) => {
-            ended.map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))
-        }
-    }
+    })
 }
 
 /// Runs a query, makes each of its rows a value and hands that out.
@@ -206,21 +197,9 @@ fn hand_out<T, E>(
     connection: &Connection,
     query: &str,
     mut made: impl FnMut(&Row<'_>) -> Result<T, Problem>,
-    mut take: impl FnMut(T) -> Result<(), E>,
+    take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), Halted<E>> {
-    let mut refused = None;
-    let ended = each(connection, query, |row| {
-        take(made(row)?).map_err(|error| {
-            refused = Some(error);
-            Problem::from("the reading was stopped")
-        })
-    });
-    match (refused, ended) {
-        (Some(error), _) => Err(Halted::Taker(error)),
-        (None, ended) => {
-            ended.map_err(|problem| Halted::File(StoreError::damaged(path, problem.0)))
-        }
-    }
+    until_refused(path, take, |take| each(connection, query, |row| take(made(row)?)))
 }
 
 fn sample(row: &Row<'_>) -> Result<SampleRow, Problem> {

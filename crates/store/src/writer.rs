@@ -1,13 +1,13 @@
 //! Writes a run file as the run goes.
 
-use crate::checksums::{Part, Sums};
 use crate::coded::Coder;
-use crate::error::StoreError;
-use crate::place::{beside, for_sqlite};
-use crate::schema::{ALL_TABLES, APPLICATION_ID, FORMAT};
+use crate::file::checksums::{Part, Sums};
+use crate::file::error::StoreError;
+use crate::file::place::{beside, for_sqlite};
+use crate::file::schema::{ALL_TABLES, APPLICATION_ID, FORMAT};
+use crate::file::values::number;
 use crate::stored_sums::Keeper;
-use crate::values::number;
-use crate::{ends, occurrences};
+use crate::{host_ends, occurrences};
 use model::WriteMark;
 use model::event::{Event, Note, RunEnd, StageEnd};
 use model::histogram::take_apart;
@@ -341,7 +341,7 @@ fn write(
             let key = params![stage, host];
             checks.change(transaction, Part::Starts, query, key, || execute(replace, row))?;
         }
-        Event::HostEnded(end) => ends::write(transaction, checks, end)?,
+        Event::HostEnded(end) => host_ends::write(transaction, checks, end)?,
         Event::Waiting(_) => {}
         Event::Counters(sample) => coder.write(transaction, checks, sample)?,
         Event::StageEnded { stage, end } => {

@@ -1,6 +1,6 @@
 //! Runs and files that nobody thought of.
 
-use crate::common::{create, eventful, events, write};
+use crate::common::{create, eventful, events, fresh, write};
 use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, Note, RunEnd, StageEnd};
 use model::histogram::Histogram;
@@ -219,8 +219,7 @@ proptest! {
 
     #[test]
     fn the_file_holds_what_the_events_say(events in any_events(), finished in any::<bool>()) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("run.plimsoll");
+        let (_folder, path) = fresh();
         let base = eventful();
         let mut expected = Record::new(base.plan, base.testbed, base.version, base.started_unix_ns);
         let mut writer = create(&path, &expected);
@@ -264,8 +263,7 @@ proptest! {
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..40),
         cut in prop::option::of(any::<prop::sample::Index>()),
     ) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("run.plimsoll");
+        let (_folder, path) = fresh();
         write(&path, &eventful());
         let mut bytes = std::fs::read(&path).expect("a file");
         for (place, value) in flips {
@@ -288,8 +286,7 @@ proptest! {
     fn a_damaged_journal_never_panics(
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
     ) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("run.plimsoll");
+        let (folder, path) = fresh();
         let mut writer = create(&path, &eventful());
         events(&eventful()).iter().for_each(|event| writer.append(event).expect("room"));
         let copy = folder.path().join("copy.plimsoll");

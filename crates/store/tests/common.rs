@@ -5,8 +5,9 @@ use model::counters::{Entry, Layer, Metric};
 use model::event::{Event, Flush, HostEnd, Note, RunEnd, StageEnd};
 use model::note::{Degraded, Fact};
 use model::{CounterSample, Occurrence, OccurrenceKind, Op, Record, StageKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use store::Writer;
+use tempfile::TempDir;
 
 const SUITE: &str = "[layout]\nsize = \"8MiB\"\nfiles = 2\n[stages]\nmeasure = \
                      \"5s\"\n[[workload]]\nname = \"mix\"\ngroup = \"g\"\nread = \
@@ -144,6 +145,13 @@ pub fn events(record: &Record) -> Vec<Event> {
     }
     events.extend(record.end.clone().map(|(unix_ns, end)| Event::RunEnded { unix_ns, end }));
     events
+}
+
+/// A folder, and where a run file stands in it.
+pub fn fresh() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.plimsoll");
+    (folder, path)
 }
 
 /// The writer of a fresh run file.

@@ -1,6 +1,6 @@
 //! A run file whose writer is still at it, was killed, or had no room left.
 
-use crate::common::{create, eventful};
+use crate::common::{create, eventful, fresh};
 use model::Record;
 use model::event::{Event, RunEnd};
 use model::sample::IntervalSample;
@@ -98,8 +98,7 @@ fn a_killed_writer_loses_nothing_that_was_appended() {
 /// Every read sees the file as of one moment, however fast the writer goes on.
 #[test]
 fn a_run_can_be_read_while_it_is_written() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
+    let (_folder, path) = fresh();
     let mut child = child(&path);
     while last_safe(&path).is_none() {
         assert_eq!(child.try_wait().expect("a child"), None, "the child ended by itself");
@@ -120,8 +119,7 @@ fn a_run_can_be_read_while_it_is_written() {
 /// The system refuses every write past a size, as it does on a full disk.
 #[test]
 fn without_room_the_error_says_so_and_what_was_recorded_stays() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
+    let (_folder, path) = fresh();
     let ended = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 600; exec \"$0\" --exact killed::child_that_appends"])
         .arg(std::env::current_exe().expect("this program"))
@@ -142,8 +140,7 @@ fn without_room_the_error_says_so_and_what_was_recorded_stays() {
 /// A writer that is dropped leaves what a killed one leaves, once it is read: nothing but the file.
 #[test]
 fn reading_what_was_left_over_leaves_one_file_and_then_changes_nothing() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
+    let (folder, path) = fresh();
     let mut child = child(&path);
     while last_safe(&path).is_none_or(|last| last < 3) {
         assert_eq!(child.try_wait().expect("a child"), None, "the child ended by itself");
@@ -164,8 +161,7 @@ fn reading_what_was_left_over_leaves_one_file_and_then_changes_nothing() {
 /// left stays true.
 #[test]
 fn a_cut_journal_loses_only_its_end() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
+    let (folder, path) = fresh();
     let record = eventful();
     let mut writer = create(&path, &record);
     writer.append(&Event::StageStarted { stage: 1, unix_ns: 1 }).expect("room");

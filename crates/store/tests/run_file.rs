@@ -1,9 +1,28 @@
 //! A run file from the outside: what goes in comes out, however it ended.
 
-use crate::common::{create, eventful, events, swept, write};
+use crate::common::{create, eventful, events, fresh, swept, write};
 use model::{Fact, Record, Setting};
-use std::path::Path;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
 use store::{StoreError, Writer};
+use tempfile::TempDir;
+
+/// A file of a run with all that a run can have, with its folder.
+fn written() -> (TempDir, PathBuf) {
+    let (folder, path) = fresh();
+    write(&path, &eventful());
+    (folder, path)
+}
+
+/// The record of a run that has only begun.
+fn begun(record: &Record) -> Record {
+    let (plan, testbed) = (record.plan.clone(), record.testbed.clone());
+    Record::new(plan, testbed, record.version.clone(), record.started_unix_ns)
+}
+
+fn open(path: &Path) -> Connection {
+    Connection::open(path).expect("a file")
+}
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("a folder").flatten();
@@ -12,8 +31,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn what_goes_in_comes_out() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
+    let (folder, path) = fresh();
     let record = eventful();
     write(&path, &record);
     assert_eq!(names(folder.path()), ["run.plimsoll"], "one file to mail");
@@ -28,16 +46,10 @@ fn what_goes_in_comes_out() {
 
 #[test]
 fn a_run_that_goes_on_can_be_read() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
+    let (_folder, path) = fresh();
     let record = eventful();
     let mut writer = create(&path, &record);
-    let mut expected = Record::new(
-        record.plan.clone(),
-        record.testbed.clone(),
-        record.version.clone(),
-        record.started_unix_ns,
-    );
+    let mut expected = begun(&record);
     for event in events(&record) {
         writer.append(&event).expect("room");
         expected.apply(event);
@@ -47,8 +59,7 @@ fn a_run_that_goes_on_can_be_read() {
 
 #[test]
 fn nothing_is_overwritten_and_a_bad_place_leaves_nothing() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
+    let (folder, path) = fresh();
     std::fs::write(&path, "precious").expect("a file");
     let record = eventful();
     let again = |path: &Path| {
@@ -71,7 +82,7 @@ fn nothing_is_overwritten_and_a_bad_place_leaves_nothing() {
 fn what_is_no_run_file_is_told_apart() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
-    let other = rusqlite::Connection::open(at("other.db")).expect("a file");
+    let other = open(&at("other.db"));
     other.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1)").expect("room");
     drop(other);
     std::fs::write(at("empty"), "").expect("a file");
@@ -163,10 +174,8 @@ fn a_file_without_its_journal_is_read_as_it_stands() {
 
 #[test]
 fn a_later_format_is_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
-    write(&path, &eventful());
-    let connection = rusqlite::Connection::open(&path).expect("a file");
+    let (_folder, path) = written();
+    let connection = open(&path);
     let later = store::FORMAT + 1;
     connection.pragma_update(None, "user_version", later).expect("room");
     drop(connection);
@@ -176,10 +185,8 @@ fn a_later_format_is_refused() {
 /// Before the first release, the same tables had another number.
 #[test]
 fn a_file_from_before_the_first_release_says_the_same() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
-    write(&path, &eventful());
-    let connection = rusqlite::Connection::open(&path).expect("a file");
+    let (_folder, path) = written();
+    let connection = open(&path);
     let before = store::read(&path).expect("a run file");
     connection.pragma_update(None, "user_version", 10).expect("room");
     assert_eq!(store::read(&path).as_ref(), Ok(&before));
@@ -252,28 +259,21 @@ fn forged_numbers_are_refused() {
     for (number, forgery) in FORGERIES.iter().enumerate() {
         let path = folder.path().join(format!("{number}.plimsoll"));
         std::fs::copy(&good, &path).expect("a copy");
-        let connection = rusqlite::Connection::open(&path).expect("a file");
         // A forger takes the checksums away: what the rows say has to be refused for itself.
         let forged = format!("DELETE FROM checksums; {forgery}");
-        connection.execute_batch(&forged).unwrap_or_else(|error| panic!("{forgery}: {error}"));
-        drop(connection);
-        assert!(
-            matches!(store::read(&path), Err(StoreError::Damaged(..))),
-            "{forgery}: {:?}",
-            store::read(&path).map(|_| ())
-        );
+        open(&path).execute_batch(&forged).unwrap_or_else(|error| panic!("{forgery}: {error}"));
+        let refused = |read: Result<Record, StoreError>| {
+            let read = read.map(|_| ());
+            assert!(matches!(read, Err(StoreError::Damaged(..))), "{forgery}: {read:?}");
+        };
+        let begins = |starts: &[&str]| starts.iter().any(|start| forgery.starts_with(start));
+        refused(store::read(&path));
         // Counters and single latencies are no part of a digest.
-        if !["UPDATE counter", "UPDATE raw_"].iter().any(|start| forgery.starts_with(start)) {
-            assert!(
-                matches!(store::read_digests(&path), Err(StoreError::Damaged(..))),
-                "{forgery}"
-            );
+        if !begins(&["UPDATE counter", "UPDATE raw_"]) {
+            refused(store::read_digests(&path));
         }
-        if ["UPDATE counters", "UPDATE counter_series"]
-            .iter()
-            .any(|start| forgery.starts_with(start))
-        {
-            assert!(matches!(store::read_judged(&path), Err(StoreError::Damaged(..))), "{forgery}");
+        if begins(&["UPDATE counters", "UPDATE counter_series"]) {
+            refused(store::read_judged(&path));
         }
     }
 }
@@ -282,14 +282,10 @@ fn forged_numbers_are_refused() {
 /// adds them up.
 #[test]
 fn a_long_run_on_many_hosts_is_no_damaged_one() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
-    write(&path, &eventful());
+    let (_folder, path) = written();
     let sql = "DELETE FROM checksums; UPDATE intervals SET start_ns = 2305843009213693952; UPDATE \
                counter_samples SET start_ns = 2305843009213693952";
-    rusqlite::Connection::open(&path)
-        .and_then(|connection| connection.execute_batch(sql))
-        .expect("a changed file");
+    open(&path).execute_batch(sql).expect("a changed file");
     assert!(store::read(&path).is_ok());
     assert!(store::read_digests(&path).is_ok());
     assert!(store::read_judged(&path).is_ok());
@@ -302,10 +298,8 @@ fn the_queries_of_the_document_work() {
     let queries: Vec<&str> =
         page.split("```sql\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(queries.len() >= 3);
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
-    write(&path, &eventful());
-    let connection = rusqlite::Connection::open(&path).expect("a file");
+    let (_folder, path) = written();
+    let connection = open(&path);
     for query in queries {
         let mut statement =
             connection.prepare(query).unwrap_or_else(|error| panic!("{query}: {error}"));
@@ -323,10 +317,9 @@ fn the_queries_of_the_document_work() {
 #[test]
 fn the_queries_of_the_document_keep_the_points_of_a_sweep_apart() {
     let page = include_str!("../../../docs/reference/run-file.md");
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
+    let (_folder, path) = fresh();
     write(&path, &swept());
-    let connection = rusqlite::Connection::open(&path).expect("a file");
+    let connection = open(&path);
     let after = |head: &str, fence: &str| {
         let rest = page.split_once(head).unwrap_or_else(|| panic!("{head} is missing")).1;
         rest.split_once(fence)
@@ -378,11 +371,10 @@ fn the_queries_of_the_document_keep_the_points_of_a_sweep_apart() {
 /// What somebody adds to a run file for themselves does not lock them out of it.
 #[test]
 fn notes_of_ones_own_do_no_harm() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
+    let (_folder, path) = fresh();
     let record = eventful();
     write(&path, &record);
-    let connection = rusqlite::Connection::open(&path).expect("a file");
+    let connection = open(&path);
     let own = "CREATE TABLE mine (x); CREATE INDEX faster ON samples (op); CREATE VIEW v AS \
                SELECT * FROM run; VACUUM";
     connection.execute_batch(own).expect("room");
@@ -393,9 +385,7 @@ fn notes_of_ones_own_do_no_harm() {
 /// Without checksums, nobody sees that a number was changed.
 #[test]
 fn a_file_whose_checksums_were_taken_away_says_so() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
-    write(&path, &eventful());
+    let (_folder, path) = written();
     let says = || {
         let said = |record: &Record| record.notes.iter().any(|note| note.fact == Fact::NoChecksums);
         let (whole, head) = (store::read(&path), store::read_head(&path));
@@ -403,7 +393,7 @@ fn a_file_whose_checksums_were_taken_away_says_so() {
         [whole, head, sums].map(|read| said(&read.expect("a run file")))
     };
     assert_eq!(says(), [false; 3]);
-    let connection = rusqlite::Connection::open(&path).expect("a file");
+    let connection = open(&path);
     connection.execute_batch("DELETE FROM checksums").expect("room");
     assert_eq!(says(), [true; 3]);
     connection.execute_batch("DROP TABLE checksums").expect("room");
@@ -413,10 +403,8 @@ fn a_file_whose_checksums_were_taken_away_says_so() {
 #[test]
 fn the_document_names_every_table_and_column() {
     let page = include_str!("../../../docs/reference/run-file.md");
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
-    write(&path, &eventful());
-    let connection = rusqlite::Connection::open(&path).expect("a file");
+    let (_folder, path) = written();
+    let connection = open(&path);
     let mut statement = connection
         .prepare(
             "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type \
@@ -435,8 +423,7 @@ fn the_document_names_every_table_and_column() {
 
 #[test]
 fn a_plan_that_grows_is_in_the_file_as_it_stands() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
+    let (_folder, path) = fresh();
     let mut record = eventful();
     record.plan.points.truncate(1);
     record.plan.points[0].workloads.truncate(1);
@@ -453,12 +440,7 @@ fn a_plan_that_grows_is_in_the_file_as_it_stands() {
     };
     record.plan.begin_search(search).expect("one point");
     let mut writer = create(&path, &record);
-    let mut expected = Record::new(
-        record.plan.clone(),
-        record.testbed.clone(),
-        record.version.clone(),
-        record.started_unix_ns,
-    );
+    let mut expected = begun(&record);
     for milli in [1_500_000, 1_500_000, 7] {
         let addition = expected.plan.at_rate(milli).expect("a search");
         let event = model::Event::PointAdded(Box::new(addition));

@@ -9,8 +9,8 @@ use super::frame::Frame;
 use super::span::Span;
 use super::spans::Spans;
 use super::sums::{Counts, HostPart, Part, Sums, Total, Unfit, WorkerTotal, add_all, add_one};
+use crate::columns::{Bad, In, Out};
 use crate::histogram::{EncodedHistogram, take_apart};
-use crate::varint::{self, take_u64};
 use crate::{Op, Phase};
 use std::collections::BTreeMap;
 
@@ -41,108 +41,50 @@ pub struct Held {
     loads: Option<(u32, u32)>,
 }
 
-/// Numbers and names in a row.
-struct Out(Vec<u8>);
+fn put_counts(out: &mut Out, counts: Counts) {
+    out.number(counts.ios);
+    out.number(counts.bytes);
+}
 
-impl Out {
-    fn new() -> Out {
-        Out(vec![LAYOUT])
-    }
-
-    fn put(&mut self, value: u64) {
-        varint::put(&mut self.0, u128::from(value));
-    }
-
-    /// A difference, small in either direction.
-    fn put_difference(&mut self, value: u64, from: u64) {
-        let difference = value.wrapping_sub(from) as i64;
-        self.put(varint::fold(difference));
-    }
-
-    fn put_bytes(&mut self, bytes: &[u8]) {
-        self.put(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
-    }
-
-    fn put_counts(&mut self, counts: Counts) {
-        self.put(counts.ios);
-        self.put(counts.bytes);
-    }
-
-    fn put_errors(&mut self, errors: &BTreeMap<i32, u64>) {
-        self.put(errors.len() as u64);
-        for (errno, count) in errors {
-            self.put_difference(i64::from(*errno) as u64, 0);
-            self.put(*count);
-        }
-    }
-
-    fn put_column(&mut self, length: usize, column: impl Iterator<Item = u64>) {
-        self.put(length as u64);
-        column.for_each(|value| self.put(value));
+fn put_errors(out: &mut Out, errors: &BTreeMap<i32, u64>) {
+    out.count(errors.len());
+    for (errno, count) in errors {
+        out.signed((*errno).into());
+        out.number(*count);
     }
 }
 
-/// What is left to be read.
-struct In<'a>(&'a [u8]);
+fn put_values(out: &mut Out, length: usize, values: impl Iterator<Item = u64>) {
+    out.count(length);
+    values.for_each(|value| out.number(value));
+}
 
-impl<'a> In<'a> {
-    fn new(bytes: &'a [u8]) -> Result<In<'a>, Unfit> {
-        match bytes.split_first() {
-            Some((&LAYOUT, rest)) => Ok(In(rest)),
-            _ => Err(Unfit::Block),
+fn read(bytes: &[u8]) -> Result<In<'_>, Unfit> {
+    In::of(LAYOUT, bytes).ok_or(Unfit::Block)
+}
+
+fn take_op(rest: &mut In<'_>) -> Result<Op, Unfit> {
+    Op::from_name(rest.text()?).ok_or(Unfit::Block)
+}
+
+fn take_counts(rest: &mut In<'_>) -> Result<Counts, Unfit> {
+    Ok(Counts { ios: rest.number()?, bytes: rest.number()? })
+}
+
+fn take_errors(rest: &mut In<'_>) -> Result<BTreeMap<i32, u64>, Unfit> {
+    let mut errors = BTreeMap::new();
+    for _ in 0..rest.count()? {
+        let errno = i32::try_from(rest.signed()?).map_err(|_| Unfit::Block)?;
+        if errors.insert(errno, rest.number()?).is_some() {
+            return Err(Unfit::Block);
         }
     }
+    Ok(errors)
+}
 
-    #[inline]
-    fn take(&mut self) -> Result<u64, Unfit> {
-        take_u64(&mut self.0).map_err(|_| Unfit::Block)
-    }
-
-    fn difference(&mut self, from: u64) -> Result<u64, Unfit> {
-        let difference = varint::unfold(self.take()?);
-        Ok(from.wrapping_add(difference as u64))
-    }
-
-    fn small(&mut self) -> Result<u32, Unfit> {
-        u32::try_from(self.take()?).map_err(|_| Unfit::Block)
-    }
-
-    /// How many follow, each of which takes a byte at least.
-    fn count(&mut self) -> Result<usize, Unfit> {
-        let count = usize::try_from(self.take()?).map_err(|_| Unfit::Block)?;
-        if count <= self.0.len() { Ok(count) } else { Err(Unfit::Block) }
-    }
-
-    fn bytes(&mut self) -> Result<&'a [u8], Unfit> {
-        let count = self.count()?;
-        let (bytes, rest) = self.0.split_at_checked(count).ok_or(Unfit::Block)?;
-        self.0 = rest;
-        Ok(bytes)
-    }
-
-    fn op(&mut self) -> Result<Op, Unfit> {
-        let name = std::str::from_utf8(self.bytes()?).map_err(|_| Unfit::Block)?;
-        Op::from_name(name).ok_or(Unfit::Block)
-    }
-
-    fn counts(&mut self) -> Result<Counts, Unfit> {
-        Ok(Counts { ios: self.take()?, bytes: self.take()? })
-    }
-
-    fn errors(&mut self) -> Result<BTreeMap<i32, u64>, Unfit> {
-        let mut errors = BTreeMap::new();
-        for _ in 0..self.count()? {
-            let errno = i32::try_from(self.difference(0)? as i64).map_err(|_| Unfit::Block)?;
-            if errors.insert(errno, self.take()?).is_some() {
-                return Err(Unfit::Block);
-            }
-        }
-        Ok(errors)
-    }
-
-    fn end(&self) -> Result<(), Unfit> {
-        if self.0.is_empty() { Ok(()) } else { Err(Unfit::Block) }
+impl From<Bad> for Unfit {
+    fn from(_: Bad) -> Unfit {
+        Unfit::Block
     }
 }
 
@@ -152,107 +94,107 @@ pub(super) fn encode(base: u32, spans: &BTreeMap<u32, Spans>, sums: &Sums) -> Su
 }
 
 fn put_spans(base: u32, spans: &BTreeMap<u32, Spans>) -> Vec<u8> {
-    let mut out = Out::new();
-    out.put(u64::from(base));
-    out.put(spans.len() as u64);
+    let mut out = Out::of(LAYOUT);
+    out.number(u64::from(base));
+    out.count(spans.len());
     for (host, spans) in spans {
-        out.put(u64::from(*host));
-        out.put(spans.len() as u64);
+        out.number((*host).into());
+        out.count(spans.len());
         let (mut next, mut start_ns, mut length_ns) = (0u64, 0u64, 0u64);
         for span in spans {
             let phase =
                 PHASES.iter().position(|phase| *phase == span.phase).unwrap_or_default() as u64;
-            out.put(u64::from(span.interval).saturating_sub(next) * 4 + phase);
-            out.put_difference(span.start_ns, start_ns);
-            out.put_difference(span.length_ns, length_ns);
+            out.number(u64::from(span.interval).saturating_sub(next) * 4 + phase);
+            out.difference(span.start_ns, start_ns);
+            out.difference(span.length_ns, length_ns);
             next = u64::from(span.interval) + 1;
             (start_ns, length_ns) = (span.start_ns.wrapping_add(span.length_ns), span.length_ns);
         }
     }
-    out.0
+    out.into_bytes()
 }
 
 fn put_sums(sums: &Sums) -> Vec<u8> {
-    let mut out = Out::new();
-    out.put(sums.all_cpu_ns.0);
-    out.put(sums.all_cpu_ns.1);
-    out.put(sums.parts.len() as u64);
+    let mut out = Out::of(LAYOUT);
+    out.number(sums.all_cpu_ns.0);
+    out.number(sums.all_cpu_ns.1);
+    out.count(sums.parts.len());
     for ((work, op), part) in &sums.parts {
-        out.put(u64::from(*work));
-        out.put_bytes(op.name().as_bytes());
+        out.number((*work).into());
+        out.text(op.name());
         put_part(&mut out, part);
     }
-    out.put(sums.workers.len() as u64);
+    out.count(sums.workers.len());
     for ((host, worker), total) in &sums.workers {
         for number in
             [u64::from(*host), u64::from(*worker), total.user_ns, total.system_ns, total.time_ns]
         {
-            out.put(number);
+            out.number(number);
         }
-        out.put(total.ios.len() as u64);
+        out.count(total.ios.len());
         for (op, ios) in &total.ios {
-            out.put_bytes(op.name().as_bytes());
-            out.put(*ios);
+            out.text(op.name());
+            out.number(*ios);
         }
     }
-    out.put(sums.cpu_ns.len() as u64);
+    out.count(sums.cpu_ns.len());
     for (work, column) in &sums.cpu_ns {
-        out.put(u64::from(*work));
-        out.put_column(column.len(), column.iter().copied());
+        out.number((*work).into());
+        put_values(&mut out, column.len(), column.iter().copied());
     }
     put_failed(&mut out, sums);
-    out.0
+    out.into_bytes()
 }
 
 /// Which intervals requests failed in; nothing where none did, as in files that do not know it.
 fn put_failed(out: &mut Out, sums: &Sums) {
     for ((work, op), part) in sums.parts.iter().filter(|(_, part)| !part.failed.is_empty()) {
-        out.put(u64::from(*work));
-        out.put_bytes(op.name().as_bytes());
-        out.put(part.failed.len() as u64);
+        out.number((*work).into());
+        out.text(op.name());
+        out.count(part.failed.len());
         for (moment, count) in &part.failed {
-            out.put(*moment as u64);
-            out.put(*count);
+            out.count(*moment);
+            out.number(*count);
         }
     }
 }
 
 fn put_part(out: &mut Out, part: &Part) {
-    PHASES.iter().for_each(|phase| out.put_counts(part.phase(*phase)));
-    out.put_counts(part.all);
-    out.put_errors(&part.errors);
-    out.put(part.hosts.len() as u64);
+    PHASES.iter().for_each(|phase| put_counts(out, part.phase(*phase)));
+    put_counts(out, part.all);
+    put_errors(out, &part.errors);
+    out.count(part.hosts.len());
     for (host, sums) in &part.hosts {
-        out.put(u64::from(*host));
-        out.put_counts(sums.counts);
-        out.put_bytes(&sums.latency.encode().0);
-        out.put_errors(&sums.errors);
-        out.put_column(sums.ios.len(), sums.ios.iter());
+        out.number((*host).into());
+        put_counts(out, sums.counts);
+        out.block(&sums.latency.encode().0);
+        put_errors(out, &sums.errors);
+        put_values(out, sums.ios.len(), sums.ios.iter());
     }
     let totals = || {
         part.totals.iter().enumerate().filter_map(|(moment, total)| Some((moment, total.as_ref()?)))
     };
-    out.put(totals().count() as u64);
+    out.count(totals().count());
     for (moment, total) in totals() {
-        out.put(moment as u64);
-        out.put_counts(total.counts);
-        out.put_bytes(&total.latency.0);
+        out.count(moment);
+        put_counts(out, total.counts);
+        out.block(&total.latency.0);
     }
 }
 
 fn put_times(sums: &Sums) -> Vec<u8> {
-    let mut out = Out::new();
-    out.put(sums.parts.len() as u64);
+    let mut out = Out::of(LAYOUT);
+    out.count(sums.parts.len());
     for ((work, op), part) in &sums.parts {
-        out.put(u64::from(*work));
-        out.put_bytes(op.name().as_bytes());
-        out.put(part.hosts.len() as u64);
+        out.number((*work).into());
+        out.text(op.name());
+        out.count(part.hosts.len());
         for (host, sums) in &part.hosts {
-            out.put(u64::from(*host));
-            out.put_column(sums.latency_ns.len(), sums.latency_ns.iter());
+            out.number((*host).into());
+            put_values(&mut out, sums.latency_ns.len(), sums.latency_ns.iter());
         }
     }
-    out.0
+    out.into_bytes()
 }
 
 impl Held {
@@ -262,7 +204,7 @@ impl Held {
     /// The bytes are none, or a host's intervals do not rise from block to block. Some spans may be
     /// there then.
     pub fn take(bytes: &[u8], hosts: &mut BTreeMap<u32, Spans>) -> Result<Held, Unfit> {
-        let mut rest = In::new(bytes)?;
+        let mut rest = read(bytes)?;
         let mut held = Held { base: rest.small()?, hosts: Vec::new(), loads: None };
         for _ in 0..rest.count()? {
             let host = rest.small()?;
@@ -272,14 +214,15 @@ impl Held {
             held.hosts.push((host, at, spans.len() - at));
         }
         let is_rising = held.hosts.is_sorted_by(|one, next| one.0 < next.0);
-        rest.end().and(if is_rising { Ok(held) } else { Err(Unfit::Block) })
+        rest.end()?;
+        if is_rising { Ok(held) } else { Err(Unfit::Block) }
     }
 
     fn take_host(&mut self, rest: &mut In<'_>, spans: &mut Spans) -> Result<(), Unfit> {
         let count = rest.count()?;
         let (mut next, mut start_ns, mut length_ns) = (0u64, 0u64, 0u64);
         for _ in 0..count {
-            let word = rest.take()?;
+            let word = rest.number()?;
             let phase = *PHASES.get((word & 3) as usize).ok_or(Unfit::Block)?;
             let interval =
                 u32::try_from(next.saturating_add(word >> 2)).map_err(|_| Unfit::Block)?;
@@ -347,11 +290,11 @@ impl Sums {
         times: Option<&[u8]>,
     ) -> Result<(), Unfit> {
         let mut taking = Taking { frame, held, is_counted, buckets: Vec::new() };
-        let mut rest = In::new(sums)?;
-        self.all_cpu_ns.0 = self.all_cpu_ns.0.saturating_add(rest.take()?);
-        self.all_cpu_ns.1 = self.all_cpu_ns.1.saturating_add(rest.take()?);
+        let mut rest = read(sums)?;
+        self.all_cpu_ns.0 = self.all_cpu_ns.0.saturating_add(rest.number()?);
+        self.all_cpu_ns.1 = self.all_cpu_ns.1.saturating_add(rest.number()?);
         for _ in 0..rest.count()? {
-            let key = (rest.small()?, rest.op()?);
+            let key = (rest.small()?, take_op(&mut rest)?);
             taking.part(&mut rest, self.parts.entry(key).or_default())?;
         }
         taking.workers(&mut rest, self)?;
@@ -365,15 +308,15 @@ impl Taking<'_> {
     fn part(&mut self, rest: &mut In<'_>, part: &mut Part) -> Result<(), Unfit> {
         let mut of_phases = 0u128;
         for phase in PHASES {
-            let counts = rest.counts()?;
+            let counts = take_counts(rest)?;
             of_phases += u128::from(counts.ios);
             if self.is_counted || phase == Phase::Drain {
                 part.phases[phase as usize].add(counts.ios, counts.bytes);
             }
         }
-        let all = rest.counts()?;
+        let all = take_counts(rest)?;
         part.all.add(all.ios, all.bytes);
-        add_all(&mut part.errors, rest.errors()?);
+        add_all(&mut part.errors, take_errors(rest)?);
         let mut of_hosts = 0u128;
         for _ in 0..rest.count()? {
             let host = rest.small()?;
@@ -381,9 +324,11 @@ impl Taking<'_> {
         }
         let mut of_moments = 0u128;
         for _ in 0..rest.count()? {
-            let moment = self.moment(rest.take()?)?;
-            let total =
-                Total { counts: rest.counts()?, latency: EncodedHistogram(rest.bytes()?.to_vec()) };
+            let moment = self.moment(rest.number()?)?;
+            let total = Total {
+                counts: take_counts(rest)?,
+                latency: EncodedHistogram(rest.block()?.to_vec()),
+            };
             let head =
                 take_apart(&total.latency.0, &mut self.buckets).map_err(|_| Unfit::Histogram)?;
             if head.count != total.counts.ios {
@@ -408,7 +353,7 @@ impl Taking<'_> {
 
     /// Takes in what a host did, and says what counts of it.
     fn host(&mut self, rest: &mut In<'_>, host: u32, part: &mut HostPart) -> Result<Counts, Unfit> {
-        let (counts, latency, errors) = (rest.counts()?, rest.bytes()?, rest.errors()?);
+        let (counts, latency, errors) = (take_counts(rest)?, rest.block()?, take_errors(rest)?);
         let head = take_apart(latency, &mut self.buckets).map_err(|_| Unfit::Histogram)?;
         if head.count != counts.ios {
             return Err(Unfit::Histogram);
@@ -441,7 +386,7 @@ impl Taking<'_> {
             return Err(Unfit::Stray);
         }
         column.change(at, at.saturating_add(count), Unfit::Stray, |before| {
-            let value = rest.take()?;
+            let value = rest.number()?;
             put(before, value)
         })
     }
@@ -450,10 +395,10 @@ impl Taking<'_> {
         for _ in 0..rest.count()? {
             let key = (rest.small()?, rest.small()?);
             self.held.of(key.0)?;
-            let (user_ns, system_ns, time_ns) = (rest.take()?, rest.take()?, rest.take()?);
+            let (user_ns, system_ns, time_ns) = (rest.number()?, rest.number()?, rest.number()?);
             let mut ios = BTreeMap::new();
             for _ in 0..rest.count()? {
-                add_all(&mut ios, BTreeMap::from([(rest.op()?, rest.take()?)]));
+                add_all(&mut ios, BTreeMap::from([(take_op(rest)?, rest.number()?)]));
             }
             if self.is_counted {
                 let total = WorkerTotal { user_ns, system_ns, time_ns, ios };
@@ -467,7 +412,7 @@ impl Taking<'_> {
         for _ in 0..rest.count()? {
             let (work, count) = (rest.small()?, rest.count()?);
             for in_block in 0..count {
-                let value = rest.take()?;
+                let value = rest.number()?;
                 // Zeros before the last one may be of intervals that no host had.
                 if !self.is_counted || (value == 0 && in_block + 1 < count) {
                     continue;
@@ -485,20 +430,21 @@ impl Taking<'_> {
 
     /// Which intervals requests failed in, to the end of the bytes.
     fn failed(&self, rest: &mut In<'_>, sums: &mut Sums) -> Result<(), Unfit> {
-        while rest.end().is_err() {
-            let part = sums.parts.get_mut(&(rest.small()?, rest.op()?)).ok_or(Unfit::Stray)?;
+        while !rest.is_over() {
+            let key = (rest.small()?, take_op(rest)?);
+            let part = sums.parts.get_mut(&key).ok_or(Unfit::Stray)?;
             for _ in 0..rest.count()? {
-                let moment = self.moment(rest.take()?)?;
-                add_one(&mut part.failed, moment, rest.take()?);
+                let moment = self.moment(rest.number()?)?;
+                add_one(&mut part.failed, moment, rest.number()?);
             }
         }
         Ok(())
     }
 
     fn times(&self, times: &[u8], sums: &mut Sums) -> Result<(), Unfit> {
-        let mut rest = In::new(times)?;
+        let mut rest = read(times)?;
         for _ in 0..rest.count()? {
-            let key = (rest.small()?, rest.op()?);
+            let key = (rest.small()?, take_op(&mut rest)?);
             let part = sums.parts.get_mut(&key).ok_or(Unfit::Stray)?;
             for _ in 0..rest.count()? {
                 let host = rest.small()?;
@@ -511,6 +457,6 @@ impl Taking<'_> {
                 })?;
             }
         }
-        rest.end()
+        Ok(rest.end()?)
     }
 }

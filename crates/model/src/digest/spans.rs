@@ -3,7 +3,7 @@
 use super::column::{CHUNK, Packed};
 use super::span::Span;
 use crate::Phase;
-use crate::varint::{fold, unfold};
+use crate::columns::varint::{fold, unfold};
 
 /// The intervals of a host in their order. Where one follows the other without a gap, as they do
 /// nearly always, only their lengths are held.

@@ -1,6 +1,6 @@
 //! The error of bytes that are no histogram.
 
-use crate::varint::BadNumber;
+use crate::columns::Bad;
 
 /// Bytes that are not an encoded histogram.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,8 +14,8 @@ impl std::fmt::Display for BadHistogram {
 
 impl std::error::Error for BadHistogram {}
 
-impl From<BadNumber> for BadHistogram {
-    fn from(_: BadNumber) -> BadHistogram {
+impl From<Bad> for BadHistogram {
+    fn from(_: Bad) -> BadHistogram {
         BadHistogram
     }
 }

@@ -1,7 +1,7 @@
 //! Histograms as bytes, in run files and on the wire.
 
 use super::{BUCKETS, BadHistogram, Head, Histogram, bucket_of};
-use crate::varint::{self, take_u64, take_u128};
+use crate::columns::{In, Out};
 use serde::{Deserialize, Serialize};
 
 /// The version of the byte layout, its first byte.
@@ -15,52 +15,41 @@ pub struct EncodedHistogram(pub Vec<u8>);
 
 /// The bytes of counts of which the first is that of bucket `low`.
 pub(super) fn encoded(head: &Head, low: usize, counts: &[u64]) -> EncodedHistogram {
-    let mut bytes = vec![ENCODING];
-    if head.count > 0 {
-        for number in [head.min_ns.into(), head.max_ns.into(), head.sum_ns] {
-            varint::put(&mut bytes, number);
-        }
-        let mut last = 0;
-        for (bucket, n) in (low..).zip(counts).filter(|(_, n)| **n > 0) {
-            varint::put(&mut bytes, (bucket - last) as u128);
-            varint::put(&mut bytes, u128::from(*n));
-            last = bucket;
-        }
-    }
-    EncodedHistogram(bytes)
+    // There are far fewer buckets than 65,536.
+    let bucket = |(place, n): (usize, &u64)| ((low + place) as u16, *n);
+    let buckets = counts.iter().enumerate().map(bucket).filter(|(_, n)| *n > 0);
+    put([head.min_ns.into(), head.max_ns.into(), head.sum_ns], buckets)
 }
 
 /// The compact form of a histogram with this minimum, maximum and sum, in ns, and these buckets in
 /// rising order; without buckets, that of nothing. Whether they fit each other, a reader checks.
-pub fn encode_parts(
-    [min_ns, max_ns, sum_ns]: [u64; 3],
-    buckets: &[(u16, u64)],
-) -> EncodedHistogram {
-    let mut bytes = vec![ENCODING];
-    if !buckets.is_empty() {
-        [min_ns, max_ns, sum_ns].into_iter().for_each(|n| varint::put(&mut bytes, n.into()));
-        let mut last = 0;
-        for (bucket, n) in buckets {
-            varint::put(&mut bytes, u128::from(bucket.wrapping_sub(last)));
-            varint::put(&mut bytes, u128::from(*n));
-            last = *bucket;
+pub fn encode_parts(head: [u64; 3], buckets: &[(u16, u64)]) -> EncodedHistogram {
+    put(head.map(u128::from), buckets.iter().copied())
+}
+
+fn put(head: [u128; 3], buckets: impl Iterator<Item = (u16, u64)>) -> EncodedHistogram {
+    let mut out = Out::of(ENCODING);
+    let mut last = None;
+    for (bucket, n) in buckets {
+        if last.is_none() {
+            head.into_iter().for_each(|number| out.wide(number));
         }
+        out.number(bucket.wrapping_sub(last.unwrap_or_default()).into());
+        out.number(n);
+        last = Some(bucket);
     }
-    EncodedHistogram(bytes)
+    EncodedHistogram(out.into_bytes())
 }
 
 /// The numbers of an encoded histogram that stand before its buckets, and what is left; the count
 /// is that of the buckets, and not known yet. `None` where nothing was counted.
-fn take_head(bytes: &[u8]) -> Result<Option<(Head, &[u8])>, BadHistogram> {
-    let (&version, mut rest) = bytes.split_first().ok_or(BadHistogram)?;
-    if version != ENCODING {
-        return Err(BadHistogram);
-    }
-    if rest.is_empty() {
+fn take_head(bytes: &[u8]) -> Result<Option<(Head, In<'_>)>, BadHistogram> {
+    let mut rest = In::of(ENCODING, bytes).ok_or(BadHistogram)?;
+    if rest.is_over() {
         return Ok(None);
     }
-    let (min_ns, max_ns) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
-    let head = Head { count: 0, sum_ns: take_u128(&mut rest)?, min_ns, max_ns };
+    let (min_ns, max_ns) = (rest.number()?, rest.number()?);
+    let head = Head { count: 0, sum_ns: rest.wide()?, min_ns, max_ns };
     Ok(Some((head, rest)))
 }
 
@@ -74,9 +63,9 @@ pub fn take_apart(bytes: &[u8], buckets: &mut Vec<(u16, u64)>) -> Result<Head, B
     let Some((head, mut rest)) = take_head(bytes)? else { return Ok(Head::default()) };
     let Head { min_ns, max_ns, sum_ns, .. } = head;
     let (mut bucket, mut count) = (0usize, 0u64);
-    while !rest.is_empty() {
-        let step = usize::try_from(take_u64(&mut rest)?).map_err(|_| BadHistogram)?;
-        let n = take_u64(&mut rest)?;
+    while !rest.is_over() {
+        let step: usize = rest.small()?;
+        let n = rest.number()?;
         bucket = bucket.checked_add(step).filter(|b| *b < BUCKETS).ok_or(BadHistogram)?;
         if n == 0 || (step == 0 && !buckets.is_empty()) {
             return Err(BadHistogram);
@@ -117,9 +106,9 @@ impl EncodedHistogram {
         order.sort_unstable_by_key(|place| limits[*place]);
         let mut left = order.iter().peekable();
         let (mut bucket, mut seen) = (0usize, 0u64);
-        while !rest.is_empty() && left.peek().is_some() {
-            let step = usize::try_from(take_u64(&mut rest)?).map_err(|_| BadHistogram)?;
-            let n = take_u64(&mut rest)?;
+        while !rest.is_over() && left.peek().is_some() {
+            let step: usize = rest.small()?;
+            let n = rest.number()?;
             bucket = bucket.checked_add(step).filter(|b| *b < BUCKETS).ok_or(BadHistogram)?;
             while let Some(place) = left.next_if(|place| limits[**place] < bucket) {
                 counts[*place] = seen;

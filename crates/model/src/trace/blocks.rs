@@ -1,9 +1,9 @@
 //! Blocks of a trace: a head with length and checksum, and requests as differences.
 
 use super::{Header, InFlight, Request, Totals, TraceClock};
+use crate::columns::{Bad, In, Out};
 use crate::crc::Crc;
 use crate::op::Op;
-use crate::varint::{self, BadNumber};
 
 /// Bytes of a block's head.
 pub(super) const HEAD: usize = 13;
@@ -82,80 +82,66 @@ pub(super) fn block(kind: Kind, count: u32, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-pub(super) fn header(header: &Header) -> Vec<u8> {
-    let mut payload = Vec::new();
-    put_text(&mut payload, &header.device);
-    varint::put(&mut payload, header.size_bytes.into());
-    varint::put(&mut payload, header.sector_bytes.into());
-    put_text(&mut payload, header.clock.word());
-    put_text(&mut payload, &header.taken_from);
-    varint::put(&mut payload, header.began_unix_ns.into());
-    payload
+pub(super) fn header(header: &Header) -> Out {
+    let mut out = Out::default();
+    put_text(&mut out, &header.device);
+    out.number(header.size_bytes);
+    out.number(header.sector_bytes.into());
+    put_text(&mut out, header.clock.word());
+    put_text(&mut out, &header.taken_from);
+    out.number(header.began_unix_ns);
+    out
 }
 
-pub(super) fn read_header(mut payload: &[u8]) -> Result<Header, BadNumber> {
-    let bytes = &mut payload;
-    let device = take_text(bytes)?;
-    let size_bytes = varint::take_u64(bytes)?;
-    let sector_bytes = u32::try_from(varint::take_u64(bytes)?).map_err(|_| BadNumber)?;
-    let clock = take_text(bytes)?;
+pub(super) fn read_header(payload: &[u8]) -> Result<Header, Bad> {
+    let mut rest = In::new(payload);
+    let device = take_text(&mut rest)?;
+    let (size_bytes, sector_bytes) = (rest.number()?, rest.small()?);
+    let clock = take_text(&mut rest)?;
     let clock = TraceClock::ALL.iter().copied().find(|one| one.word() == clock);
     Ok(Header {
         device,
         size_bytes,
         sector_bytes,
-        clock: clock.ok_or(BadNumber)?,
-        taken_from: take_text(bytes)?,
-        began_unix_ns: varint::take_u64(bytes)?,
+        clock: clock.ok_or(Bad::OutOfRange)?,
+        taken_from: take_text(&mut rest)?,
+        began_unix_ns: rest.number()?,
     })
 }
 
-fn put_text(bytes: &mut Vec<u8>, text: &str) {
+fn put_text(out: &mut Out, text: &str) {
     let most = (0..=MOST_TEXT.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-    let text = &text[..most.unwrap_or(0)];
-    varint::put(bytes, text.len() as u128);
-    bytes.extend(text.as_bytes());
+    out.text(&text[..most.unwrap_or(0)]);
 }
 
-fn take_text(bytes: &mut &[u8]) -> Result<String, BadNumber> {
-    let length = usize::try_from(varint::take_u64(bytes)?).map_err(|_| BadNumber)?;
-    if length > MOST_TEXT {
-        return Err(BadNumber);
-    }
-    let (text, rest) = bytes.split_at_checked(length).ok_or(BadNumber)?;
-    *bytes = rest;
-    String::from_utf8(text.to_vec()).map_err(|_| BadNumber)
+fn take_text(rest: &mut In<'_>) -> Result<String, Bad> {
+    let text = rest.text()?;
+    if text.len() <= MOST_TEXT { Ok(text.to_owned()) } else { Err(Bad::TooLong) }
 }
 
-pub(super) fn end(totals: &Totals) -> Vec<u8> {
-    let mut payload = Vec::new();
-    for number in [totals.requests, totals.bytes, totals.lost, totals.left_out] {
-        varint::put(&mut payload, number.into());
-    }
-    if let Some(InFlight { requests, sum, most }) = totals.in_flight {
-        for number in [requests, sum, most] {
-            varint::put(&mut payload, number.into());
-        }
-    }
-    payload
+pub(super) fn end(totals: &Totals) -> Out {
+    let mut out = Out::default();
+    let of_flight = totals.in_flight.map(|InFlight { requests, sum, most }| [requests, sum, most]);
+    [totals.requests, totals.bytes, totals.lost, totals.left_out]
+        .into_iter()
+        .chain(of_flight.into_iter().flatten())
+        .for_each(|number| out.number(number));
+    out
 }
 
-pub(super) fn read_end(mut payload: &[u8]) -> Result<Totals, BadNumber> {
-    let bytes = &mut payload;
-    let totals = Totals {
-        requests: varint::take_u64(bytes)?,
-        bytes: varint::take_u64(bytes)?,
-        lost: varint::take_u64(bytes)?,
-        left_out: varint::take_u64(bytes)?,
-        in_flight: None,
-    };
+pub(super) fn read_end(payload: &[u8]) -> Result<Totals, Bad> {
+    let mut rest = In::new(payload);
+    let mut next = || rest.number();
+    let (requests, bytes, lost, left_out) = (next()?, next()?, next()?, next()?);
     // Earlier versions wrote no more.
-    if bytes.is_empty() {
-        return Ok(totals);
-    }
-    let (requests, sum) = (varint::take_u64(bytes)?, varint::take_u64(bytes)?);
-    let most = varint::take_u64(bytes)?;
-    Ok(Totals { in_flight: Some(InFlight { requests, sum, most }), ..totals })
+    let in_flight = match rest.is_over() {
+        true => None,
+        false => {
+            let (requests, sum, most) = (rest.number()?, rest.number()?, rest.number()?);
+            Some(InFlight { requests, sum, most })
+        }
+    };
+    Ok(Totals { requests, bytes, lost, left_out, in_flight })
 }
 
 const SAME_LENGTH: u8 = 4;
@@ -183,7 +169,7 @@ impl Before {
     }
 
     /// Appends a request, which is no earlier than the one before it.
-    pub(super) fn put(&mut self, payload: &mut Vec<u8>, request: &Request) {
+    pub(super) fn put(&mut self, out: &mut Out, request: &Request) {
         let op = match request.op {
             Op::Write => 1,
             Op::Fsync => 2,
@@ -195,49 +181,46 @@ impl Before {
         let adjoins = is_flush || request.offset == self.end;
         let same_source = request.source == self.source;
         let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
-        payload.push(
-            op | flag(same_length, SAME_LENGTH)
-                | flag(adjoins, ADJOINS)
-                | flag(same_source, SAME_SOURCE),
-        );
-        varint::put(payload, request.at_ns.saturating_sub(self.at_ns).into());
+        let flags = flag(same_length, SAME_LENGTH)
+            | flag(adjoins, ADJOINS)
+            | flag(same_source, SAME_SOURCE);
+        out.raw(&[op | flags]);
+        out.number(request.at_ns.saturating_sub(self.at_ns));
         if !adjoins {
             // Both are below 2⁶².
-            varint::put(payload, varint::fold(request.offset as i64 - self.end as i64).into());
+            out.difference(request.offset, self.end);
         }
         if !same_length {
-            varint::put(payload, request.length.into());
+            out.number(request.length.into());
         }
         if !same_source {
-            varint::put(payload, request.source.into());
+            out.number(request.source.into());
         }
         self.follow(request);
     }
 
     /// Takes a request off the front.
-    pub(super) fn take(&mut self, bytes: &mut &[u8]) -> Result<Request, BadNumber> {
-        let (&tag, rest) = bytes.split_first().ok_or(BadNumber)?;
-        *bytes = rest;
+    pub(super) fn take(&mut self, rest: &mut In<'_>) -> Result<Request, Bad> {
+        let &[tag] = rest.raw(1)? else { return Err(Bad::CutOff) };
         let op = match tag & 3 {
             0 => Op::Read,
             1 => Op::Write,
             2 => Op::Fsync,
             _ => Op::Trim,
         };
-        let step_ns = varint::take_u64(bytes)?;
-        let at_ns = self.at_ns.checked_add(step_ns).ok_or(BadNumber)?;
+        let step_ns = rest.number()?;
+        let at_ns = self.at_ns.checked_add(step_ns).ok_or(Bad::OutOfRange)?;
         let mut offset = self.end;
         if tag & ADJOINS == 0 {
-            let step = varint::unfold(varint::take_u64(bytes)?);
-            offset = self.end.checked_add_signed(step).ok_or(BadNumber)?;
+            offset = self.end.checked_add_signed(rest.signed()?).ok_or(Bad::OutOfRange)?;
         }
         let mut length = self.length;
         if tag & SAME_LENGTH == 0 {
-            length = u32::try_from(varint::take_u64(bytes)?).map_err(|_| BadNumber)?;
+            length = rest.small()?;
         }
         let mut source = self.source;
         if tag & SAME_SOURCE == 0 {
-            source = u32::try_from(varint::take_u64(bytes)?).map_err(|_| BadNumber)?;
+            source = rest.small()?;
         }
         if op == Op::Fsync {
             (offset, length) = (0, 0);
@@ -245,6 +228,6 @@ impl Before {
         let request = Request { at_ns, op, offset, length, source };
         let is_known = tag < 32 && request.is_sound();
         self.follow(&request);
-        if is_known { Ok(request) } else { Err(BadNumber) }
+        if is_known { Ok(request) } else { Err(Bad::OutOfRange) }
     }
 }

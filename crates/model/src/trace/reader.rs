@@ -2,6 +2,7 @@
 
 use super::blocks::{self, Before, HEAD, Head, Kind};
 use super::{Header, MAGIC, Request, Totals};
+use crate::columns::In;
 use std::fmt;
 use std::io::{self, Read};
 
@@ -147,10 +148,10 @@ impl<R: Read> Reader<R> {
     }
 
     fn decode(&mut self, count: u32, requests: &mut Vec<Request>) -> Option<()> {
-        let mut bytes = self.payload.as_slice();
+        let mut rest = In::new(&self.payload);
         let mut before = Before::default();
         for _ in 0..count {
-            let request = before.take(&mut bytes).ok()?;
+            let request = before.take(&mut rest).ok()?;
             if request.at_ns < self.last_ns {
                 return None;
             }
@@ -159,7 +160,7 @@ impl<R: Read> Reader<R> {
             self.seen.bytes = self.seen.bytes.saturating_add(request.length.into());
             requests.push(request);
         }
-        (bytes.is_empty() && count > 0).then_some(())
+        (rest.is_over() && count > 0).then_some(())
     }
 
     /// The next block, its payload in place; `None` where the file ends before it does.

@@ -2,6 +2,7 @@
 
 use super::blocks::{self, Before, Kind, MOST_REQUESTS};
 use super::{Header, InFlight, MAGIC, Request, Totals};
+use crate::columns::Out;
 use std::io::{self, Write};
 
 /// A block is written when it is this long, whether it is full or not.
@@ -10,7 +11,7 @@ const ENOUGH: usize = 64 << 10;
 /// Writes requests in the order of their instants, in constant memory.
 pub struct Writer<W: Write> {
     out: W,
-    payload: Vec<u8>,
+    payload: Out,
     count: u32,
     before: Before,
     last_ns: u64,
@@ -24,10 +25,10 @@ impl<W: Write> Writer<W> {
     /// The sink's.
     pub fn new(mut out: W, header: &Header) -> io::Result<Writer<W>> {
         out.write_all(&MAGIC)?;
-        out.write_all(&blocks::block(Kind::Header, 0, &blocks::header(header)))?;
+        out.write_all(&blocks::block(Kind::Header, 0, blocks::header(header).bytes()))?;
         Ok(Writer {
             out,
-            payload: Vec::new(),
+            payload: Out::default(),
             count: 0,
             before: Before::default(),
             last_ns: 0,
@@ -50,7 +51,7 @@ impl<W: Write> Writer<W> {
         self.count += 1;
         self.totals.requests += 1;
         self.totals.bytes = self.totals.bytes.saturating_add(request.length.into());
-        if self.payload.len() >= ENOUGH || self.count == MOST_REQUESTS {
+        if self.payload.bytes().len() >= ENOUGH || self.count == MOST_REQUESTS {
             self.flush()
         } else {
             Ok(())
@@ -68,7 +69,7 @@ impl<W: Write> Writer<W> {
     /// The sink's.
     pub fn flush(&mut self) -> io::Result<()> {
         if self.count > 0 {
-            self.out.write_all(&blocks::block(Kind::Requests, self.count, &self.payload))?;
+            self.out.write_all(&blocks::block(Kind::Requests, self.count, self.payload.bytes()))?;
         }
         self.payload.clear();
         self.count = 0;
@@ -96,7 +97,7 @@ impl<W: Write> Writer<W> {
     ) -> io::Result<(W, Totals)> {
         self.flush()?;
         let totals = Totals { lost, left_out, in_flight, ..self.totals };
-        self.out.write_all(&blocks::block(Kind::End, 0, &blocks::end(&totals)))?;
+        self.out.write_all(&blocks::block(Kind::End, 0, blocks::end(&totals).bytes()))?;
         self.out.flush()?;
         Ok((self.out, totals))
     }

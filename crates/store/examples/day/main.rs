@@ -12,14 +12,11 @@
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
 #[allow(dead_code, reason = "a writer of the same files")]
-#[path = "../../src/checksums.rs"]
+#[path = "../../src/file/checksums.rs"]
 mod checksums;
-#[allow(dead_code, reason = "a writer of the same columns")]
-#[path = "../../src/coded/columns.rs"]
-mod columns;
 mod repeat;
 #[allow(dead_code, reason = "a part of the checksums")]
-#[path = "../../src/values.rs"]
+#[path = "../../src/file/values.rs"]
 mod values;
 
 use analysis::testing::Recorded;

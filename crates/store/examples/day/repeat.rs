@@ -3,8 +3,8 @@
 //! To measure a day of a thousand hosts takes hours; to repeat half an hour of it takes minutes.
 
 use crate::checksums::{self, Part};
-use crate::columns;
-use model::varint::{fold, put, take_u64, unfold};
+use model::columns::varint::{fold, unfold};
+use model::columns::{In, Out};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::path::Path;
 
@@ -91,15 +91,15 @@ fn samples(connection: &Connection) -> rusqlite::Result<Vec<Samples>> {
 
 /// Intervals, phases, gaps and lengths of a piece, and the rest of its bytes.
 fn taken(bytes: &[u8]) -> (Vec<u64>, Vec<u64>, Vec<u64>, &[u8]) {
-    let mut rest = &bytes[1..];
-    let count = take_u64(&mut rest).expect("a count") as usize;
+    let mut rest = In::new(&bytes[1..]);
+    let count = rest.small().expect("a count");
     let mut column = || {
         let mut out = Vec::new();
-        columns::decode(&mut rest, count, &mut out).expect("a column");
+        rest.column(count, &mut out).expect("a column");
         out
     };
     let (intervals, phases, gaps) = (column(), column(), column());
-    (intervals, phases, gaps, rest)
+    (intervals, phases, gaps, rest.rest())
 }
 
 fn later(column: &mut [u64], by: u64) {
@@ -118,12 +118,11 @@ fn again(connection: &Connection, block: &Samples, first: u32) -> rusqlite::Resu
         let (mut intervals, phases, mut gaps, rest) = taken(bytes);
         later(&mut intervals, by);
         begin_later(&mut gaps, by * SECOND_NS);
-        let mut out = vec![bytes[0]];
-        put(&mut out, intervals.len() as u128);
-        [&intervals, &phases, &gaps]
-            .into_iter()
-            .for_each(|column| columns::encode(&mut out, column));
-        out.extend_from_slice(rest);
+        let mut out = Out::of(bytes[0]);
+        out.count(intervals.len());
+        [&intervals, &phases, &gaps].into_iter().for_each(|column| out.column(column));
+        out.raw(rest);
+        let out = out.into_bytes();
         connection
             .prepare_cached("INSERT INTO sample_columns (stage, host, columns) VALUES (?, ?, ?)")?
             .execute(params![stage, host, out])?;
@@ -169,25 +168,25 @@ fn again(connection: &Connection, block: &Samples, first: u32) -> rusqlite::Resu
 
 /// The spans of a block of sums with later numbers.
 fn spans_later(bytes: &[u8], by: u64) -> Vec<u8> {
-    let (mut rest, mut out) = (&bytes[1..], vec![bytes[0]]);
-    let mut take = || take_u64(&mut rest).expect("a number");
-    put(&mut out, u128::from(take() + by));
+    let (mut rest, mut out) = (In::new(&bytes[1..]), Out::of(bytes[0]));
+    let mut take = || rest.number().expect("a number");
+    out.number(take() + by);
     let hosts = take();
-    put(&mut out, hosts.into());
+    out.number(hosts);
     for _ in 0..hosts {
-        put(&mut out, take().into());
+        out.number(take());
         let count = take();
-        put(&mut out, count.into());
+        out.number(count);
         for place in 0..count {
             let (word, start, length) = (take(), take(), take());
             let (word, start) = match place {
                 0 => (word + 4 * by, fold(unfold(start) + (by * SECOND_NS) as i64)),
                 _ => (word, start),
             };
-            [word, start, length].into_iter().for_each(|number| put(&mut out, number.into()));
+            [word, start, length].into_iter().for_each(|number| out.number(number));
         }
     }
-    out
+    out.into_bytes()
 }
 
 /// By host, its blocks of 128 samples.
@@ -244,19 +243,20 @@ fn count_again(connection: &Connection, block: &Counters, first: u32) -> rusqlit
         checksum = checksum.wrapping_add(of(params![number, series, value])?);
     }
     write(connection, Part::CounterBlocks, number, checksum)?;
-    let mut rest = &block.columns[1..];
+    let mut rest = In::new(&block.columns[1..]);
     let mut column = || {
         let mut out = Vec::new();
-        columns::decode(&mut rest, BLOCK as usize, &mut out).expect("a column");
+        rest.column(BLOCK as usize, &mut out).expect("a column");
         out
     };
     let (mut numbers, mut gaps) = (column(), column());
     later(&mut numbers, by);
     begin_later(&mut gaps, by * SECOND_NS);
-    let mut out = vec![block.columns[0]];
-    columns::encode(&mut out, &numbers);
-    columns::encode(&mut out, &gaps);
-    out.extend_from_slice(rest);
+    let mut out = Out::of(block.columns[0]);
+    out.column(&numbers);
+    out.column(&gaps);
+    out.raw(rest.rest());
+    let out = out.into_bytes();
     connection
         .prepare_cached("INSERT INTO counter_columns VALUES (?, ?)")?
         .execute(params![number, out])?;

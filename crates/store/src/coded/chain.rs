@@ -1,13 +1,13 @@
 //! Writes the counters of a long run: sample by sample behind each other, then as blocks.
 
-use super::{CHAIN_STEP, MOST_HELD, MOST_SAMPLES, MOST_SERIES, MOST_VALUES, PLAIN_VALUES, columns};
-use crate::checksums::{self, Part, Sums};
-use crate::counter_rows;
-use crate::series::{Series, Value};
-use crate::values::number;
+use super::{CHAIN_STEP, MOST_HELD, MOST_SAMPLES, MOST_SERIES, MOST_VALUES, PLAIN_VALUES};
+use crate::counters::rows;
+use crate::counters::series::{Series, Value};
+use crate::file::checksums::{self, Part, Sums};
+use crate::file::values::number;
 use model::CounterSample;
+use model::columns::{Bad, In, Out, Zeros};
 use model::plan::Keep;
-use model::varint::{self, fold};
 use rusqlite::types::Value as Cell;
 use rusqlite::{Transaction, params};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -106,7 +106,7 @@ impl Coder {
         let values: usize = sample.entries.iter().map(|entry| entry.values.len()).sum();
         if values <= self.plain || values > MOST_SERIES {
             self.plain = self.plain.saturating_sub(values);
-            return counter_rows::write(transaction, &mut self.series, checks, sample);
+            return rows::write(transaction, &mut self.series, checks, sample);
         }
         self.plain = 0;
         let mut numbered = Vec::with_capacity(values);
@@ -177,12 +177,12 @@ impl Coder {
         let shape = match self.shapes.get(&series) {
             Some(shape) => *shape,
             None => {
-                let mut bytes = Vec::new();
-                let mut last = 0;
+                let (mut out, mut last) = (Out::default(), 0);
                 for value in &*series {
-                    varint::put(&mut bytes, fold(value.series.wrapping_sub(last)).into());
+                    out.signed(value.series.wrapping_sub(last));
                     last = value.series;
                 }
+                let bytes = out.into_bytes();
                 transaction
                     .prepare_cached("INSERT INTO counter_shapes (series) VALUES (?)")?
                     .execute(params![bytes])?;
@@ -378,78 +378,43 @@ impl Block {
     }
 
     fn encode(&self, series: usize) -> Vec<u8> {
-        let mut out = vec![VERSION];
-        columns::encode(&mut out, &self.numbers);
-        // From the end of the one before.
-        let mut end_ns = 0u64;
-        let gaps: Vec<u64> = self
-            .starts_ns
-            .iter()
-            .zip(&self.lengths_ns)
-            .map(|(start_ns, length_ns)| {
-                let gap = start_ns.wrapping_sub(end_ns);
-                end_ns = start_ns.wrapping_add(*length_ns);
-                fold(gap as i64)
-            })
-            .collect();
-        columns::encode(&mut out, &gaps);
-        columns::encode(&mut out, &self.lengths_ns);
+        let mut out = Out::of(VERSION);
+        out.column(&self.numbers);
+        out.stretches(self.starts_ns.iter().copied().zip(self.lengths_ns.iter().copied()));
         let mut column = Vec::with_capacity(self.numbers.len());
         for place in 0..series {
             column.clear();
             column.extend(self.values.chunks_exact(series).map(|sample| sample[place]));
-            columns::encode(&mut out, &column);
+            out.column(&column);
         }
-        varint::put(&mut out, self.notes.len() as u128);
+        out.count(self.notes.len());
         for (place, notes) in &self.notes {
-            varint::put(&mut out, *place as u128);
-            varint::put(&mut out, notes.len() as u128);
-            out.extend_from_slice(notes.as_bytes());
+            out.count(*place);
+            out.text(notes);
         }
-        out
+        out.into_bytes()
     }
 }
 
-/// The values of a sample in the tail: behind a 0 stands how many values are 0.
+/// The values of a sample in the tail.
 fn row_of(values: &[u64]) -> Vec<u8> {
-    let mut out = vec![VERSION];
-    let mut zeros = 0u128;
-    for value in values {
-        if *value == 0 {
-            zeros += 1;
-            continue;
-        }
-        if zeros > 0 {
-            varint::put(&mut out, 0);
-            varint::put(&mut out, std::mem::take(&mut zeros));
-        }
-        varint::put(&mut out, (*value).into());
-    }
-    if zeros > 0 {
-        varint::put(&mut out, 0);
-        varint::put(&mut out, zeros);
-    }
-    out
+    let (mut out, mut zeros) = (Out::of(VERSION), Zeros::default());
+    values.iter().for_each(|value| zeros.put(&mut out, *value));
+    zeros.end(&mut out);
+    out.into_bytes()
 }
 
 /// Adds the values of a sample in the tail to `out`.
 ///
 /// # Errors
 /// They are none, or more than a sample can have.
-pub(super) fn values_of(bytes: &[u8], out: &mut Vec<u64>) -> Result<(), varint::BadNumber> {
-    let [VERSION, rest @ ..] = bytes else { return Err(varint::BadNumber) };
-    let (mut rest, begun) = (rest, out.len());
-    while !rest.is_empty() {
-        match varint::take_u64(&mut rest)? {
-            0 => {
-                let zeros = usize::try_from(varint::take_u64(&mut rest)?).ok();
-                let zeros = zeros.filter(|zeros| *zeros <= MOST_SERIES);
-                out.resize(out.len() + zeros.ok_or(varint::BadNumber)?, 0);
-            }
-            value => out.push(value),
-        }
+pub(super) fn values_of(bytes: &[u8], out: &mut Vec<u64>) -> Result<(), Bad> {
+    let mut rest = In::of(VERSION, bytes).ok_or(Bad::OutOfRange)?;
+    let (mut zeros, begun) = (Zeros::default(), out.len());
+    while !(rest.is_over() && zeros.is_over()) {
+        out.push(zeros.take(&mut rest)?.ok_or(Bad::OutOfRange)?);
         if out.len() - begun > MOST_SERIES {
-            return Err(varint::BadNumber);
+            return Err(Bad::TooLong);
         }
     }
     Ok(())

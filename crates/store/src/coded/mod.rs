@@ -6,14 +6,13 @@
 //! took before. What a block comes to stands beside it, in rows again.
 
 mod chain;
-pub mod columns;
 mod read;
 
 pub use chain::Coder;
 pub use read::{Blocks, Extent, REMARKS};
 
-use crate::values::Problem;
-use model::varint::BadNumber;
+use crate::file::values::Problem;
+use model::columns::Bad;
 
 /// So many values stand in rows of their own before the first block: those of a short run, which
 /// is looked at second by second.
@@ -35,9 +34,12 @@ const MOST_HELD: usize = 1 << 20;
 /// Numbers of one chain in `counter_tail`: its samples stand together.
 const CHAIN_STEP: i64 = 1_024;
 
-impl From<BadNumber> for Problem {
-    fn from(BadNumber: BadNumber) -> Problem {
-        "a block of counters is cut off".into()
+impl From<Bad> for Problem {
+    fn from(bad: Bad) -> Problem {
+        match bad {
+            Bad::OutOfRange => "a number is out of range".into(),
+            Bad::CutOff | Bad::TooLong => "a block of counters is cut off".into(),
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Reads the counters of a long run back: block by block, of which one is held at a time.
 
 use super::chain::{VERSION, values_of};
-use super::{MOST_HELD, MOST_SAMPLES, MOST_SERIES, MOST_VALUES, columns};
-use crate::checksums::{self, Part, Single};
-use crate::values::{Problem, each, small, unsigned};
+use super::{MOST_HELD, MOST_SAMPLES, MOST_SERIES, MOST_VALUES};
+use crate::file::checksums::{self, Part, Single};
+use crate::file::values::{Problem, each, small, unsigned};
 use model::CounterSample;
+use model::columns::In;
 use model::counters::{Entry, Layer, Metric};
-use model::varint::{self, unfold};
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -269,10 +269,10 @@ fn has_columns(connection: &Connection, block: i64) -> Result<bool, Problem> {
     Ok(connection.query_row(query, [block], |row| row.get::<_, i64>(0))? > 0)
 }
 
-fn shape(mut bytes: &[u8], names: &Names) -> Result<Shape, Problem> {
-    let (mut shape, mut last) = (Shape::default(), 0i64);
-    while !bytes.is_empty() {
-        last = last.wrapping_add(unfold(varint::take_u64(&mut bytes)?));
+fn shape(bytes: &[u8], names: &Names) -> Result<Shape, Problem> {
+    let (mut rest, mut shape, mut last) = (In::new(bytes), Shape::default(), 0i64);
+    while !rest.is_over() {
+        last = last.wrapping_add(rest.signed()?);
         let (layer, name, metric) = names.get(&last).ok_or("a counter has no name")?;
         if shape.series.len() >= MOST_SERIES {
             return Err("a sample of counters has more values than any host".into());
@@ -346,8 +346,8 @@ fn fill(sample: &mut CounterSample, values: impl Iterator<Item = u64>) {
 /// What a block holds.
 struct Columns {
     numbers: Vec<u64>,
-    gaps: Vec<u64>,
-    lengths_ns: Vec<u64>,
+    /// When each began, and how long it was.
+    stretches: Vec<(u64, u64)>,
     /// Column behind column, each at the wanted places alone.
     values: Vec<u64>,
     notes: BTreeMap<usize, Vec<String>>,
@@ -360,36 +360,23 @@ impl Columns {
         series: usize,
         wanted: &[usize],
     ) -> Result<Columns, Problem> {
-        let [VERSION, rest @ ..] = bytes else {
-            return Err("a block of counters has another layout".into());
-        };
-        let (mut rest, samples) = (rest, head.samples);
-        let mut column = || {
-            let mut out = Vec::with_capacity(samples);
-            columns::decode(&mut rest, samples, &mut out)?;
-            Ok::<_, Problem>(out)
-        };
-        let (numbers, gaps, lengths_ns) = (column()?, column()?, column()?);
+        let mut rest = In::of(VERSION, bytes).ok_or("a block of counters has another layout")?;
+        let samples = head.samples;
+        let mut numbers = Vec::with_capacity(samples);
+        rest.column(samples, &mut numbers)?;
+        let stretches = rest.stretches(samples)?;
         let mut values = Vec::with_capacity(series * wanted.len());
         let mut of_series = || match wanted.len() == samples {
-            true => columns::decode(&mut rest, samples, &mut values),
-            false => columns::decode_some(&mut rest, samples, wanted, &mut values),
+            true => rest.column(samples, &mut values),
+            false => rest.some_of_column(samples, wanted, &mut values),
         };
         (0..series).try_for_each(|_| of_series())?;
         let mut notes = BTreeMap::new();
-        for _ in 0..varint::take_u64(&mut rest)? {
-            let place = varint::take_u64(&mut rest)? as usize;
-            let length = usize::try_from(varint::take_u64(&mut rest)?).unwrap_or(usize::MAX);
-            let (text, behind) =
-                rest.split_at_checked(length).ok_or("a block of counters is cut off")?;
-            rest = behind;
-            notes.insert(place, serde_json::from_slice(text)?);
+        for _ in 0..rest.number()? {
+            notes.insert(rest.number()? as usize, serde_json::from_slice(rest.block()?)?);
         }
-        if rest.is_empty() {
-            Ok(Columns { numbers, gaps, lengths_ns, values, notes })
-        } else {
-            Err("a block of counters is longer than its columns".into())
-        }
+        rest.end().map_err(|_| "a block of counters is longer than its columns")?;
+        Ok(Columns { numbers, stretches, values, notes })
     }
 
     /// Hands out each of the samples that were wanted; the next one is written over it.
@@ -401,15 +388,11 @@ impl Columns {
         take: &mut impl FnMut(&CounterSample) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
         let mut sample = head.empty(shape);
-        let (mut next, mut end_ns) = (wanted.iter().enumerate().peekable(), 0u64);
-        for place in 0..head.samples {
-            let start_ns = end_ns.wrapping_add(unfold(self.gaps[place]) as u64);
-            end_ns = start_ns.wrapping_add(self.lengths_ns[place]);
-            let Some((row, _)) = next.next_if(|(_, at)| **at == place) else { continue };
-            sample.number = u32::try_from(self.numbers[place])
+        for (row, place) in wanted.iter().enumerate() {
+            sample.number = u32::try_from(self.numbers[*place])
                 .map_err(|_| Problem::from("a number is out of range"))?;
-            (sample.start_ns, sample.length_ns) = (start_ns, self.lengths_ns[place]);
-            sample.notes = self.notes.remove(&place).unwrap_or_default();
+            (sample.start_ns, sample.length_ns) = self.stretches[*place];
+            sample.notes = self.notes.remove(place).unwrap_or_default();
             let column = |column: usize| self.values[column * wanted.len() + row];
             fill(&mut sample, (0..shape.series.len()).map(column));
             take(&sample)?;

@@ -1,5 +1,6 @@
 //! Counters in blocks: what they take, and that they are what was counted.
 
+use crate::scaffold::{change, change_as_it_is, count, fresh, open};
 use crate::{Writer, each_counter, read, read_judged};
 use analysis::testing::Recorded;
 use analysis::testing::busy_host::BusyHost;
@@ -7,9 +8,8 @@ use model::event::{Event, RunEnd, StageEnd};
 use model::rng::Rng;
 use model::rows::CounterRow;
 use model::{CounterSample, Nanos, Record, StageKind};
-use rusqlite::Connection;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const HOSTS: u32 = 3;
 
@@ -32,10 +32,6 @@ fn writer(path: &Path, record: &Record) -> Writer {
     Writer::create(path, &record.plan, &record.testbed, "test", 0).expect("room").with_plain(0)
 }
 
-fn in_folder(folder: &tempfile::TempDir) -> PathBuf {
-    folder.path().join("run.plimsoll")
-}
-
 fn counted(events: &[Event]) -> Vec<CounterSample> {
     let counted = events.iter().filter_map(|event| match event {
         Event::Counters(sample) => Some(CounterSample::clone(sample)),
@@ -52,8 +48,7 @@ fn length(path: &Path) -> u64 {
 #[test]
 fn counters_of_a_host_take_what_they_may_and_come_back_to_the_bit() {
     for (busy, budget) in [(BusyHost::SMALL, 200), (BusyHost::LARGE, 1_400)] {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = in_folder(&folder);
+        let (_folder, path) = fresh();
         let (record, events) = run(busy, 256);
         let mut writer = writer(&path, &record);
         let empty = length(&path);
@@ -62,9 +57,7 @@ fn counters_of_a_host_take_what_they_may_and_come_back_to_the_bit() {
         let samples = u64::from(256 * HOSTS);
         // Rows of the tail leave pages behind that the next ones take; a long run has as few of
         // them as this one.
-        let free: i64 = Connection::open(&path)
-            .and_then(|file| file.query_row("PRAGMA freelist_count", [], |row| row.get(0)))
-            .expect("a count");
+        let free = count(&path, "PRAGMA freelist_count");
         let each = (length(&path) - empty - free as u64 * 4_096) / samples;
         assert!(each <= budget, "{each} bytes for a host and second");
         assert_eq!(read(&path).expect("a file").stages[0].counters(), counted(&events));
@@ -73,8 +66,7 @@ fn counters_of_a_host_take_what_they_may_and_come_back_to_the_bit() {
 
 #[test]
 fn a_killed_run_has_every_sample_that_was_appended() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = in_folder(&folder);
+    let (_folder, path) = fresh();
     let (record, events) = run(BusyHost::SMALL, 200);
     let mut writer = writer(&path, &record);
     let mut begun = 0;
@@ -88,8 +80,7 @@ fn a_killed_run_has_every_sample_that_was_appended() {
 
 #[test]
 fn a_transaction_that_fails_takes_no_counters_with_it() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = in_folder(&folder);
+    let (_folder, path) = fresh();
     let (record, events) = run(BusyHost::SMALL, 300);
     let mut writer = writer(&path, &record);
     let ended = &events[events.len() - 2..];
@@ -120,8 +111,8 @@ fn sums(path: &Path) -> BTreeMap<(String, String, String), u64> {
 
 #[test]
 fn sums_stay_exact_where_single_samples_go_and_sql_finds_them() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (whole, thinned) = (in_folder(&folder), folder.path().join("thinned.plimsoll"));
+    let (folder, whole) = fresh();
+    let thinned = folder.path().join("thinned.plimsoll");
     let (mut record, events) = run(BusyHost::SMALL, 400);
     for (path, full) in [(&whole, None), (&thinned, Some(Nanos::seconds(60)))] {
         record.plan.keep.full = full;
@@ -129,7 +120,7 @@ fn sums_stay_exact_where_single_samples_go_and_sql_finds_them() {
         events.chunks(50).for_each(|some| writer.append_all(some).expect("room"));
         writer.finish().expect("room");
     }
-    let count = |path: &Path| {
+    let samples = |path: &Path| {
         let mut samples = std::collections::BTreeSet::new();
         let taken = each_counter(path, |row| {
             samples.insert((row.host, row.number));
@@ -138,12 +129,12 @@ fn sums_stay_exact_where_single_samples_go_and_sql_finds_them() {
         taken.expect("a file");
         samples.len()
     };
-    assert_eq!(count(&whole), 1_200);
-    assert!(count(&thinned) < 700, "{}", count(&thinned));
+    assert_eq!(samples(&whole), 1_200);
+    assert!(samples(&thinned) < 700, "{}", samples(&thinned));
     let expected = sums(&whole);
     assert!(expected.len() > 130);
     assert_eq!(sums(&thinned), expected);
-    let file = Connection::open(&thinned).expect("a file");
+    let file = open(&thinned);
     let query = "SELECT sum(value) FROM layers WHERE layer = ? AND name = ? AND metric = ?";
     for ((layer, name, metric), sum) in expected.iter().step_by(17) {
         let found: i64 =
@@ -155,8 +146,7 @@ fn sums_stay_exact_where_single_samples_go_and_sql_finds_them() {
 
 #[test]
 fn damage_is_found_wherever_it_is() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = in_folder(&folder);
+    let (folder, path) = fresh();
     let (record, events) = run(BusyHost::SMALL, 150);
     let mut writer = writer(&path, &record);
     // Without its end: some is in the tail.
@@ -174,13 +164,9 @@ fn damage_is_found_wherever_it_is() {
     ] {
         let copy = folder.path().join("copy.plimsoll");
         std::fs::copy(&path, &copy).expect("room");
-        let file = Connection::open(&copy).expect("a file");
-        file.execute_batch(sql).expect("a changed file");
-        drop(file);
+        change_as_it_is(&copy, sql);
         assert!(read(&copy).is_err(), "{sql}");
-        let without = Connection::open(&copy).expect("a file");
-        without.execute_batch("DELETE FROM checksums").expect("room");
-        drop(without);
+        change(&copy, "");
         // By hand, and said so: it is refused or read, and nothing breaks.
         let _ = (read(&copy).is_ok(), read_judged(&copy).is_ok());
     }
@@ -189,16 +175,12 @@ fn damage_is_found_wherever_it_is() {
 /// Somebody who makes a file has its checksums right, or leaves them out.
 #[test]
 fn crafted_blocks_are_refused_with_their_place_and_take_no_memory() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = in_folder(&folder);
+    let (folder, path) = fresh();
     let (record, events) = run(BusyHost::SMALL, 150);
     let mut writer = writer(&path, &record);
     writer.append_all(&events).expect("room");
     writer.finish().expect("room");
-    let length = "SELECT length(columns) FROM counter_columns WHERE block = 1";
-    let length: i64 = Connection::open(&path)
-        .and_then(|file| file.query_row(length, [], |row| row.get(0)))
-        .expect("a block");
+    let length = count(&path, "SELECT length(columns) FROM counter_columns WHERE block = 1");
     // A byte for each value of a shape that repeats its first series.
     let shape = |values: usize| {
         let bytes = [vec![2], vec![0; values - 1]].concat();
@@ -220,9 +202,7 @@ fn crafted_blocks_are_refused_with_their_place_and_take_no_memory() {
     for (sql, words) in crafted {
         let copy = folder.path().join("copy.plimsoll");
         std::fs::copy(&path, &copy).expect("room");
-        let file = Connection::open(&copy).expect("a file");
-        file.execute_batch(&format!("DELETE FROM checksums; {sql}")).expect("a changed file");
-        drop(file);
+        change(&copy, &sql);
         let told = read(&copy).expect_err(words).to_string();
         assert!(told.contains(words), "{told}");
     }

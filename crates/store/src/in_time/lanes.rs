@@ -3,9 +3,10 @@
 use super::packed::Packed;
 use super::places::{self, Place, Read};
 use super::{File, Wanted};
+use crate::counters;
+use crate::file::values;
+use crate::file::values::Problem;
 use crate::sample_blocks;
-use crate::values::Problem;
-use crate::{counters, values};
 use model::{CounterSample, Event, IntervalSample};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};

@@ -10,11 +10,11 @@ pub(crate) mod tests;
 
 use crate::coded::Blocks;
 use crate::counters;
-use crate::error::StoreError;
-use crate::open::{Opened, open_run};
-use crate::plausible::{self, Adding};
+use crate::file::error::StoreError;
+use crate::file::open::{Opened, open_run};
+use crate::file::plausible::{self, Adding};
+use crate::file::values::Problem;
 use crate::reader::read_to_look;
-use crate::values::Problem;
 use lanes::Lanes;
 use model::{Event, Record};
 use places::Places;

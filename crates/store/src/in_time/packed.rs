@@ -1,16 +1,16 @@
 //! Samples of one host's counters that wait for their time, packed: as they are handed out, they
 //! take ten times as much memory.
 
-use crate::values::Problem;
+use crate::file::values::Problem;
 use model::CounterSample;
-use model::varint::{put, take_u64};
+use model::columns::{In, Out};
 
 /// Samples of the same counters, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Packed {
     /// The first one, whose counters all have.
     like: CounterSample,
-    bytes: Vec<u8>,
+    out: Out,
     at: usize,
     left: usize,
     /// Notes are rare.
@@ -24,13 +24,13 @@ impl Packed {
             self.like = CounterSample { notes: Vec::new(), ..sample.clone() };
         }
         if !sample.notes.is_empty() {
-            self.notes.push((self.bytes.len(), sample.notes.clone()));
+            self.notes.push((self.out.bytes().len(), sample.notes.clone()));
         }
-        put(&mut self.bytes, sample.number.into());
-        put(&mut self.bytes, sample.start_ns.into());
-        put(&mut self.bytes, sample.length_ns.into());
+        self.out.number(sample.number.into());
+        self.out.number(sample.start_ns);
+        self.out.number(sample.length_ns);
         let values = sample.entries.iter().flat_map(|entry| &entry.values);
-        values.for_each(|(_, value)| put(&mut self.bytes, (*value).into()));
+        values.for_each(|(_, value)| self.out.number(*value));
         self.left += 1;
     }
 
@@ -41,15 +41,14 @@ impl Packed {
         }
         self.left -= 1;
         let began = self.at;
-        let mut rest = self.bytes.get(self.at..).unwrap_or_default();
+        let mut rest = In::new(self.out.bytes().get(self.at..).unwrap_or_default());
         let mut sample = self.like.clone();
-        let number = take_u64(&mut rest)?;
-        sample.number = u32::try_from(number).map_err(|_| "a number is out of range")?;
-        (sample.start_ns, sample.length_ns) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
+        sample.number = rest.small()?;
+        (sample.start_ns, sample.length_ns) = (rest.number()?, rest.number()?);
         for (_, value) in sample.entries.iter_mut().flat_map(|entry| &mut entry.values) {
-            *value = take_u64(&mut rest)?;
+            *value = rest.number()?;
         }
-        self.at = self.bytes.len() - rest.len();
+        self.at = self.out.bytes().len() - rest.rest().len();
         if self.notes.first().is_some_and(|(at, _)| *at == began) {
             sample.notes = self.notes.remove(0).1;
         }

@@ -1,12 +1,12 @@
 //! Where what hosts did in a stage is, by time.
 
-use crate::checksums;
-use crate::reach::{Beside, OfStage, Reach, Stretch, each_block, ends_of};
+use crate::file::checksums;
+use crate::file::values::{Problem, each, small, unsigned};
 use crate::reader::each_checked;
 use crate::sample_blocks::{self, SampleBlocks, Within};
-use crate::summed::spans_of;
-use crate::thinned::spans;
-use crate::values::{Problem, each, small, unsigned};
+use crate::samples::block_rows::{Beside, OfStage, Reach, Stretch, each_block, ends_of};
+use crate::samples::summed::spans_of;
+use crate::samples::thinned::spans;
 use model::IntervalSample;
 use model::digest::Spans;
 use rusqlite::Connection;

@@ -4,10 +4,10 @@
 //! together. `docs/reference/run-file.md` has the layout.
 
 use super::histograms;
-use crate::coded::columns;
-use crate::values::Problem;
+use crate::file::values::Problem;
+use model::columns::varint::{fold, unfold};
+use model::columns::{Bad, In, Out};
 use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
-use model::varint::{BadNumber, fold, put, take_u64, unfold};
 use model::{Op, histogram::EncodedHistogram};
 
 const VERSION: u8 = 1;
@@ -46,63 +46,55 @@ impl Shape {
         ops + workers
     }
 
-    fn put(&self, out: &mut Vec<u8>) {
-        put(out, self.ops.len() as u128);
+    fn put(&self, out: &mut Out) {
+        out.count(self.ops.len());
         for (work, op, errnos) in &self.ops {
-            put(out, (*work).into());
-            put_op(out, *op);
-            put(out, errnos.len() as u128);
-            errnos.iter().for_each(|errno| put(out, fold(i64::from(*errno)).into()));
+            out.number((*work).into());
+            out.text(op.name());
+            out.count(errnos.len());
+            errnos.iter().for_each(|errno| out.signed((*errno).into()));
         }
-        put(out, self.workers.len() as u128);
+        out.count(self.workers.len());
         for (worker, ops) in &self.workers {
-            put(out, (*worker).into());
-            put(out, ops.len() as u128);
-            ops.iter().for_each(|op| put_op(out, *op));
+            out.number((*worker).into());
+            out.count(ops.len());
+            ops.iter().for_each(|op| out.text(op.name()));
         }
     }
 
-    fn take(bytes: &mut &[u8]) -> Result<Shape, Problem> {
+    fn take(rest: &mut In<'_>) -> Result<Shape, Problem> {
         let mut shape = Shape::default();
-        for _ in 0..count(bytes)? {
-            let (work, op) = (small(bytes)?, take_op(bytes)?);
-            let errno = |bytes: &mut &[u8]| {
-                i32::try_from(unfold(take_u64(bytes)?))
-                    .map_err(|_| Problem::from("an errno is out of range"))
-            };
-            let errnos = (0..count(bytes)?).map(|_| errno(bytes)).collect::<Result<_, _>>()?;
+        for _ in 0..count(rest)? {
+            let (work, op) = (rest.small()?, take_op(rest)?);
+            let errnos = (0..count(rest)?).map(|_| take_errno(rest)).collect::<Result<_, _>>()?;
             shape.ops.push((work, op, errnos));
         }
-        for _ in 0..count(bytes)? {
-            let worker = small(bytes)?;
-            let ops = (0..count(bytes)?).map(|_| take_op(bytes)).collect::<Result<_, _>>()?;
+        for _ in 0..count(rest)? {
+            let worker = rest.small()?;
+            let ops = (0..count(rest)?).map(|_| take_op(rest)).collect::<Result<_, _>>()?;
             shape.workers.push((worker, ops));
         }
         Ok(shape)
     }
 }
 
-fn put_op(out: &mut Vec<u8>, op: Op) {
-    put(out, op.name().len() as u128);
-    out.extend_from_slice(op.name().as_bytes());
-}
-
-fn take_op(bytes: &mut &[u8]) -> Result<Op, Problem> {
-    let length = count(bytes)?;
-    let (name, rest) = bytes.split_at_checked(length).ok_or("samples are cut off")?;
-    *bytes = rest;
+fn take_op(rest: &mut In<'_>) -> Result<Op, Problem> {
+    let name = rest.block().map_err(cut_off)?;
     let op = std::str::from_utf8(name).ok().and_then(Op::from_name);
     op.ok_or_else(|| "an operation is none".into())
 }
 
-fn small(bytes: &mut &[u8]) -> Result<u32, Problem> {
-    u32::try_from(take_u64(bytes)?).map_err(|_| "a number is out of range".into())
+fn take_errno(rest: &mut In<'_>) -> Result<i32, Problem> {
+    i32::try_from(rest.signed()?).map_err(|_| "an errno is out of range".into())
 }
 
 /// How many follow, each of which takes a byte at least.
-fn count(bytes: &mut &[u8]) -> Result<usize, Problem> {
-    let count = usize::try_from(take_u64(bytes)?).unwrap_or(usize::MAX);
-    if count <= bytes.len() { Ok(count) } else { Err("samples are cut off".into()) }
+fn count(rest: &mut In<'_>) -> Result<usize, Problem> {
+    rest.count().map_err(cut_off)
+}
+
+fn cut_off(_: Bad) -> Problem {
+    "samples are cut off".into()
 }
 
 /// The bytes of samples of one host and stage in their order; `None` where they would not come
@@ -130,30 +122,20 @@ pub fn encode(samples: &[IntervalSample]) -> Option<Vec<u8>> {
         shapes[place].1.push(at);
         of_samples.push(place as u64);
     }
-    let mut out = vec![VERSION];
-    put(&mut out, samples.len() as u128);
-    let column = |figure: fn(&IntervalSample) -> u64| samples.iter().map(figure).collect();
-    let intervals: Vec<u64> = column(|sample| sample.interval.into());
-    let phases: Vec<u64> = column(|sample| sample.phase as u64);
-    let lengths: Vec<u64> = column(|sample| sample.length_ns);
-    let mut end_ns = 0u64;
-    let gaps: Vec<u64> = samples
-        .iter()
-        .map(|sample| {
-            let gap = sample.start_ns.wrapping_sub(end_ns);
-            end_ns = sample.start_ns.wrapping_add(sample.length_ns);
-            fold(gap as i64)
-        })
-        .collect();
-    for column in [&intervals, &phases, &gaps, &lengths, &of_samples] {
-        columns::encode(&mut out, column);
-    }
-    put(&mut out, shapes.len() as u128);
+    let mut out = Out::of(VERSION);
+    out.count(samples.len());
+    let column =
+        |figure: fn(&IntervalSample) -> u64| -> Vec<u64> { samples.iter().map(figure).collect() };
+    out.column(&column(|sample| sample.interval.into()));
+    out.column(&column(|sample| sample.phase as u64));
+    out.stretches(samples.iter().map(|sample| (sample.start_ns, sample.length_ns)));
+    out.column(&of_samples);
+    out.count(shapes.len());
     let mut room = Room::default();
     for (shape, places) in &shapes {
         put_shape(&mut out, shape, places, samples, &mut room)?;
     }
-    Some(out)
+    Some(out.into_bytes())
 }
 
 /// What a piece may still have, so that it is read in bounded memory however few its bytes are.
@@ -179,7 +161,7 @@ impl Room {
 }
 
 fn put_shape(
-    out: &mut Vec<u8>,
+    out: &mut Out,
     shape: &Shape,
     places: &[usize],
     samples: &[IntervalSample],
@@ -189,13 +171,13 @@ fn put_shape(
     shape.put(out);
     let first = &samples[*places.first()?];
     let sizes: Vec<u64> = first.ops.iter().map(|op| size(op.ios, op.bytes)).collect();
-    sizes.iter().for_each(|size| put(out, (*size).into()));
+    sizes.iter().for_each(|size| out.number(*size));
     let rows: Vec<Vec<u64>> = places.iter().map(|at| values(&samples[*at], &sizes)).collect();
     let mut column = Vec::with_capacity(rows.len());
     for place in 0..shape.values() {
         column.clear();
         column.extend(rows.iter().map(|row| row[place]));
-        columns::encode(out, &column);
+        out.column(&column);
     }
     for op in 0..shape.ops.len() {
         let latencies: Vec<&[u8]> =
@@ -272,33 +254,30 @@ impl Known {
 /// # Errors
 /// They are none.
 pub fn decode(bytes: &[u8], stage: u32, host: u32) -> Result<Vec<IntervalSample>, Problem> {
-    let [VERSION, rest @ ..] = bytes else {
-        return Err("a block of samples has another layout".into());
-    };
-    let mut rest = rest;
-    let samples = usize::try_from(take_u64(&mut rest)?).ok().filter(|n| *n <= MOST_SAMPLES);
+    let mut rest = In::of(VERSION, bytes).ok_or("a block of samples has another layout")?;
+    let samples = usize::try_from(rest.number()?).ok().filter(|n| *n <= MOST_SAMPLES);
     let samples = samples.ok_or("a block has more samples than any")?;
-    let mut columns = Vec::with_capacity(5 * samples);
-    (0..5).try_for_each(|_| columns::decode(&mut rest, samples, &mut columns))?;
-    let (mut all, mut end_ns) = (Vec::with_capacity(samples), 0u64);
-    for at in 0..samples {
-        let column = |column: usize| columns[column * samples + at];
-        let start_ns = end_ns.wrapping_add(unfold(column(2)) as u64);
-        end_ns = start_ns.wrapping_add(column(3));
+    let mut column = || {
+        let mut out = Vec::with_capacity(samples);
+        rest.column(samples, &mut out).map(|()| out)
+    };
+    let (intervals, phases) = (column()?, column()?);
+    let stretches = rest.stretches(samples)?;
+    let mut shapes = Vec::with_capacity(samples);
+    rest.column(samples, &mut shapes)?;
+    let mut all = Vec::with_capacity(samples);
+    for ((interval, phase), (start_ns, length_ns)) in intervals.iter().zip(phases).zip(stretches) {
         all.push(IntervalSample {
             stage,
             host,
-            interval: u32::try_from(column(0)).map_err(|_| "an interval is out of range")?,
+            interval: u32::try_from(*interval).map_err(|_| "an interval is out of range")?,
             start_ns,
-            length_ns: column(3),
-            phase: *PHASES
-                .get(column(1) as usize)
-                .ok_or("a phase is none that a stage can have")?,
+            length_ns,
+            phase: *PHASES.get(phase as usize).ok_or("a phase is none that a stage can have")?,
             ops: Vec::new(),
             workers: Vec::new(),
         });
     }
-    let shapes = columns.split_off(4 * samples);
     let shape_count = count(&mut rest)?;
     if shapes.iter().any(|shape| *shape >= shape_count as u64) {
         return Err("a sample has a shape that is not there".into());
@@ -308,27 +287,27 @@ pub fn decode(bytes: &[u8], stage: u32, host: u32) -> Result<Vec<IntervalSample>
         let places: Vec<usize> = (0..samples).filter(|at| shapes[*at] == shape).collect();
         take_shape(&mut rest, &places, &mut all, &mut room)?;
     }
-    if rest.is_empty() { Ok(all) } else { Err("a block of samples is too long".into()) }
+    rest.end().map_err(|_| "a block of samples is too long")?;
+    Ok(all)
 }
 
 fn take_shape(
-    bytes: &mut &[u8],
+    rest: &mut In<'_>,
     places: &[usize],
     samples: &mut [IntervalSample],
     room: &mut Room,
 ) -> Result<(), Problem> {
-    let shape = Shape::take(bytes)?;
-    let sizes: Vec<u64> =
-        shape.ops.iter().map(|_| take_u64(bytes)).collect::<Result<_, BadNumber>>()?;
+    let shape = Shape::take(rest)?;
+    let sizes: Vec<u64> = shape.ops.iter().map(|_| rest.number()).collect::<Result<_, Bad>>()?;
     let values = shape.values();
     if places.is_empty() || room.take(values, places.len()).is_none() {
         return Err("a block has more numbers than any".into());
     }
     let mut table = Vec::with_capacity(values * places.len());
-    (0..values).try_for_each(|_| columns::decode(bytes, places.len(), &mut table))?;
+    (0..values).try_for_each(|_| rest.column(places.len(), &mut table))?;
     let mut latencies = Vec::with_capacity(shape.ops.len());
     for _ in &shape.ops {
-        latencies.push(histograms::decode(bytes, places.len(), &mut room.buckets)?.into_iter());
+        latencies.push(histograms::decode(rest, places.len(), &mut room.buckets)?.into_iter());
     }
     for (row, at) in places.iter().enumerate() {
         let mut next = (0..values).map(|column| table[column * places.len() + row]);

@@ -1,10 +1,9 @@
 //! Histograms of one host and operation, one behind the other in time, as columns: a bucket that is
 //! in use nearly always costs the bits in which it wavers, and a rare one the bytes of its own.
 
-use crate::coded::columns;
-use crate::values::Problem;
+use crate::file::values::Problem;
+use model::columns::{In, Out};
 use model::histogram::{BUCKETS, EncodedHistogram, encode_parts, take_apart};
-use model::varint::{put, take_u64};
 use std::collections::BTreeMap;
 
 /// Each as it came, with its length.
@@ -35,18 +34,15 @@ impl Room {
 
 /// Writes histograms, of which there is one at least. Those that find no room in columns are
 /// written as they are.
-pub fn encode(out: &mut Vec<u8>, histograms: &[&[u8]], room: &mut Room) {
+pub fn encode(out: &mut Out, histograms: &[&[u8]], room: &mut Room) {
     match as_columns(histograms, room) {
         Some(columns) => {
-            put(out, COLUMNS.into());
-            out.extend_from_slice(&columns);
+            out.number(COLUMNS);
+            out.raw(columns.bytes());
         }
         None => {
-            put(out, PLAIN.into());
-            for histogram in histograms {
-                put(out, histogram.len() as u128);
-                out.extend_from_slice(histogram);
-            }
+            out.number(PLAIN);
+            histograms.iter().for_each(|histogram| out.block(histogram));
         }
     }
 }
@@ -55,7 +51,7 @@ pub fn encode(out: &mut Vec<u8>, histograms: &[&[u8]], room: &mut Room) {
 type Parts = ([u64; 3], Vec<(u16, u64)>);
 
 /// `None` where they would not come back to the byte, or have no room.
-fn as_columns(histograms: &[&[u8]], room: &mut Room) -> Option<Vec<u8>> {
+fn as_columns(histograms: &[&[u8]], room: &mut Room) -> Option<Out> {
     let mut parts: Vec<Parts> = Vec::with_capacity(histograms.len());
     for bytes in histograms {
         let mut buckets = Vec::new();
@@ -68,41 +64,41 @@ fn as_columns(histograms: &[&[u8]], room: &mut Room) -> Option<Vec<u8>> {
         }
         parts.push((head, buckets));
     }
-    let mut out = Vec::new();
+    let mut out = Out::default();
     for place in 0..3 {
         let column: Vec<u64> = parts.iter().map(|(head, _)| head[place]).collect();
-        columns::encode(&mut out, &column);
+        out.column(&column);
     }
     let often = often(&parts);
-    put(&mut out, often.len() as u128);
+    out.count(often.len());
     let mut last = 0;
     for bucket in &often {
-        put(&mut out, u128::from(bucket - last));
+        out.number((bucket - last).into());
         last = *bucket;
     }
     let is_rare = |(bucket, _): &&(u16, u64)| often.binary_search(bucket).is_err();
     let listed = parts.iter().flat_map(|(_, buckets)| buckets).filter(is_rare).count();
     room.take(often.len() * parts.len() + listed)?;
     let mut table = vec![0u64; often.len() * parts.len()];
-    let mut rare = Vec::new();
+    let mut rare = Out::default();
     for (at, (_, buckets)) in parts.iter().enumerate() {
         let (mut last, mut count) = (0, 0u64);
-        let mut listed = Vec::new();
+        let mut listed = Out::default();
         for (bucket, n) in buckets {
             match often.binary_search(bucket) {
                 Ok(place) => table[place * parts.len() + at] = *n,
                 Err(_) => {
-                    put(&mut listed, u128::from(bucket - last));
-                    put(&mut listed, u128::from(n - 1));
+                    listed.number((bucket - last).into());
+                    listed.number(n - 1);
                     (last, count) = (*bucket, count + 1);
                 }
             }
         }
-        put(&mut rare, count.into());
-        rare.append(&mut listed);
+        rare.number(count);
+        rare.raw(listed.bytes());
     }
-    table.chunks_exact(parts.len()).for_each(|column| columns::encode_counts(&mut out, column));
-    out.append(&mut rare);
+    table.chunks_exact(parts.len()).for_each(|column| out.counts(column));
+    out.raw(rare.bytes());
     Some(out)
 }
 
@@ -123,47 +119,45 @@ fn often(parts: &[Parts]) -> Vec<u16> {
     uses.into_iter().filter_map(is_often).collect()
 }
 
-/// Takes so many histograms off the front of `bytes`.
+/// Takes so many histograms off the front.
 ///
 /// # Errors
 /// There are none.
 pub fn decode(
-    bytes: &mut &[u8],
+    rest: &mut In<'_>,
     count: usize,
     room: &mut Room,
 ) -> Result<Vec<EncodedHistogram>, Problem> {
-    match take_u64(bytes)? {
-        PLAIN => (0..count).map(|_| plain(bytes)).collect(),
-        COLUMNS => from_columns(bytes, count, room),
+    match rest.number()? {
+        PLAIN => (0..count).map(|_| plain(rest)).collect(),
+        COLUMNS => from_columns(rest, count, room),
         _ => Err("histograms have another layout".into()),
     }
 }
 
-fn plain(bytes: &mut &[u8]) -> Result<EncodedHistogram, Problem> {
-    let length = usize::try_from(take_u64(bytes)?).unwrap_or(usize::MAX);
-    let (one, rest) = bytes.split_at_checked(length).ok_or("histograms are cut off")?;
-    *bytes = rest;
+fn plain(rest: &mut In<'_>) -> Result<EncodedHistogram, Problem> {
+    let one = rest.block().map_err(|_| "histograms are cut off")?;
     Ok(EncodedHistogram(one.to_vec()))
 }
 
 fn from_columns(
-    bytes: &mut &[u8],
+    rest: &mut In<'_>,
     count: usize,
     room: &mut Room,
 ) -> Result<Vec<EncodedHistogram>, Problem> {
     let too_many = "histograms of a piece have more buckets than any";
     let mut heads = Vec::with_capacity(count * 3);
-    (0..3).try_for_each(|_| columns::decode(bytes, count, &mut heads))?;
-    let buckets = usize::try_from(take_u64(bytes)?).ok().filter(|buckets| *buckets <= BUCKETS);
+    (0..3).try_for_each(|_| rest.column(count, &mut heads))?;
+    let buckets = usize::try_from(rest.number()?).ok().filter(|buckets| *buckets <= BUCKETS);
     let buckets = buckets.ok_or("histograms have more buckets than there are")?;
     room.take(buckets * count).ok_or(too_many)?;
     let (mut often, mut last) = (Vec::with_capacity(buckets), 0u16);
     for _ in 0..buckets {
-        last = next(last, take_u64(bytes)?)?;
+        last = next(last, rest.number()?)?;
         often.push(last);
     }
     let mut table = Vec::with_capacity(buckets * count);
-    often.iter().try_for_each(|_| columns::decode(bytes, count, &mut table))?;
+    often.iter().try_for_each(|_| rest.column(count, &mut table))?;
     let mut histograms = Vec::with_capacity(count);
     let mut parts: Vec<(u16, u64)> = Vec::new();
     for at in 0..count {
@@ -171,10 +165,10 @@ fn from_columns(
         let of = |(place, bucket): (usize, &u16)| (*bucket, table[place * count + at]);
         parts.extend(often.iter().enumerate().map(of).filter(|(_, n)| *n > 0));
         let mut last = 0;
-        for _ in 0..take_u64(bytes)? {
+        for _ in 0..rest.number()? {
             room.take(1).ok_or(too_many)?;
-            last = next(last, take_u64(bytes)?)?;
-            parts.push((last, take_u64(bytes)?.saturating_add(1)));
+            last = next(last, rest.number()?)?;
+            parts.push((last, rest.number()?.saturating_add(1)));
             if parts.len() > BUCKETS {
                 return Err("histograms have more buckets than there are".into());
             }
@@ -196,20 +190,21 @@ fn next(last: u16, step: u64) -> Result<u16, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::columns::{In, Out};
     use model::histogram::Histogram;
     use model::rng::Rng;
     use proptest::prelude::*;
 
     fn back(histograms: &[Vec<u8>]) -> (usize, Vec<Vec<u8>>) {
-        let mut bytes = Vec::new();
+        let mut out = Out::default();
         let given: Vec<&[u8]> = histograms.iter().map(Vec::as_slice).collect();
-        encode(&mut bytes, &given, &mut Room::default());
-        let mut rest = &bytes[..];
+        encode(&mut out, &given, &mut Room::default());
+        let mut rest = In::new(out.bytes());
         let Ok(found) = decode(&mut rest, given.len(), &mut Room::default()) else {
             panic!("own bytes")
         };
-        assert!(rest.is_empty());
-        (bytes.len(), found.into_iter().map(|histogram| histogram.0).collect())
+        assert!(rest.is_over());
+        (out.bytes().len(), found.into_iter().map(|histogram| histogram.0).collect())
     }
 
     #[test]
@@ -239,14 +234,14 @@ mod tests {
 
     /// As many buckets as there are, each in every histogram, in two bytes each.
     fn full(count: usize) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        put(&mut bytes, COLUMNS.into());
-        (0..3).for_each(|_| columns::encode(&mut bytes, &vec![1; count]));
-        put(&mut bytes, BUCKETS as u128);
-        (0..BUCKETS).for_each(|bucket| put(&mut bytes, u128::from(bucket > 0)));
-        (0..BUCKETS).for_each(|_| columns::encode_counts(&mut bytes, &vec![1; count]));
-        (0..count).for_each(|_| put(&mut bytes, 0));
-        bytes
+        let mut out = Out::default();
+        out.number(COLUMNS);
+        (0..3).for_each(|_| out.column(&vec![1; count]));
+        out.count(BUCKETS);
+        (0..BUCKETS).for_each(|bucket| out.number((bucket > 0).into()));
+        (0..BUCKETS).for_each(|_| out.counts(&vec![1; count]));
+        (0..count).for_each(|_| out.number(0));
+        out.into_bytes()
     }
 
     #[test]
@@ -254,7 +249,7 @@ mod tests {
         let (bytes, mut room, count) = (full(512), Room::default(), 512);
         assert!(bytes.len() < 16_384, "{} bytes", bytes.len());
         let most = MOST_BUCKETS / (BUCKETS * count);
-        let found = (0..=most).map(|_| decode(&mut &bytes[..], count, &mut room).err());
+        let found = (0..=most).map(|_| decode(&mut In::new(&bytes), count, &mut room).err());
         let found: Vec<String> = found.flatten().map(|problem| problem.0).collect();
         let [why] = &found[..] else { panic!("{found:?}") };
         assert!(why.contains("more buckets than any"), "{why}");
@@ -266,10 +261,10 @@ mod tests {
         (0..40).for_each(|value| histogram.record(value * 1_000));
         let one = histogram.encode().0;
         let given = vec![one.as_slice(); 8];
-        let (mut bytes, mut room) = (Vec::new(), Room(10));
-        encode(&mut bytes, &given, &mut room);
+        let (mut out, mut room) = (Out::default(), Room(10));
+        encode(&mut out, &given, &mut room);
         // Whoever reads it needs no room for it.
-        let found = decode(&mut &bytes[..], 8, &mut Room(0)).map(|found| found.len());
+        let found = decode(&mut In::new(out.bytes()), 8, &mut Room(0)).map(|found| found.len());
         assert_eq!(found.ok(), Some(8));
     }
 
@@ -290,7 +285,7 @@ mod tests {
 
         #[test]
         fn no_bytes_break_anything(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
-            let _ = decode(&mut &bytes[..], 5, &mut Room::default());
+            let _ = decode(&mut In::new(&bytes), 5, &mut Room::default());
         }
     }
 }

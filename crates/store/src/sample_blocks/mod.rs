@@ -12,10 +12,10 @@ mod moving;
 
 pub use moving::{Move, Progress, cost};
 
-use crate::checksums::{self, Part, Single, Sums};
-use crate::filled::{Samples, fill_ops, fill_workers};
-use crate::reach::{Beside, Stretch, each_block};
-use crate::values::{Problem, small};
+use crate::file::checksums::{self, Part, Single, Sums};
+use crate::file::values::{Problem, small};
+use crate::samples::block_rows::{Beside, Stretch, each_block};
+use crate::samples::rows::{Samples, fill_ops, fill_workers};
 use model::IntervalSample;
 use model::digest::Spans;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};

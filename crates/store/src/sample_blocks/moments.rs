@@ -1,8 +1,8 @@
 //! What all hosts did in each interval, of samples whose rows go: for programs that read rows
 //! alone.
 
-use crate::filled::op;
-use crate::values::{Problem, number, small, unsigned};
+use crate::file::values::{Problem, number, small, unsigned};
+use crate::samples::rows::op;
 use model::digest::Spans;
 use model::{Op, Phase};
 use rusqlite::{Row, Transaction, params};

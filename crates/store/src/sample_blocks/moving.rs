@@ -7,10 +7,10 @@
 
 use super::moments::Moments;
 use super::{PIECE, code};
-use crate::checksums::{self, Part, Sums};
-use crate::edge::{Edge, NUMBERED, take_intervals_away};
-use crate::filled::{Samples, fill_ops, fill_workers};
-use crate::values::Problem;
+use crate::file::checksums::{self, Part, Sums};
+use crate::file::values::Problem;
+use crate::samples::block_edge::{Edge, NUMBERED, take_intervals_away};
+use crate::samples::rows::{Samples, fill_ops, fill_workers};
 use model::IntervalSample;
 use model::digest::Spans;
 use rusqlite::{OptionalExtension, Row, Transaction, params};

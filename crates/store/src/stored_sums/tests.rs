@@ -1,7 +1,8 @@
 //! The sums of a file beside the samples that they are of: equal to the bit, whatever happened to
 //! the run.
 
-use crate::summed::{by_threads, read_digests};
+use crate::samples::summed::{by_threads, read_digests};
+use crate::scaffold::{change, change_as_it_is, count, fresh, open};
 use crate::{Writer, read};
 use analysis::testing::Recorded;
 use analysis::{Issued, ResultRow};
@@ -15,7 +16,7 @@ use model::sample::{IntervalSample, OpSample, Phase, WorkerOp, WorkerSample};
 use model::usage::Usage;
 use model::{CounterSample, Nanos, Op, Plan, Record};
 use proptest::prelude::*;
-use rusqlite::Connection;
+use rusqlite::Row;
 use std::path::{Path, PathBuf};
 
 mod in_blocks;
@@ -213,9 +214,8 @@ fn write_thinned(course: &Course, folder: &Path) -> (PathBuf, PathBuf, i64) {
     record.plan.keep.full = Some(Nanos::seconds(3));
     let path = folder.join("thinned.plimsoll");
     append(course, &record, &path);
-    let thinned = Connection::open(&path)
-        .and_then(|file| file.query_row("SELECT count(*) FROM thinned", [], |row| row.get(0)));
-    (whole, path, thinned.expect("a run file"))
+    let thinned = count(&path, "SELECT count(*) FROM thinned");
+    (whole, path, thinned)
 }
 
 /// What is wrong with a thinned file, beside the whole one.
@@ -238,10 +238,8 @@ fn a_file_without_its_first_intervals_says_what_it_says_with_them() {
     // Nobody adds up what is left and takes it for all.
     assert_eq!(read(&path).map(|_| ()), Err(crate::StoreError::Thinned(path.clone())));
     let sum = |path: &Path, sql: &str| {
-        let found = Connection::open(path).and_then(|file| {
-            file.query_row(sql, [], |row| Ok([row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?]))
-        });
-        found.expect("sums")
+        let three = |row: &Row<'_>| Ok([row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?]);
+        open(path).query_row(sql, [], three).expect("sums")
     };
     // Totals and rates by second, by SQL alone.
     let all = "SELECT sum(ios), sum(bytes), sum(errors) FROM timeline";
@@ -252,13 +250,8 @@ fn a_file_without_its_first_intervals_says_what_it_says_with_them() {
         AS ios FROM \
          timeline WHERE phase = 'load' GROUP BY kind, op, CAST(start_s AS INTEGER))";
     let of = |path: &Path| {
-        Connection::open(path)
-            .and_then(|file| {
-                file.query_row(by_second, [], |row| {
-                    Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(2)?))
-                })
-            })
-            .expect("rates")
+        let two = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(2)?));
+        open(path).query_row(by_second, [], two).expect("rates")
     };
     assert_eq!(of(&path), of(&whole));
     // Its sums are all that it has: they cannot be taken away in silence.
@@ -295,7 +288,10 @@ fn what_could_not_be_written_takes_no_sums_of_what_is_gone() {
 /// Writes the events of a course into a file, kept as the plan says.
 fn append(course: &Course, record: &Record, path: &Path) {
     let writer = Writer::create(path, &record.plan, &record.testbed, "test", 0).expect("room");
-    let mut writer = writer.with_blocks_of(course.least);
+    append_to(writer.with_blocks_of(course.least), course, record);
+}
+
+fn append_to(mut writer: Writer, course: &Course, record: &Record) {
     let events = events(course, record);
     let events = &events[..course.killed.unwrap_or(usize::MAX).min(events.len())];
     for together in events.chunks(course.together) {
@@ -311,9 +307,8 @@ fn write(course: &Course, folder: &Path) -> (PathBuf, i64) {
     let record = Recorded::with_hosts(SUITES[course.suite], HOSTS as usize).record();
     let path = folder.join("run.plimsoll");
     append(course, &record, &path);
-    let blocks = Connection::open(&path)
-        .and_then(|file| file.query_row("SELECT count(*) FROM sums", [], |r| r.get(0)));
-    (path, blocks.expect("a run file"))
+    let blocks = count(&path, "SELECT count(*) FROM sums");
+    (path, blocks)
 }
 
 /// Says in which stage the sums of a file are not those of its samples.
@@ -330,15 +325,6 @@ fn differing(path: &Path) -> Vec<u32> {
     let stages = whole.stages.iter().zip(&summed.stages);
     let differ = stages.filter(|(held, stage)| stage.summed() != Some(&*held.digest(&whole)));
     differ.map(|(held, _)| held.stage).collect()
-}
-
-/// Changes a file by hand, and says so, as the document has it: without its checksums, what remains
-/// has to make sense by itself.
-fn change(path: &Path, sql: &str) {
-    let sql = format!("DELETE FROM checksums; {sql}");
-    Connection::open(path)
-        .and_then(|connection| connection.execute_batch(&sql))
-        .expect("a changed file");
 }
 
 /// What a file says, by one way of reading it.
@@ -449,13 +435,6 @@ fn no_flipped_bit_changes_a_figure_in_silence() {
     }
 }
 
-/// Changes a file by hand without a word about it.
-fn change_as_it_is(path: &Path, sql: &str) {
-    Connection::open(path)
-        .and_then(|connection| connection.execute_batch(sql))
-        .expect("a changed file");
-}
-
 #[test]
 fn a_change_that_makes_sense_is_found_by_whoever_reads_it() {
     for (sql, table) in [
@@ -555,24 +534,21 @@ fn a_short_run_has_no_sums() {
     assert_eq!((blocks, differing(&path)), (0, Vec::new()));
 }
 
+/// The writer of a file of blocks of one sample, and a stage with two works.
+fn of_a_group(path: &Path) -> (Writer, u32) {
+    let record = Recorded::with_hosts(SUITES[0], HOSTS as usize).record();
+    let writer = Writer::create(path, &record.plan, &record.testbed, "test", 0).expect("room");
+    let mut stages = (0..).zip(&record.plan.stages);
+    let group = stages.find(|(_, planned)| planned.works.len() == 2);
+    (writer.with_blocks_of(1), group.expect("a group").0)
+}
+
 #[test]
 fn a_host_that_goes_back_takes_all_sums_away() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
-    let record = Recorded::with_hosts(SUITES[0], HOSTS as usize).record();
-    let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
-    let mut writer = writer.with_blocks_of(1);
-    let stage = (0..)
-        .zip(&record.plan.stages)
-        .find(|(_, planned)| planned.works.len() == 2)
-        .expect("a group")
-        .0;
+    let (_folder, path) = fresh();
+    let (mut writer, stage) = of_a_group(&path);
     let mut rng = model::rng::Rng::new(3);
-    let blocks = |path: &Path| {
-        let file = Connection::open(path).expect("a run file");
-        file.query_row("SELECT count(*) FROM stage_sums", [], |row| row.get::<_, i64>(0))
-            .expect("a run file")
-    };
+    let blocks = |path: &Path| count(path, "SELECT count(*) FROM stage_sums");
     writer.append(&Event::StageStarted { stage, unix_ns: 1 }).expect("room");
     for interval in [5, 6, 8] {
         writer
@@ -591,16 +567,8 @@ fn a_host_that_goes_back_takes_all_sums_away() {
 
 #[test]
 fn a_sample_that_could_not_be_written_takes_all_sums_away_with_the_next_one() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.plimsoll");
-    let record = Recorded::with_hosts(SUITES[0], HOSTS as usize).record();
-    let writer = Writer::create(&path, &record.plan, &record.testbed, "test", 0).expect("room");
-    let mut writer = writer.with_blocks_of(1);
-    let stage = (0..)
-        .zip(&record.plan.stages)
-        .find(|(_, planned)| planned.works.len() == 2)
-        .expect("a group")
-        .0;
+    let (_folder, path) = fresh();
+    let (mut writer, stage) = of_a_group(&path);
     let mut rng = model::rng::Rng::new(3);
     writer.append(&Event::StageStarted { stage, unix_ns: 1 }).expect("room");
     let first = Event::Sample(sample(&mut rng, 2, stage, 0, 1, Phase::Load));

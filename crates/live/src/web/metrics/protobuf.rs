@@ -14,7 +14,7 @@ pub struct Message(pub Vec<u8>);
 impl Message {
     /// A number alone, for a packed list.
     pub fn varint(&mut self, value: u64) {
-        varint::put(&mut self.0, value.into());
+        varint::put(&mut self.0, value);
     }
 
     /// A field's number and the way in which it is written.

@@ -5,18 +5,9 @@ use super::*;
 /// Writes a course with its samples in blocks as soon as can be; with how many blocks it has.
 fn write_in_blocks(course: &Course, record: &Record, path: &Path) -> i64 {
     let writer = Writer::create(path, &record.plan, &record.testbed, "test", 0).expect("room");
-    let mut writer = writer.with_blocks_of(course.least).with_sample_rows(0);
-    let events = events(course, record);
-    let events = &events[..course.killed.unwrap_or(usize::MAX).min(events.len())];
-    for together in events.chunks(course.together) {
-        writer.append_all(together).expect("room");
-    }
-    if course.killed.is_none() {
-        writer.finish().expect("room");
-    }
-    let count = "SELECT count(*) FROM sample_blocks";
-    let file = Connection::open(path).expect("a file");
-    file.query_row(count, [], |row| row.get(0)).expect("a count")
+    let writer = writer.with_blocks_of(course.least).with_sample_rows(0);
+    append_to(writer, course, record);
+    count(path, "SELECT count(*) FROM sample_blocks")
 }
 
 /// Both files of a course, and how many blocks the second has.
@@ -47,11 +38,7 @@ fn samples_in_blocks_are_those_in_rows() {
     assert_eq!(sorted(&path), sorted(&rows));
     let held = |path: &Path| read(path).expect("a file").samples().cloned().collect::<Vec<_>>();
     assert_eq!(held(&path), held(&rows));
-    let left = |path: &Path| {
-        let file = Connection::open(path).expect("a file");
-        let count = "SELECT count(*) FROM samples";
-        file.query_row(count, [], |row| row.get::<_, i64>(0)).expect("a count")
-    };
+    let left = |path: &Path| count(path, "SELECT count(*) FROM samples");
     assert!(left(&path) * 2 < left(&rows), "most are no rows");
 }
 
@@ -74,7 +61,7 @@ fn a_thinned_run_takes_blocks_away_whole() {
     record.plan.keep.full = Some(Nanos::seconds(9));
     let path = folder.path().join("thinned.plimsoll");
     let blocks = write_in_blocks(&course, &record, &path);
-    let file = Connection::open(&path).expect("a file");
+    let file = open(&path);
     let thinned: i64 =
         file.query_row("SELECT count(*) FROM thinned", [], |row| row.get(0)).expect("a count");
     let (planned, there): (i64, i64) = file
@@ -203,10 +190,7 @@ fn two_blocks_with_one_piece_in_common_are_refused_by_name() {
 fn a_piece_that_is_cut_off_is_refused_at_every_length() {
     let folder = tempfile::tempdir().expect("a folder");
     let (_, path, _) = both(&plain(), folder.path());
-    let length = "SELECT length(columns) FROM sample_columns WHERE piece = 1";
-    let length: i64 = Connection::open(&path)
-        .and_then(|file| file.query_row(length, [], |row| row.get(0)))
-        .expect("a piece");
+    let length = count(&path, "SELECT length(columns) FROM sample_columns WHERE piece = 1");
     for end in (0..length).step_by(usize::try_from(length / 23).unwrap_or(1).max(1)) {
         let copy = folder.path().join("copy.plimsoll");
         std::fs::copy(&path, &copy).expect("room");
@@ -279,7 +263,7 @@ fn marks_and_single_latencies_of_every_block_are_handed_out() {
     }
     writer.finish().expect("room");
     let count = |sql: &str| -> i64 {
-        let file = Connection::open(&path).expect("a file");
+        let file = open(&path);
         file.query_row(sql, [], |row| row.get(0)).expect("a count")
     };
     assert!(count("SELECT count(*) FROM sums") > 2);

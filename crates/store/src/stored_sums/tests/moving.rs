@@ -5,7 +5,7 @@ use super::*;
 /// A run file as a `kill -9` leaves it at this moment.
 fn killed(path: &Path, name: &str) -> PathBuf {
     let copy = path.with_file_name(name);
-    let journal = |path: &Path| crate::place::beside(path, "-wal");
+    let journal = |path: &Path| crate::file::place::beside(path, "-wal");
     for (from, to) in [(path.to_owned(), copy.clone()), (journal(path), journal(&copy))] {
         let _ = std::fs::remove_file(&to);
         if from.exists() {
@@ -13,11 +13,6 @@ fn killed(path: &Path, name: &str) -> PathBuf {
         }
     }
     copy
-}
-
-fn count(path: &Path, sql: &str) -> i64 {
-    let file = Connection::open(path).expect("a file");
-    file.query_row(sql, [], |row| row.get(0)).expect("a count")
 }
 
 /// What a step leaves: pieces of no block, rows that are in columns, too, and neither.
@@ -73,7 +68,7 @@ fn a_kill_between_any_two_steps_loses_nothing_and_doubles_nothing() {
 
 /// What all hosts did in each interval, of rows and of moments.
 fn moments(path: &Path) -> Vec<(Vec<String>, Vec<Option<i64>>)> {
-    let file = Connection::open(path).expect("a file");
+    let file = open(path);
     let query = "SELECT stage, interval, phase, work, op, sum(hosts), min(start_ns), \
                  max(length_ns), sum(ios), sum(bytes), sum(errors), max(p99_ns), max(max_ns), \
                  CAST(total(times_ns) / 1000 AS INTEGER)
@@ -85,7 +80,7 @@ fn moments(path: &Path) -> Vec<(Vec<String>, Vec<Option<i64>>)> {
                  errors, worst_p99_ns, max_ns, mean_ns * ios FROM moments)
         GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5";
     let mut statement = file.prepare(query).expect("a query");
-    let of = |row: &rusqlite::Row<'_>| {
+    let of = |row: &Row<'_>| {
         let names = (0..5).map(|at| Ok(format!("{:?}", row.get_ref(at)?)));
         let numbers = (5..14).map(|at| row.get(at));
         Ok((names.collect::<rusqlite::Result<_>>()?, numbers.collect::<rusqlite::Result<_>>()?))
@@ -105,7 +100,7 @@ fn what_could_not_come_back_stays_in_rows_without_a_trace() {
         writer.append(event).expect("room");
         if number == 3 {
             // A row of the first block changes behind the writer's back.
-            let other = Connection::open(&path).expect("a file");
+            let other = open(&path);
             other.busy_timeout(std::time::Duration::from_secs(5)).expect("a time");
             other
                 .execute("UPDATE samples SET bytes = bytes + 1 WHERE rowid = 1", [])

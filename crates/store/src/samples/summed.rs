@@ -1,16 +1,17 @@
 //! Reads a run file without holding its samples: they are added up as they come, by several
 //! threads, each of which has a part of the rows.
 
-use crate::checksums::{self, Part as Checked};
-use crate::error::StoreError;
-use crate::pages::{check_pages, check_rest, is_small};
-use crate::reach::Reach;
+use crate::counters::{self, usage};
+use crate::file::checksums::{self, Part as Checked};
+use crate::file::error::StoreError;
+use crate::file::pages::{check_pages, check_rest, is_small};
+use crate::file::plausible;
+use crate::file::source::Source;
+use crate::file::values::{Problem, small, unsigned};
 use crate::reader::head;
 use crate::sample_blocks::SampleBlocks;
-use crate::source::Source;
+use crate::samples::block_rows::Reach;
 use crate::stored_sums::{Again, StoredSums};
-use crate::values::{Problem, small, unsigned};
-use crate::{counters, plausible, usage};
 use model::digest::{Digest, Frame, OpRow, Place, Span, Spans, Sums, Unfit};
 use model::record::StageData;
 use model::{Op, Phase, Record};
@@ -538,6 +539,7 @@ fn errors(
 mod tests {
     use super::*;
     use crate::Writer;
+    use crate::scaffold::{change, fresh};
     use analysis::testing::Recorded;
     use model::record::StageRecord;
     use model::{Event, Op, RunEnd, StageKind};
@@ -562,8 +564,7 @@ mod tests {
         recorded.fail(stage, 4, Op::Read, 5, 3);
         recorded.end();
         let record = recorded.record();
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("run.plimsoll");
+        let (folder, path) = fresh();
         let mut writer =
             Writer::create(&path, &record.plan, &record.testbed, &record.version, 0).expect("room");
         for stage in &record.stages {
@@ -574,14 +575,6 @@ mod tests {
         writer.append(&Event::RunEnded { unix_ns: 1, end: RunEnd::Complete }).expect("room");
         writer.finish().expect("room");
         (folder, path, record)
-    }
-
-    /// By hand, which is said by taking the checksums away.
-    fn change(path: &Path, sql: &str) {
-        let sql = format!("DELETE FROM checksums; {sql}");
-        Connection::open(path)
-            .and_then(|connection| connection.execute_batch(&sql))
-            .expect("a changed file");
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Run files that hold results of other tools: a format of their own, so that no older version
 //! takes them for a run of Plimsoll without results.
 
-use crate::checksums;
-use crate::error::StoreError;
-use crate::open::{is_foreign, open};
-use crate::pages::check_pages;
-use crate::place::{beside, for_sqlite};
-use crate::schema::{APPLICATION_ID, CHECKSUM_TABLES, FOREIGN_FORMAT, FOREIGN_TABLES};
-use crate::values::{Problem, each, number, small, unsigned};
+use crate::file::checksums;
+use crate::file::error::StoreError;
+use crate::file::open::{is_foreign, open};
+use crate::file::pages::check_pages;
+use crate::file::place::{beside, for_sqlite};
+use crate::file::schema::{APPLICATION_ID, CHECKSUM_TABLES, FOREIGN_FORMAT, FOREIGN_TABLES};
+use crate::file::values::{Problem, each, number, small, unsigned};
 use model::foreign::{
     Doubt, DoubtKind, ForeignRun, Form, GivenLatencies, GivenOption, GivenRow, GivenSeries,
     MOST_AT_MS, MOST_POINTS, MOST_ROWS, MOST_VALUE, Measure, Measured, Point, Quantity, Source,

@@ -3,16 +3,16 @@
 
 use crate::coded::Blocks;
 use crate::counters;
-use crate::error::StoreError;
-use crate::open::{Opened, open_run};
-use crate::plausible::Adding;
-use crate::reach::{Beside, OfStage, Reach, Stretch, each_block, ends_of};
+use crate::file::error::StoreError;
+use crate::file::open::{Opened, open_run};
+use crate::file::plausible::Adding;
+use crate::file::values::Problem;
 use crate::reader::each_checked;
-use crate::rows::Halted;
+use crate::rows::{Halted, until_refused};
 use crate::sample_blocks::{SampleBlocks, Within, in_rows};
-use crate::summed::spans_of;
-use crate::thinned::spans;
-use crate::values::Problem;
+use crate::samples::block_rows::{Beside, OfStage, Reach, Stretch, each_block, ends_of};
+use crate::samples::summed::spans_of;
+use crate::samples::thinned::spans;
 use model::digest::Spans;
 use model::{Event, IntervalSample, Record};
 use rusqlite::Connection;
@@ -70,21 +70,10 @@ impl Stages {
         &mut self,
         record: &Record,
         stage: u32,
-        mut take: impl FnMut(Event) -> Result<(), E>,
+        take: impl FnMut(Event) -> Result<(), E>,
     ) -> Result<(), Halted<E>> {
-        let mut refused = None;
-        let ended = self.events(record, stage, &mut |event| {
-            take(event).map_err(|error| {
-                refused = Some(error);
-                Problem::from("the reading was stopped")
-            })
-        });
-        match (refused, ended) {
-            (Some(error), _) => Err(Halted::Taker(error)),
-            (None, ended) => {
-                ended.map_err(|problem| Halted::File(StoreError::damaged(&self.path, problem.0)))
-            }
-        }
+        let path = self.path.clone();
+        until_refused(&path, take, |take| self.events(record, stage, take))
     }
 
     fn events(
@@ -185,7 +174,7 @@ impl Places {
             each_checked(connection, part, |_| Ok(()))?;
         }
         let mut places = Places { blocks: SampleBlocks::of(connection)?, ..Places::default() };
-        let thinned = crate::thinned::blocks(connection)?;
+        let thinned = crate::samples::thinned::blocks(connection)?;
         each_block(connection, |block, stretch| {
             let all = spans(connection, block)?.ok_or("the sums of samples are none")?;
             places.take(connection, block, stretch, &all, thinned.contains(&block))

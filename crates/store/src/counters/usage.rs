@@ -2,12 +2,12 @@
 //! has more of them than can be looked at while somebody waits: of such a run, intervals are taken
 //! evenly out of all.
 
-use crate::checksums::{self, Part, Single};
 use crate::coded::{self, Blocks, Extent};
 use crate::counters::series;
-use crate::search::{self, Bracket};
-use crate::source::Source;
-use crate::values::{Problem, small, unsigned};
+use crate::file::checksums::{self, Part, Single};
+use crate::file::source::Source;
+use crate::file::values::{Problem, small, unsigned};
+use crate::samples::search::{self, Bracket};
 use model::counters::{Entry, Layer, Metric};
 use model::usage::Usage;
 use model::{CounterSample, Kernels, Record, StageKind};
@@ -443,6 +443,7 @@ fn head(heads: &mut CachedStatement<'_>, sample: i64) -> Result<(CounterSample, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scaffold::fresh;
     use crate::{Writer, read_digests, read_judged};
     use analysis::testing::Recorded;
     use model::event::Event;
@@ -500,8 +501,7 @@ mod tests {
 
     #[test]
     fn any_number_of_threads_finds_the_same() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("run.plimsoll");
+        let (_folder, path) = fresh();
         written(&path, 60);
         // Samples of one, two and, over several parts, very many rows; gaps between them; and one
         // that goes on behind another.
@@ -557,8 +557,7 @@ mod tests {
 
     #[test]
     fn some_of_many_intervals_say_what_all_of_them_say() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("run.plimsoll");
+        let (_folder, path) = fresh();
         written(&path, 200);
         let (held, read) =
             (crate::read(&path).expect("a run file"), read_judged(&path).expect("a run file"));
@@ -588,8 +587,7 @@ mod tests {
 
     #[test]
     fn the_ends_of_a_table_are_found_without_a_look_at_its_rows() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("run.plimsoll");
+        let (_folder, path) = fresh();
         written(&path, 50);
         let connection = Connection::open(&path).expect("a file");
         for (table, column, last) in

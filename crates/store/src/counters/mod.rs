@@ -1,8 +1,12 @@
 //! The kernel's counters in a run file: names stand once, values in rows of three numbers.
 
-use crate::checksums::{self, Part};
+pub mod rows;
+pub mod series;
+pub mod usage;
+
 use crate::coded::{self, Blocks};
-use crate::values::{Problem, each, small, unsigned};
+use crate::file::checksums::{self, Part};
+use crate::file::values::{Problem, each, small, unsigned};
 use model::CounterSample;
 use model::counters::{Entry, Layer, Metric};
 use model::record::StageRecord;
@@ -157,10 +161,10 @@ pub fn words(layer: &str, metric: &str) -> Result<(Layer, Metric), Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checksums::Sums;
-    use crate::counter_rows::{TOGETHER, write};
-    use crate::schema::{CHECKSUM_TABLES, COUNTER_TABLES};
-    use crate::series::Series;
+    use crate::counters::rows::{TOGETHER, write};
+    use crate::counters::series::Series;
+    use crate::file::checksums::Sums;
+    use crate::file::schema::{CHECKSUM_TABLES, COUNTER_TABLES};
 
     #[test]
     fn remarks_are_found_without_a_look_at_every_sample() {
@@ -235,7 +239,7 @@ mod tests {
                     let name = (entry.layer, entry.name.clone(), *metric);
                     assert_eq!(
                         (of, &read[&series], read_value),
-                        (place, &name, crate::values::number(*value))
+                        (place, &name, crate::file::values::number(*value))
                     );
                 }
             }

@@ -1,12 +1,11 @@
 //! Whole numbers as bytes: LEB128, seven bits a byte and the lowest first, and signed ones folded
 //! (zigzag), so that small ones in either direction are short.
 
-/// What is no number: it is cut off, or longer than any.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BadNumber;
+use super::Bad;
 
 /// Appends a number.
-pub fn put(bytes: &mut Vec<u8>, mut value: u128) {
+#[inline]
+pub fn put(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push((value as u8) | 0x80);
         value >>= 7;
@@ -14,22 +13,13 @@ pub fn put(bytes: &mut Vec<u8>, mut value: u128) {
     bytes.push(value as u8);
 }
 
-/// Takes a number off the front of `bytes`.
-///
-/// # Errors
-/// There is none, or a longer one.
-#[inline]
-pub fn take_u128(bytes: &mut &[u8]) -> Result<u128, BadNumber> {
-    let mut value = 0u128;
-    for shift in (0..126).step_by(7) {
-        let (&byte, rest) = bytes.split_first().ok_or(BadNumber)?;
-        *bytes = rest;
-        value |= u128::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(value);
-        }
+/// Appends a number that may be longer than the others.
+pub fn put_u128(bytes: &mut Vec<u8>, mut value: u128) {
+    while value >= 1 << 63 {
+        bytes.push((value as u8) | 0x80);
+        value >>= 7;
     }
-    Err(BadNumber)
+    put(bytes, value as u64);
 }
 
 /// Takes a number off the front of `bytes`.
@@ -37,7 +27,25 @@ pub fn take_u128(bytes: &mut &[u8]) -> Result<u128, BadNumber> {
 /// # Errors
 /// There is none, or a longer one.
 #[inline]
-pub fn take_u64(bytes: &mut &[u8]) -> Result<u64, BadNumber> {
+pub fn take_u128(bytes: &mut &[u8]) -> Result<u128, Bad> {
+    let mut value = 0u128;
+    for shift in (0..126).step_by(7) {
+        let (&byte, rest) = bytes.split_first().ok_or(Bad::CutOff)?;
+        *bytes = rest;
+        value |= u128::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Ok(value);
+        }
+    }
+    Err(Bad::CutOff)
+}
+
+/// Takes a number off the front of `bytes`.
+///
+/// # Errors
+/// There is none, or a longer one.
+#[inline]
+pub fn take_u64(bytes: &mut &[u8]) -> Result<u64, Bad> {
     // Most counts and distances are a byte, and nearly all of those of many hosts together are two
     // or three.
     let all = *bytes;
@@ -61,8 +69,8 @@ pub fn take_u64(bytes: &mut &[u8]) -> Result<u64, BadNumber> {
 
 /// A number of any length; not inlined, so that the loops that it is needed in stay short.
 #[inline(never)]
-fn take_long_u64(bytes: &mut &[u8]) -> Result<u64, BadNumber> {
-    u64::try_from(take_u128(bytes)?).map_err(|_| BadNumber)
+fn take_long_u64(bytes: &mut &[u8]) -> Result<u64, Bad> {
+    u64::try_from(take_u128(bytes)?).map_err(|_| Bad::CutOff)
 }
 
 /// A signed number as a whole one, small where it is small in either direction.
@@ -87,7 +95,7 @@ mod tests {
                 mut stray in proptest::collection::vec(any::<u8>(), 0..12),
         ) {
             let mut written = Vec::new();
-            put(&mut written, u128::from(drawn.checked_shr(64 - bits).unwrap_or(0)));
+            put(&mut written, drawn.checked_shr(64 - bits).unwrap_or(0));
             written.truncate(cut.max(1));
             written.append(&mut stray.clone());
             stray.insert(0, 0x80);

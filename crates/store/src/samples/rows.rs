@@ -1,7 +1,7 @@
 //! Rows of what hosts did, put into samples.
 
-use crate::checksums::Part;
-use crate::values::{Problem, small, unsigned};
+use crate::file::checksums::Part;
+use crate::file::values::{Problem, small, unsigned};
 use model::histogram::EncodedHistogram;
 use model::sample::{IntervalSample, OpSample, WorkerOp, WorkerSample};
 use model::{Op, WriteMark};

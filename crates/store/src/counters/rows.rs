@@ -1,8 +1,8 @@
 //! A sample of counters as plain rows: values in rows of three numbers.
 
-use crate::checksums::{self, Part, Sums};
-use crate::series::Series;
-use crate::values::number;
+use crate::counters::series::Series;
+use crate::file::checksums::{self, Part, Sums};
+use crate::file::values::number;
 use model::CounterSample;
 use rusqlite::{Transaction, params, params_from_iter};
 use std::sync::LazyLock;

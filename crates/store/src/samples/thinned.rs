@@ -7,11 +7,11 @@
 //! a block stays as it is in which any host has its last one so far: that host is silent, lost or
 //! done. Of a stage that may settle, every block stays, for its figures begin anywhere.
 
-use crate::checksums::{Part, Sums};
-use crate::edge::{Edge, NUMBERED, take_checksums_away, take_intervals_away};
-use crate::reach::Reach;
+use crate::file::checksums::{Part, Sums};
+use crate::file::values::{Problem, each, small};
 use crate::sample_blocks::{self, Move, Progress};
-use crate::values::{Problem, each, small};
+use crate::samples::block_edge::{Edge, NUMBERED, take_checksums_away, take_intervals_away};
+use crate::samples::block_rows::Reach;
 use model::digest::{Held, Spans};
 use model::plan::Plan;
 use model::{IntervalSample, StageKind};

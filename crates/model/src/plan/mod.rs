@@ -5,6 +5,7 @@ mod host;
 mod keep;
 pub mod names;
 pub mod origin;
+mod part;
 pub mod places;
 pub(crate) mod search;
 mod sound;

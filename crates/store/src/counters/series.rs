@@ -1,6 +1,6 @@
 //! The series of a run file: what counts, and the number that the file knows it by.
 
-use crate::checksums::{Part, Sums};
+use crate::file::checksums::{Part, Sums};
 use model::counters::{Entry, Metric};
 use rusqlite::{Transaction, params};
 use std::collections::{BTreeMap, HashMap};

@@ -1,7 +1,7 @@
 //! How far into the tables of a run file a block of sums reaches.
 
-use crate::checksums::Part;
-use crate::values::{Problem, each, small};
+use crate::file::checksums::Part;
+use crate::file::values::{Problem, each, small};
 use model::digest::Spans;
 use rusqlite::Connection;
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! Opens a run file to read it: tells what it is before SQLite looks at it, and finds a way also
 //! where nothing can be written.
 
-use crate::error::StoreError;
-use crate::place::{beside, for_sqlite};
-use crate::schema::{
+use crate::file::error::StoreError;
+use crate::file::place::{beside, for_sqlite};
+use crate::file::schema::{
     ALL_TABLES, APPLICATION_ID, BEFORE_RELEASE, CHECKSUM_TABLES, FOREIGN_FORMAT, FOREIGN_TABLES,
     FORMAT,
 };

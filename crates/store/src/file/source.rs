@@ -1,8 +1,8 @@
 //! An open run file, and how several threads share the reading of it.
 
-use crate::error::StoreError;
-use crate::open::{Opened, open_run};
-use crate::values::Problem;
+use crate::file::error::StoreError;
+use crate::file::open::{Opened, open_run};
+use crate::file::values::Problem;
 use rusqlite::Connection;
 use std::path::Path;
 use std::thread;

@@ -1,6 +1,6 @@
 //! Whether SQLite finds the pages of a file whole.
 
-use crate::values::Problem;
+use crate::file::values::Problem;
 use rusqlite::Connection;
 use std::path::Path;
 

@@ -1,11 +1,11 @@
 //! The sums of a run file, taken instead of its samples: by several threads, each of which has some
 //! blocks in a row.
 
-use crate::checksums::{self, Part, Single};
-use crate::reach::Reach;
-use crate::source::Source;
-use crate::thinned;
-use crate::values::{Problem, each, small};
+use crate::file::checksums::{self, Part, Single};
+use crate::file::source::Source;
+use crate::file::values::{Problem, each, small};
+use crate::samples::block_rows::Reach;
+use crate::samples::thinned;
 use model::digest::{Frame, Held, Spans, Sums, Unfit};
 use rusqlite::{Connection, Row};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! What hosts had left over at the end of a stage, in a run file.
 
-use crate::checksums::{Part, Sums};
-use crate::values::{Problem, each, number, small, unsigned};
+use crate::file::checksums::{Part, Sums};
+use crate::file::values::{Problem, each, number, small, unsigned};
 use model::Op;
 use model::event::{Flush, HostEnd, Left, MOST_FLUSHES, MOST_LEFT, MOST_PAUSES, Pause};
 use model::histogram::EncodedHistogram;

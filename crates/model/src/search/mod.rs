@@ -3,6 +3,7 @@
 mod axis;
 mod map;
 mod rounds;
+pub mod setting;
 mod shares;
 mod workers;
 

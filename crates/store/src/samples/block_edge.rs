@@ -1,7 +1,7 @@
 //! Where the rows of a block of sums end in each table, and what goes with them.
 
-use crate::checksums::Part;
-use crate::reach::Reach;
+use crate::file::checksums::Part;
+use crate::samples::block_rows::Reach;
 use model::digest::Spans;
 use rusqlite::{Transaction, params};
 use std::collections::BTreeMap;

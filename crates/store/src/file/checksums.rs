@@ -6,7 +6,7 @@
 //! share them. Every step of it can be undone, so that no change of one word of a row leaves its
 //! checksum as it was.
 
-use crate::values::{Problem, each};
+use super::values::{Problem, each};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, Params, Row, ToSql, Transaction, params};
 use std::ops::RangeInclusive;

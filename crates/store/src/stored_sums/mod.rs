@@ -1,13 +1,13 @@
-//! The sums beside the samples: kept while they are written. [`kept`] takes them instead of the
+//! The sums beside the samples: kept while they are written. [`read`] takes them instead of the
 //! samples when figures are wanted.
 
-mod kept;
+mod read;
 
-pub use kept::{Again, StoredSums};
+pub use read::{Again, StoredSums};
 
-use crate::checksums::{self, Part};
-use crate::reach::Reach;
-use crate::thinned::Thinner;
+use crate::file::checksums::{self, Part};
+use crate::samples::block_rows::Reach;
+use crate::samples::thinned::Thinner;
 use model::digest::Block;
 use model::{IntervalSample, Plan};
 use rusqlite::{Transaction, params};
@@ -172,25 +172,20 @@ impl Keeper {
         }
         assert_eq!(self.state, State::StoredSums, "only sums that fit the samples are written");
         let reach = Reach::now(transaction)?;
-        let row = params![
-            blocks.len() as i64,
-            reach.samples,
-            reach.errors,
-            reach.workers,
-            reach.worker_samples
-        ];
+        let Reach { samples, errors, workers, worker_samples } = reach;
+        let stages = blocks.len() as i64;
         let insert = "INSERT INTO sums (stages, samples, errors, workers, worker_samples) VALUES \
                       (?, ?, ?, ?, ?)";
-        transaction.prepare_cached(insert)?.execute(row)?;
-        let block = transaction.last_insert_rowid();
-        let mut checksum = checksums::of_values(params![
-            block,
-            blocks.len() as i64,
-            reach.samples,
-            reach.errors,
-            reach.workers,
-            reach.worker_samples
+        transaction.prepare_cached(insert)?.execute(params![
+            stages,
+            samples,
+            errors,
+            workers,
+            worker_samples
         ])?;
+        let block = transaction.last_insert_rowid();
+        let own = params![block, stages, samples, errors, workers, worker_samples];
+        let mut checksum = checksums::of_values(own)?;
         for (stage, sums) in blocks {
             let sums = sums.encode();
             let row = params![block, stage, sums.spans, sums.sums, sums.times];
@@ -198,18 +193,9 @@ impl Keeper {
                 .prepare_cached("INSERT INTO stage_sums VALUES (?, ?, ?, ?, ?)")?
                 .execute(row)?;
             let number = transaction.last_insert_rowid();
-            checksums::write(
-                transaction,
-                Part::StageSums,
-                number,
-                checksums::of_values(params![sums.sums])?,
-            )?;
-            checksums::write(
-                transaction,
-                Part::StageTimes,
-                number,
-                checksums::of_values(params![sums.times])?,
-            )?;
+            for (part, bytes) in [(Part::StageSums, &sums.sums), (Part::StageTimes, &sums.times)] {
+                checksums::write(transaction, part, number, checksums::of_values(params![bytes])?)?;
+            }
             checksum =
                 checksum.wrapping_add(checksums::of_values(params![block, stage, sums.spans])?);
         }
