@@ -1,11 +1,11 @@
 //! The page in a real browser: it renders, draws and asks for nothing.
 
-use crate::common::{has, plimsoll, scratch, text};
+use crate::common::{Words, has, plimsoll, scratch, text};
 use std::fs;
 use std::process::Command;
 
 /// The page of a short run, as chromium sees it with `extra` switches.
-fn chromium(page: &std::path::Path, profile: &std::path::Path, extra: &[&str]) -> String {
+fn chromium(page: &std::path::Path, profile: &std::path::Path, extra: impl Words) -> String {
     let browser = ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()
         .find(|name| Command::new(name).arg("--version").output().is_ok())
@@ -26,7 +26,7 @@ fn chromium(page: &std::path::Path, profile: &std::path::Path, extra: &[&str]) -
     ];
     let output = Command::new(browser)
         .args(switches)
-        .args(extra)
+        .args(extra.words())
         .arg(address)
         .output()
         .expect("a browser that starts");
@@ -36,15 +36,12 @@ fn chromium(page: &std::path::Path, profile: &std::path::Path, extra: &[&str]) -
 
 #[test]
 fn a_report_renders_in_a_browser_light_and_dark() {
-    if !has("the page in a browser", &["chromium"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
-    plimsoll(here, &["run", "smoke", "--quiet", "--out", "run.plimsoll"]).with_code(0);
+    let true = has("the page in a browser", "chromium") else { return };
+    let here = &scratch();
+    plimsoll(here, "run smoke --quiet --out run.plimsoll").with_code(0);
     let page = here.join("run.html");
     let profile = here.join("profile");
-    let dom = chromium(&page, &profile, &["--dump-dom"]);
+    let dom = chromium(&page, &profile, "--dump-dom");
     assert!(dom.contains("<svg") && dom.contains("8k-random-70-30"), "the page was not understood");
     assert_eq!(dom.matches("<svg").count(), dom.matches("</svg>").count());
     let mut pictures = Vec::new();

@@ -1,7 +1,8 @@
 //! `plimsoll canary` over simulated devices and a directory: segments, retention, kills, alerts.
 
 use crate::common::{
-    Ended, end, names, plimsoll, run, scratch, signal, start, text, wait_for_samples_in, wait_until,
+    Ended, Json, Words, end, names, plimsoll, run, scratch, signal, start, text,
+    wait_for_samples_in, wait_until,
 };
 use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
@@ -10,34 +11,33 @@ use std::path::Path;
 const LOAD: [&str; 8] =
     ["--objective", "p99.9 < 5ms", "--rw", "randread", "--size", "64MiB", "--rate", "20"];
 
-fn canary(folder: &Path, more: &[&str]) -> Ended {
-    plimsoll(folder, &[&["canary", "--dir", "canary"][..], &LOAD, more].concat())
+fn canary(folder: &Path, more: impl Words) -> Ended {
+    plimsoll(folder, ("canary --dir canary", LOAD, more))
 }
 
 fn status(folder: &Path) -> Value {
-    plimsoll(folder, &["canary", "status", "canary", "--json"]).with_code(0).json()
+    plimsoll(folder, "canary status canary --json").with_code(0).json()
 }
 
 #[test]
 fn totals_stay_exact_when_run_files_go_and_nothing_of_others_goes() {
     let folder = scratch();
-    let sim = ["--target", "sim:ssd", "--segment", "1h", "--segments"];
-    let first = canary(folder.path(), &[&sim[..], &["1", "--json"]].concat()).with_code(0);
+    let sim = "--target sim:ssd --segment 1h --segments";
+    let first = canary(&folder, (&sim, "1 --json")).with_code(0);
     let line: Value = serde_json::from_str(first.out.trim()).expect("one line");
     assert_eq!((&line["kind"], &line["segment"]["requests"]), (&"segment".into(), &72_000.into()));
-    let dir = folder.path().join("canary");
+    let dir = folder.join("canary");
     let (theirs, notes) = (dir.join("segment-0000077.plimsoll"), dir.join("notes.txt"));
     std::fs::copy(dir.join("segment-0000001.plimsoll"), &theirs).expect("room");
     std::fs::write(&notes, "mine").expect("room");
-    canary(folder.path(), &[&sim[..], &["3", "--keep-bytes", "0"]].concat()).with_code(0);
-    let told = status(folder.path());
+    canary(&folder, (&sim, "3 --keep-bytes 0")).with_code(0);
+    let told = status(&folder);
     assert_eq!(
         (&told["segments"], &told["files"], &told["totals"]["requests"]),
         (&4.into(), &0.into(), &288_000.into())
     );
     let counted: u64 = told["totals"]["latency_buckets_ns"]
-        .as_array()
-        .expect("buckets")
+        .list()
         .iter()
         .filter_map(|bucket| bucket[2].as_u64())
         .sum();
@@ -51,27 +51,26 @@ fn totals_stay_exact_when_run_files_go_and_nothing_of_others_goes() {
 #[test]
 fn a_killed_canary_goes_on_with_its_layout_and_loses_no_interval_that_was_recorded() {
     let folder = scratch();
-    let data = folder.path().join("data");
+    let data = folder.join("data");
     let args = ["--target", text(&data), "--set", "interval=100ms", "--segment"];
-    let all = [&["canary", "--dir", "canary"][..], &LOAD, &args, &["10m"]].concat();
-    let child = start(folder.path(), &all);
-    wait_for_samples_in(&folder.path().join("canary/segment-0000001.plimsoll"), 1);
+    let all = ("canary --dir canary", LOAD, &args, "10m");
+    let child = start(&folder, &all);
+    wait_for_samples_in(&folder.join("canary/segment-0000001.plimsoll"), 1);
     let before = data.join("data-00000.bin").metadata().expect("a layout");
     signal(&child, "KILL");
     end(child);
-    assert_eq!(status(folder.path())["running"], 1, "nobody has read it yet");
-    let again = canary(folder.path(), &[&args[..], &["2s", "--segments", "1"]].concat());
+    assert_eq!(status(&folder)["running"], 1, "nobody has read it yet");
+    let again = canary(&folder, (&args, "2s --segments 1"));
     let again = again.with_code(0);
     assert!(again.err.contains("segment 1 was cut off"), "{}", again.err);
     assert!(again.out.contains("cut short") && again.out.contains("segment 2"), "{}", again.out);
     let after = data.join("data-00000.bin").metadata().expect("the layout is kept");
     assert_eq!(before.ino(), after.ino(), "the file is the same one");
-    let shown = plimsoll(folder.path(), &["show", "canary/segment-0000002.plimsoll", "--json"]);
+    let shown = plimsoll(&folder, "show canary/segment-0000002.plimsoll --json");
     let issued = shown.with_code(0).json()["issued"].clone();
-    let stages: Vec<&Value> =
-        issued.as_array().expect("a list").iter().map(|i| &i["stage"]).collect();
+    let stages: Vec<&Value> = issued.list().iter().map(|i| &i["stage"]).collect();
     assert_eq!(stages, ["measure"], "nothing was written again");
-    let told = status(folder.path());
+    let told = status(&folder);
     let cut = &told["recent"][0];
     assert_eq!(
         (&told["segments"], &told["cut"], &cut["cut"]),
@@ -80,22 +79,13 @@ fn a_killed_canary_goes_on_with_its_layout_and_loses_no_interval_that_was_record
     assert!(cut["requests"].as_u64().is_some_and(|requests| requests > 0), "{told}");
     // Another load in the same folder would mix two budgets.
     let other = plimsoll(
-        folder.path(),
-        &[
-            "canary",
-            "--dir",
-            "canary",
-            "--objective",
-            "p99 < 9ms",
-            "--rw",
-            "randread",
-            "--size",
-            "64MiB",
-            "--rate",
-            "20",
-            "--target",
-            text(&data),
-        ],
+        &folder,
+        (
+            "canary --dir canary --objective",
+            ["p99 < 9ms"],
+            "--rw randread --size 64MiB --rate 20 --target",
+            [&data],
+        ),
     );
     assert!(other.with_code(2).err.contains("that of another canary: its objective is p99.9"));
     run(crate::common::PLIMSOLL, &["clean", text(&data)]);
@@ -104,16 +94,16 @@ fn a_killed_canary_goes_on_with_its_layout_and_loses_no_interval_that_was_record
 #[test]
 fn a_target_that_stands_still_is_left_alone_and_told_of() {
     let folder = scratch();
-    let stall = ["--target", "sim:ssd,stall=7200s+1200s", "--segment", "3h", "--segments", "2"];
+    let stall = "--target sim:ssd,stall=7200s+1200s --segment 3h --segments 2";
     let more = ["--on-harm", "stop", "--on-alert", "echo $PLIMSOLL_ALERT-$PLIMSOLL_STATE >> told"];
-    let metrics = ["--textfile", "canary.prom"];
-    let ended = canary(folder.path(), &[&stall[..], &more, &metrics].concat()).with_code(6);
+    let metrics = "--textfile canary.prom";
+    let ended = canary(&folder, (&stall, &more, &metrics)).with_code(6);
     assert!(ended.err.contains("others may suffer: no request came back"), "{}", ended.err);
-    let told = std::fs::read_to_string(folder.path().join("told")).expect("commands ran");
+    let told = std::fs::read_to_string(folder.join("told")).expect("commands ran");
     assert!(told.contains("fast-on") && told.contains("harm-on"), "{told}");
-    let metrics = std::fs::read_to_string(folder.path().join("canary.prom")).expect("metrics");
+    let metrics = std::fs::read_to_string(folder.join("canary.prom")).expect("metrics");
     assert!(metrics.contains("plimsoll_canary_requests_total{result=\"bad\"} 24"), "{metrics}");
-    assert!(status(folder.path())["budget_left"].as_f64().is_some_and(|left| left < 0.6));
+    assert!(status(&folder)["budget_left"].as_f64().is_some_and(|left| left < 0.6));
 }
 
 #[test]
@@ -121,21 +111,21 @@ fn a_stall_is_told_minute_by_minute_while_it_lasts() {
     let folder = scratch();
     // 20 minutes from the third on, in closed ranks and on two hosts alike.
     for (dir, hosts) in [("one", vec![]), ("two", vec!["--hosts", "local:2"])] {
-        let stall = ["--target", "sim:ssd,stall=180s+1200s", "--segment", "1h", "--segments", "1"];
+        let stall = "--target sim:ssd,stall=180s+1200s --segment 1h --segments 1";
         let told = ["--json", "--over", "1h", "--dir", dir];
-        let all = [&["canary"][..], &LOAD, &stall, &told, &hosts].concat();
-        let out = plimsoll(folder.path(), &all).with_code(0).out;
+        let all = ("canary", LOAD, &stall, &told, &hosts);
+        let out = plimsoll(&folder, &all).with_code(0).out;
         let lines: Vec<Value> =
             out.lines().map(|line| serde_json::from_str(line).expect("a line")).collect();
         let segment = lines.iter().find(|line| line["kind"] == "segment").expect("a segment");
-        let seconds = |value: &Value| value.as_f64().expect("seconds");
+        let seconds = |value: &Value| value.number();
         let began_s = seconds(&segment["segment"]["began_unix_s"]);
         let fast = lines.iter().find(|line| line["alert"]["alert"] == "fast").expect("an alert");
         let after_s = seconds(&fast["alert"]["unix_s"]) - began_s;
         // A minute later where hosts in simulated time are not in step.
         assert!((180.0..=360.0).contains(&after_s), "{dir}: {after_s} s");
         // 24,000 were due in it, and it is no longer than that.
-        let bad = segment["segment"]["counts"]["bad"].as_u64().expect("a count");
+        let bad = segment["segment"]["counts"]["bad"].count();
         assert!((23_990..=24_050).contains(&bad), "{dir}: {bad}");
     }
 }
@@ -144,18 +134,15 @@ fn a_stall_is_told_minute_by_minute_while_it_lasts() {
 fn a_target_that_hangs_is_seen_while_it_does() {
     use crate::common::faulty_fs::{Behaviour, FaultyFs};
     use crate::common::http::{address_of, get};
-    if !crate::common::has("a target that answers nothing", &["fuse", "mount"]) {
-        return;
-    }
+    let true = crate::common::has("a target that answers nothing", "fuse mount") else { return };
     for backend in ["backend=sync", "backend=io_uring"] {
         let (folder, fs) = (scratch(), FaultyFs::new());
         let target = fs.path().join("data");
-        let args =
-            ["--size", "2M", "--target", text(&target), "--segment", "10m", "--set", backend];
+        let args = ("--size 2M --target", [&target], "--segment 10m --set", [backend]);
         let load = ["--objective", "p99.9 < 100ms", "--rw", "randread", "--rate", "50"];
-        let rest = ["--serve=127.0.0.1:0", "--set", "interval=1s"];
-        let all = [&["canary", "--dir", "canary"][..], &load, &args, &rest].concat();
-        let mut child = start(folder.path(), &all);
+        let rest = "--serve=127.0.0.1:0 --set interval=1s";
+        let all = ("canary --dir canary", &load, &args, &rest);
+        let mut child = start(&folder, &all);
         let address = address_of(&mut child);
         wait_until("the load", || fs.requests() > 60);
         fs.set(Behaviour { hang: true, ..Behaviour::default() });
@@ -180,32 +167,31 @@ fn a_target_that_hangs_is_seen_while_it_does() {
 fn an_alert_is_tried_without_any_load() {
     let folder = scratch();
     let line = |command: &str| {
-        let more =
-            ["canary", "--test-alert", "--json", "--textfile", "t.prom", "--on-alert", command];
-        plimsoll(folder.path(), &more)
+        let more = ("canary --test-alert --json --textfile t.prom --on-alert", [command]);
+        plimsoll(&folder, &more)
     };
     let ended = line("echo $PLIMSOLL_ALERT-$PLIMSOLL_STATE > told").with_code(0);
     assert!(ended.err.contains("the command of --on-alert"), "{}", ended.err);
-    assert_eq!(std::fs::read_to_string(folder.path().join("told")).expect("told"), "test-on\n");
+    assert_eq!(std::fs::read_to_string(folder.join("told")).expect("told"), "test-on\n");
     let json: Value = serde_json::from_str(ended.out.trim()).expect("a line");
     assert_eq!(json["alert"]["alert"], "test");
-    let metrics = std::fs::read_to_string(folder.path().join("t.prom")).expect("metrics");
+    let metrics = std::fs::read_to_string(folder.join("t.prom")).expect("metrics");
     assert!(metrics.contains("plimsoll_canary_alert{alert=\"test\"} 1"), "{metrics}");
     let failed = line("exit 3").with_code(4);
     assert!(failed.err.contains("did not take the alert"), "{}", failed.err);
-    assert_eq!(names(folder.path()), ["t.prom", "told"], "no ledger, no layout");
+    assert_eq!(names(&folder), ["t.prom", "told"], "no ledger, no layout");
 }
 
 #[test]
 fn what_is_no_canary_is_refused_before_anything_is_touched() {
     let folder = scratch();
-    std::fs::create_dir(folder.path().join("photos")).expect("room");
-    std::fs::write(folder.path().join("photos/one.jpg"), "x").expect("room");
-    std::fs::write(folder.path().join("mine.prom"), "mine 1\n").expect("room");
+    std::fs::create_dir(folder.join("photos")).expect("room");
+    std::fs::write(folder.join("photos/one.jpg"), "x").expect("room");
+    std::fs::write(folder.join("mine.prom"), "mine 1\n").expect("room");
     let line = |text: &str| {
         let mut words: Vec<&str> = vec!["canary"];
         words.extend(text.split('|'));
-        plimsoll(folder.path(), &words)
+        plimsoll(&folder, &words)
     };
     let good = "--dir|c|--objective|p99 < 5ms|--target|t|--rw|randread";
     for (args, words) in [
@@ -229,16 +215,16 @@ fn what_is_no_canary_is_refused_before_anything_is_touched() {
         let ended = line(&args).with_code(2);
         assert!(ended.err.contains(words), "{args}: {}", ended.err);
     }
-    assert_eq!(names(folder.path()), ["mine.prom", "photos"]);
-    assert_eq!(names(&folder.path().join("photos")), ["one.jpg"]);
+    assert_eq!(names(&folder), ["mine.prom", "photos"]);
+    assert_eq!(names(&folder.join("photos")), ["one.jpg"]);
 }
 
 #[test]
 fn the_rules_and_manifests_use_metrics_and_options_that_there_are() {
     let folder = scratch();
-    let sim = ["--target", "sim:ssd", "--segment", "1m", "--segments", "1"];
-    canary(folder.path(), &[&sim[..], &["--textfile", "canary.prom"]].concat()).with_code(0);
-    let metrics = std::fs::read_to_string(folder.path().join("canary.prom")).expect("metrics");
+    let sim = "--target sim:ssd --segment 1m --segments 1";
+    canary(&folder, (&sim, "--textfile canary.prom")).with_code(0);
+    let metrics = std::fs::read_to_string(folder.join("canary.prom")).expect("metrics");
     let rules = include_str!("../deploy/prometheus-canary-rules.yml");
     let mut used = 0;
     for expr in rules.lines().filter_map(|line| line.trim().strip_prefix("expr: ")) {
@@ -255,7 +241,7 @@ fn the_rules_and_manifests_use_metrics_and_options_that_there_are() {
         }
     }
     assert_eq!(used, 9, "three pairs, and three single ones");
-    let help = plimsoll(folder.path(), &["canary", "--help"]).with_code(0).out;
+    let help = plimsoll(&folder, "canary --help").with_code(0).out;
     let unit = include_str!("../deploy/plimsoll-canary.service");
     let manifest = include_str!("../deploy/kubernetes-canary.yaml");
     let from = unit.find("ExecStart=").expect("a command");
@@ -274,10 +260,10 @@ fn the_rules_and_manifests_use_metrics_and_options_that_there_are() {
 fn a_page_and_metrics_show_the_canary_while_it_loads() {
     use crate::common::http::{address_of, get};
     let folder = scratch();
-    let data = folder.path().join("data");
+    let data = folder.join("data");
     let args = ["--target", text(&data), "--segment", "10m", "--serve=127.0.0.1:0"];
-    let all = [&["canary", "--dir", "canary"][..], &LOAD, &args].concat();
-    let mut child = start(folder.path(), &all);
+    let all = ("canary --dir canary", LOAD, &args);
+    let mut child = start(&folder, &all);
     let address = address_of(&mut child);
     wait_until("requests are counted", || {
         get(&address, "/metrics", &[]).body.contains("plimsoll_requests_total{")

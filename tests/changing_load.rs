@@ -1,7 +1,7 @@
 //! Load that changes over time, and workloads that are bound to each other by ratio: whole runs,
 //! from their texts to their JSON.
 
-use crate::common::{plimsoll, scratch};
+use crate::common::{Json, Words, plimsoll, run_suite, scratch};
 use serde_json::{Value, json};
 
 /// A suite of these workloads, measured for so long without preparation.
@@ -13,27 +13,17 @@ fn suite(seconds: u32, workloads: &str) -> String {
 }
 
 /// The results of a suite on a simulated device, in virtual time.
-fn results(device: &str, text: &str, more: &[&str]) -> Vec<Value> {
+fn results(device: &str, text: &str, more: impl Words) -> Vec<Value> {
     let folder = scratch();
-    std::fs::write(folder.path().join("s.toml"), text).expect("a suite");
-    let target = format!("sim:{device}");
-    let args = ["run", "s.toml", "--target", &target, "--json", "--quiet"];
-    let ended = plimsoll(folder.path(), &[&args, more].concat()).with_code(0);
-    ended.json()["results"].as_array().expect("results").clone()
+    let target = ["--target", &format!("sim:{device}")];
+    run_suite(&folder, text, (target, more)).with_code(0).json()["results"].list().clone()
 }
 
 /// What was due and what was done in each stretch of time of a row.
 fn over_time(row: &Value) -> Vec<(f64, u64)> {
-    let stretches = row["asked"]["over_time"].as_array().expect("a rate that changes");
-    let one = |stretch: &Value| {
-        (stretch["due"].as_f64().expect("due"), stretch["done"].as_u64().expect("done"))
-    };
+    let stretches = row["asked"]["over_time"].list();
+    let one = |stretch: &Value| (stretch["due"].number(), stretch["done"].count());
     stretches.iter().map(one).collect()
-}
-
-fn codes(row: &Value) -> Vec<&str> {
-    let warnings = row["warnings"].as_array().expect("warnings");
-    warnings.iter().map(|warning| warning["code"].as_str().expect("a code")).collect()
 }
 
 const RAMP: &str = "[[workload]]\nname = \"w\"\nworkers = 3\nrate = [{to = \"2k\", in = \"5s\"}, \
@@ -41,7 +31,7 @@ const RAMP: &str = "[[workload]]\nname = \"w\"\nworkers = 3\nrate = [{to = \"2k\
 
 #[test]
 fn every_interval_of_a_ramp_has_the_integral_of_its_rate() {
-    let rows = results("constant,service=constant:1us,servers=64", &suite(14, RAMP), &[]);
+    let rows = results("constant,service=constant:1us,servers=64", &suite(14, RAMP), "");
     // 200·t² in the ramp, 2000 a second, and 500·t² the other way round.
     let wanted =
         [200, 600, 1_000, 1_400, 1_800, 2_000, 2_000, 2_000, 2_000, 2_000, 1_500, 500, 0, 0];
@@ -49,15 +39,14 @@ fn every_interval_of_a_ramp_has_the_integral_of_its_rate() {
     assert_eq!(over_time(&rows[0]), wanted);
     assert_eq!((&rows[0]["asked"]["due"], &rows[0]["ios"]), (&json!(17_000.0), &json!(17_000)));
     for code in ["rate-missed", "not-steady", "warm-up", "level-changed"] {
-        assert!(!codes(&rows[0]).contains(&code), "{code}");
+        assert!(!rows[0].codes().contains(&code), "{code}");
     }
     assert_eq!(rows[0]["ci"]["iops"], Value::Null, "a mean of different loads has no interval");
 }
 
 #[test]
 fn a_shrunk_run_shrinks_its_curve() {
-    let rows =
-        results("constant,service=constant:1us", &suite(20, RAMP), &["--scale", "time=1/10"]);
+    let rows = results("constant,service=constant:1us", &suite(20, RAMP), "--scale time=1/10");
     let (due, done) = (&rows[0]["asked"]["due"], &rows[0]["ios"]);
     assert_eq!((due, done), (&json!(1_700.0), &json!(1_700)));
 }
@@ -65,17 +54,17 @@ fn a_shrunk_run_shrinks_its_curve() {
 #[test]
 fn bursts_of_a_file_repeat_and_strangers_come_by_the_curve() {
     let folder = scratch();
-    std::fs::write(folder.path().join("day.csv"), "time,iops\n0,1000\n1,1000\n1,0\n5,0\n")
+    std::fs::write(folder.join("day.csv"), "time,iops\n0,1000\n1,1000\n1,0\n5,0\n")
         .expect("a file");
     let text = suite(
         100,
         "[[workload]]\nname = \"w\"\narrivals = \"poisson\"\nrate = [{csv = \"day.csv\"}, \
          {repeat = true}]\n",
     );
-    std::fs::write(folder.path().join("s.toml"), text).expect("a suite");
+    std::fs::write(folder.join("s.toml"), text).expect("a suite");
     let args =
         ["run", "s.toml", "--target", "sim:constant,service=constant:1us", "--json", "--quiet"];
-    let ended = plimsoll(folder.path(), &args).with_code(0).json();
+    let ended = plimsoll(&folder, &args).with_code(0).json();
     let stretches = over_time(&ended["results"][0]);
     assert_eq!(stretches.iter().map(|(due, _)| *due).sum::<f64>(), 20_000.0);
     for (second, (due, done)) in stretches.iter().enumerate() {
@@ -89,13 +78,13 @@ fn a_device_that_is_too_slow_for_the_top_misses_the_rate() {
     let at = |top: u32| {
         let steps = format!("rate = [{{to = {top}, in = \"10s\"}}]");
         let text = suite(10, &format!("[[workload]]\nname = \"w\"\n{steps}\n"));
-        results("constant,service=constant:1ms,servers=1", &text, &[])[0].clone()
+        results("constant,service=constant:1ms,servers=1", &text, "")[0].clone()
     };
-    assert!(!codes(&at(900)).contains(&"rate-missed"));
+    assert!(!at(900).codes().contains(&"rate-missed"));
     let slow = at(3_000);
-    assert!(codes(&slow).contains(&"rate-missed"));
-    let of = |key: &str| slow["left_over"][key].as_u64().expect("a number");
-    let all = slow["ios"].as_u64().expect("a number") + of("late") + of("never");
+    assert!(slow.codes().contains(&"rate-missed"));
+    let of = |key: &str| slow["left_over"][key].count();
+    let all = slow["ios"].count() + of("late") + of("never");
     assert_eq!(all, 15_000, "every request that was due is told");
 }
 
@@ -113,8 +102,8 @@ fn bound(shares: [u32; 2]) -> String {
 /// Requests of a workload that were sent.
 fn sent(rows: &[Value], workload: &str) -> u64 {
     let row = rows.iter().find(|row| row["workload"] == workload).expect("a row");
-    let of = |key: &str| row["left_over"][key].as_u64().expect("a number");
-    row["ios"].as_u64().expect("a number") + of("late") + of("never")
+    let of = |key: &str| row["left_over"][key].count();
+    row["ios"].count() + of("late") + of("never")
 }
 
 /// That the requests of both are within one of their shares.
@@ -130,7 +119,7 @@ fn assert_bound(rows: &[Value], [reads, writes]: [u32; 2]) {
 fn shares_bind_workloads_of_unlike_depth_to_within_one_request() {
     for shares in [[1, 1], [3, 1], [7, 30]] {
         let rows =
-            results("constant,service=constant:1ms,servers=64", &suite(10, &bound(shares)), &[]);
+            results("constant,service=constant:1ms,servers=64", &suite(10, &bound(shares)), "");
         assert_bound(&rows, shares);
         // The slower of both holds up the other: two workers with one request each.
         let slowest =
@@ -145,13 +134,12 @@ fn shares_bind_threads_on_real_files() {
     let folder = scratch();
     // As long as a slow disk needs for a hundred requests.
     let text = suite(3, &bound([3, 1])).replace("64MiB", "4MiB").replace("prepare = false\n", "");
-    std::fs::write(folder.path().join("s.toml"), text).expect("a suite");
+    std::fs::write(folder.join("s.toml"), text).expect("a suite");
     for backend in ["sync", "io_uring"] {
         let set = format!("engine.backend={backend}");
-        let args =
-            ["run", "s.toml", "--target", "t", "--json", "--quiet", "--buffered", "--set", &set];
-        let ended = plimsoll(folder.path(), &args).with_code(0).json();
-        assert_bound(ended["results"].as_array().expect("results"), [3, 1]);
+        let args = ("run s.toml --target t --json --quiet --buffered --set", [&set]);
+        let ended = plimsoll(&folder, &args).with_code(0).json();
+        assert_bound(ended["results"].list(), [3, 1]);
     }
 }
 
@@ -163,12 +151,12 @@ fn a_rate_of_shares_is_one_of_what_was_measured_first() {
          \"50%\", \"100%\"]\n",
     );
     // Four servers of 100 µs carry 40,000 a second.
-    let rows = results("constant,service=constant:100us,servers=4", &text, &[]);
+    let rows = results("constant,service=constant:100us,servers=4", &text, "");
     let found: Vec<(&str, f64)> = rows
         .iter()
         .map(|row| {
-            let rate = row["sweep"]["rate"].as_str().expect("a rate");
-            (rate, row["iops"].as_f64().expect("a figure").round())
+            let rate = row["sweep"]["rate"].text();
+            (rate, row["iops"].number().round())
         })
         .collect();
     let near = |(name, wanted): (&str, f64), (other, found): (&str, f64)| {
@@ -193,8 +181,8 @@ fn a_rate_of_shares_that_nothing_can_be_measured_for_is_refused() {
         ),
     ] {
         let text = suite(4, &format!("[[workload]]\nname = \"w\"\n{workload}"));
-        std::fs::write(folder.path().join("s.toml"), text).expect("a suite");
-        let ended = plimsoll(folder.path(), &["plan", "s.toml", "--target", "sim:ssd"]);
+        std::fs::write(folder.join("s.toml"), text).expect("a suite");
+        let ended = plimsoll(&folder, "plan s.toml --target sim:ssd");
         let told = ended.with_code(2).err;
         assert!(told.contains(said), "{workload}: {told}");
     }
@@ -207,13 +195,13 @@ fn bursts_into_a_bucket_of_tokens_find_its_size_and_its_refill() {
         "[[workload]]\nname = \"w\"\ndepth = 256\nrate = [{to = 100}, {hold = \"20s\"}, {to = \
          3000}, {hold = \"20s\"}, {repeat = true}]\n",
     );
-    let rows = results("constant,service=constant:10us,servers=64,credits=20000@900", &text, &[]);
+    let rows = results("constant,service=constant:10us,servers=64,credits=20000@900", &text, "");
     let asked = &rows[0]["asked"];
     let found = |field: &str| asked["credits"][field].as_f64().unwrap_or_else(|| panic!("{asked}"));
     assert!((found("size") / 20_000.0 - 1.0).abs() < 0.05, "{}", asked["credits"]);
     assert!((found("per_s") / 900.0 - 1.0).abs() < 0.05, "{}", asked["credits"]);
     assert!(asked["bursts"].as_array().is_some_and(|bursts| !bursts.is_empty()), "{asked}");
     // What carries the same for good has none.
-    let rows = results("constant,service=constant:10us,servers=64,iops=900", &text, &[]);
+    let rows = results("constant,service=constant:10us,servers=64,iops=900", &text, "");
     assert_eq!(rows[0]["asked"]["credits"], Value::Null, "{}", rows[0]["asked"]["credits"]);
 }

@@ -1,7 +1,7 @@
 //! What blocks hold, and damage that a run finds in what another one left: the whole way from the
 //! suite to the report.
 
-use crate::common::{plimsoll, scratch};
+use crate::common::{Json, Words, plimsoll, scratch};
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -26,28 +26,26 @@ block_size = "64KiB"
 access = "permutation"
 "#;
 
-fn run(folder: &Path, args: &[&str]) -> serde_json::Value {
-    let all: Vec<&str> = ["run", "checked.toml", "--json"].iter().chain(args).copied().collect();
-    plimsoll(folder, &all).with_code(0).json()
+fn run(folder: &Path, args: impl Words) -> serde_json::Value {
+    plimsoll(folder, ("run checked.toml --json", args)).with_code(0).json()
 }
 
 fn warnings(json: &serde_json::Value) -> Vec<&str> {
-    let found = json["results"][0]["warnings"].as_array().expect("warnings");
-    found.iter().map(|warning| warning["code"].as_str().expect("a word")).collect()
+    let found = json["results"][0]["warnings"].list();
+    found.iter().map(|warning| warning["code"].text()).collect()
 }
 
 /// What compresses a file by records sees blocks beside each other that were written at quite
 /// different times.
 #[test]
 fn blocks_written_at_random_have_nothing_in_common_with_their_neighbours() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     let suite = "name = \"scattered\"\n[layout]\nfiles = 1\nsize = \
                  \"4MiB\"\n[stages]\nprecondition = \"0s\"\namount = \"all\"\n[[workload]]\nname \
                  = \"w\"\nread = \"0%\"\nblock_size = \"4KiB\"\naccess = \"permutation\"\ndepth = \
                  8\nworkers = 1\n";
     fs::write(here.join("s.toml"), suite).expect("writes");
-    plimsoll(here, &["run", "s.toml", "--target", "data", "--keep-data", "--quiet"]).with_code(0);
+    plimsoll(here, "run s.toml --target data --keep-data --quiet").with_code(0);
     let bytes = fs::read(here.join("data/data-00000.bin")).expect("kept");
     for (number, record) in bytes.chunks(1 << 20).enumerate() {
         // Stamps stand at the beginning of sectors; what follows them must differ, too.
@@ -59,28 +57,27 @@ fn blocks_written_at_random_have_nothing_in_common_with_their_neighbours() {
 
 #[test]
 fn damage_between_two_runs_is_found_counted_and_told_with_its_place() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     fs::write(here.join("checked.toml"), SUITE).expect("writes");
-    let sound = run(here, &["--target", "data", "--keep-data", "--out", "one.plimsoll"]);
+    let sound = run(here, "--target data --keep-data --out one.plimsoll");
     assert!(warnings(&sound).contains(&"reducible-contents"), "{sound}");
     assert!(!warnings(&sound).contains(&"errors"), "{sound}");
 
     let path = here.join("data/data-00000.bin");
-    let existing = ["--existing", "--target", "data/data-00000.bin", "--out"];
-    let again = run(here, &[&existing[..], &["two.plimsoll"]].concat());
+    let existing = "--existing --target data/data-00000.bin --out";
+    let again = run(here, (&existing, "two.plimsoll"));
     assert!(!warnings(&again).contains(&"errors"), "{again}");
 
     let file = fs::OpenOptions::new().write(true).open(&path).expect("opens");
     file.write_all_at(b"!", 1_000_000).expect("writes");
     file.sync_all().expect("syncs");
-    let args = [&["run", "checked.toml", "--json"], &existing[..], &["three.plimsoll"]].concat();
+    let args = ("run checked.toml --json", &existing, "three.plimsoll");
     let damaged = plimsoll(here, &args).with_code(1).json();
     assert!(warnings(&damaged).contains(&"errors"), "{damaged}");
-    let notes = damaged["notes"].as_array().expect("notes");
+    let notes = damaged["notes"].list();
     let mismatches = notes.iter().filter(|note| note["code"] == "mismatch").count();
     assert_eq!(mismatches, 1, "one place, however often it was read: {damaged}");
-    let told = plimsoll(here, &["show", "three.plimsoll"]).out;
+    let told = plimsoll(here, "show three.plimsoll").out;
     assert!(told.contains("corrupt block"), "{told}");
     let page = fs::read_to_string(here.join("three.html")).expect("the report");
     // 1,000,000 lies in the sector that begins at 999,936.
@@ -89,15 +86,14 @@ fn damage_between_two_runs_is_found_counted_and_told_with_its_place() {
 
 #[test]
 fn what_cannot_be_checked_is_refused_or_said() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     fs::write(here.join("checked.toml"), SUITE).expect("writes");
-    let refused = plimsoll(here, &["run", "checked.toml", "--set", "contents.duplicate=30%"]);
+    let refused = plimsoll(here, "run checked.toml --set contents.duplicate=30%");
     assert!(
         refused.code == 2 && refused.err.contains("leave out duplicate, or verify"),
         "{refused:?}"
     );
-    let plan = plimsoll(here, &["plan", "checked.toml", "--set", "prepare=false"]).with_code(0).out;
+    let plan = plimsoll(here, "plan checked.toml --set prepare=false").with_code(0).out;
     assert!(plan.contains("blocks that no workload of this run wrote are not checked"), "{plan}");
 }
 
@@ -105,8 +101,7 @@ fn what_cannot_be_checked_is_refused_or_said() {
 /// of IO500 have it.
 #[test]
 fn blocks_in_turn_are_checked_over_several_hosts_and_what_is_shared_is_refused_once() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     let suite = "name = \"turns\"\n[layout]\nkind = \"shared-file\"\nsize = \
                  \"3MiB\"\n[stages]\namount = \"all\"\nprepare_block = \"64KiB\"\ninterval = \
                  \"50ms\"\n[contents]\nverify = \"after\"\n[engine]\ndirect = \
@@ -115,22 +110,18 @@ fn blocks_in_turn_are_checked_over_several_hosts_and_what_is_shared_is_refused_o
                  2\ndepth = 2\n[[workload]]\nname = \"read\"\nblock_size = \"16KiB\"\naccess = \
                  \"permutation\"\nworkers = 2\n";
     fs::write(here.join("turns.toml"), suite).expect("writes");
-    let line = ["run", "turns.toml", "--hosts", "local:2", "--target", "data", "--json", "--quiet"];
-    let json =
-        plimsoll(here, &[&line[..], &["--out", "turns.plimsoll"]].concat()).with_code(0).json();
-    let rows = json["results"].as_array().expect("results");
-    let errors: Vec<_> =
-        json["issued"].as_array().expect("issued").iter().map(|total| &total["errors"]).collect();
+    let line = "run turns.toml --hosts local:2 --target data --json --quiet";
+    let json = plimsoll(here, (&line, "--out turns.plimsoll")).with_code(0).json();
+    let rows = json["results"].list();
+    let errors: Vec<_> = json["issued"].list().iter().map(|total| &total["errors"]).collect();
     assert!(rows.len() >= 2 && errors.iter().all(|count| **count == 0), "{json}");
-    let stages: Vec<_> =
-        json["issued"].as_array().expect("issued").iter().map(|total| &total["stage"]).collect();
+    let stages: Vec<_> = json["issued"].list().iter().map(|total| &total["stage"]).collect();
     assert!(
         stages.iter().any(|stage| **stage == "verify"),
         "all of it was read once more: {stages:?}"
     );
 
-    let whole =
-        [&line[..], &["--set", "workload.write.sharing=whole", "--out", "no.plimsoll"]].concat();
+    let whole = (&line, "--set workload.write.sharing=whole --out no.plimsoll");
     let refused = plimsoll(here, &whole).with_code(2);
     let told = refused.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(told.matches("use the same bytes at the same time").count(), 1, "{told}");

@@ -1,7 +1,7 @@
 //! Plans of real runs with damaged numbers: each is refused when its file is read, or runs without
 //! a panic and comes to an end.
 
-use crate::common::{plimsoll, scratch, text};
+use crate::common::{plimsoll, scratch};
 use engine::Control;
 use model::plan::HostPlan;
 use model::rng::Rng;
@@ -36,19 +36,9 @@ const MIX: &str = "name = \"m\"\n[layout]\nsize = \"512KiB\"\nfiles = 2\n[stages
 fn recorded(folder: &Path, suite: &str) -> Record {
     fs::write(folder.join("s.toml"), suite).expect("a suite");
     let data = folder.join("data");
-    let args = [
-        "run",
-        "s.toml",
-        "-t",
-        text(&data),
-        "--quiet",
-        "--out",
-        "run.plimsoll",
-        "--set",
-        "backend=sync",
-    ];
+    let args = ("run s.toml -t", [&data], "--quiet --out run.plimsoll --set backend=sync");
     plimsoll(folder, &args).with_code(0);
-    store::read(&folder.join("run.plimsoll")).expect("a run file")
+    crate::common::recorded(folder)
 }
 
 /// Every place of a number or a list in it, as JSON pointers.
@@ -124,7 +114,7 @@ fn survives(host: HostPlan, what: &str) {
 fn a_damaged_plan_is_refused_or_runs_to_its_end() {
     for (suite, name) in [(MIX, "mix"), (SCENARIOS, "scenarios"), (TREE, "tree")] {
         let folder = scratch();
-        let record = recorded(folder.path(), suite);
+        let record = recorded(&folder, suite);
         let whole = serde_json::to_value(&record.plan).expect("JSON");
         assert_eq!(serde_json::from_value::<Plan>(whole.clone()).ok().as_ref(), Some(&record.plan));
         let mut all = Vec::new();
@@ -143,7 +133,7 @@ fn a_damaged_plan_is_refused_or_runs_to_its_end() {
                 }
             }
             let Ok(plan) = serde_json::from_value::<Plan>(damaged) else { continue };
-            let out = folder.path().join("damaged.plimsoll");
+            let out = folder.join("damaged.plimsoll");
             let _ = fs::remove_file(&out);
             let writer = store::Writer::create(&out, &plan, &record.testbed, "0", 1);
             if writer.and_then(store::Writer::finish).is_err() {
@@ -169,7 +159,7 @@ const EXTREMES: [u64; 4] = [0, 1, u64::MAX - 1, u64::MAX];
 #[test]
 fn a_plan_with_an_extreme_number_is_refused_or_told() {
     let folder = scratch();
-    let record = recorded(folder.path(), MIX);
+    let record = recorded(&folder, MIX);
     let whole = serde_json::to_value(&record.plan).expect("JSON");
     let mut all = Vec::new();
     places(&whole, "", &mut all);
@@ -182,7 +172,7 @@ fn a_plan_with_an_extreme_number_is_refused_or_told() {
             let mut damaged = whole.clone();
             *damaged.pointer_mut(place).expect("it is there") = extreme.into();
             let Ok(plan) = serde_json::from_value::<Plan>(damaged) else { continue };
-            let out = folder.path().join("extreme.plimsoll");
+            let out = folder.join("extreme.plimsoll");
             let _ = fs::remove_file(&out);
             let writer = store::Writer::create(&out, &plan, &record.testbed, "0", 1);
             if writer.and_then(store::Writer::finish).is_err() {

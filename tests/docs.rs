@@ -74,9 +74,9 @@ fn session(path: &Path) -> Vec<String> {
     let mut renewed = Vec::new();
     for step in steps {
         match step {
-            Step::File { name, text } => fs::write(folder.path().join(name), text).expect("a file"),
+            Step::File { name, text } => fs::write(folder.join(name), text).expect("a file"),
             Step::Console(block) if block.reason.is_none() => {
-                let (different, now) = console(&block, folder.path());
+                let (different, now) = console(&block, &folder);
                 problems.extend(different.into_iter().map(|what| format!("{name}: {what}")));
                 renewed.push((block, now));
             }
@@ -145,8 +145,8 @@ fn run(shown: &Shown, block: &Block, folder: &Path) -> (i32, Vec<String>) {
 fn the_reference_of_commands_is_the_help() {
     let path = root().join("docs/reference/commands.md");
     let folder = common::scratch();
-    let help = |words: &[&str]| common::plimsoll(folder.path(), words).with_code(0).out;
-    let all = help(&["help", "all"]);
+    let help = |words: &str| common::plimsoll(&folder, words).with_code(0).out;
+    let all = help("help all");
     let (main, _) = all.split_once("\nTopics").expect("the topics have their own pages");
     let mut page = format!(
         "# Commands\n\nMade from the program's own help by `PLIMSOLL_RENEW_DOCS=1 cargo test -p \
@@ -159,7 +159,7 @@ fn the_reference_of_commands_is_the_help() {
         if !line.starts_with("  ") || line.starts_with("   ") || ["agent", "help"].contains(&name) {
             continue;
         }
-        let text = help(&[name, "--help"]);
+        let text = help(&format!("{name} --help"));
         page += &format!("\n## plimsoll {name}\n\n```text\n{}\n```\n", text.trim_end());
     }
     if is_renewed() {

@@ -10,7 +10,7 @@ mod compare;
 mod jobs;
 pub mod kernel;
 
-use crate::common::{Loop, has, plimsoll, run, scratch, text};
+use crate::common::{Folder as Scratch, Loop, has, plimsoll, run, scratch, text};
 use compare::{Found, compare};
 use jobs::{JOBS, Job, Places, drawn};
 use kernel::{Kernel, Sent};
@@ -20,15 +20,13 @@ use std::path::Path;
 
 #[test]
 fn the_kernel_sees_the_same_of_fio_and_of_the_suite_that_its_job_becomes() {
-    if !has("equivalence with fio", &["losetup", "loop", "mount", "tracefs", "fio"]) {
-        return;
-    }
+    let true = has("equivalence with fio", "losetup loop mount tracefs fio") else { return };
     let table = std::env::var_os("PLIMSOLL_EQUIVALENCE");
     let all = JOBS.iter().filter(|job| job.sample || table.is_some());
     let folder = scratch();
     let (mut wrong, mut rows) = (Vec::new(), Vec::new());
     for job in all {
-        let (found, counts) = held_against_fio(job, folder.path());
+        let (found, counts) = held_against_fio(job, &folder);
         rows.push(row(job, &found, counts));
         eprintln!("{}", rows.last().expect("one"));
         let name = |what: &String| {

@@ -5,7 +5,8 @@ use crate::common::devtools::Browser;
 use crate::common::http::{address_of, get, send};
 #[allow(dead_code, reason = "every test file takes what it needs")]
 use crate::common::{
-    end, has, plimsoll, scratch, signal, start, text, wait_for_samples, wait_until,
+    Json, assert_says, end, has, plimsoll, scratch, shown, signal, start, text, wait_for_samples,
+    wait_until,
 };
 use model::OccurrenceKind;
 use serde_json::{Value, json};
@@ -37,24 +38,23 @@ fn wait_for(folder: &Path, kind: OccurrenceKind, label: &str) {
 }
 
 fn of_kind<'a>(events: &'a Value, kind: &str) -> Vec<&'a Value> {
-    let all = events.as_array().expect("a list").iter();
+    let all = events.list().iter();
     all.filter(|event| event["kind"] == json!(kind)).collect()
 }
 
 #[test]
 fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     // Longer than all that is waited for: it ends when we say so.
     suite(here, "2m");
     let set = "event.failover.command=echo $PLIMSOLL_EVENT begins; echo broken >&2; exit 3";
     let run = ["run", "s.toml", "--set", set, "-t", "data", "--quiet"];
-    let arguments = [&run[..], &["--out", "run.plimsoll", "--events", "lines"]].concat();
+    let arguments = (&run, "--out run.plimsoll --events lines");
     let child = start(here, &arguments);
     wait_for_samples(here, 1);
     let told =
         plimsoll(here, &["mark", "run.plimsoll", "migration \u{1b}[31mstarted"]).with_code(0).out;
-    let second = plimsoll(here, &["mark", "--json", "run.plimsoll", "second"]).with_code(0).json();
+    let second = plimsoll(here, "mark --json run.plimsoll second").with_code(0).json();
     // Written as root, it stands in the log like the kernel's own lines.
     let logged = fs::OpenOptions::new().write(true).open("/dev/kmsg");
     let logged =
@@ -67,13 +67,13 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     signal(&child, "INT");
     end(child).with_code(130);
 
-    let shown = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    let shown = shown(here);
     let events = &shown["events"];
     let marks = of_kind(events, "mark");
     assert_eq!(marks.len(), 2, "{events}");
     assert_eq!(marks[0]["label"], json!("migration  [31mstarted"));
-    let stage = marks[0]["stage"].as_u64().expect("a stage ran");
-    let at_ns = marks[0]["at_ns"].as_u64().expect("an instant");
+    let stage = marks[0]["stage"].count();
+    let at_ns = marks[0]["at_ns"].count();
     assert!(at_ns >= 200_000_000, "after the samples that were waited for: {at_ns}");
     let place = format!("{:.3} s into stage {} (w)", at_ns as f64 / 1e9, stage + 1);
     assert!(
@@ -89,7 +89,7 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
 
     let planned = of_kind(events, "planned");
     assert_eq!((planned.len(), &planned[0]["stage"]), (1, &json!(stage)));
-    let due_ns = planned[0]["at_ns"].as_u64().expect("an instant");
+    let due_ns = planned[0]["at_ns"].count();
     assert!(due_ns >= 2_000_000_000, "not before it is due: {due_ns}");
     let ended = of_kind(events, "command-ended");
     assert_eq!((&ended[0]["status"], &ended[0]["label"]), (&json!(3), &json!("failover")));
@@ -108,18 +108,15 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     all_of_them_tell_it(here);
     let late = plimsoll(here, &["mark", "run.plimsoll", "too late"]).with_code(5);
     assert!(late.err.contains("the run is over"), "{late:?}");
-    let none = plimsoll(here, &["mark", "elsewhere.plimsoll", "x"]).with_code(5);
+    let none = plimsoll(here, "mark elsewhere.plimsoll x").with_code(5);
     assert!(none.err.contains("no such run file"), "{none:?}");
     assert!(!here.join("run.plimsoll.marks").exists(), "the socket is gone with the run");
 }
 
 /// The table, the lines of `--events` and the page.
 fn all_of_them_tell_it(here: &Path) {
-    let table = plimsoll(here, &["show", "run.plimsoll"]).with_code(0).out;
-    assert!(
-        table.contains("mark: migration  [31mstarted") && table.contains("exit status 3 after"),
-        "{table}"
-    );
+    let table = plimsoll(here, "show run.plimsoll").with_code(0).out;
+    assert_says(&table, &["mark: migration  [31mstarted", "exit status 3 after"]);
     let lines = fs::read_to_string(here.join("lines")).expect("lines");
     assert!(
         lines
@@ -137,27 +134,23 @@ fn all_of_them_tell_it(here: &Path) {
 
 #[test]
 fn a_plan_shows_its_events_and_a_bad_one_is_refused() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     suite(here, "4s");
-    let plan =
-        |set: &[&str]| plimsoll(here, &[["plan", "s.toml", "-t", "data"].as_slice(), set].concat());
-    let alone = plan(&[]).with_code(0).out;
-    assert!(
-        alone.contains("failover: 2 s into 1 measure stage; a mark alone")
-            && alone.contains("--set event.failover.command"),
-        "{alone}"
+    let plan = |set: &str| plimsoll(here, ("plan s.toml -t data", set));
+    let alone = plan("").with_code(0).out;
+    assert_says(
+        &alone,
+        &["failover: 2 s into 1 measure stage; a mark alone", "--set event.failover.command"],
     );
-    let with = plan(&["--set", "event.failover.command=true", "--set", "event.failover.at=50%"])
-        .with_code(0)
-        .out;
+    let with =
+        plan("--set event.failover.command=true --set event.failover.at=50%").with_code(0).out;
     assert!(
         with.contains("failover: at 50%, 2 s into 1 measure stage; the coordinator runs: true"),
         "{with}"
     );
-    let never = plan(&["--set", "event.failover.at=5s"]).with_code(0).out;
+    let never = plan("--set event.failover.at=5s").with_code(0).out;
     assert!(never.contains("failover: never"), "{never}");
-    let bad = plan(&["--set", "event.failovr.command=true"]).with_code(2);
+    let bad = plan("--set event.failovr.command=true").with_code(2);
     assert!(bad.err.contains("names no field of this suite"), "{bad:?}");
 }
 
@@ -165,8 +158,7 @@ fn a_plan_shows_its_events_and_a_bad_one_is_refused() {
 /// how deep, and when it is over.
 #[test]
 fn a_stall_of_a_simulated_device_is_found_behind_the_event() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     let suite = "name = \"stall\"\n[stages]\nprepare = false\nprecondition = \"0s\"\nmeasure = \
                  \"60s\"\ninterval = \"1s\"\n[[workload]]\nname = \"w\"\naccess = \
                  \"random\"\nblock_size = \"4KiB\"\nread = \"100%\"\nworkers = 4\ndepth = \
@@ -176,7 +168,7 @@ fn a_stall_of_a_simulated_device_is_found_behind_the_event() {
     let target = "sim:exponential,mean=1ms,servers=4,stall=20s+6s";
     plimsoll(here, &["run", "stall.toml", "-t", target, "--out", "run.plimsoll", "--quiet"])
         .with_code(0);
-    let shown = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    let shown = shown(here);
     let planned = of_kind(&shown["events"], "planned");
     assert_eq!((planned.len(), &planned[0]["at_ns"]), (1, &json!(20_000_000_000_u64)));
     assert!(!here.join("must-not-be-there").exists(), "simulated time runs no command");
@@ -194,15 +186,12 @@ fn a_stall_of_a_simulated_device_is_found_behind_the_event() {
 
 #[test]
 fn the_live_page_takes_a_mark_and_shows_it() {
-    if !has("a mark in the browser", &["chromium"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
+    let true = has("a mark in the browser", "chromium") else { return };
+    let here = &scratch();
     suite(here, "2m");
     // First of all, because it takes longer than anything else.
     let mut browser = Browser::open(here);
-    let arguments = ["run", "s.toml", "-t", "data", "--out", "run.plimsoll", "--serve=127.0.0.1:0"];
+    let arguments = "run s.toml -t data --out run.plimsoll --serve=127.0.0.1:0";
     let mut child = start(here, &arguments);
     let address = address_of(&mut child);
     wait_for_samples(here, 1);

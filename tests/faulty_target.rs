@@ -2,9 +2,11 @@
 
 use crate::common::faulty_fs::{Behaviour, FaultyFs};
 use crate::common::{
-    Ended, Loop, RESTS, end, has, names, plimsoll, said, scratch, signal, start, text, wait_until,
+    Ended, Folder, Json, Loop, RESTS, Words, assert_says, end, ended, has, names, plimsoll, said,
+    scratch, shown, signal, start, text, wait_until,
 };
 use serde_json::Value;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -16,41 +18,37 @@ const SIZE: &str = "2M";
 
 /// What is needed for a file system of our own.
 fn has_fuse(test: &str) -> bool {
-    has(test, &["fuse", "mount"])
+    has(test, "fuse mount")
 }
 
 /// The arguments of a run on `target` that takes so many seconds.
-fn arguments<'a>(backend: &'a str, rw: &'a str, seconds: &'a str, target: &'a str) -> Vec<&'a str> {
-    let shape =
-        ["run", "--rw", rw, "--bs", "4k", "--iodepth", "4", "--numjobs", "2", "--size", SIZE];
-    let rest = [
-        "--runtime",
-        seconds,
-        "--set",
-        "interval=100ms",
-        "--json",
-        "--out",
-        "run.plimsoll",
-        "--target",
-        target,
-    ];
-    let backend = ["--set", if backend == "sync" { "backend=sync" } else { "backend=io_uring" }];
-    [&shape[..], &rest, &backend, &RESTS].concat()
+fn arguments(backend: &str, rw: &str, seconds: &str, target: &Path) -> Vec<OsString> {
+    let line = format!(
+        "run --rw {rw} --bs 4k --iodepth 4 --numjobs 2 --size {SIZE} --runtime {seconds} --json \
+         --out run.plimsoll --set interval=100ms --set backend={backend} {RESTS} --target"
+    );
+    (line, [target]).words()
+}
+
+/// The arguments with one word instead of another.
+fn instead(mut args: Vec<OsString>, word: &str, other: &str) -> Vec<OsString> {
+    args.iter_mut().filter(|one| *one == word).for_each(|one| *one = other.into());
+    args
 }
 
 /// A run that is being measured on a file system of ours.
 struct Loaded {
     fs: FaultyFs,
-    folder: tempfile::TempDir,
+    folder: Folder,
     child: Child,
 }
 
 impl Loaded {
-    fn begin(fs: FaultyFs, backend: &str, rw: &str, seconds: &str, extra: &[&str]) -> Loaded {
+    fn begin(fs: FaultyFs, backend: &str, rw: &str, seconds: &str, extra: impl Words) -> Loaded {
         let folder = scratch();
         let target = fs.path().join("data");
-        let args = [&arguments(backend, rw, seconds, text(&target)), extra].concat();
-        let child = start(folder.path(), &args);
+        let args = (&arguments(backend, rw, seconds, &target), extra);
+        let child = start(&folder, &args);
         // The layout takes 16 requests of 128 KiB, the most that the kernel sends at once; the rest
         // is the load.
         wait_until("the load", || fs.requests() > 100);
@@ -59,7 +57,7 @@ impl Loaded {
 
     /// The record, read while the run goes on or after it.
     fn record(&self) -> Value {
-        show(self.folder.path())
+        shown(&self.folder)
     }
 }
 
@@ -70,23 +68,9 @@ fn end_in_time(mut child: Child) -> Ended {
     end(child)
 }
 
-fn show(folder: &Path) -> Value {
-    plimsoll(folder, &["show", "run.plimsoll", "--json"]).with_code(0).json()
-}
-
-fn warning<'a>(row: &'a Value, code: &str) -> &'a str {
-    let warnings = row["warnings"].as_array().expect("warnings");
-    let found = warnings.iter().find(|warning| warning["code"] == code);
-    found
-        .and_then(|warning| warning["message"].as_str())
-        .unwrap_or_else(|| panic!("no warning `{code}` in {row}"))
-}
-
 #[test]
 fn the_file_system_of_these_tests_does_what_it_is_told() {
-    if !has_fuse("a file system that misbehaves") {
-        return;
-    }
+    let true = has_fuse("a file system that misbehaves") else { return };
     let fs = FaultyFs::new();
     let path = fs.path().join("file");
     let mut file = fs::File::create(&path).expect("a file");
@@ -121,9 +105,7 @@ fn the_file_system_of_these_tests_does_what_it_is_told() {
 
 #[test]
 fn a_file_system_that_hides_open_files_is_left_as_it_was() {
-    if !has_fuse("a file system that hides open files") {
-        return;
-    }
+    let true = has_fuse("a file system that hides open files") else { return };
     let fs = FaultyFs::that_hides();
     // It does what libfuse does.
     let open = fs::File::create(fs.path().join("open")).expect("a file");
@@ -135,8 +117,7 @@ fn a_file_system_that_hides_open_files_is_left_as_it_was() {
     fs::write(fs.path().join("foreign"), "precious").expect("a file");
     for backend in BACKENDS {
         let folder = scratch();
-        let ended = plimsoll(folder.path(), &arguments(backend, "randrw", "1", text(fs.path())))
-            .with_code(0);
+        let ended = plimsoll(&folder, &arguments(backend, "randrw", "1", fs.path())).with_code(0);
         assert!(!ended.err.contains("cannot be removed"), "{ended:?}");
         assert_eq!(names(fs.path()), ["foreign"], "{backend}");
     }
@@ -144,17 +125,15 @@ fn a_file_system_that_hides_open_files_is_left_as_it_was() {
 
 #[test]
 fn a_marker_that_cannot_be_read_is_not_told_as_somebody_elses() {
-    if !has_fuse("a marker that cannot be read") {
-        return;
-    }
+    let true = has_fuse("a marker that cannot be read") else { return };
     let fs = FaultyFs::new();
     let (folder, target) = (scratch(), fs.path().join("data"));
-    let run = arguments("sync", "randwrite", "1", text(&target));
-    plimsoll(folder.path(), &[&run[..], &["--keep-data"]].concat()).with_code(0);
+    let run = arguments("sync", "randwrite", "1", &target);
+    plimsoll(&folder, (&run, "--keep-data")).with_code(0);
     fs.set(Behaviour { refuse_reads: true, ..Behaviour::default() });
-    fs::remove_file(folder.path().join("run.plimsoll")).expect("a run file");
-    for args in [&run[..], &["clean", text(&target)]] {
-        let refused = plimsoll(folder.path(), args).with_code(3);
+    fs::remove_file(folder.join("run.plimsoll")).expect("a run file");
+    for args in [run.clone(), ("clean", [&target]).words()] {
+        let refused = plimsoll(&folder, args).with_code(3);
         assert!(
             refused.err.contains("cannot be read") && !refused.err.contains("did not write it"),
             "{refused:?}"
@@ -162,42 +141,37 @@ fn a_marker_that_cannot_be_read_is_not_told_as_somebody_elses() {
     }
     assert!(target.join("data-00000.bin").exists());
     fs.release();
-    plimsoll(folder.path(), &["clean", text(&target)]).with_code(0);
+    plimsoll(&folder, &["clean", text(&target)]).with_code(0);
     assert!(!target.exists());
 }
 
 #[test]
 fn errors_are_counted_by_errno_and_the_run_goes_on() {
-    if !has_fuse("EIO at a rate") {
-        return;
-    }
+    let true = has_fuse("EIO at a rate") else { return };
     for backend in BACKENDS {
         for rw in ["randread", "randwrite"] {
-            let loaded = Loaded::begin(FaultyFs::new(), backend, rw, "2", &[]);
+            let loaded = Loaded::begin(FaultyFs::new(), backend, rw, "2", "");
             loaded.fs.set(Behaviour { fail_every: 10, errno: libc::EIO, ..Behaviour::default() });
             let json = end_in_time(loaded.child).with_code(1).json();
             let row = &json["results"][0];
-            let (good, bad) =
-                (row["ios"].as_u64().expect("ios"), row["errors"].as_u64().expect("errors"));
+            let (good, bad) = (row["ios"].count(), row["errors"].count());
             assert!(bad > 0 && bad < good / 5, "{backend} {rw}: about one in ten: {bad} of {good}");
-            assert!(warning(row, "errors").contains("EIO"), "{backend} {rw}: {row}");
+            assert!(row.doubt("errors").contains("EIO"), "{backend} {rw}: {row}");
         }
     }
 }
 
 #[test]
 fn a_part_that_moved_is_told_from_the_whole() {
-    if !has_fuse("short reads and writes") {
-        return;
-    }
+    let true = has_fuse("short reads and writes") else { return };
     for backend in BACKENDS {
         for rw in ["randread", "randwrite"] {
-            let loaded = Loaded::begin(FaultyFs::that_blocks(), backend, rw, "2", &[]);
+            let loaded = Loaded::begin(FaultyFs::that_blocks(), backend, rw, "2", "");
             loaded.fs.set(Behaviour { short_every: 3, ..Behaviour::default() });
             let json = end_in_time(loaded.child).with_code(1).json();
             let row = &json["results"][0];
             assert!(row["errors"].as_u64() > Some(0), "{backend} {rw}: {row}");
-            let told = warning(row, "errors");
+            let told = row.doubt("errors");
             assert!(told.contains("part") || told.contains("short"), "{backend} {rw}: {told}");
         }
     }
@@ -205,18 +179,15 @@ fn a_part_that_moved_is_told_from_the_whole() {
 
 #[test]
 fn a_delay_of_the_target_stands_in_the_latencies() {
-    if !has_fuse("a known delay") {
-        return;
-    }
+    let true = has_fuse("a known delay") else { return };
     const DELAY: Duration = Duration::from_millis(40);
     for backend in BACKENDS {
         let fs = FaultyFs::new();
         fs.set(Behaviour { delay: DELAY, ..Behaviour::default() });
         let folder = scratch();
         let target = fs.path().join("data");
-        let json = plimsoll(folder.path(), &arguments(backend, "randread", "2", text(&target)))
-            .with_code(0)
-            .json();
+        let json =
+            plimsoll(&folder, &arguments(backend, "randread", "2", &target)).with_code(0).json();
         let p50 = json["results"][0]["latency_ns"]["p50"]
             .as_u64()
             .unwrap_or_else(|| panic!("p50 in {json}"));
@@ -228,42 +199,29 @@ fn a_delay_of_the_target_stands_in_the_latencies() {
 
 #[test]
 fn no_space_in_prepare_ends_the_run() {
-    if !has_fuse("ENOSPC in prepare") {
-        return;
-    }
+    let true = has_fuse("ENOSPC in prepare") else { return };
     for backend in BACKENDS {
         let fs = FaultyFs::new();
         fs.set(Behaviour { fail_every: 4, errno: libc::ENOSPC, ..Behaviour::default() });
         let folder = scratch();
         let target = fs.path().join("data");
-        let ended = plimsoll(folder.path(), &arguments(backend, "randread", "60", text(&target)))
-            .with_code(4);
-        assert!(
-            ended.err.contains("No space left on device") && ended.err.contains("layout.size"),
-            "{ended:#?}"
-        );
-        assert_eq!(show(folder.path())["state"], "failed");
+        let ended = plimsoll(&folder, &arguments(backend, "randread", "60", &target)).with_code(4);
+        assert_says(&ended.err, &["No space left on device", "layout.size"]);
+        assert_eq!(shown(&folder)["state"], "failed");
         assert!(names(fs.path()).is_empty(), "{backend}: nothing of ours stays");
     }
 }
 
 /// The words of the note that the target does not answer.
 fn stuck_note(json: &Value) -> &str {
-    let notes = json["notes"].as_array().expect("notes");
-    let note = notes
-        .iter()
-        .find(|note| note["code"] == "stuck")
-        .unwrap_or_else(|| panic!("no note in {json}"));
-    note["message"].as_str().expect("words")
+    json.note("stuck").unwrap_or_else(|| panic!("no note in {json}"))
 }
 
-const IMPATIENT: [&str; 2] = ["--set", "patience=1s"];
+const IMPATIENT: &str = "--set patience=1s";
 
 #[test]
 fn a_target_that_stalls_for_good_holds_up_no_end() {
-    if !has_fuse("a target that stalls for good") {
-        return;
-    }
+    let true = has_fuse("a target that stalls for good") else { return };
     for (backend, outstanding, fs) in
         [("io_uring", 8, FaultyFs::new()), ("sync", 2, FaultyFs::that_blocks())]
     {
@@ -277,14 +235,14 @@ fn a_target_that_stalls_for_good_holds_up_no_end() {
         let expected = format!("stuck: {outstanding} requests outstanding at {}", target.display());
         assert!(ended.err.contains(&expected), "{backend}: {ended:#?}");
         assert!(ended.err.contains("plimsoll clean"), "what stays there is named: {ended:#?}");
-        let json = show(loaded.folder.path());
+        let json = shown(&loaded.folder);
         assert_eq!(json["state"], "failed", "{json}");
         assert!(json["results"][0]["ios"].as_u64() > Some(0), "what was recorded is kept: {json}");
         assert!(stuck_note(&json).contains(&expected), "{json}");
-        assert!(loaded.folder.path().join("run.html").exists());
+        assert!(loaded.folder.join("run.html").exists());
         loaded.fs.release();
         wait_until("the files to be free", || {
-            plimsoll(loaded.folder.path(), &["clean", text(&target)]).code == 0 || !target.exists()
+            plimsoll(&loaded.folder, &["clean", text(&target)]).code == 0 || !target.exists()
         });
         assert!(names(loaded.fs.path()).is_empty(), "{backend}");
     }
@@ -292,9 +250,7 @@ fn a_target_that_stalls_for_good_holds_up_no_end() {
 
 #[test]
 fn requests_that_the_target_took_and_never_answers_are_given_up() {
-    if !has_fuse("a target that never answers") {
-        return;
-    }
+    let true = has_fuse("a target that never answers") else { return };
     // With one request at a time, not even the end of a process ends the wait in the kernel; see
     // the next test.
     let loaded = Loaded::begin(FaultyFs::new(), "io_uring", "randwrite", "2", &IMPATIENT);
@@ -308,9 +264,7 @@ fn requests_that_the_target_took_and_never_answers_are_given_up() {
 
 #[test]
 fn the_record_is_whole_before_the_kernel_lets_a_hanging_process_go() {
-    if !has_fuse("a call of the kernel that nothing ends") {
-        return;
-    }
+    let true = has_fuse("a call of the kernel that nothing ends") else { return };
     let loaded = Loaded::begin(FaultyFs::new(), "sync", "randread", "2", &IMPATIENT);
     loaded.fs.set(Behaviour { hang: true, ..Behaviour::default() });
     wait_until("the record's end", || loaded.record()["state"] == "failed");
@@ -321,16 +275,14 @@ fn the_record_is_whole_before_the_kernel_lets_a_hanging_process_go() {
 
 #[test]
 fn ctrl_c_is_not_held_up_by_a_target_that_hangs() {
-    if !has_fuse("Ctrl-C while the target hangs") {
-        return;
-    }
+    let true = has_fuse("Ctrl-C while the target hangs") else { return };
     for (backend, fs) in [("io_uring", FaultyFs::new()), ("sync", FaultyFs::that_blocks())] {
         let loaded = Loaded::begin(fs, backend, "randread", "3000", &IMPATIENT);
         loaded.fs.stall();
         signal(&loaded.child, "INT");
         let ended = end_in_time(loaded.child).with_code(130);
         assert!(ended.err.contains("does not answer"), "{backend}: {ended:#?}");
-        let json = show(loaded.folder.path());
+        let json = shown(&loaded.folder);
         assert_eq!(json["state"], "interrupted");
         assert!(stuck_note(&json).contains("stuck"), "{json}");
     }
@@ -338,52 +290,47 @@ fn ctrl_c_is_not_held_up_by_a_target_that_hangs() {
 
 #[test]
 fn a_flush_that_never_ends_holds_up_ctrl_c_no_longer_than_the_patience() {
-    if !has_fuse("an fsync that hangs") {
-        return;
-    }
+    let true = has_fuse("an fsync that hangs") else { return };
     let fs = FaultyFs::new();
     fs.set(Behaviour { hang_fsync: true, ..Behaviour::default() });
     let folder = scratch();
     let target = fs.path().join("data");
-    let args = [&arguments("io_uring", "randread", "60", text(&target))[..], &IMPATIENT].concat();
-    let child = start(folder.path(), &args);
+    let args = (&arguments("io_uring", "randread", "60", &target), IMPATIENT);
+    let child = start(&folder, &args);
     wait_until("the flush", || fs.held() == 1);
     signal(&child, "INT");
-    wait_until("the record's end", || show(folder.path())["state"] == "interrupted");
-    assert!(stuck_note(&show(folder.path())).contains("stuck: 1 request outstanding"));
+    wait_until("the record's end", || shown(&folder)["state"] == "interrupted");
+    assert!(stuck_note(&shown(&folder)).contains("stuck: 1 request outstanding"));
     fs.release();
     end(child).with_code(130);
 }
 
 #[test]
 fn a_flush_of_an_amount_or_of_the_page_cache_holds_up_no_longer_either() {
-    if !has_fuse("an fsync that hangs within a stage and before it") {
-        return;
-    }
-    let amount = ["--set", "amount=\"all\"", "--set", "prepare=false"];
+    let true = has_fuse("an fsync that hangs within a stage and before it") else { return };
+    let amount = "--set amount=\"all\" --set prepare=false";
     // A busy machine may need a second for an answer that comes.
-    let patient = ["--set", "patience=4s"];
-    let through_the_cache = ["--set", "prepare=false", "--buffered"];
+    let patient = "--set patience=4s";
+    let through_the_cache = "--set prepare=false --buffered";
     for (pattern, extra, held) in
-        [("randwrite", amount.as_slice(), 1..=2), ("randread", &through_the_cache, 1..=1)]
+        [("randwrite", amount, 1..=2), ("randread", through_the_cache, 1..=1)]
     {
         let fs = FaultyFs::new();
         fs.set(Behaviour { hang_fsync: true, ..Behaviour::default() });
         let folder = scratch();
         let target = fs.path().join("data");
-        let line =
-            ["run", "--rw", pattern, "--size", "1M", "--numjobs", "2", "--target", text(&target)];
-        let args = [&line[..], extra, &["--json", "--out", "run.plimsoll"], &patient].concat();
-        let mut child = start(folder.path(), &args);
+        let line = ("run --rw", [pattern], "--size 1M --numjobs 2 --target", [&target]);
+        let args = (&line, extra, "--json --out run.plimsoll", &patient);
+        let mut child = start(&folder, &args);
         wait_until("the flush", || {
             assert!(child.try_wait().expect("a child of ours").is_none(), "{pattern}: it goes on");
             fs.held() > 0
         });
         assert!(held.contains(&fs.held()), "{pattern}: {} are held", fs.held());
         signal(&child, "INT");
-        wait_until("the run file", || folder.path().join("run.plimsoll").exists());
-        wait_until("the record's end", || show(folder.path())["state"] == "interrupted");
-        let shown = show(folder.path());
+        wait_until("the run file", || folder.join("run.plimsoll").exists());
+        wait_until("the record's end", || shown(&folder)["state"] == "interrupted");
+        let shown = shown(&folder);
         let note = stuck_note(&shown);
         assert!(note.contains("outstanding at") && note.contains("data"), "{pattern}: {note}");
         fs.release();
@@ -393,20 +340,15 @@ fn a_flush_of_an_amount_or_of_the_page_cache_holds_up_no_longer_either() {
 
 #[test]
 fn a_file_that_never_opens_is_given_up_and_named() {
-    if !has_fuse("an open that hangs") {
-        return;
-    }
+    let true = has_fuse("an open that hangs") else { return };
     let fs = FaultyFs::new();
     fs.set(Behaviour { hang_open: true, ..Behaviour::default() });
     let (folder, target) = (scratch(), fs.path().join("data"));
-    let args = [&arguments("io_uring", "randread", "1", text(&target))[..], &IMPATIENT].concat();
-    let mut child = start(folder.path(), &args);
+    let args = (&arguments("io_uring", "randread", "1", &target), IMPATIENT);
+    let mut child = start(&folder, &args);
     // The kernel keeps the process until the call ends; the words come before.
     let words = said(&mut child, "stuck");
-    assert!(
-        words.contains(text(&target)) && words.contains("opening it was not answered for 1 s"),
-        "{words}"
-    );
+    assert_says(&words, &[text(&target), "opening it was not answered for 1 s"]);
     assert!(words.contains("engine.patience") && words.contains("plimsoll clean"), "{words}");
     assert!(fs.held() > 0);
     fs.release();
@@ -416,38 +358,31 @@ fn a_file_that_never_opens_is_given_up_and_named() {
 
 #[test]
 fn a_file_that_never_closes_holds_up_no_record() {
-    if !has_fuse("a close that hangs") {
-        return;
-    }
+    let true = has_fuse("a close that hangs") else { return };
     let loaded = Loaded::begin(FaultyFs::that_flushes(), "io_uring", "randread", "2", &IMPATIENT);
     loaded.fs.set(Behaviour { hang_flush: true, ..Behaviour::default() });
     let Loaded { fs, folder, mut child } = loaded;
     let words = said(&mut child, "stuck");
     assert!(words.contains("removing it was not answered for 1 s"), "{words}");
     assert!(words.contains(text(&fs.path().join("data"))), "{words}");
-    assert!(
-        show(folder.path())["results"][0]["ios"].as_u64() > Some(0),
-        "what was measured is kept"
-    );
+    assert!(shown(&folder)["results"][0]["ios"].as_u64() > Some(0), "what was measured is kept");
     fs.release();
     wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());
 }
 
 #[test]
 fn a_device_that_loses_its_ground_is_counted_by_errno() {
-    if !has("a loop device whose file is cut off", &["losetup", "loop"]) {
-        return;
-    }
+    let true = has("a loop device whose file is cut off", "losetup loop") else { return };
     for backend in BACKENDS {
         let device = Loop::new(64);
         let folder = scratch();
-        let args = arguments(backend, "randread", "2", text(&device.device));
-        let args: Vec<&str> = args
-            .iter()
-            .map(|word| if *word == "--target" { "--destroy-data" } else { word })
-            .collect();
+        let args = instead(
+            arguments(backend, "randread", "2", &device.device),
+            "--target",
+            "--destroy-data",
+        );
         let before = device.counters();
-        let child = start(folder.path(), &args);
+        let child = start(&folder, &args);
         wait_until("the load", || device.counters().since(before).reads > 100);
         device.cut_off();
         let json = end(child).with_code(1).json();
@@ -456,81 +391,64 @@ fn a_device_that_loses_its_ground_is_counted_by_errno() {
             row["ios"].as_u64() > Some(0) && row["errors"].as_u64() > Some(0),
             "{backend}: {row}"
         );
-        assert!(warning(row, "errors").contains("EIO"), "{backend}: {row}");
+        assert!(row.doubt("errors").contains("EIO"), "{backend}: {row}");
     }
 }
 
 /// Runs the program as a user without privileges, in a folder of its own, under a limit.
-fn as_nobody(limit: &str, args: &[&str]) -> (Ended, tempfile::TempDir) {
+fn as_nobody(limit: &str, args: impl Words) -> (Ended, Folder) {
     let _io_uring = crate::common::IO_URING_RULE.read();
     let folder = scratch();
-    let program = crate::common::program_for_all(folder.path());
+    let program = crate::common::program_for_all(&folder);
     let mut nobody = Command::new("prlimit");
     nobody
         .args([limit, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(&program);
-    nobody.args(args).current_dir(folder.path()).stdin(Stdio::null()).env("NO_COLOR", "1");
-    (nobody.output().expect("prlimit starts").into(), folder)
+    nobody.args(args.words()).current_dir(&folder).stdin(Stdio::null()).env("NO_COLOR", "1");
+    (ended(&mut nobody), folder)
 }
 
 #[test]
 fn without_memory_to_lock_the_ring_does_without_registered_buffers_and_says_so() {
-    if !has("a low limit of locked memory", &["prlimit", "setpriv", "loop"]) {
-        return;
-    }
+    let true = has("a low limit of locked memory", "prlimit setpriv loop") else { return };
     // Enough for the rings themselves, and half of what each worker's buffers take.
-    let args = arguments("io_uring", "randread", "1", "data");
-    let args: Vec<&str> =
-        args.iter().map(|word| if *word == "4k" { "64k" } else { word }).collect();
+    let args = instead(arguments("io_uring", "randread", "1", Path::new("data")), "4k", "64k");
     let (ended, _folder) = as_nobody("--memlock=131072:131072", &args);
     let json = ended.with_code(0).json();
-    let notes = json["notes"].as_array().expect("notes");
-    let told = notes.iter().filter(|note| note["code"] == "engine-degraded");
-    let told: Vec<&str> = told.filter_map(|note| note["message"].as_str()).collect();
-    assert!(told.iter().any(|words| words.starts_with("registered buffers: ")), "{json}");
+    let of_buffers = |note: &Value| {
+        note["code"] == "engine-degraded"
+            && note["message"].text().starts_with("registered buffers: ")
+    };
+    assert!(json["notes"].list().iter().any(of_buffers), "{json}");
     assert!(json["results"][0]["ios"].as_u64() > Some(0), "{json}");
 }
 
 #[test]
 fn more_workers_than_open_files_are_refused_in_words() {
-    if !has("a low limit of open files", &["prlimit", "setpriv", "loop"]) {
-        return;
-    }
-    let args = arguments("io_uring", "randread", "1", "data");
-    let args: Vec<&str> = args
-        .iter()
-        .map(|word| if *word == "2" { "100" } else { word })
-        .chain(["--set", "files=2"])
-        .collect();
-    let (ended, folder) = as_nobody("--nofile=64:64", &args);
+    let true = has("a low limit of open files", "prlimit setpriv loop") else { return };
+    let args = instead(arguments("io_uring", "randread", "1", Path::new("data")), "2", "100");
+    let (ended, folder) = as_nobody("--nofile=64:64", (args, "--set files=2"));
     let ended = ended.with_code(4);
-    assert!(
-        ended.err.contains("Too many open files") && ended.err.contains("ulimit -n"),
-        "{ended:#?}"
-    );
-    assert!(!folder.path().join("data").exists(), "nothing of ours stays");
+    assert_says(&ended.err, &["Too many open files", "ulimit -n"]);
+    assert!(!folder.join("data").exists(), "nothing of ours stays");
 }
 
 #[test]
 fn a_file_system_without_links_and_renames_fails_these_and_no_others() {
-    if !has_fuse("no hard links") {
-        return;
-    }
+    let true = has_fuse("no hard links") else { return };
     let fs = FaultyFs::new();
     let folder = scratch();
     let suite = "name = \"poor\"\n[layout]\nkind = \"tree\"\n[tree]\nfiles = 40\nsize = \
                  \"4KiB\"\nper_directory = 10\n[[workload]]\nname = \"files\"\nkind = \
                  \"metadata\"\nworkers = 2\noperations = [\"create\", \"link\", \"symlink\", \
                  \"rename\", \"stat\", \"read\", \"remove\"]\n";
-    fs::write(folder.path().join("poor.toml"), suite).expect("written");
+    fs::write(folder.join("poor.toml"), suite).expect("written");
     let target = fs.path().join("data");
-    let ended = plimsoll(
-        folder.path(),
-        &["run", "poor.toml", "--target", text(&target), "--json", "--out", "run.plimsoll"],
-    );
+    let ended =
+        plimsoll(&folder, ("run poor.toml --target", [&target], "--json --out run.plimsoll"));
     let json = ended.with_code(1).json();
     let of = |op: &str| {
-        let rows = json["results"].as_array().expect("rows");
+        let rows = json["results"].list();
         rows.iter().find(|row| row["op"] == op).unwrap_or_else(|| panic!("no {op} in {json}"))
     };
     for op in ["create", "stat", "read-file", "remove"] {
@@ -538,11 +456,8 @@ fn a_file_system_without_links_and_renames_fails_these_and_no_others() {
     }
     for (op, errno) in [("link", "EPERM"), ("symlink", "EPERM"), ("rename", "ENOSYS")] {
         assert_eq!((&of(op)["ios"], &of(op)["errors"]), (&0.into(), &40.into()), "{op}");
-        let said = warning(of(op), "errors");
-        assert!(
-            said.contains(&format!("40 × {errno}")) && said.contains(&format!("leave `{op}` out")),
-            "{said}"
-        );
+        let said = of(op).doubt("errors");
+        assert_says(&said, &[&format!("40 × {errno}"), &format!("leave `{op}` out")]);
     }
     assert!(names(fs.path()).is_empty(), "nothing of ours stays");
 }

@@ -1,7 +1,7 @@
 //! Results of other tools become run files: shown, compared, followed, reported and exported with
 //! what they hold, and refused where a run of our own is needed.
 
-use crate::common::{Ended, names, plimsoll, scratch};
+use crate::common::{Ended, Words, names, plimsoll, scratch};
 use model::foreign::{
     Doubt, DoubtKind, ForeignRun, Form, GivenLatencies, GivenOption, GivenRow, GivenSeries,
     Measure, Measured, Point, Quantity, Source, Span, Statistic,
@@ -39,13 +39,11 @@ fn fio(job: &str, rate: u32) -> String {
     )
 }
 
-fn ok(folder: &Path, line: &[&str]) -> Ended {
-    let ended = plimsoll(folder, line);
-    assert_eq!(ended.code, 0, "{line:?}: {ended:#?}");
-    ended
+fn ok(folder: &Path, line: impl Words) -> Ended {
+    plimsoll(folder, line).with_code(0)
 }
 
-fn json(folder: &Path, line: &[&str]) -> Value {
+fn json(folder: &Path, line: impl Words) -> Value {
     serde_json::from_str(&ok(folder, line).out).expect("JSON")
 }
 
@@ -58,8 +56,7 @@ fn imported(folder: &Path, name: &str, text: &str) -> String {
 
 #[test]
 fn results_of_fio_go_into_a_run_file_and_come_back_as_they_were() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     let run = imported(folder, "a.json", &fio("job", 1000));
     let first = json(folder, &["show", &run, "--json"]);
     assert_eq!((&first["foreign"], &first["quotable"]), (&true.into(), &false.into()));
@@ -68,12 +65,12 @@ fn results_of_fio_go_into_a_run_file_and_come_back_as_they_were() {
     assert_eq!(first["sources"][0]["sha256"].as_str().map(str::len), Some(64));
     assert_eq!(first["doubts"].as_array().map(Vec::len), Some(1), "the warning before the JSON");
     ok(folder, &["export", &run, "--format", "fio-json", "-o", "b.json"]);
-    ok(folder, &["import", "b.json", "-o", "b.plimsoll"]);
-    let second = json(folder, &["show", "b.plimsoll", "--json"]);
+    ok(folder, "import b.json -o b.plimsoll");
+    let second = json(folder, "show b.plimsoll --json");
     assert_eq!(first["results"], second["results"], "nothing is lost on the way");
     assert_eq!(first["measured_unix_ns"], second["measured_unix_ns"]);
     // And once more: the text itself stays as it is.
-    ok(folder, &["export", "b.plimsoll", "--format", "fio-json", "-o", "c.json"]);
+    ok(folder, "export b.plimsoll --format fio-json -o c.json");
     let texts = ["b.json", "c.json"].map(|name| fs::read(folder.join(name)).expect("a text"));
     assert_eq!(texts[0], texts[1]);
     let read: Value = serde_json::from_slice(&texts[0]).expect("JSON");
@@ -106,8 +103,7 @@ fn rows(shown: &Value) -> Vec<Value> {
 
 #[test]
 fn results_of_others_are_the_same_after_they_were_written_as_fios_json() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     fs::write(folder.join("own.json"), fio("job", 1000)).expect("written");
     // With `unified_rw_reporting=both`, fio prints the sum beside its parts.
     let text = fio("both", 500);
@@ -129,17 +125,17 @@ fn results_of_others_are_the_same_after_they_were_written_as_fios_json() {
         if plimsoll(folder, &["import", &path, "-o", "1.plimsoll"]).code != 0 {
             continue;
         }
-        let first = json(folder, &["show", "1.plimsoll", "--json"]);
+        let first = json(folder, "show 1.plimsoll --json");
         if first["sources"][0]["form"] != "fio-json" {
             continue;
         }
-        ok(folder, &["export", "1.plimsoll", "--format", "fio-json", "-o", "2.json"]);
-        let back = plimsoll(folder, &["import", "2.json", "-o", "2.plimsoll"]);
+        ok(folder, "export 1.plimsoll --format fio-json -o 2.json");
+        let back = plimsoll(folder, "import 2.json -o 2.plimsoll");
         if back.code != 0 {
             wrong.push(format!("{path}: {}", back.err));
             continue;
         }
-        let second = json(folder, &["show", "2.plimsoll", "--json"]);
+        let second = json(folder, "show 2.plimsoll --json");
         let (first, second) = (rows(&first), rows(&second));
         let differs = first.iter().zip(&second).find(|(one, other)| one != other);
         match differs {
@@ -155,8 +151,7 @@ fn results_of_others_are_the_same_after_they_were_written_as_fios_json() {
 
 #[test]
 fn what_is_shown_says_what_it_is_and_what_it_lacks() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     let run = imported(folder, "a.json", &fio("job", 1000));
     let shown = ok(folder, &["show", &run]).out;
     for words in ["results of fio-3.33", "not quotable", "a.json", "SHA-256", "as the tool gave it"]
@@ -176,8 +171,7 @@ fn what_is_shown_says_what_it_is_and_what_it_lacks() {
 
 #[test]
 fn what_needs_a_run_of_our_own_refuses_results_of_others() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     let run = imported(folder, "a.json", &fio("job", 1000));
     for line in [
         &["resume", run.as_str()][..],
@@ -197,8 +191,7 @@ fn what_needs_a_run_of_our_own_refuses_results_of_others() {
 
 #[test]
 fn runs_of_others_stand_beside_each_other_and_beside_ours() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     let first = imported(folder, "a.json", &fio("job", 1000));
     let second = imported(folder, "b.json", &fio("job", 1100));
     let compared = json(folder, &["compare", &first, &second, "--json"]);
@@ -210,8 +203,8 @@ fn runs_of_others_stand_beside_each_other_and_beside_ours() {
     let trend = ok(folder, &["trend", &second, &first]).out;
     let (a, b) = (trend.find("a (foreign)"), trend.find("b (foreign)"));
     assert!(a.is_some() && a < b, "in the order of time: {trend}");
-    let line = ["run", "--rw", "randread", "--bs", "4k", "--runtime", "1", "--target"];
-    let own = [&line[..], &["sim:constant", "--out", "own.plimsoll"]].concat();
+    let line = "run --rw randread --bs 4k --runtime 1 --target";
+    let own = (&line, "sim:constant --out own.plimsoll");
     let ran = plimsoll(folder, &own);
     if ran.code != 0 {
         panic!("{ran:#?}");
@@ -225,16 +218,15 @@ fn runs_of_others_stand_beside_each_other_and_beside_ours() {
 
 #[test]
 fn runs_of_ours_are_written_for_programs_made_for_fio() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     let suite = "name = \"s\"\n[[workload]]\nname = \"ior-easy-read\"\nread = \"50%\"\n\
                  [stages]\nmeasure = \"2s\"\n";
     fs::write(folder.join("s.toml"), suite).expect("a suite");
-    ok(folder, &["run", "s.toml", "--target", "sim:constant", "--out", "r.plimsoll"]);
-    ok(folder, &["export", "r.plimsoll", "--format", "fio-json", "-o", "r.json"]);
-    ok(folder, &["import", "r.json", "-o", "theirs.plimsoll"]);
-    let own = json(folder, &["show", "r.plimsoll", "--json"]);
-    let theirs = json(folder, &["show", "theirs.plimsoll", "--json"]);
+    ok(folder, "run s.toml --target sim:constant --out r.plimsoll");
+    ok(folder, "export r.plimsoll --format fio-json -o r.json");
+    ok(folder, "import r.json -o theirs.plimsoll");
+    let own = json(folder, "show r.plimsoll --json");
+    let theirs = json(folder, "show theirs.plimsoll --json");
     let of = |row: &Value| {
         let all = row["measures"].as_array()?;
         let is_of = |one: &&Value| one["measured"] == "bytes_per_s" && one["statistic"] == "whole";
@@ -251,11 +243,10 @@ fn runs_of_ours_are_written_for_programs_made_for_fio() {
 
 #[test]
 fn broken_results_are_refused_and_leave_nothing_behind() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     let whole = fio("job", 1000);
     fs::write(folder.join("half.json"), &whole[..whole.len() / 2]).expect("written");
-    let ended = plimsoll(folder, &["import", "half.json", "-o", "r.plimsoll"]);
+    let ended = plimsoll(folder, "import half.json -o r.plimsoll");
     assert_eq!(ended.code, 2, "{ended:#?}");
     assert!(ended.err.contains("half.json") && ended.err.contains("line"), "{}", ended.err);
     assert_eq!(names(folder), ["half.json"]);
@@ -267,8 +258,7 @@ fn broken_results_are_refused_and_leave_nothing_behind() {
 
 #[test]
 fn a_folder_of_machines_and_its_summary_become_one_run() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     let test = folder.join("vdb-4k-1700000000");
     fs::create_dir(&test).expect("a folder");
     for (machine, rate) in [("a", 1000), ("b", 1100)] {
@@ -281,8 +271,8 @@ fn a_folder_of_machines_and_its_summary_become_one_run() {
                    95%tile_R_LAT\t= 1.4990 ms\n95%tile_W_LAT\t= 0.0000 ms\n\
                    =============================\n";
     fs::write(folder.join("vdb-4k-1700000000-res.txt"), summary).expect("written");
-    ok(folder, &["import", "vdb-4k-1700000000", "-o", "r.plimsoll"]);
-    let shown = json(folder, &["show", "r.plimsoll", "--json"]);
+    ok(folder, "import vdb-4k-1700000000 -o r.plimsoll");
+    let shown = json(folder, "show r.plimsoll --json");
     assert_eq!(shown["sources"].as_array().map(Vec::len), Some(3));
     assert_eq!(shown["sources"][0]["form"], "hcibench-summary");
     let kinds: Vec<&Value> =
@@ -290,15 +280,14 @@ fn a_folder_of_machines_and_its_summary_become_one_run() {
     assert!(kinds.contains(&&"quantiles-averaged".into()), "{kinds:?}");
     let empty = folder.join("empty");
     fs::create_dir(&empty).expect("a folder");
-    let ended = plimsoll(folder, &["import", "empty"]);
+    let ended = plimsoll(folder, "import empty");
     assert_eq!(ended.code, 2, "{ended:#?}");
     assert!(ended.err.contains("no file in it holds results"), "{}", ended.err);
 }
 
 #[test]
 fn results_that_are_faster_than_a_described_testbed_are_doubted() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     let run = imported(folder, "a.json", &fio("job", 1000));
     let fast = imported(folder, "b.json", &fio("job", 40_000_000));
     let doubts = |run: &str| {
@@ -332,7 +321,7 @@ fn hostile_run(seed: u64) -> ForeignRun {
     ];
     // Every other run holds what can be read, however strange it is.
     let values: &[f64] =
-        if seed.is_multiple_of(2) { &VALUES[..] } else { &[0.0, 5e-324, 1.0, 1e9, 1e18, 1e24] };
+        if seed.is_multiple_of(2) { &VALUES } else { &[0.0, 5e-324, 1.0, 1e9, 1e18, 1e24] };
     let texts = [
         String::new(),
         "\u{1b}]0;x\u{7}\u{202e}\u{0}".to_owned(),
@@ -406,7 +395,7 @@ fn hostile_row(
     let quantity = Quantity::whole(Measured::Rate);
     let point = |at_ms: u64| Point { at_ms, value: values[at_ms as usize % values.len()] };
     let times: [u64; 7] = [0, 1, 7, 1 << 40, 1 << 50, 1 << 51, 1 << 62];
-    let times: &[u64] = if seed.is_multiple_of(2) { &times[..] } else { &times[..5] };
+    let times: &[u64] = if seed.is_multiple_of(2) { &times } else { &times[..5] };
     let points = (0..at(times.len() + 1)).map(|_| point(times[at(times.len())])).collect();
     row.series = vec![GivenSeries { quantity, points }];
     if at(2) == 0 {
@@ -421,8 +410,7 @@ fn hostile_row(
 /// The writer gives each file its checksums, so that nothing but its values can be wrong.
 #[test]
 fn forged_run_files_are_shown_or_refused_with_the_reason() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     let good = imported(folder, "good.json", &fio("job", 1000));
     let (mut shown, mut refused) = (0, 0);
     for seed in 0..24 {

@@ -1,7 +1,7 @@
 //! Layouts of scenarios on several hosts, of which one is slow: nothing is taken from under a load,
 //! and a scenario ends with its events.
 
-use crate::common::{end, names, plimsoll, run, scratch, start, text, wait_until};
+use crate::common::{Json, end, names, plimsoll, run, scratch, start, wait_until};
 use model::{OccurrenceKind, Record, StageKind};
 use serde_json::Value;
 use std::fs;
@@ -58,22 +58,11 @@ fn measured(record: &Record) -> Vec<u32> {
 
 #[test]
 fn what_a_host_made_stays_until_the_slowest_host_is_through_with_it() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     fs::write(here.join("rotated.toml"), ROTATED).expect("a suite");
     let data = here.join("data");
-    let arguments = [
-        "run",
-        "rotated.toml",
-        "--hosts",
-        "local:2",
-        "-t",
-        text(&data),
-        "--out",
-        "run.plimsoll",
-        "--json",
-        "--quiet",
-    ];
+    let arguments =
+        ("run rotated.toml --hosts local:2 -t", [&data], "--out run.plimsoll --json --quiet");
     let child = start(here, &arguments);
     wait_until("one agent to be stopped", || here.join("stopped").exists());
     // When a host says that its stage is over, it has done all that it does then.
@@ -92,7 +81,7 @@ fn what_a_host_made_stays_until_the_slowest_host_is_through_with_it() {
     run("kill", &["-s", "CONT", agent.trim()]);
     let json = end(child).with_code(0).json();
     assert_eq!(sizes, [4 << 20; 2], "the stopped host still reads it");
-    let results = json["results"].as_array().expect("rows");
+    let results = json["results"].list();
     let counts = |field: &str| results.iter().map(|row| row[field].as_u64()).collect::<Vec<_>>();
     assert_eq!(
         (counts("ios"), counts("errors")),
@@ -126,26 +115,22 @@ scenarios = \"moved\"
 
 fn eventful(folder: &Path, set: &[&str]) -> (Value, Record) {
     fs::write(folder.join("eventful.toml"), EVENTFUL).expect("a suite");
-    let mut arguments =
-        vec!["run", "eventful.toml", "-t", "data", "--out", "run.plimsoll", "--json", "--quiet"];
-    arguments.extend(set.iter().flat_map(|set| ["--set", set]));
-    let json = plimsoll(folder, &arguments).with_code(0).json();
+    let set: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
+    let line = "run eventful.toml -t data --out run.plimsoll --json --quiet";
+    let json = plimsoll(folder, (line, set)).with_code(0).json();
     (json, so_far(folder).expect("a run file"))
 }
 
 /// The doubts of the second scenario, by their words for machines.
 fn doubts(json: &Value) -> Vec<&str> {
-    let rows =
-        json["results"].as_array().expect("rows").iter().filter(|row| row["scenario"] == "rests");
-    rows.flat_map(|row| row["warnings"].as_array().expect("a list"))
-        .filter_map(|doubt| doubt["code"].as_str())
-        .collect()
+    let rows = json["results"].list().iter().filter(|row| row["scenario"] == "rests");
+    rows.flat_map(|row| row["warnings"].list()).filter_map(|doubt| doubt["code"].as_str()).collect()
 }
 
 #[test]
 fn a_scenario_is_over_when_the_command_of_its_event_is() {
     let folder = scratch();
-    let (json, record) = eventful(folder.path(), &["event.move.command=sleep 2"]);
+    let (json, record) = eventful(&folder, &["event.move.command=sleep 2"]);
     let ended = record
         .occurrences
         .iter()
@@ -162,8 +147,8 @@ fn a_scenario_is_over_when_the_command_of_its_event_is() {
 fn what_is_measured_while_a_command_of_another_scenario_still_runs_says_so() {
     let folder = scratch();
     let command = "event.move.command=until [ -e over ] || [ ! -e \"$PWD\" ]; do sleep 0.05; done";
-    let (json, record) = eventful(folder.path(), &[command, "event.move.wait=0s"]);
-    fs::write(folder.path().join("over"), "").expect("the command ends");
+    let (json, record) = eventful(&folder, &[command, "event.move.wait=0s"]);
+    fs::write(folder.join("over"), "").expect("the command ends");
     assert!(doubts(&json).contains(&"event-running"), "{json}");
     let still = record.occurrences.iter().filter(|one| one.kind == OccurrenceKind::StillRunning);
     assert_eq!(

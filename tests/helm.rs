@@ -74,7 +74,7 @@ fn the_chart_has_the_version_of_the_program_and_asks_for_options_that_it_has() {
     assert!(CHART.contains(&format!("\nversion: {version}\n")), "{CHART}");
     assert!(CHART.contains(&format!("\nappVersion: \"{version}\"\n")), "{CHART}");
     let folder = scratch();
-    let help = plimsoll(folder.path(), &["canary", "--help"]).with_code(0).out;
+    let help = plimsoll(&folder, "canary --help").with_code(0).out;
     let [_, canary, ..] = TEMPLATES;
     let asked: BTreeSet<&str> = canary
         .match_indices("--")

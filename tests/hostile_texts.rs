@@ -1,7 +1,7 @@
 //! Texts that come from anybody (names in a run file, what a host writes to its standard error,
 //! what it says that it is) steer no terminal and open no formula, wherever they are shown.
 
-use crate::common::{Ended, plimsoll, run, scratch, text};
+use crate::common::{Ended, Words, plimsoll, run, scratch, text};
 use model::note::Fact;
 use model::printable::acts;
 use model::{Event, Note, Occurrence, OccurrenceKind, Record, resume};
@@ -18,10 +18,11 @@ fn assert_harmless(what: &str, text: &str) {
     assert_eq!(found, None, "{what}: {text:?}");
 }
 
-fn assert_shown(folder: &Path, args: &[&str]) -> Ended {
-    let ended = plimsoll(folder, args);
-    assert_harmless(&format!("{args:?}"), &ended.out);
-    assert_harmless(&format!("{args:?}"), &ended.err);
+fn assert_shown(folder: &Path, args: impl Words) -> Ended {
+    let ended = plimsoll(folder, &args);
+    for told in [&ended.out, &ended.err] {
+        assert_harmless(&format!("{:?}", args.words()), told);
+    }
     ended
 }
 
@@ -86,21 +87,9 @@ fn write(path: &Path, record: &Record, without: &[u32]) {
 
 #[test]
 fn a_run_file_chooses_no_other_machine() {
-    let folder = scratch();
-    let here = folder.path();
-    let run_line = [
-        "run",
-        "--rw",
-        "randread",
-        "--size",
-        "1M",
-        "--runtime",
-        "1",
-        "data",
-        "--out",
-        "whole.plimsoll",
-    ];
-    plimsoll(here, &[&run_line[..], &["--quiet"]].concat()).with_code(0);
+    let here = &scratch();
+    let run_line = "run --rw randread --size 1M --runtime 1 data --out whole.plimsoll";
+    plimsoll(here, (&run_line, "--quiet")).with_code(0);
     let mut record: Record = store::read(&here.join("whole.plimsoll")).expect("a run file");
     let last = record.stages.last().expect("measured").stage;
     let host = record.plan.hosts[0].hostname.clone();
@@ -140,34 +129,33 @@ fn a_run_file_chooses_no_other_machine() {
 
 #[test]
 fn a_run_file_steers_nothing_that_shows_it() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     hostile_run(here, 1, "a.plimsoll");
     hostile_run(here, 2, "b.plimsoll");
-    let shown = assert_shown(here, &["show", "a.plimsoll"]).with_code(0);
+    let shown = assert_shown(here, "show a.plimsoll").with_code(0);
     let rows =
         shown.out.lines().filter(|line| line.contains("evil") && line.contains("read")).count();
     assert!(
         rows >= 1 && !shown.out.lines().any(|line| line.starts_with("line")),
         "names stay in their row: {shown:#?}"
     );
-    assert_shown(here, &["show", "a.plimsoll", "--by", "host"]).with_code(0);
-    let json = assert_shown(here, &["show", "a.plimsoll", "--json"]).with_code(0).json();
+    assert_shown(here, "show a.plimsoll --by host").with_code(0);
+    let json = assert_shown(here, "show a.plimsoll --json").with_code(0).json();
     assert_eq!(json["results"][0]["workload"], HOSTILE, "JSON keeps what it says");
-    assert_shown(here, &["compare", "a.plimsoll", "b.plimsoll"]);
-    assert_shown(here, &["compare", "a.plimsoll", "b.plimsoll", "--json"]);
-    assert_shown(here, &["trend", "a.plimsoll", "b.plimsoll"]);
-    assert_shown(here, &["resume", "a.plimsoll"]);
-    assert_shown(here, &["watch", "a.plimsoll", "--json"]);
-    assert_shown(here, &["watch", "a.plimsoll"]);
+    assert_shown(here, "compare a.plimsoll b.plimsoll");
+    assert_shown(here, "compare a.plimsoll b.plimsoll --json");
+    assert_shown(here, "trend a.plimsoll b.plimsoll");
+    assert_shown(here, "resume a.plimsoll");
+    assert_shown(here, "watch a.plimsoll --json");
+    assert_shown(here, "watch a.plimsoll");
     for table in ["results", "quantiles", "series", "counters", "events"] {
         let csv =
             assert_shown(here, &["export", "a.plimsoll", "--table", table, "-o", "-"]).with_code(0);
         assert!(!csv.out.contains(",=cmd") && !csv.out.contains(",\"=cmd"), "{csv:#?}");
     }
-    assert_shown(here, &["export", "a.plimsoll", "--format", "json", "-o", "-"]).with_code(0);
-    assert_shown(here, &["report", "a.plimsoll", "b.plimsoll", "--out", "page.html"]).with_code(0);
-    assert_shown(here, &["report", "a.plimsoll", "--out", "page.md"]).with_code(0);
+    assert_shown(here, "export a.plimsoll --format json -o -").with_code(0);
+    assert_shown(here, "report a.plimsoll b.plimsoll --out page.html").with_code(0);
+    assert_shown(here, "report a.plimsoll --out page.md").with_code(0);
     for file in ["page.html", "page.md"] {
         assert_harmless(file, &fs::read_to_string(here.join(file)).expect("written"));
     }
@@ -175,8 +163,7 @@ fn a_run_file_steers_nothing_that_shows_it() {
 
 #[test]
 fn a_host_steers_no_terminal_with_what_it_writes_or_says_that_it_is() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     for (name, script) in [
         ("refuses", "printf 'no\\033[2J\\007\\302\\233x \\342\\200\\256route\\n' >&2; exit 255"),
         ("lies", "printf 'plimsoll-missing Li\\033[2Jnux \\342\\200\\256x\\n'; exit 0"),

@@ -1,7 +1,7 @@
 //! The whole program against targets whose answer theory knows: suite, plan, engine, run file,
 //! results.
 
-use crate::common::{plimsoll, scratch};
+use crate::common::{Json, plimsoll, run_suite, scratch};
 use serde_json::Value;
 
 /// The first result of a workload on a simulated device, in virtual time.
@@ -16,18 +16,12 @@ fn ended_with(code: i32, device: &str, workload: &str, seconds: u32) -> Value {
         "name = \"known\"\n[layout]\nsize = \"1GiB\"\n[stages]\nprepare = false\nprecondition = \
          \"10s\"\nmeasure = \"{seconds}s\"\n[[workload]]\nname = \"w\"\nworkers = 4\n{workload}\n"
     );
-    std::fs::write(folder.path().join("known.toml"), suite).expect("a suite");
-    let target = format!("sim:{device}");
-    let args = ["run", "known.toml", "--target", &target, "--json", "--quiet"];
-    plimsoll(folder.path(), &args).with_code(code).json()["results"][0].clone()
-}
-
-fn number(row: &Value, key: &str) -> f64 {
-    row[key].as_f64().unwrap_or_else(|| panic!("{key} in {row}"))
+    let json = run_suite(&folder, &suite, ["--target", &format!("sim:{device}")]).with_code(code);
+    json.json()["results"][0].clone()
 }
 
 fn mean_s(row: &Value) -> f64 {
-    number(&row["latency_ns"], "mean") / 1e9
+    row["latency_ns"]["mean"].number() / 1e9
 }
 
 fn assert_near(measured: f64, theory: f64, share: f64, what: &str) {
@@ -80,9 +74,9 @@ fn a_saturated_device_carries_its_servers_over_their_service() {
         ("md1,servers=64,iops=50000", 50_000.0),
     ] {
         let row = measured(device, "depth = 32", 20);
-        assert_near(number(&row, "iops"), per_s, 0.005, device);
+        assert_near(row["iops"].number(), per_s, 0.005, device);
         // Little's law: what is outstanding is the rate times the time.
-        assert_near(number(&row, "iops") * mean_s(&row), 128.0, 0.005, device);
+        assert_near(row["iops"].number() * mean_s(&row), 128.0, 0.005, device);
     }
 }
 
@@ -100,18 +94,9 @@ fn quantiles_are_those_of_the_distribution_to_the_last_nines() {
         ("p99_99", 0.9999),
     ] {
         let theory_ns = -(1.0f64 - share).ln() * 100e3;
-        assert_near(number(latency, key), theory_ns, 0.01, key);
+        assert_near(latency[key].number(), theory_ns, 0.01, key);
     }
-    assert!(number(&row, "ios") > 8e6, "enough of them for four nines");
-}
-
-fn codes(row: &Value) -> Vec<&str> {
-    row["warnings"]
-        .as_array()
-        .expect("warnings")
-        .iter()
-        .filter_map(|warning| warning["code"].as_str())
-        .collect()
+    assert!(row["ios"].number() > 8e6, "enough of them for four nines");
 }
 
 /// A device that stands still for 2 s of 60: at 10,000 requests a second, 20,000 are due meanwhile,
@@ -123,20 +108,20 @@ fn a_stall_shows_in_an_open_loop_and_a_closed_one_is_warned_of() {
     let open = measured(device, "rate = 10000\ndepth = 4096", 60);
     // The depth of all workers together is less than what is due: the rest waits in the generator,
     // and its wait counts the same.
-    assert_near(number(&open["latency_ns"], "p99_9"), 1.94e9, 0.01, "p99.9 of the open loop");
-    assert_near(number(&open["latency_ns"], "max"), 2e9, 0.01, "maximum of the open loop");
-    assert!(!codes(&open).contains(&"stalled"), "an open loop hides nothing: {:?}", codes(&open));
+    assert_near(open["latency_ns"]["p99_9"].number(), 1.94e9, 0.01, "p99.9 of the open loop");
+    assert_near(open["latency_ns"]["max"].number(), 2e9, 0.01, "maximum of the open loop");
+    assert!(!open.codes().contains(&"stalled"), "an open loop hides nothing: {:?}", open.codes());
 
     let closed = measured(device, "depth = 1", 60);
-    assert!(number(&closed["latency_ns"], "p99_9") < 200e3, "four requests of two million saw it");
-    assert!(codes(&closed).contains(&"stalled"), "{:?}", codes(&closed));
+    assert!(closed["latency_ns"]["p99_9"].number() < 200e3, "four requests of two million saw it");
+    assert!(closed.codes().contains(&"stalled"), "{:?}", closed.codes());
 }
 
 #[test]
 fn a_stall_that_outlasts_the_load_takes_its_time_from_the_figures() {
     // Of the 20 s of the load, which begins after 10 s, the device works for 15.
     let row = measured("md1,stall=25s+100s", "depth = 32", 20);
-    assert_near(number(&row, "iops"), 7_500.0, 0.005, "md1 for three quarters of the time");
+    assert_near(row["iops"].number(), 7_500.0, 0.005, "md1 for three quarters of the time");
 }
 
 #[test]
@@ -150,11 +135,11 @@ fn errors_of_the_device_are_counted_by_kind() {
     let folder = scratch();
     let line = "run --rw randread --iodepth 8 --size 64M --runtime 10 --json --quiet \
                 sim:ssd,error=read:EIO:1000ppm";
-    let json = plimsoll(folder.path(), &line.split(' ').collect::<Vec<_>>()).with_code(1).json();
+    let json = plimsoll(&folder, &line.split(' ').collect::<Vec<_>>()).with_code(1).json();
     let row = &json["results"][0];
-    let share = number(row, "errors") / (number(row, "errors") + number(row, "ios"));
+    let share = row["errors"].number() / (row["errors"].number() + row["ios"].number());
     assert_near(share, 0.001, 0.05, "the share of errors");
-    assert!(codes(row).contains(&"errors") && codes(row).contains(&"simulated"));
+    assert!(row.codes().contains(&"errors") && row.codes().contains(&"simulated"));
 }
 
 #[test]
@@ -162,37 +147,27 @@ fn the_time_of_the_wall_gives_the_same_answer_but_for_what_the_engine_adds() {
     let folder = scratch();
     let line = "run --rw randread --iodepth 4 --size 64M --runtime 1 --json --quiet --set \
                 time=\"real\" sim:constant,service=2ms,servers=4";
-    let json = plimsoll(folder.path(), &line.split(' ').collect::<Vec<_>>()).with_code(0).json();
+    let json = plimsoll(&folder, &line.split(' ').collect::<Vec<_>>()).with_code(0).json();
     let latency = &json["results"][0]["latency_ns"];
-    assert!(number(latency, "p50") >= 2e6, "never faster than the device: {latency}");
-}
-
-/// What a row is doubted for.
-fn doubts(row: &Value) -> Vec<&str> {
-    row["warnings"]
-        .as_array()
-        .expect("warnings")
-        .iter()
-        .filter_map(|warning| warning["code"].as_str())
-        .collect()
+    assert!(latency["p50"].number() >= 2e6, "never faster than the device: {latency}");
 }
 
 #[test]
 fn a_rate_of_writes_with_an_fsync_behind_each_is_kept() {
     let row = measured("constant,service=10us", "read = 0\nrate = 1000\nfsync_every = 1", 10);
     assert_eq!((&row["op"], &row["ios"]), (&Value::from("write"), &Value::from(10_000)));
-    assert!(!doubts(&row).contains(&"rate-missed"), "{row}");
+    assert!(!row.codes().contains(&"rate-missed"), "{row}");
 }
 
 #[test]
 fn a_target_that_keeps_its_rate_is_not_said_to_have_missed_it() {
     let missed = |device: &str, workload: &str| {
-        doubts(&measured(device, workload, 10)).contains(&"rate-missed")
+        measured(device, workload, 10).codes().contains(&"rate-missed")
     };
     // Every request takes 150 ms, and there is a server for each.
     assert!(!missed("constant,service=150ms,servers=1000", "rate = 1000\ndepth = 1024"));
     assert!(missed("constant,service=150ms,servers=100", "rate = 1000\ndepth = 1024"));
     // What failed came back, too; the run says so by its exit code.
     let failing = ended_with(1, "constant,service=10us,error=read:EIO:3%", "rate = 1000", 10);
-    assert!(doubts(&failing).contains(&"errors") && !doubts(&failing).contains(&"rate-missed"));
+    assert!(failing.codes().contains(&"errors") && !failing.codes().contains(&"rate-missed"));
 }

@@ -3,6 +3,7 @@
 
 mod api;
 
+use crate::common::Json;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fs;
@@ -156,7 +157,7 @@ impl Schema {
             }
         }
         for name in definition["required"].as_array().into_iter().flatten() {
-            let name = name.as_str().expect("a name");
+            let name = name.text();
             if !fields.contains_key(name) {
                 refused.push(format!("{place}.{name}: required"));
             }
@@ -233,13 +234,13 @@ fn a_pod_has_no_rights_and_its_containers_find_what_they_mount() {
             assert_eq!(documents[0]["spec"]["selector"]["matchLabels"], *labels, "{name}");
             let default = "kubectl.kubernetes.io/default-container";
             assert_eq!(pod["metadata"]["annotations"][default], "agent", "{name}");
-            let volumes = spec["volumes"].as_array().expect("a list").iter();
+            let volumes = spec["volumes"].list().iter();
             let volumes: BTreeSet<&str> = volumes
                 .map(|volume| volume["name"].as_str())
                 .chain(claims.iter().map(|claim| claim["metadata"]["name"].as_str()))
                 .map(|name| name.expect("a name"))
                 .collect();
-            let containers = spec["containers"].as_array().expect("a list").iter();
+            let containers = spec["containers"].list().iter();
             for container in
                 containers.chain(spec["initContainers"].as_array().into_iter().flatten())
             {
@@ -249,7 +250,7 @@ fn a_pod_has_no_rights_and_its_containers_find_what_they_mount() {
                 assert!(container["resources"]["limits"].is_null(), "{name}: no limit of CPU");
                 for kind in ["volumeMounts", "volumeDevices"] {
                     for mount in container[kind].as_array().into_iter().flatten() {
-                        let volume = mount["name"].as_str().expect("a name");
+                        let volume = mount["name"].text();
                         assert!(volumes.contains(volume), "{name}: {volume}");
                     }
                 }
@@ -269,8 +270,7 @@ fn who_may_use_the_pods_may_do_what_plimsoll_asks_for_and_nothing_else() {
     let documents = named("access.yaml");
     let role = documents.iter().find(|document| document["kind"] == "Role").expect("a role");
     let rules: Vec<(String, String)> = role["rules"]
-        .as_array()
-        .expect("rules")
+        .list()
         .iter()
         .map(|rule| (rule["resources"].to_string(), rule["verbs"].to_string()))
         .collect();
@@ -288,14 +288,14 @@ fn the_seccomp_profile_is_that_of_containers_with_io_uring() {
     assert_eq!(profile["defaultAction"], "SCMP_ACT_ERRNO");
     // The form of the runtime, not that of Docker: it knows no conditions.
     let known = ["names", "action", "args", "errnoRet"];
-    let rules = profile["syscalls"].as_array().expect("rules");
+    let rules = profile["syscalls"].list();
     for rule in rules {
         let fields = rule.as_object().expect("an object");
         assert!(fields.keys().all(|name| known.contains(&name.as_str())), "{rule}");
     }
     let is_allowed = |name: &str| {
         rules.iter().any(|rule| {
-            let names = rule["names"].as_array().expect("names");
+            let names = rule["names"].list();
             rule["action"] == "SCMP_ACT_ALLOW"
                 && rule["args"].is_null()
                 && names.iter().any(|own| own == name)

@@ -1,6 +1,8 @@
 //! What the counters of every layer say is what really happened there.
 
-use crate::common::{Counters, Loop, Mounted, has, plimsoll, run, scratch, text};
+use crate::common::{
+    Counters, Json, Loop, Mounted, assert_says, has, plimsoll, recorded, run, scratch, text,
+};
 use model::counters::{Layer, Metric};
 use std::cell::Cell;
 use std::io::{BufRead, BufReader};
@@ -9,27 +11,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[test]
 fn the_run_file_has_every_request_that_the_device_saw() {
-    if !has("the layers of a run on a loop device", &["losetup", "loop"]) {
-        return;
-    }
+    let true = has("the layers of a run on a loop device", "losetup loop") else { return };
     let device = Loop::new(64);
     let folder = scratch();
-    std::fs::write(folder.path().join("layers.toml"), crate::common::random_suite("layers"))
+    std::fs::write(folder.join("layers.toml"), crate::common::random_suite("layers"))
         .expect("a suite");
     let before = device.counters();
-    let args = [
-        "run",
-        "layers.toml",
-        "--quiet",
-        "--out",
-        "run.plimsoll",
-        "--destroy-data",
-        text(&device.device),
-    ];
-    plimsoll(folder.path(), &args).with_code(0);
+    let args = ("run layers.toml --quiet --out run.plimsoll --destroy-data", [&device.device]);
+    plimsoll(&folder, &args).with_code(0);
     let seen = device.counters().since(before);
 
-    let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
+    let record = recorded(&folder);
     let name = device.device.file_name().expect("a name").to_string_lossy().into_owned();
     let samples = || record.counters();
     let sum = |metric| {
@@ -70,19 +62,15 @@ fn the_run_file_has_every_request_that_the_device_saw() {
 #[test]
 fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
     let folder = scratch();
-    let nowhere = plimsoll(folder.path(), &["inventory", "no/such/place"]).with_code(0);
-    assert!(
-        nowhere.out.contains("no/such/place: nothing stands there, nor above it"),
-        "{}",
-        nowhere.out
-    );
-    if !has("the layers below a file system", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+    let nowhere = plimsoll(&folder, "inventory no/such/place").with_code(0).out;
+    assert_says(&nowhere, &["no/such/place: nothing stands there, nor above it"]);
+    let true = has("the layers below a file system", "losetup loop mkfs.ext4 mount") else {
         return;
-    }
+    };
     let mounted = Mounted::new("mkfs.ext4", 64);
     let place = text(mounted.path());
-    let json = plimsoll(folder.path(), &["inventory", "--json", place]).with_code(0).json();
-    let chain = json[0]["targets"][0]["chain"].as_array().expect("a chain");
+    let json = plimsoll(&folder, &["inventory", "--json", place]).with_code(0).json();
+    let chain = json[0]["targets"][0]["chain"].list();
     assert_eq!((&chain[0]["kind"], &chain[0]["name"]), (&"FileSystem".into(), &"ext4".into()));
     assert_eq!(
         (&chain[1]["kind"], &chain[1]["device"]["media"]),
@@ -96,10 +84,10 @@ fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
     assert_eq!(size, Some(64 << 20));
     let inventory = &json[0]["inventory"];
     assert!(inventory["threads"].as_u64() >= Some(1));
-    let mounts = inventory["mounts"].as_array().expect("mounts");
+    let mounts = inventory["mounts"].list();
     assert!(mounts.iter().any(|mount| mount["mount_point"] == place && mount["network"] == false));
 
-    let words = plimsoll(folder.path(), &["inventory", place]).with_code(0).out;
+    let words = plimsoll(&folder, &["inventory", place]).with_code(0).out;
     assert!(words.contains(&format!("target   {place}: a directory")), "{words}");
     assert!(words.contains("loop device loop"), "{words}");
 }
@@ -107,11 +95,11 @@ fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
 #[test]
 fn simulated_time_has_no_counters() {
     let folder = scratch();
-    let args = ["run", "layers.toml", "--quiet", "--out", "run.plimsoll", "--target", "sim:ssd"];
-    std::fs::write(folder.path().join("layers.toml"), crate::common::random_suite("layers"))
+    let args = "run layers.toml --quiet --out run.plimsoll --target sim:ssd";
+    std::fs::write(folder.join("layers.toml"), crate::common::random_suite("layers"))
         .expect("a suite");
-    plimsoll(folder.path(), &args).with_code(0);
-    let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
+    plimsoll(&folder, &args).with_code(0);
+    let record = recorded(&folder);
     assert!(record.stages.iter().any(|stage| !stage.samples().is_empty()));
     assert!(record.stages.iter().all(|stage| stage.counters().is_empty()));
 }
@@ -142,6 +130,13 @@ impl Zram {
         format!("zram{}", self.number)
     }
 
+    fn write(&self, bytes: usize) {
+        let file = std::fs::OpenOptions::new().write(true).open(format!("/dev/{}", self.name()));
+        let mut file = file.expect("a device");
+        std::io::Write::write_all(&mut file, &vec![7; bytes]).expect("room");
+        file.sync_all().expect("a device");
+    }
+
     /// The system may look at a new device for a moment, and then it is busy.
     fn pull_out(&self) -> bool {
         let is_out = std::fs::write("/sys/class/zram-control/hot_remove", &self.number).is_ok();
@@ -167,17 +162,11 @@ impl Drop for Zram {
 
 #[test]
 fn a_device_that_is_pulled_out_is_counted_until_then_and_missed_once() {
-    if !has("counters of a device that is pulled out", &["zram"]) {
-        return;
-    }
+    let true = has("counters of a device that is pulled out", "zram") else { return };
     let zram = Zram::new();
     let name = zram.name();
     let mut counters = probe::Counters::open(&probe::Tree::real());
-    let mut file =
-        std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
-    std::io::Write::write_all(&mut file, &[7; 65_536]).expect("room");
-    file.sync_all().expect("a device");
-    drop(file);
+    zram.write(65_536);
     assert_eq!(counters.read().get(Layer::Block, &name, Metric::WriteBytes), Some(65_536));
     crate::common::wait_until("nobody to look at the device", || zram.pull_out());
     let without = counters.read();
@@ -190,19 +179,12 @@ fn a_device_that_is_pulled_out_is_counted_until_then_and_missed_once() {
 
 #[test]
 fn who_watches_is_told_of_a_device_that_is_pulled_out_and_the_watch_goes_on() {
-    if !has("a watch while a device is pulled out", &["zram"]) {
-        return;
-    }
+    let true = has("a watch while a device is pulled out", "zram") else { return };
     let zram = Zram::new();
     let name = zram.name();
-    let mut file =
-        std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
-    std::io::Write::write_all(&mut file, &[7; 65_536]).expect("room");
-    file.sync_all().expect("a device");
-    drop(file);
+    zram.write(65_536);
     let folder = scratch();
-    let mut child =
-        crate::common::start(folder.path(), &["watch", "--interval", "100ms", "--json"]);
+    let mut child = crate::common::start(&folder, "watch --interval 100ms --json");
     let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
     lines.next().expect("a first line").expect("text");
     crate::common::wait_until("nobody to look at the device", || zram.pull_out());
@@ -216,25 +198,16 @@ fn who_watches_is_told_of_a_device_that_is_pulled_out_and_the_watch_goes_on() {
 
 #[test]
 fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_the_gap() {
-    if !has("a run while a device is pulled out", &["zram", "losetup", "loop"]) {
-        return;
-    }
+    let true = has("a run while a device is pulled out", "zram losetup loop") else { return };
     let zram = Zram::new();
     let name = zram.name();
-    let write = |bytes: usize| {
-        let mut file =
-            std::fs::OpenOptions::new().write(true).open(format!("/dev/{name}")).expect("a device");
-        std::io::Write::write_all(&mut file, &vec![7; bytes]).expect("room");
-        file.sync_all().expect("a device");
-    };
-    write(1 << 20);
+    zram.write(1 << 20);
     let lost = Loop::new(16);
-    let folder = scratch();
-    let here = folder.path();
-    let load = ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "600"];
-    let often = ["--set", "stages.interval=100ms", "data"];
-    let run = ["run", "--quiet", "--out", "run.plimsoll", "--events", "lines"];
-    let mut child = crate::common::start(here, &[&run[..], &load, &often].concat());
+    let here = &scratch();
+    let load = "--rw randread --bs 4k --size 16M --runtime 600";
+    let often = "--set stages.interval=100ms data";
+    let run = "run --quiet --out run.plimsoll --events lines";
+    let mut child = crate::common::start(here, (&run, &load, &often));
     crate::common::wait_for_samples(here, 1);
     // What the events say that was counted of it and told of it.
     let mut told = |what: &str, is_told: &dyn Fn(&str) -> bool| {
@@ -249,7 +222,7 @@ fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_th
     told("an interval with the device", &is_counted);
     let readings = |lines: &str| lines.lines().filter(|line| line.contains("\"counters\"")).count();
     let so_far = || readings(&std::fs::read_to_string(here.join("lines")).unwrap_or_default());
-    write(65_536);
+    zram.write(65_536);
     // How many readings are under way to the file when it is written, nobody knows: what they say
     // of the device is certain.
     let bytes_of = |line: &str| {
@@ -271,7 +244,7 @@ fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_th
     crate::common::signal(&child, "INT");
     crate::common::end(child).with_code(130);
 
-    let record = store::read(&here.join("run.plimsoll")).expect("a run file");
+    let record = recorded(here);
     let samples: Vec<&model::CounterSample> = record.counters().collect();
     let written = samples
         .iter()
@@ -290,19 +263,17 @@ fn a_device_that_is_pulled_out_of_a_run_is_missed_and_nothing_is_counted_over_th
 
 #[test]
 fn a_container_that_hides_parts_of_proc_is_watched_with_what_is_left() {
-    if !has("a partial /proc", &["mount"]) {
-        return;
-    }
+    let true = has("a partial /proc", "mount") else { return };
     let folder = scratch();
     // As container runtimes do it: an empty folder over a folder, nothing over a file.
     let hide = "mount -t tmpfs none /proc/pressure && mount -t tmpfs none /proc/fs && mount \
                 --bind /dev/null /proc/interrupts && exec \"$@\"";
-    let program = crate::common::command(folder.path(), &[]).get_program().to_owned();
+    let program = crate::common::command(&folder, "").get_program().to_owned();
     let output = std::process::Command::new("unshare")
         .args(["--mount", "sh", "-c", hide, "sh"])
         .arg(program)
         .args(["watch", "--interval", "200ms", "--count", "2", "--json"])
-        .current_dir(folder.path())
+        .current_dir(&folder)
         .output()
         .expect("unshare");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -351,9 +322,7 @@ impl Drop for Veth {
 
 #[test]
 fn a_network_interface_is_counted_to_the_byte() {
-    if !has("the counters of a network interface", &["ip", "net"]) {
-        return;
-    }
+    let true = has("the counters of a network interface", "ip net") else { return };
     let veth = Veth::new();
     let mut counters = probe::Counters::open(&probe::Tree::real());
     let socket = UdpSocket::bind("198.18.77.1:0").expect("an address");

@@ -1,36 +1,13 @@
 //! One file for all workers, amounts, and the page cache: a whole run against what the kernel and
 //! the file system say.
 
-use crate::common::{Loop, Mounted, has, plimsoll, scratch, text};
+use crate::common::{Json, Loop, Mounted, Words, has, plimsoll, run_suite, scratch, text};
 use serde_json::Value;
 use std::path::Path;
 
 /// Writes `suite` into `folder` and runs it; the results.
-fn run(folder: &Path, suite: &str, extra: &[&str]) -> Value {
-    std::fs::write(folder.join("layouts.toml"), suite).expect("a suite");
-    let mut args = vec!["run", "layouts.toml", "--json", "--quiet"];
-    args.extend(extra);
-    plimsoll(folder, &args).with_code(0).json()
-}
-
-fn row<'a>(json: &'a Value, workload: &str, op: &str) -> &'a Value {
-    let rows = json["results"].as_array().expect("a list");
-    let found = rows.iter().find(|row| row["workload"] == workload && row["op"] == op);
-    found.unwrap_or_else(|| panic!("no {op} of {workload} in {rows:#?}"))
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is a number"))
-}
-
-fn has_warning(row: &Value, code: &str) -> bool {
-    row["warnings"].as_array().expect("a list").iter().any(|warning| warning["code"] == code)
-}
-
-fn sent(json: &Value, op: &str, field: &str) -> u64 {
-    let totals =
-        json["issued"].as_array().expect("a list").iter().filter(|total| total["op"] == op);
-    totals.map(|total| total[field].as_u64().expect("a number")).sum()
+fn run(folder: &Path, suite: &str, extra: impl Words) -> Value {
+    run_suite(folder, suite, extra).with_code(0).json()
 }
 
 const IN_TURN: &str = "\
@@ -59,18 +36,13 @@ depth = 4
 
 #[test]
 fn every_block_of_a_shared_file_goes_to_the_kernel_once_however_it_is_shared_out() {
-    if !has("kernel truth of a shared file", &["losetup", "loop"]) {
-        return;
-    }
+    let true = has("kernel truth of a shared file", "losetup loop") else { return };
     for sharing in ["sharing=\"segment\"", "sharing=\"interleaved\"", "segments=4"] {
         let device = Loop::new(32);
         let folder = scratch();
         let before = device.counters();
-        let json = run(
-            folder.path(),
-            IN_TURN,
-            &["--destroy-data", text(&device.device), "--set", sharing],
-        );
+        let json =
+            run(&folder, IN_TURN, &["--destroy-data", text(&device.device), "--set", sharing]);
         let seen = device.counters().since(before);
         let sectors = (24 << 20) / 512;
         assert_eq!((seen.read_sectors, seen.write_sectors), (sectors, sectors), "{sharing}");
@@ -82,21 +54,22 @@ fn every_block_of_a_shared_file_goes_to_the_kernel_once_however_it_is_shared_out
         // Flushes that wait for the same one become one.
         assert!((1..=3).contains(&seen.flushes), "{sharing}: {seen:?}");
         assert_eq!(
-            sent(&json, "fsync", "ios"),
+            json.issued("fsync", "ios"),
             3,
             "each worker flushes what it wrote, within its time"
         );
         for (workload, op) in [("write", "write"), ("read", "read")] {
-            let row = row(&json, workload, op);
+            let row = json.row(workload, op);
             assert_eq!(row["bytes"].as_u64(), Some(24 << 20));
             assert_eq!(row["last_done"]["bytes"], row["bytes"]);
-            assert!(number(&row["first_done"]["seconds"]) <= number(&row["last_done"]["seconds"]));
+            assert!(row["first_done"]["seconds"].number() <= row["last_done"]["seconds"].number());
             assert!(
                 row["first_done"]["bytes"].as_u64() >= Some(8 << 20),
                 "the first worker's share, at least"
             );
             assert!(
-                !has_warning(row, "not-prepared") && !has_warning(row, "not-preconditioned"),
+                !row.codes().contains(&"not-prepared")
+                    && !row.codes().contains(&"not-preconditioned"),
                 "{row:#}"
             );
         }
@@ -108,21 +81,15 @@ fn a_stonewall_ends_all_with_the_first_and_both_figures_are_kept() {
     let folder = scratch();
     let stop =
         ["--set", "stonewall=true", "--set", "workload.write.workers=2", "--set", "direct=false"];
-    let json = run(
-        folder.path(),
-        IN_TURN,
-        &[stop.as_slice(), &["--target", "data", "--set", "sharing=\"whole\""]].concat(),
-    );
-    let row = row(&json, "write", "write");
+    let json = run(&folder, IN_TURN, (&stop, "--target data --set sharing=\"whole\""));
+    let row = json.row("write", "write");
     let (first, last) = (&row["first_done"], &row["last_done"]);
-    let bytes = first["bytes"].as_u64().expect("a number");
+    let bytes = first["bytes"].count();
     assert!((24 << 20..=48 << 20).contains(&bytes), "{row:#}");
-    assert!(number(&first["bytes"]) <= number(&last["bytes"]));
+    assert!(first["bytes"].number() <= last["bytes"].number());
     assert_eq!(row["bytes"], first["bytes"], "the figure is that at the wall");
     assert_eq!(row["seconds"], first["seconds"]);
-    let table = plimsoll(folder.path(), &["run", "layouts.toml", "--quiet", "--target", "data"])
-        .with_code(0)
-        .out;
+    let table = plimsoll(&folder, "run suite.toml --quiet --target data").with_code(0).out;
     assert!(table.contains("write, write: the first worker was done after"), "{table}");
 }
 
@@ -147,12 +114,12 @@ fn a_simulation_shows_both_ends_where_arithmetic_has_them() {
         )
     };
     let figures = |json: &Value, workload: &str, end: &str| {
-        let done = &row(json, workload, "read")[end];
-        (number(&done["seconds"]), done["ios"].as_u64().expect("a number"))
+        let done = &json.row(workload, "read")[end];
+        (done["seconds"].number(), done["ios"].count())
     };
     let folder = scratch();
-    let target = ["--target", "sim:md1,servers=2"];
-    let json = run(folder.path(), &suite(false), &target);
+    let target = "--target sim:md1,servers=2";
+    let json = run(&folder, &suite(false), &target);
     assert_eq!(
         (figures(&json, "short", "first_done"), figures(&json, "short", "last_done")),
         ((0.012, 120), (0.028, 120))
@@ -163,7 +130,7 @@ fn a_simulation_shows_both_ends_where_arithmetic_has_them() {
         "what comes back at that very instant may count or not: {at_wall}"
     );
     assert_eq!((seconds, figures(&json, "long", "last_done")), (0.012, (0.028, 280)));
-    let json = run(folder.path(), &suite(true), &target);
+    let json = run(&folder, &suite(true), &target);
     let (first, last) = (figures(&json, "long", "first_done"), figures(&json, "long", "last_done"));
     assert_eq!(first.0, 0.012);
     assert!(
@@ -171,7 +138,7 @@ fn a_simulation_shows_both_ends_where_arithmetic_has_them() {
         "{first:?} {last:?}"
     );
     assert_eq!(
-        row(&json, "long", "read")["ios"].as_u64(),
+        json.row("long", "read")["ios"].as_u64(),
         Some(first.1),
         "the figure is that at the wall"
     );
@@ -179,24 +146,18 @@ fn a_simulation_shows_both_ends_where_arithmetic_has_them() {
 
 #[test]
 fn transfers_that_suit_no_block_go_through_the_page_cache_and_are_refused_past_it() {
-    if !has("odd transfers to ext4", &["losetup", "loop", "mkfs.ext4", "mount"]) {
-        return;
-    }
+    let true = has("odd transfers to ext4", "losetup loop mkfs.ext4 mount") else { return };
     let disk = Mounted::new("mkfs.ext4", 64);
     let folder = scratch();
     let data = disk.path().join("data");
-    std::fs::write(folder.path().join("layouts.toml"), IN_TURN).expect("a suite");
+    std::fs::write(folder.join("suite.toml"), IN_TURN).expect("a suite");
     let odd = ["--set", "block_size=47008", "--target", text(&data), "--json", "--quiet"];
-    let past =
-        plimsoll(folder.path(), &[["run", "layouts.toml"].as_slice(), &odd].concat()).with_code(3);
+    let past = plimsoll(&folder, ("run suite.toml", &odd)).with_code(3);
     assert!(past.err.contains("47008 bytes") && past.err.contains("--buffered"), "{}", past.err);
-    let json =
-        plimsoll(folder.path(), &[["run", "layouts.toml", "--buffered"].as_slice(), &odd].concat())
-            .with_code(0)
-            .json();
+    let json = plimsoll(&folder, ("run suite.toml --buffered", &odd)).with_code(0).json();
     let blocks = (24 << 20) / 47_008;
     for op in ["write", "read"] {
-        assert_eq!(row(&json, op, op)["ios"].as_u64(), Some(blocks), "every whole transfer once");
+        assert_eq!(json.row(op, op)["ios"].as_u64(), Some(blocks), "every whole transfer once");
     }
 }
 
@@ -216,30 +177,21 @@ fn claimed_caches() -> std::fs::File {
 
 #[test]
 fn what_the_page_cache_answers_is_said_and_eviction_leaves_it_nothing() {
-    if !has("the page cache over ext4", &["losetup", "loop", "mkfs.ext4", "mount"]) {
-        return;
-    }
+    let true = has("the page cache over ext4", "losetup loop mkfs.ext4 mount") else { return };
     let _caches = claimed_caches();
     let disk = Mounted::new("mkfs.ext4", 64);
     let folder = scratch();
     let data = disk.path().join("data");
     let buffered = |set: &str| {
-        let json =
-            run(folder.path(), IN_TURN, &["--buffered", "--target", text(&data), "--set", set]);
-        let note = json["notes"]
-            .as_array()
-            .expect("a list")
-            .iter()
-            .any(|note| note["code"] == "page-cache");
-        assert!(note, "what was done about the cache is said: {json:#}");
-        has_warning(row(&json, "read", "read"), "read-from-memory")
+        let json = run(&folder, IN_TURN, &["--buffered", "--target", text(&data), "--set", set]);
+        assert!(json.note("page-cache").is_some(), "what was done about the cache is said: {json}");
+        json.row("read", "read").codes().contains(&"read-from-memory")
     };
     assert!(buffered("evict=false"), "the file was just written, and nobody evicted it");
     assert!(!buffered("evict=true"));
     assert!(!buffered("drop_caches=true"));
-    let direct = run(folder.path(), IN_TURN, &["--target", text(&data)]);
-    let codes: Vec<&Value> =
-        direct["notes"].as_array().expect("a list").iter().map(|note| &note["code"]).collect();
+    let direct = run(&folder, IN_TURN, &["--target", text(&data)]);
+    let codes: Vec<&Value> = direct["notes"].list().iter().map(|note| &note["code"]).collect();
     assert!(!codes.iter().any(|code| *code == "page-cache" || *code == "device-read"), "{codes:?}");
 }
 
@@ -251,23 +203,12 @@ fn the_suites_of_the_file_system_tools_run_on_a_small_machine() {
         ("ior-n-to-1", [("write", "write"), ("read", "read")]),
         ("iozone-random", [("random-write", "write"), ("random-read", "read")]),
     ] {
-        let small = [
-            "--scale",
-            "1/65536",
-            "--set",
-            "sweep.workers=[1, 2]",
-            "--json",
-            "--quiet",
-            "--target",
-            "data",
-        ];
-        let files: &[&str] = if suite == "ior-n-to-1" { &[] } else { &["--set", "files=2"] };
-        let json = plimsoll(folder.path(), &[["run", suite].as_slice(), &small, files].concat())
-            .with_code(0)
-            .json();
+        let small = "--scale 1/65536 --set sweep.workers=[1,2] --json --quiet --target data";
+        let files = if suite == "ior-n-to-1" { "" } else { "--set files=2" };
+        let json = plimsoll(&folder, (["run", suite], &small, files)).with_code(0).json();
         assert_eq!(json["state"], "complete", "{suite}");
         for (workload, op) in workloads {
-            let rows = json["results"].as_array().expect("a list");
+            let rows = json["results"].list();
             let rows: Vec<&Value> =
                 rows.iter().filter(|row| row["workload"] == workload && row["op"] == op).collect();
             assert_eq!(rows.len(), 2, "{suite}: one and two workers");
@@ -276,7 +217,7 @@ fn the_suites_of_the_file_system_tools_run_on_a_small_machine() {
                 "{suite}: the amount is the same for any number of workers"
             );
             assert!(
-                rows.iter().all(|row| !has_warning(row, "not-prepared") && row["errors"] == 0),
+                rows.iter().all(|row| !row.codes().contains(&"not-prepared") && row["errors"] == 0),
                 "{suite}: {rows:#?}"
             );
         }

@@ -1,6 +1,9 @@
 //! Operations on whole files, from a suite to what the file system has.
 
-use crate::common::{Mounted, has, names, plimsoll, said, scratch, start, text, wait_until};
+use crate::common::{
+    Json, Mounted, Words, assert_says, has, kill, names, plimsoll, recorded, run_suite, said,
+    scratch, start, text, wait_until,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -16,12 +19,8 @@ fn suite(operations: &str, files: u64) -> String {
 }
 
 /// Runs a suite in `folder` on its subfolder `data`.
-fn run(folder: &Path, suite: &str, extra: &[&str]) -> crate::common::Ended {
-    fs::write(folder.join("files.toml"), suite).expect("a suite");
-    let mut args =
-        vec!["run", "files.toml", "--target", "data", "--json", "--quiet", "--out", "run.plimsoll"];
-    args.extend(extra);
-    plimsoll(folder, &args)
+fn run(folder: &Path, suite: &str, extra: impl Words) -> crate::common::Ended {
+    run_suite(folder, suite, ("--target data --out run.plimsoll", extra))
 }
 
 /// Regular files anywhere below `folder`, and bytes in them, our own marker left out.
@@ -40,34 +39,31 @@ fn files_below(folder: &Path) -> (u64, u64) {
 }
 
 fn figure(json: &Value, op: &str, field: &str) -> u64 {
-    let rows = json["results"].as_array().expect("a list");
+    let rows = json["results"].list();
     let row =
         rows.iter().find(|row| row["op"] == op).unwrap_or_else(|| panic!("no {op} in {json}"));
-    row[field].as_u64().expect("a number")
+    row[field].count()
 }
 
 #[test]
 fn what_was_created_is_there_and_what_was_removed_is_not() {
-    let folder = scratch();
-    let here = folder.path();
-    let json = run(here, &suite("\"create\", \"stat\", \"read\"", 600), &["--keep-data"])
-        .with_code(0)
-        .json();
+    let here = &scratch();
+    let json =
+        run(here, &suite("\"create\", \"stat\", \"read\"", 600), "--keep-data").with_code(0).json();
     for op in ["create", "stat", "read-file"] {
         assert_eq!((figure(&json, op, "ios"), figure(&json, op, "errors")), (600, 0), "{op}");
     }
     assert_eq!(files_below(&here.join("data")), (600, 600 * 4096), "as many as were created");
     assert_eq!((figure(&json, "create", "bytes"), figure(&json, "stat", "bytes")), (600 * 4096, 0));
     fs::remove_file(here.join("run.plimsoll")).expect("a run file");
-    let json =
-        run(here, &suite("\"create\", \"remove\"", 300), &["--keep-data"]).with_code(0).json();
+    let json = run(here, &suite("\"create\", \"remove\"", 300), "--keep-data").with_code(0).json();
     assert_eq!(figure(&json, "remove", "ios"), 300);
     assert_eq!(
         files_below(&here.join("data")),
         (0, 0),
         "none of this run, and none of the one before"
     );
-    plimsoll(here, &["clean", "data"]).with_code(0);
+    plimsoll(here, "clean data").with_code(0);
     assert!(!here.join("data").exists());
 }
 
@@ -76,14 +72,14 @@ fn a_run_of_all_operations_leaves_nothing_but_its_record() {
     let folder = scratch();
     let all = "\"create\", \"stat\", \"open\", \"read\", \"write\", \"readdir\", \"setattr\", \
                \"rename\", \"link\", \"symlink\", \"mkdir\", \"rmdir\", \"unlink\"";
-    let json = run(folder.path(), &suite(all, 600), &[]).with_code(0).json();
-    let rows = json["results"].as_array().expect("a list");
+    let json = run(&folder, &suite(all, 600), "").with_code(0).json();
+    let rows = json["results"].list();
     assert_eq!(rows.len(), 13);
     assert!(
         rows.iter().all(|row| row["errors"] == 0 && row["iops"].as_f64() > Some(0.0)),
         "{json}"
     );
-    assert_eq!(names(folder.path()), ["files.toml", "run.html", "run.plimsoll"]);
+    assert_eq!(names(&folder), ["suite.toml", "run.html", "run.plimsoll"]);
     for row in rows {
         let (first, last) = (&row["first_done"], &row["last_done"]);
         assert_eq!(last["ios"], row["ios"], "{row}");
@@ -97,18 +93,17 @@ fn a_run_of_all_operations_leaves_nothing_but_its_record() {
             "{row}"
         );
     }
-    let shown = plimsoll(folder.path(), &["show", "run.plimsoll"]).with_code(0).out;
+    let shown = plimsoll(&folder, "show run.plimsoll").with_code(0).out;
     assert!(shown.contains("op/s") && !shown.contains("IOPS"), "{shown}");
-    let page = fs::read_to_string(folder.path().join("run.html")).expect("a page");
+    let page = fs::read_to_string(folder.join("run.html")).expect("a page");
     assert!(page.contains("operation=readdir") && page.contains("Operations per second over time"));
 }
 
 #[test]
 fn a_population_ends_with_the_files_that_were_born_and_did_not_die() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     let mix = "\"create:3, write:1, read:4, stat:2, rename:2, fsync:1, readdir:1, remove:3\"";
-    let sets = ["--set", "measure=300ms", "--keep-data", "--set", "workload.w.fill=50%"];
+    let sets = "--set measure=300ms --keep-data --set workload.w.fill=50%";
     let text = suite(mix, 600).replace("file_order = \"random\"\n", "");
     let json = run(here, &text, &sets).with_code(0).json();
     let ios = |op: &str| figure(&json, op, "ios");
@@ -121,7 +116,7 @@ fn a_population_ends_with_the_files_that_were_born_and_did_not_die() {
     let left = 300 + ios("create") - ios("remove");
     assert!(files.abs_diff(left) <= 3, "half of 600 names, and who came later: {files}, {left}");
     assert_eq!(bytes, files * 4096);
-    plimsoll(here, &["clean", "data"]).with_code(0);
+    plimsoll(here, "clean data").with_code(0);
     assert!(!here.join("data").exists(), "nothing of it stays");
 }
 
@@ -130,11 +125,10 @@ fn a_population_on_a_simulated_cluster_keeps_its_rate() {
     let folder = scratch();
     let text = suite("\"create:1, append:1, read:2, remove:1\"", 600)
         .replace("file_order = \"random\"\n", "rate = 500\n");
-    fs::write(folder.path().join("files.toml"), text).expect("a suite");
+    fs::write(folder.join("suite.toml"), text).expect("a suite");
     let target = "sim:cluster=vsan-four-corners";
-    let args =
-        ["run", "files.toml", "--json", "--quiet", "--target", target, "--set", "measure=2s"];
-    let json = plimsoll(folder.path(), &args).with_code(0).json();
+    let args = ("run suite.toml --json --quiet --target", [target], "--set measure=2s");
+    let json = plimsoll(&folder, &args).with_code(0).json();
     let ops = ["create", "append", "read-file", "remove"];
     let done: u64 = ops.iter().map(|op| figure(&json, op, "ios")).sum();
     assert!((995..=1000).contains(&done), "500 a second for 2 s: {done}");
@@ -145,9 +139,9 @@ fn a_population_on_a_simulated_cluster_keeps_its_rate() {
 fn a_mix_has_a_row_for_each_of_its_operations_and_one_of_all() {
     let folder = scratch();
     let operations = "\"create\", \"stat:70, open:20, readdir:10\", \"remove\"";
-    let measure = ["--set", "measure=300ms"];
-    let json = run(folder.path(), &suite(operations, 600), &measure).with_code(0).json();
-    let rows = json["results"].as_array().expect("a list");
+    let measure = "--set measure=300ms";
+    let json = run(&folder, &suite(operations, 600), &measure).with_code(0).json();
+    let rows = json["results"].list();
     let mixed: Vec<&Value> = rows
         .iter()
         .filter(|row| row["sweep"]["operation"] == "stat:70, open:20, readdir:10")
@@ -168,14 +162,13 @@ fn a_mix_has_a_row_for_each_of_its_operations_and_one_of_all() {
         "a time ended it: {json}"
     );
     assert_eq!(figure(&json, "remove", "ios"), 600);
-    assert_eq!(names(folder.path()), ["files.toml", "run.html", "run.plimsoll"]);
+    assert_eq!(names(&folder), ["suite.toml", "run.html", "run.plimsoll"]);
 }
 
 #[test]
 fn hosts_go_to_what_other_hosts_made_and_every_file_has_its_turn_once() {
     for unique in ["true", "false"] {
-        let folder = scratch();
-        let here = folder.path();
+        let here = &scratch();
         let of_others =
             ["--hosts", "local:3", "--set", "other=host", "--set", "tree.unique", "--keep-data"];
         let set = format!("tree.unique={unique}");
@@ -202,7 +195,7 @@ fn hosts_go_to_what_other_hosts_made_and_every_file_has_its_turn_once() {
                 "{name}: renamed back by the others"
             );
         }
-        let record = store::read(&here.join("run.plimsoll")).expect("a run file");
+        let record = recorded(here);
         for (number, host) in record.plan.hosts.iter().enumerate() {
             let maker = &record.plan.hosts[(number + 1) % 3];
             let trees = |stage: usize| -> Vec<&str> {
@@ -259,10 +252,9 @@ fn files_differ_in_size_by_their_weights_and_each_run_gives_a_name_the_same_one(
     let suite = suite("\"create\", \"write\", \"read\"", 900).replace("size = \"4KiB\"", &set);
     let run_once = || {
         let folder = scratch();
-        let json =
-            run(folder.path(), &suite, &["--keep-data", "--set", "other=true"]).with_code(0).json();
+        let json = run(&folder, &suite, "--keep-data --set other=true").with_code(0).json();
         let mut found = std::collections::BTreeMap::new();
-        let data = folder.path().join("data");
+        let data = folder.join("data");
         sizes_below(&data, &data, &mut found);
         let bytes: u64 = found.values().sum();
         for op in ["create", "write-file", "read-file"] {
@@ -279,27 +271,23 @@ fn files_differ_in_size_by_their_weights_and_each_run_gives_a_name_the_same_one(
     }
     assert_eq!(run_once(), found, "sizes follow from the names");
     let folder = scratch();
-    fs::write(folder.path().join("files.toml"), &suite).expect("a suite");
-    let plan =
-        plimsoll(folder.path(), &["plan", "files.toml", "--target", "data"]).with_code(0).out;
+    fs::write(folder.join("suite.toml"), &suite).expect("a suite");
+    let plan = plimsoll(&folder, "plan suite.toml --target data").with_code(0).out;
     assert!(plan.contains("on average 8.26 KiB, about 7.26 MiB in all"), "{plan}");
 }
 
 #[test]
 fn the_files_of_a_killed_run_are_removed_by_clean_and_no_others() {
-    let folder = scratch();
-    let here = folder.path();
-    fs::write(here.join("files.toml"), suite("\"create\", \"remove\"", 1_000_000))
+    let here = &scratch();
+    fs::write(here.join("suite.toml"), suite("\"create\", \"remove\"", 1_000_000))
         .expect("a suite");
-    let mut child =
-        start(here, &["run", "files.toml", "--target", "data", "--quiet", "--set", "tree.depth=0"]);
+    let child = start(here, "run suite.toml --target data --quiet --set tree.depth=0");
     let tree = here.join("data/tree-00000");
     wait_until("files", || files_below(&tree).0 > 20);
-    child.kill().expect("a process to kill");
-    child.wait().expect("dead");
+    kill(child);
     assert!(files_below(&here.join("data")).0 > 20, "nobody was there to remove them");
     fs::write(tree.join("precious"), "theirs").expect("a file");
-    let cleaned = plimsoll(here, &["clean", "data"]).with_code(0);
+    let cleaned = plimsoll(here, "clean data").with_code(0);
     assert!(
         cleaned.out.contains("tree-00000 stays, because something in it is not ours"),
         "{}",
@@ -308,26 +296,24 @@ fn the_files_of_a_killed_run_are_removed_by_clean_and_no_others() {
     assert_eq!(fs::read_to_string(tree.join("precious")).expect("still there"), "theirs");
     assert_eq!(files_below(&here.join("data")), (1, 6));
     fs::remove_file(tree.join("precious")).expect("moved away");
-    plimsoll(here, &["clean", "data"]).with_code(0);
+    plimsoll(here, "clean data").with_code(0);
     assert!(!here.join("data").exists(), "nothing of ours is left behind");
 }
 
 #[test]
 fn a_resumed_run_begins_its_round_of_operations_with_the_making() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     let operations = "\"create\", \"stat\", \"setattr\", \"write\", \"stat\", \"read\", \"remove\"";
-    fs::write(here.join("files.toml"), suite(operations, 20_000)).expect("a suite");
-    let args = ["run", "files.toml", "--target", "data", "--out", "run.plimsoll"];
+    fs::write(here.join("suite.toml"), suite(operations, 20_000)).expect("a suite");
+    let args = "run suite.toml --target data --out run.plimsoll";
     let mut child = start(here, &args);
     // A look at the run file takes longer than some operations on a busy machine.
     said(&mut child, "[1/7]");
-    child.kill().expect("a process to kill");
-    child.wait().expect("dead");
-    let cut = store::read(&here.join("run.plimsoll")).expect("a run file");
+    kill(child);
+    let cut = recorded(here);
     assert!(cut.stages.len() < 7, "it was cut short");
-    let json = plimsoll(here, &["resume", "run.plimsoll", "--json", "--quiet"]).with_code(0).json();
-    let rows = json["results"].as_array().expect("a list");
+    let json = plimsoll(here, "resume run.plimsoll --json --quiet").with_code(0).json();
+    let rows = json["results"].list();
     assert_eq!(rows.len(), 7);
     assert!(rows.iter().all(|row| row["errors"] == 0 && row["ios"] == 20_000), "{json}");
     assert!(!here.join("data").exists(), "nothing is left");
@@ -335,21 +321,15 @@ fn a_resumed_run_begins_its_round_of_operations_with_the_making() {
 
 #[test]
 fn a_tree_beyond_the_inodes_of_a_file_system_is_refused_before_it_starts() {
-    if !has("inodes of a small file system", &["losetup", "loop", "mkfs.ext4", "mount"]) {
-        return;
-    }
+    let true = has("inodes of a small file system", "losetup loop mkfs.ext4 mount") else { return };
     let mounted = Mounted::new("mkfs.ext4", 16);
     let folder = scratch();
-    fs::write(folder.path().join("files.toml"), suite("\"create\", \"remove\"", 100_000))
+    fs::write(folder.join("suite.toml"), suite("\"create\", \"remove\"", 100_000))
         .expect("a suite");
     let target = text(mounted.path());
-    let args = ["run", "files.toml", "--target", target, "--quiet", "--set", "tree.size=0"];
-    let ended = plimsoll(folder.path(), &args);
+    let args = ["run", "suite.toml", "--target", target, "--quiet", "--set", "tree.size=0"];
+    let ended = plimsoll(&folder, &args);
     assert_ne!(ended.code, 0);
-    assert!(
-        ended.err.contains("inodes") && ended.err.contains("give fewer tree.files"),
-        "{}",
-        ended.err
-    );
+    assert_says(&ended.err, &["inodes", "give fewer tree.files"]);
     assert_eq!(names(mounted.path()), ["lost+found"], "nothing was touched");
 }

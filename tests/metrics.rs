@@ -1,7 +1,9 @@
 //! What Prometheus makes of a run: a real one, from the distribution. It scrapes, or is pushed to.
 
 use crate::common::http::{address_of, get, get_by_tls};
-use crate::common::{command, end, has, plimsoll, run, scratch, signal, start, text};
+use crate::common::{
+    Json, Words, command, end, has, plimsoll, recorded, run, scratch, shown, signal, start, text,
+};
 use model::Op;
 use model::histogram::Histogram;
 use serde_json::Value;
@@ -19,7 +21,7 @@ struct Prometheus {
 }
 
 impl Prometheus {
-    fn scraping(target: &str, folder: &Path, more: &[&str]) -> Prometheus {
+    fn scraping(target: &str, folder: &Path, more: impl Words) -> Prometheus {
         let config = format!(
             "global:\n  scrape_interval: 1s\nscrape_configs:\n  - job_name: plimsoll\n    \
              honor_labels: true\n    static_configs:\n      - targets: ['{target}']\n"
@@ -29,11 +31,11 @@ impl Prometheus {
 
     /// One that scrapes nobody and takes what is pushed.
     fn receiving(folder: &Path) -> Prometheus {
-        let more = ["--web.enable-remote-write-receiver", "--enable-feature=native-histograms"];
+        let more = "--web.enable-remote-write-receiver --enable-feature=native-histograms";
         Prometheus::start("global:\n  scrape_interval: 1h\n", folder, &more)
     }
 
-    fn start(config: &str, folder: &Path, more: &[&str]) -> Prometheus {
+    fn start(config: &str, folder: &Path, more: impl Words) -> Prometheus {
         let path = folder.join("prometheus.yml");
         fs::write(&path, config).expect("a configuration");
         run("promtool", &["check", "config", text(&path)]);
@@ -46,7 +48,7 @@ impl Prometheus {
                 .arg(format!("--config.file={}", text(&path)))
                 .arg(format!("--storage.tsdb.path={}", text(&folder.join("tsdb"))))
                 .arg(format!("--web.listen-address={address}"))
-                .args(more)
+                .args(more.words())
                 .stdout(Stdio::null())
                 .stderr(Stdio::piped())
                 .spawn()
@@ -115,9 +117,9 @@ impl Prometheus {
         let dashboard: Value =
             serde_json::from_str(&dashboard.expect("a dashboard")).expect("JSON");
         let mut asked = 0;
-        for panel in dashboard["panels"].as_array().expect("panels") {
+        for panel in dashboard["panels"].list() {
             for target in panel["targets"].as_array().into_iter().flatten() {
-                let query = target["expr"].as_str().expect("a query");
+                let query = target["expr"].text();
                 let query = query.replace("$__rate_interval", "1m").replace("$host", ".*");
                 let query = query.replace("$job", ".*").replace("$instance", ".*");
                 let query =
@@ -156,10 +158,10 @@ fn lint(address: &str) {
 }
 
 /// A run of two hosts that is over and still serves, its address, and a Prometheus that knows so.
-fn scraped_run(here: &Path, more: &[&str]) -> (Child, String, Prometheus) {
+fn scraped_run(here: &Path, more: impl Words) -> (Child, String, Prometheus) {
     let options =
         ["--hosts", "local:2", "--serve=127.0.0.1:0", "--keep-serving", "--out", "run.plimsoll"];
-    let mut child = start(here, &[["run", "smoke"].as_slice(), &options].concat());
+    let mut child = start(here, ("run smoke", &options));
     let address = address_of(&mut child);
     let prometheus = Prometheus::scraping(&address, here, more);
     prometheus.wait_for("plimsoll_run_over", 1.0);
@@ -174,17 +176,13 @@ fn end_with(child: &mut Child, name: &str, code: i32) {
 
 #[test]
 fn a_real_prometheus_reads_hosts_without_a_run() {
-    if !has("a real Prometheus", &["prometheus"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
-    let mut child =
-        start(here, &["watch", "--hosts", "local:2", "--interval", "200ms", "--serve=127.0.0.1:0"]);
+    let true = has("a real Prometheus", "prometheus") else { return };
+    let here = &scratch();
+    let mut child = start(here, "watch --hosts local:2 --interval 200ms --serve=127.0.0.1:0");
     let out = child.stdout.take().expect("its output");
     std::thread::spawn(move || std::io::copy(&mut BufReader::new(out), &mut std::io::sink()));
     let address = address_of(&mut child);
-    let prometheus = Prometheus::scraping(&address, here, &[]);
+    let prometheus = Prometheus::scraping(&address, here, "");
     prometheus.wait_for("plimsoll_hosts{state=\"up\"}", 2.0);
     // Both agents are on one kernel, which is told once.
     prometheus.wait_for("count(count by (host) (plimsoll_host_cpu_seconds_total))", 1.0);
@@ -194,16 +192,13 @@ fn a_real_prometheus_reads_hosts_without_a_run() {
 
 #[test]
 fn a_real_prometheus_reads_what_the_run_file_says() {
-    if !has("a real Prometheus", &["prometheus"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
-    let (mut child, address, prometheus) = scraped_run(here, &[]);
+    let true = has("a real Prometheus", "prometheus") else { return };
+    let here = &scratch();
+    let (mut child, address, prometheus) = scraped_run(here, "");
 
     lint(&address);
 
-    let results = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    let results = shown(here);
     let issued = |key: &str| -> f64 {
         results["issued"]
             .as_array()
@@ -260,13 +255,9 @@ fn has_the_latencies_of(prometheus: &Prometheus, run: &Path) {
 
 #[test]
 fn a_real_prometheus_reads_native_histograms() {
-    if !has("a real Prometheus", &["prometheus"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
-    let (mut child, address, prometheus) =
-        scraped_run(here, &["--enable-feature=native-histograms"]);
+    let true = has("a real Prometheus", "prometheus") else { return };
+    let here = &scratch();
+    let (mut child, address, prometheus) = scraped_run(here, "--enable-feature=native-histograms");
 
     has_the_latencies_of(&prometheus, &here.join("run.plimsoll"));
     prometheus.understands_the_dashboard();
@@ -276,22 +267,19 @@ fn a_real_prometheus_reads_native_histograms() {
 
 /// Sums over what a run issued.
 fn issued(here: &Path, key: &str) -> f64 {
-    let results = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
-    let all = results["issued"].as_array().expect("a list");
+    let results = shown(here);
+    let all = results["issued"].list();
     all.iter().filter_map(|entry| entry[key].as_f64()).sum()
 }
 
 #[test]
 fn a_short_run_is_pushed_to_a_real_prometheus_with_its_own_times() {
-    if !has("a real Prometheus", &["prometheus"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
+    let true = has("a real Prometheus", "prometheus") else { return };
+    let here = &scratch();
     let prometheus = Prometheus::receiving(here);
     let url = format!("http://{}/api/v1/write", prometheus.address);
     let options = ["--hosts", "local:2", "--push", &url, "--out", "run.plimsoll"];
-    let ended = plimsoll(here, &[["run", "smoke"].as_slice(), &options].concat()).with_code(0);
+    let ended = plimsoll(here, ("run smoke", &options)).with_code(0);
     assert!(!ended.err.contains("--push"), "every push arrived: {}", ended.err);
 
     prometheus.wait_for("sum(plimsoll_requests_total)", issued(here, "ios"));
@@ -303,13 +291,13 @@ fn a_short_run_is_pushed_to_a_real_prometheus_with_its_own_times() {
 
     // Each series begins with 0, so that `increase()` sees its first requests, and has times of the
     // run, in order.
-    let record = store::read(&here.join("run.plimsoll")).expect("a run file");
+    let record = recorded(here);
     let began_s = record.started_unix_ns as f64 / 1e9;
     let answer = prometheus.query("plimsoll_requests_total[1h]");
-    let all = answer["data"]["result"].as_array().expect("series");
+    let all = answer["data"]["result"].list();
     assert!(all.len() >= 4, "two hosts that write and read: {answer}");
     for series in all {
-        let points = series["values"].as_array().expect("points");
+        let points = series["values"].list();
         let pairs: Vec<(f64, f64)> = points
             .iter()
             .map(|point| (point[0].as_f64(), point[1].as_str().and_then(|v| v.parse().ok())))
@@ -323,17 +311,14 @@ fn a_short_run_is_pushed_to_a_real_prometheus_with_its_own_times() {
 
 #[test]
 fn two_coordinators_at_one_prometheus_are_never_summed() {
-    if !has("a real Prometheus", &["prometheus"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
+    let true = has("a real Prometheus", "prometheus") else { return };
+    let here = &scratch();
     let prometheus = Prometheus::receiving(here);
     let url = format!("http://{}/api/v1/write", prometheus.address);
-    let quick = ["--rw", "randread", "--size", "4M", "--runtime", "1", "--set", "interval=100ms"];
+    let quick = "--rw randread --size 4M --runtime 1 --set interval=100ms";
     let of = |out: &str, data: &str| {
         let options = ["--push", &url, "--out", out, data];
-        plimsoll(here, &[["run"].as_slice(), &quick, &options].concat()).with_code(0);
+        plimsoll(here, ("run", &quick, &options)).with_code(0);
         store::read(&here.join(out)).expect("a run file").plan.run_id
     };
     let runs = [of("a.plimsoll", "a"), of("b.plimsoll", "b")];
@@ -343,7 +328,7 @@ fn two_coordinators_at_one_prometheus_are_never_summed() {
     };
     for (run, file) in runs.iter().zip(["a.plimsoll", "b.plimsoll"]) {
         let results = plimsoll(here, &["show", file, "--json"]).with_code(0).json();
-        let all = results["issued"].as_array().expect("a list");
+        let all = results["issued"].list();
         let ios = all.iter().filter_map(|entry| entry["ios"].as_f64()).sum();
         prometheus.wait_for(&chosen(run), ios);
     }
@@ -380,8 +365,7 @@ fn busy_at_first(sent: std::sync::mpsc::Sender<(String, Vec<u8>)>) -> String {
 
 #[test]
 fn a_receiver_that_is_busy_is_told_again_and_loses_nothing() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     let (sender, sent) = std::sync::mpsc::channel();
     let url = format!("http://{}/api/v1/write", busy_at_first(sender));
     let ended = plimsoll(here, &["run", "smoke", "--push", &url, "--out", "run.plimsoll"]);
@@ -396,8 +380,7 @@ fn a_receiver_that_is_busy_is_told_again_and_loses_nothing() {
 
 #[test]
 fn a_receiver_that_is_away_costs_pushes_that_are_counted_and_never_the_run() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let url = format!("http://{}/api/v1/write", free.expect("a port"));
     let ended = plimsoll(here, &["run", "smoke", "--push", &url, "--out", "run.plimsoll"]);
@@ -421,11 +404,8 @@ fn receiving_by_tls(folder: &Path) -> Prometheus {
 
 #[test]
 fn a_receiver_by_tls_is_pushed_to_if_it_is_trusted_and_never_otherwise() {
-    if !has("a real Prometheus by TLS", &["prometheus", "openssl"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
+    let true = has("a real Prometheus by TLS", "prometheus openssl") else { return };
+    let here = &scratch();
     let prometheus = receiving_by_tls(here);
     let port = prometheus.address.rsplit(':').next().expect("a port");
     let cert = format!("{}/../../fixtures/tls/cert.pem", env!("CARGO_MANIFEST_DIR"));

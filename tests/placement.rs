@@ -1,6 +1,8 @@
 //! Which hosts load what: labels, targets of their own, and what each had of the result.
 
-use crate::common::{Ended, names, plimsoll, scratch, text};
+use crate::common::{
+    Ended, Json, Words, ended, names, plimsoll, recorded, scratch, script, shown, text,
+};
 use serde_json::Value;
 use std::path::Path;
 
@@ -14,26 +16,22 @@ fn suite(folder: &Path, more: &str) {
     std::fs::write(folder.join("placed.toml"), suite).expect("a suite");
 }
 
-fn run(folder: &Path, more: &[&str]) -> Ended {
-    let line = ["run", "placed.toml", "--hosts", "local:3", "--out", "run.plimsoll", "--quiet"];
-    plimsoll(folder, &[&line, more].concat())
-}
-
-fn shown(folder: &Path) -> Value {
-    plimsoll(folder, &["show", "run.plimsoll", "--json"]).with_code(0).json()
+fn run(folder: &Path, more: impl Words) -> Ended {
+    let line = "run placed.toml --hosts local:3 --out run.plimsoll --quiet";
+    plimsoll(folder, (&line, more))
 }
 
 /// The field of every part of the first result.
 fn parts<T>(json: &Value, key: &str, of: impl Fn(&Value) -> T) -> Vec<T> {
-    json["results"][0][key].as_array().expect("a list").iter().map(of).collect()
+    json["results"][0][key].list().iter().map(of).collect()
 }
 
 fn text_of(key: &'static str) -> impl Fn(&Value) -> String {
-    move |part| part[key].as_str().expect("a text").to_owned()
+    move |part| part[key].text().to_owned()
 }
 
 fn ios(part: &Value) -> u64 {
-    part["ios"].as_u64().expect("a count")
+    part["ios"].count()
 }
 
 #[test]
@@ -42,14 +40,14 @@ fn hosts_load_their_own_targets_and_results_split_by_host_label_and_owner() {
     let targets = format!(
         "[targets]\nnear = {{ path = \"{0}/a\", owner = \"near\" }}\nlocal-3 = {{ path = \
          [\"{0}/a\", \"{0}/b\"], owner = \"near\" }}\n",
-        folder.path().display()
+        folder.display()
     );
-    suite(folder.path(), &targets);
-    run(folder.path(), &[]).with_code(0);
-    let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
+    suite(&folder, &targets);
+    run(&folder, "").with_code(0);
+    let record = recorded(&folder);
     let counts: Vec<usize> = record.plan.hosts.iter().map(|host| host.targets.len()).collect();
     assert_eq!(counts, [1, 1, 2]);
-    let json = shown(folder.path());
+    let json = shown(&folder);
     assert_eq!(parts(&json, "hosts", text_of("host")), ["local-1", "local-2", "local-3"]);
     let of_hosts = parts(&json, "hosts", ios);
     assert_eq!(
@@ -62,13 +60,13 @@ fn hosts_load_their_own_targets_and_results_split_by_host_label_and_owner() {
     assert_eq!(parts(&json, "labels", ios), [of_hosts[0] + of_hosts[1], of_hosts[2]]);
     assert_eq!(parts(&json, "localities", text_of("locality")), ["local", "remote"]);
     for (by, words) in [("host", "local-2"), ("label", "far"), ("locality", "remote")] {
-        let ended = plimsoll(folder.path(), &["show", "run.plimsoll", "--by", by]).with_code(0);
+        let ended = plimsoll(&folder, &["show", "run.plimsoll", "--by", by]).with_code(0);
         assert!(ended.out.contains(words), "{ended:#?}");
     }
-    let page = std::fs::read_to_string(folder.path().join("run.html")).expect("a page");
+    let page = std::fs::read_to_string(folder.join("run.html")).expect("a page");
     assert!(["By host", "By label", "By locality"].iter().all(|title| page.contains(title)));
     assert_eq!(
-        names(folder.path()),
+        names(&folder),
         ["placed.toml", "run.html", "run.plimsoll"],
         "every host removed its own folders"
     );
@@ -77,14 +75,14 @@ fn hosts_load_their_own_targets_and_results_split_by_host_label_and_owner() {
 #[test]
 fn only_the_hosts_of_a_workload_load_and_arguments_take_the_place_of_the_table() {
     let folder = scratch();
-    suite(folder.path(), "hosts = \"far,local-1\"\n[targets]\nall = \"/nonexistent/x\"\n");
-    let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+    suite(&folder, "hosts = \"far,local-1\"\n[targets]\nall = \"/nonexistent/x\"\n");
+    let (a, b) = (folder.join("a"), folder.join("b"));
     let of_far = format!("far:{}", text(&b));
     let of_near = format!("near:{}", text(&a));
-    run(folder.path(), &["--target", &of_near, "--target", &of_far]).with_code(0);
-    let json = shown(folder.path());
+    run(&folder, &["--target", &of_near, "--target", &of_far]).with_code(0);
+    let json = shown(&folder);
     assert_eq!(parts(&json, "hosts", text_of("host")), ["local-1", "local-3"]);
-    let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
+    let record = recorded(&folder);
     let paths: Vec<&str> =
         record.plan.hosts.iter().map(|host| host.targets[0].path.as_str()).collect();
     assert_eq!(paths, [text(&a), text(&a), text(&b)]);
@@ -93,7 +91,7 @@ fn only_the_hosts_of_a_workload_load_and_arguments_take_the_place_of_the_table()
 #[test]
 fn names_that_nobody_has_are_refused_with_the_near_one_before_anything_is_touched() {
     let folder = scratch();
-    let data = folder.path().join("data");
+    let data = folder.join("data");
     let of = |hosts: &str| format!("{hosts}:{}", text(&data));
     for (more, target, words) in [
         ("hosts = \"fra\"\n", text(&data).to_owned(), "did you mean `far`?"),
@@ -105,24 +103,24 @@ fn names_that_nobody_has_are_refused_with_the_near_one_before_anything_is_touche
             "did you mean \"near\"?",
         ),
     ] {
-        suite(folder.path(), more);
-        let ended = run(folder.path(), &["--target", &target]).with_code(2);
+        suite(&folder, more);
+        let ended = run(&folder, &["--target", &target]).with_code(2);
         // Long lines are broken where people read them.
         let told = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(words), "{ended:#?}");
-        assert_eq!(names(folder.path()), ["placed.toml"]);
+        assert_eq!(names(&folder), ["placed.toml"]);
     }
 }
 
 #[test]
 fn clean_removes_what_runs_left_on_every_host() {
     let folder = scratch();
-    let data = folder.path().join("data");
-    suite(folder.path(), "");
-    run(folder.path(), &["--target", text(&data), "--keep-data"]).with_code(0);
-    assert!(names(folder.path()).contains(&"data-h0002".to_owned()));
-    std::fs::write(folder.path().join("theirs"), "x").expect("a file");
-    let ended = plimsoll(folder.path(), &["clean", "--hosts", "local:3", text(&data)]).with_code(0);
+    let data = folder.join("data");
+    suite(&folder, "");
+    run(&folder, &["--target", text(&data), "--keep-data"]).with_code(0);
+    assert!(names(&folder).contains(&"data-h0002".to_owned()));
+    std::fs::write(folder.join("theirs"), "x").expect("a file");
+    let ended = plimsoll(&folder, &["clean", "--hosts", "local:3", text(&data)]).with_code(0);
     // They clean side by side, and all of them see all three: who is first at which, nobody knows.
     for number in 0..3 {
         let removed = format!("data-h000{number}: removed 4 MiB");
@@ -132,18 +130,18 @@ fn clean_removes_what_runs_left_on_every_host() {
             "once, and by whom: {ended:#?}"
         );
     }
-    assert_eq!(names(folder.path()), ["placed.toml", "run.html", "run.plimsoll", "theirs"]);
-    let again = plimsoll(folder.path(), &["clean", "--hosts", "local:3", text(&data)]).with_code(0);
+    assert_eq!(names(&folder), ["placed.toml", "run.html", "run.plimsoll", "theirs"]);
+    let again = plimsoll(&folder, &["clean", "--hosts", "local:3", text(&data)]).with_code(0);
     assert!(again.out.contains("removed 0 B of ours"), "what is gone is clean: {again:#?}");
 }
 
 #[test]
 fn a_rotated_workload_reads_the_files_that_another_host_wrote() {
     let folder = scratch();
-    let data = folder.path().join("data");
-    suite(folder.path(), "rotate = 1\n");
-    run(folder.path(), &["--target", text(&data)]).with_code(0);
-    let record = store::read(&folder.path().join("run.plimsoll")).expect("a run file");
+    let data = folder.join("data");
+    suite(&folder, "rotate = 1\n");
+    run(&folder, &["--target", text(&data)]).with_code(0);
+    let record = recorded(&folder);
     for host in &record.plan.hosts {
         let files: Vec<&str> = host.files().map(|file| file.path.as_str()).collect();
         let measured = host.stages.last().expect("measured");
@@ -154,8 +152,8 @@ fn a_rotated_workload_reads_the_files_that_another_host_wrote() {
                 && extents.all(|extent| files[extent.file as usize].starts_with(&other))
         );
     }
-    assert!(parts(&shown(folder.path()), "hosts", ios).iter().all(|count| *count > 0));
-    assert_eq!(names(folder.path()), ["placed.toml", "run.html", "run.plimsoll"]);
+    assert!(parts(&shown(&folder), "hosts", ios).iter().all(|count| *count > 0));
+    assert_eq!(names(&folder), ["placed.toml", "run.html", "run.plimsoll"]);
 }
 
 /// A stand-in for `kubectl` that writes down its arguments and runs what it is told here: it shows
@@ -167,43 +165,30 @@ const KUBECTL: &str = "#!/bin/sh\necho \"$*\" >> \"$KUBECTL_LOG\"\nwhile [ \"$1\
 
 #[test]
 fn pods_are_reached_with_the_arguments_that_kubectl_takes() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = scratch();
-    let program = folder.path().join("bin/kubectl");
-    std::fs::create_dir(folder.path().join("bin")).expect("a folder");
-    std::fs::write(&program, KUBECTL).expect("a program");
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("ours");
-    let log = folder.path().join("bin/log");
+    script(&folder, "bin/kubectl", KUBECTL);
+    let log = folder.join("bin/log");
     let search =
-        format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").expect("set"));
-    let plimsoll = |args: &[&str]| -> Ended {
-        let mut command = crate::common::command(folder.path(), args);
+        format!("{}:{}", folder.join("bin").display(), std::env::var("PATH").expect("set"));
+    let plimsoll = |args: &dyn Words| -> Ended {
+        let mut command = crate::common::command(&folder, args);
         command.envs([
             ("PATH", &*search),
             ("KUBECTL_LOG", text(&log)),
-            ("XDG_CACHE_HOME", text(folder.path())),
+            ("XDG_CACHE_HOME", text(&folder)),
         ]);
-        command.output().expect("the program starts").into()
+        ended(&mut command)
     };
-    suite(folder.path(), "");
-    let suite = std::fs::read_to_string(folder.path().join("placed.toml")).expect("there");
+    suite(&folder, "");
+    let suite = std::fs::read_to_string(folder.join("placed.toml")).expect("there");
     let suite = suite
         .replace("near = \"local-[1-2]\"", "near = \"plimsoll-x7f2q\"")
         .replace("far = \"local-3\"\n", "");
-    std::fs::write(folder.path().join("placed.toml"), suite).expect("a suite");
-    let data = folder.path().join("data");
+    std::fs::write(folder.join("placed.toml"), suite).expect("a suite");
+    let data = folder.join("data");
     let pods = ["--kubernetes", "app=plimsoll", "--kubectl", "--namespace x"];
-    let line = [
-        "run",
-        "placed.toml",
-        "--out",
-        "run.plimsoll",
-        "--quiet",
-        "--keep-data",
-        "--target",
-        text(&data),
-    ];
-    plimsoll(&[&line[..], &pods].concat()).with_code(0);
+    let line = ("run placed.toml --out run.plimsoll --quiet --keep-data --target", [&data]);
+    plimsoll(&(line, pods)).with_code(0);
     let asked = std::fs::read_to_string(&log).expect("asked");
     let lines: Vec<&str> = asked.lines().collect();
     assert_eq!(
@@ -217,11 +202,11 @@ fn pods_are_reached_with_the_arguments_that_kubectl_takes() {
             .all(|line| line.starts_with("--namespace x exec -i plimsoll-x7f2q -- sh -c ")),
         "{asked}"
     );
-    assert_eq!(parts(&shown(folder.path()), "hosts", text_of("host")), ["plimsoll-x7f2q"]);
-    assert!(folder.path().join("plimsoll").is_dir() && data.is_dir());
-    let cleaned = plimsoll(&[&["clean", text(&data)][..], &pods].concat()).with_code(0);
+    assert_eq!(parts(&shown(&folder), "hosts", text_of("host")), ["plimsoll-x7f2q"]);
+    assert!(folder.join("plimsoll").is_dir() && data.is_dir());
+    let cleaned = plimsoll(&(["clean", text(&data)], pods)).with_code(0);
     assert!(cleaned.out.contains("removed 4 MiB"), "{cleaned:#?}");
-    assert!(!folder.path().join("plimsoll").exists() && !data.exists());
+    assert!(!folder.join("plimsoll").exists() && !data.exists());
 }
 
 #[test]

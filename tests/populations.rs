@@ -1,34 +1,14 @@
 //! Populations of files where things go wrong: operations that fail, several hosts, and kills at
 //! random instants. What the ledgers say must be what a walk of the directories finds.
 
+use super::verify::population;
 use crate::common::faulty_fs::{Behaviour, FaultyFs};
-use crate::common::{end, has, plimsoll, scratch, start, text, wait_until};
+use crate::common::{Json, end, has, plimsoll, scratch, start, wait_until};
 use model::rng::Rng;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-const SUITE: &str = r#"
-name = "alive"
-[layout]
-kind = "tree"
-[tree]
-files = 400
-sizes = "1KiB:60, 9000:40"
-per_directory = 50
-[stages]
-measure = "400ms"
-interval = "50ms"
-[contents]
-verify = true
-[[workload]]
-name = "mail"
-kind = "metadata"
-operations = ["create:3, write:1, append:2, truncate:1, read:2, rename:1, remove:3"]
-append = "3KiB"
-workers = 3
-"#;
 
 /// How many files there are below a folder, and their bytes; markers left out.
 fn walk(folder: &Path) -> (u64, u64) {
@@ -53,38 +33,29 @@ fn figures(one: &Value) -> (u64, u64) {
 }
 
 fn sum(json: &Value, field: &str) -> u64 {
-    let all = json["populations"].as_array().expect("populations");
-    all.iter().map(|one| one[field].as_u64().expect("a number")).sum()
+    json["populations"].sum(field)
 }
 
 #[test]
 fn after_failed_operations_the_ledger_is_what_the_file_system_has() {
-    if !has("a file system whose writes fail", &["fuse", "mount"]) {
-        return;
-    }
+    let true = has("a file system whose writes fail", "fuse mount") else { return };
     for errno in [libc::ENOSPC, libc::EIO] {
         let (folder, fs) = (scratch(), FaultyFs::new());
-        let (here, data) = (folder.path(), fs.path().join("data"));
-        fs::write(here.join("alive.toml"), SUITE).expect("a suite");
+        let (here, data) = (&folder, fs.path().join("data"));
+        fs::write(here.join("alive.toml"), population("400ms")).expect("a suite");
         // One name a file: this file system renames nothing.
         let mix = "workload.mail.operations=\"create:3, write:1, append:2, truncate:1, read:2, \
                    remove:3\"";
-        let line = [
-            "run",
-            "alive.toml",
-            "-t",
-            text(&data),
-            "--keep-data",
-            "--out",
-            "run.plimsoll",
-            "--json",
-            "-q",
-            "--set",
-            mix,
-            // A busy machine sees late that it began.
-            "--set",
+        let line = (
+            "run alive.toml -t",
+            [&data],
+            "--keep-data --out run.plimsoll --json -q --set",
+            [
+                mix, // A busy machine sees late that it began.
+                "--set",
+            ],
             "measure=3s",
-        ];
+        );
         let child = start(here, &line);
         wait_until("the measuring to begin", || {
             store::read_head(&here.join("run.plimsoll"))
@@ -94,13 +65,12 @@ fn after_failed_operations_the_ledger_is_what_the_file_system_has() {
         // Failed requests are data, and the exit code says that there were some.
         let json = end(child).with_code(1).json();
         fs.set(Behaviour::default());
-        let rows = json["results"].as_array().expect("rows");
+        let rows = json["results"].list();
         let failed: u64 = rows.iter().filter_map(|row| row["errors"].as_u64()).sum();
         assert!(failed > 0, "something failed: {json}");
         assert_eq!(figures(&json["population"]), walk(&data), "{errno}: {json}");
         assert_eq!(json["population"]["guessed"], 0);
-        let verify =
-            |code| plimsoll(here, &["verify", "run.plimsoll", "--json"]).with_code(code).json();
+        let verify = |code| plimsoll(here, "verify run.plimsoll --json").with_code(code).json();
         let sound = verify(0);
         assert_eq!((sum(&sound, "unsure"), sum(&sound, "good")), (0, walk(&data).0), "{sound}");
         assert!(sound["notes"].to_string().contains("sums of the ledger"), "{sound}");
@@ -123,13 +93,12 @@ fn first_file(folder: &Path) -> PathBuf {
 
 #[test]
 fn each_host_has_a_ledger_and_they_add_up() {
-    let folder = scratch();
-    let here = folder.path();
-    fs::write(here.join("alive.toml"), SUITE).expect("a suite");
-    let line = ["run", "alive.toml", "--hosts", "local:2", "-t", "data", "--keep-data"];
-    let json = plimsoll(here, &[&line[..], &["--out", "run.plimsoll", "--json", "-q"]].concat());
+    let here = &scratch();
+    fs::write(here.join("alive.toml"), population("400ms")).expect("a suite");
+    let line = "run alive.toml --hosts local:2 -t data --keep-data";
+    let json = plimsoll(here, (&line, "--out run.plimsoll --json -q"));
     let json = json.with_code(0).json();
-    let hosts = json["population"]["hosts"].as_array().expect("hosts");
+    let hosts = json["population"]["hosts"].list();
     let each: Vec<(u64, u64)> = hosts.iter().map(figures).collect();
     let found = [0, 1].map(|host| walk(&here.join(format!("data-h{host:04}"))));
     assert_eq!(each, found, "{json}");
@@ -137,14 +106,14 @@ fn each_host_has_a_ledger_and_they_add_up() {
     assert_eq!(figures(&json["population"]), all);
     assert!(all.0.abs_diff(640) <= 6, "80 % of 400 names on each of two hosts: {all:?}");
     for host in hosts {
-        let name = host["host"].as_str().expect("a name");
+        let name = host["host"].text();
         let line = ["verify", "run.plimsoll", "--host", name, "--json"];
         let json = plimsoll(here, &line).with_code(0).json();
         assert_eq!((sum(&json, "good"), sum(&json, "beyond")), (figures(host).0, 0), "{json}");
     }
-    let told = plimsoll(here, &["show", "run.plimsoll"]).with_code(0).out;
+    let told = plimsoll(here, "show run.plimsoll").with_code(0).out;
     assert!(told.contains("\nFiles  6") && told.contains("on 2 hosts"), "{told}");
-    plimsoll(here, &["clean", "data-h0000", "data-h0001"]).with_code(0);
+    plimsoll(here, "clean data-h0000 data-h0001").with_code(0);
 }
 
 /// The stages of the run of three points: each is filled, then measured.
@@ -179,10 +148,9 @@ fn killed(folder: &Path, name: &str, stage: u64, delay: Duration) -> Option<Valu
 
 #[test]
 fn wherever_a_run_is_killed_its_files_are_not_taken_for_damaged() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     let sweep = "[sweep]\nappend = [\"1KiB\", \"3KiB\", \"2KiB\"]\n";
-    fs::write(here.join("alive.toml"), format!("{SUITE}{sweep}")).expect("a suite");
+    fs::write(here.join("alive.toml"), population("400ms") + sweep).expect("a suite");
     let mut rng = Rng::new(25);
     // `PLIMSOLL_KILLS` makes them more.
     let kills = std::env::var("PLIMSOLL_KILLS").ok().and_then(|text| text.parse().ok());

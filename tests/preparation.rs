@@ -1,7 +1,7 @@
 //! How a drive is prepared, on simulated flash whose write amplification is known: one pass that
 //! ages it, rounds until steady, SNIA's and JEDEC's tests, and grids as maps.
 
-use crate::common::{Loop, has, plimsoll, scratch, text};
+use crate::common::{Json, Loop, has, plimsoll, scratch, text};
 use model::flash::amplification;
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ const SLOW: &str = "sim:constant,service=1ms,servers=16,capacity=64MiB,flash=28%
                     flash-block=64KiB";
 
 fn codes(row: &Value) -> Vec<&str> {
-    let warnings = row["warnings"].as_array().expect("warnings");
+    let warnings = row["warnings"].list();
     warnings.iter().filter_map(|warning| warning["code"].as_str()).collect()
 }
 
@@ -25,9 +25,9 @@ fn first_second(stages: &str) -> Value {
         "name = \"aged\"\n[stages]\nmeasure = \"1s\"\n{stages}\n[[workload]]\nname = \
          \"w\"\nread = 0\nblock_size = \"4KiB\"\naccess = \"random\"\ndepth = 32\nworkers = 1\n"
     );
-    std::fs::write(folder.path().join("aged.toml"), suite).expect("a suite");
+    std::fs::write(folder.join("aged.toml"), suite).expect("a suite");
     let args = ["run", "aged.toml", "--target", FLASH, "--json", "--quiet", "--out", "r.plimsoll"];
-    plimsoll(folder.path(), &args).with_code(0).json()["results"][0].clone()
+    plimsoll(&folder, &args).with_code(0).json()["results"][0].clone()
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn one_pass_leaves_flash_as_a_long_time_of_random_writes_does() {
     let aged = first_second("prepare_order = \"aged\"\nspare = \"28%\"");
     let long = first_second("precondition = \"5s\"");
     let fresh = first_second("");
-    let iops = |row: &Value| row["iops"].as_f64().expect("a rate");
+    let iops = |row: &Value| row["iops"].number();
     let theory = PAGES_PER_S / amplification("28%".parse().expect("a share"));
     let (aged_share, long_share) = (iops(&aged) / theory, iops(&long) / theory);
     assert!((aged_share - 1.0).abs() < 0.04, "{aged_share} of the closed form");
@@ -50,11 +50,11 @@ fn one_pass_leaves_flash_as_a_long_time_of_random_writes_does() {
 #[test]
 fn a_spare_that_nobody_knows_is_asked_for() {
     let folder = scratch();
-    let plan = plimsoll(folder.path(), &["plan", "snia-latency", "--target", FLASH]).with_code(0);
+    let plan = plimsoll(&folder, &["plan", "snia-latency", "--target", FLASH]).with_code(0);
     let said = "5 to 25 of 9 points, until the last 5 of latency (read=0%, block_size=4KiB)";
     assert!(plan.out.contains(said), "{}", plan.out);
     let args = ["plan", "snia-latency", "--target", FLASH, "--set", "prepare_order=aged"];
-    let refused = plimsoll(folder.path(), &args);
+    let refused = plimsoll(&folder, &args);
     assert_eq!(refused.code, 2, "{refused:?}");
     assert!(refused.err.contains("add spare"), "{refused:?}");
 }
@@ -68,25 +68,25 @@ fn a_purge_makes_used_flash_as_from_the_factory_and_without_one_a_doubt_says_so(
         let suite = "name = \"first\"\n[stages]\nprepare = false\nmeasure = \"200ms\"\ninterval = \
                      \"50ms\"\n[[workload]]\nname = \"w\"\nread = 0\nblock_size = \
                      \"4KiB\"\naccess = \"random\"\ndepth = 32\nworkers = 1\n";
-        std::fs::write(folder.path().join("first.toml"), suite).expect("a suite");
+        std::fs::write(folder.join("first.toml"), suite).expect("a suite");
         let args = ["run", "first.toml", "--target", &used, "--set", purge, "--json", "--quiet"];
-        plimsoll(folder.path(), &args).with_code(0).json()
+        plimsoll(&folder, &args).with_code(0).json()
     };
     let (with, without) = (run("stages.purge=true"), run("stages.purge=false"));
-    let iops = |json: &Value| json["results"][0]["iops"].as_f64().expect("a rate");
+    let iops = |json: &Value| json["results"][0]["iops"].number();
     let theory = PAGES_PER_S / amplification("28%".parse().expect("a share"));
     assert!((iops(&with) / PAGES_PER_S - 1.0).abs() < 0.02, "{} without a copy", iops(&with));
     assert!((iops(&without) / theory - 1.0).abs() < 0.05, "{} of {theory}", iops(&without));
     assert!(codes(&without["results"][0]).contains(&"not-purged"), "{without:#}");
     assert!(!codes(&with["results"][0]).contains(&"not-purged"), "{with:#}");
     let purged = |json: &Value| {
-        let notes = json["notes"].as_array().expect("notes");
+        let notes = json["notes"].list();
         notes.iter().filter(|note| note["code"] == "purged").cloned().collect::<Vec<_>>()
     };
     assert!(purged(&without).is_empty());
     let [note] = &purged(&with)[..] else { panic!("{with:#}") };
     assert!(note.to_string().contains("128 MiB given back"), "{note}");
-    let trims = with["issued"].as_array().expect("what was issued").iter();
+    let trims = with["issued"].list().iter();
     let mut of_purge = trims.filter(|one| one["stage"] == "purge");
     assert_eq!(of_purge.next().map(|one| one["op"].clone()), Some("trim".into()), "{with:#}");
     assert!(of_purge.next().is_none(), "no flush, no write");
@@ -97,24 +97,20 @@ fn a_purge_makes_used_flash_as_from_the_factory_and_without_one_a_doubt_says_so(
 fn a_purge_that_fails_ends_the_run_and_says_what_to_do() {
     let folder = scratch();
     let target = format!("{FLASH},error=trim:EOPNOTSUPP:100%");
-    let args =
-        ["run", "snia-write-saturation", "--target", &target, "--json", "--out", "r.plimsoll"];
-    let ended = plimsoll(folder.path(), &args);
+    let args = ("run snia-write-saturation --target", [&target], "--json --out r.plimsoll");
+    let ended = plimsoll(&folder, &args);
     assert_ne!(ended.code, 0, "{ended:?}");
     assert!(ended.err.contains("purge: requests to the target failed"), "{ended:?}");
     assert!(ended.err.contains("stages.purge = false"), "{ended:?}");
-    let json = plimsoll(folder.path(), &["show", "r.plimsoll", "--json"]).json();
-    let stages: Vec<&Value> =
-        json["issued"].as_array().expect("a list").iter().map(|one| &one["stage"]).collect();
+    let json = plimsoll(&folder, "show r.plimsoll --json").json();
+    let stages: Vec<&Value> = json["issued"].list().iter().map(|one| &one["stage"]).collect();
     assert_eq!(stages, ["purge"], "nothing behind it");
 }
 
 /// The whole layout on a device gets discards, and nothing behind it does.
 #[test]
 fn a_device_is_purged_by_discards_of_the_layout_alone() {
-    if !has("a purge of a device", &["losetup", "loop"]) {
-        return;
-    }
+    let true = has("a purge of a device", "losetup loop") else { return };
     const MIB: usize = 1 << 20;
     let (folder, disk) = (scratch(), Loop::new(64));
     let device = text(&disk.device).to_owned();
@@ -122,10 +118,10 @@ fn a_device_is_purged_by_discards_of_the_layout_alone() {
     let suite = "name = \"p\"\n[layout]\nsize = \"32MiB\"\n[stages]\npurge = true\nprepare = \
                  false\namount = \"1MiB\"\n[[workload]]\nname = \"w\"\nread = 0\nworkers = \
                  1\nblock_size = \"4KiB\"\naccess = \"sequential\"\n";
-    std::fs::write(folder.path().join("p.toml"), suite).expect("a suite");
+    std::fs::write(folder.join("p.toml"), suite).expect("a suite");
     let run = || {
         let args = ["run", "p.toml", "--destroy-data", &device, "--json", "--quiet"];
-        plimsoll(folder.path(), &args)
+        plimsoll(&folder, &args)
     };
     let discards = || {
         let line = std::fs::read_to_string(format!("/sys/block/{}/stat", disk.name()));
@@ -148,13 +144,12 @@ fn a_device_is_purged_by_discards_of_the_layout_alone() {
 /// A suite of SNIA on simulated flash; its results and its page.
 fn snia(suite: &str, sets: &[&str]) -> (Value, String) {
     let folder = scratch();
-    let mut run =
-        vec!["run", suite, "--target", SLOW, "--scale", "time=1/300", "--json", "--quiet"];
-    run.extend(["--out", "r.plimsoll"]);
-    sets.iter().for_each(|set| run.extend(["--set", set]));
-    let json = plimsoll(folder.path(), &run).with_code(0).json();
-    plimsoll(folder.path(), &["report", "r.plimsoll"]).with_code(0);
-    let page = std::fs::read_to_string(folder.path().join("r.html")).expect("a page");
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+    let rest = "--scale time=1/300 --json --quiet --out r.plimsoll";
+    let json =
+        plimsoll(&folder, (["run", suite, "--target", SLOW], rest, sets)).with_code(0).json();
+    plimsoll(&folder, "report r.plimsoll").with_code(0);
+    let page = std::fs::read_to_string(folder.join("r.html")).expect("a page");
     (json, page)
 }
 
@@ -165,14 +160,14 @@ fn rounds_of_snia_go_on_until_the_small_writes_are_steady_and_the_page_has_what_
         let (json, page) = snia(suite, sets);
         let rounds = &json["rounds"];
         assert_eq!(rounds["steady"], true, "{rounds:#}");
-        let count = rounds["count"].as_u64().expect("rounds");
+        let count = rounds["count"].count();
         assert!((5..=25).contains(&count), "{count}");
-        let all = rounds["points"].as_array().expect("points");
+        let all = rounds["points"].list();
         assert_eq!(all.len(), points);
         let tracked: Vec<&Value> = all.iter().filter(|one| one["tracked"] == true).collect();
         let [tracked] = tracked[..] else { panic!("{suite}: one is tracked: {tracked:?}") };
         assert_eq!(tracked["sweep"]["block_size"], "4KiB");
-        assert_eq!(tracked["iops"].as_array().expect("a list").len() as u64, count);
+        assert_eq!(tracked["iops"].list().len() as u64, count);
         assert!(tracked["range"].as_f64() <= Some(0.2) && tracked["slope"].as_f64() <= Some(0.1));
         for word in ["round after round", "110 % of it", "least squares", "Longest latency", "4KiB"]
         {
@@ -182,7 +177,7 @@ fn rounds_of_snia_go_on_until_the_small_writes_are_steady_and_the_page_has_what_
         if suite == "snia-iops" {
             // The 4 KiB writes of the window, beside the closed form of 10,240 pages a second.
             let theory = 10_240.0 / amplification("28%".parse().expect("a share"));
-            let share = tracked["mean_iops"].as_f64().expect("a rate") / theory;
+            let share = tracked["mean_iops"].number() / theory;
             assert!((share - 1.0).abs() < 0.1, "{share} of the closed form");
         }
     }
@@ -195,24 +190,22 @@ fn a_grid_that_was_measured_as_a_whole_is_a_map_with_its_contour() {
                  \"p99 < 5ms\"\n[[workload]]\nname = \"r\"\ngroup = \"both\"\nread = \
                  100\n[[workload]]\nname = \"w\"\ngroup = \"both\"\nread = 0\n[sweep]\n\"r.rate\" \
                  = [1000, 3000, 5000, 7000]\n\"w.rate\" = [1000, 3000, 5000, 7000]\n";
-    std::fs::write(folder.path().join("grid.toml"), suite).expect("a suite");
+    std::fs::write(folder.join("grid.toml"), suite).expect("a suite");
     let target = "sim:exponential,service=1ms,servers=10,capacity=64MiB";
     let args = ["run", "grid.toml", "--target", target, "--json", "--quiet", "--out", "g.plimsoll"];
-    let run = plimsoll(folder.path(), &args);
+    let run = plimsoll(&folder, &args);
     let json = run.json();
-    let maps = json["maps"].as_array().expect("maps");
+    let maps = json["maps"].list();
     assert_eq!(maps.len(), 1, "{maps:#?}");
-    assert_eq!(maps[0]["places"].as_array().expect("places").len(), 16);
+    assert_eq!(maps[0]["places"].list().len(), 16);
     // Ten servers of 1 ms carry 10,000 a second, of both together: with 5,000 writes that many
     // reads hold, with 7,000 writes 3,000. The figure leaps there, so that the bounds are places.
-    let row = |number: usize| {
-        ["low", "high"].map(|end| maps[0]["contour"][number][end].as_f64().expect("a bound"))
-    };
+    let row = |number: usize| ["low", "high"].map(|end| maps[0]["contour"][number][end].number());
     assert_eq!([row(2), row(3)], [[5_000.0, 7_000.0], [3_000.0, 5_000.0]]);
-    plimsoll(folder.path(), &["report", "g.plimsoll", "--out", "g.md"]).with_code(0);
-    plimsoll(folder.path(), &["report", "g.plimsoll"]).with_code(0);
-    let page = std::fs::read_to_string(folder.path().join("g.html")).expect("a page");
-    let text = std::fs::read_to_string(folder.path().join("g.md")).expect("Markdown");
+    plimsoll(&folder, "report g.plimsoll --out g.md").with_code(0);
+    plimsoll(&folder, "report g.plimsoll").with_code(0);
+    let page = std::fs::read_to_string(folder.join("g.html")).expect("a page");
+    let text = std::fs::read_to_string(folder.join("g.md")).expect("Markdown");
     for shown in [&page, &text] {
         assert!(shown.contains("Map of r + w: r.rate × w.rate"), "{shown}");
         assert!(shown.contains("r.rate up to"), "{shown}");

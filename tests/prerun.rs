@@ -1,7 +1,7 @@
 //! `stages.prerun`: what the coordinator does before each point, with real commands in a real
 //! shell.
 
-use crate::common::{end, plimsoll, scratch, signal, start, wait_until};
+use crate::common::{Json, assert_says, end, plimsoll, scratch, shown, signal, start, wait_until};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -19,38 +19,37 @@ fn suite(folder: &Path, prerun: &str) {
 
 /// What was done before points, in the order in which it was recorded.
 fn preruns(shown: &Value) -> Vec<&Value> {
-    let all = shown["events"].as_array().expect("a list").iter();
+    let all = shown["events"].list().iter();
     all.filter(|event| event["kind"] == json!("prerun")).collect()
 }
 
 /// For each result, whether it is in doubt because of caches.
 fn doubts(shown: &Value) -> Vec<bool> {
     let is_kept = |warning: &Value| warning["code"] == json!("caches-not-emptied");
-    let in_doubt = |row: &Value| row["warnings"].as_array().expect("a list").iter().any(is_kept);
-    shown["results"].as_array().expect("a list").iter().map(in_doubt).collect()
+    let in_doubt = |row: &Value| row["warnings"].list().iter().any(is_kept);
+    shown["results"].list().iter().map(in_doubt).collect()
 }
 
 #[test]
 fn a_command_runs_before_each_point_and_one_that_fails_is_a_doubt_about_its_point_alone() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     // The second one fails, with words of its own.
     suite(
         here,
         "echo $PLIMSOLL_EVENT >> calls; if [ $(wc -l < calls) = 2 ]; then echo no server >&2; \
          exit 3; fi",
     );
-    let plan = plimsoll(here, &["plan", "s.toml", "-t", "data"]).with_code(0).out;
+    let plan = plimsoll(here, "plan s.toml -t data").with_code(0).out;
     assert!(
         plan.contains("before each of 2 points, the coordinator runs: echo $PLIMSOLL_EVENT"),
         "{plan}"
     );
     assert!(!here.join("calls").exists(), "a plan does nothing");
 
-    let out = ["--out", "run.plimsoll", "--quiet"];
-    plimsoll(here, &[["run", "s.toml", "-t", "data"].as_slice(), &out].concat()).with_code(0);
+    let out = "--out run.plimsoll --quiet";
+    plimsoll(here, ("run s.toml -t data", &out)).with_code(0);
     assert_eq!(fs::read_to_string(here.join("calls")).expect("calls"), "prerun\nprerun\n");
-    let shown = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    let shown = shown(here);
     let done = preruns(&shown);
     assert_eq!(done.len(), 2, "{shown}");
     assert_eq!((&done[0]["status"], &done[1]["status"]), (&json!(0), &json!(3)));
@@ -63,22 +62,15 @@ fn a_command_runs_before_each_point_and_one_that_fails_is_a_doubt_about_its_poin
     );
     assert!(done[1]["duration_ns"].as_u64() > Some(0));
     assert_eq!(doubts(&shown), [false, true], "{shown}");
-    let table = plimsoll(here, &["show", "run.plimsoll", "--explain"]).with_code(0).out;
-    assert!(
-        table.contains("Caches were not emptied as asked") && table.contains("exit status 3"),
-        "{table}"
-    );
+    let table = plimsoll(here, "show run.plimsoll --explain").with_code(0).out;
+    assert_says(&table, &["Caches were not emptied as asked", "exit status 3"]);
 }
 
 #[test]
 fn no_command_reads_the_token_of_the_live_page() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     suite(here, "echo ${PLIMSOLL_TOKEN-none} >> tokens");
-    let mut command = crate::common::command(
-        here,
-        &["run", "s.toml", "-t", "data", "--out", "run.plimsoll", "--quiet"],
-    );
+    let mut command = crate::common::command(here, "run s.toml -t data --out run.plimsoll --quiet");
     let ended: crate::common::Ended =
         command.env("PLIMSOLL_TOKEN", "a-token-of-sixteen").output().expect("it starts").into();
     ended.with_code(0);
@@ -87,16 +79,11 @@ fn no_command_reads_the_token_of_the_live_page() {
 
 #[test]
 fn a_command_that_is_not_there_ends_no_run() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     suite(here, "");
     let set = "stages.prerun=no-such-command-of-plimsoll";
-    plimsoll(
-        here,
-        &["run", "s.toml", "-t", "data", "--set", set, "--out", "run.plimsoll", "--quiet"],
-    )
-    .with_code(0);
-    let shown = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    plimsoll(here, ("run s.toml -t data --set", [set], "--out run.plimsoll --quiet")).with_code(0);
+    let shown = shown(here);
     assert_eq!(
         preruns(&shown).iter().map(|done| done["status"].clone()).collect::<Vec<_>>(),
         [json!(127), json!(127)]
@@ -106,10 +93,9 @@ fn a_command_that_is_not_there_ends_no_run() {
 
 #[test]
 fn ctrl_c_ends_a_command_with_its_children_and_what_is_resumed_runs_none() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     suite(here, "sleep 60 & echo $! > child; wait");
-    let child = start(here, &["run", "s.toml", "-t", "data", "--out", "run.plimsoll", "--quiet"]);
+    let child = start(here, "run s.toml -t data --out run.plimsoll --quiet");
     let started = || fs::read_to_string(here.join("child")).unwrap_or_default();
     wait_until("the command begins", || started().ends_with('\n'));
     let stat = format!("/proc/{}/stat", started().trim());
@@ -120,17 +106,17 @@ fn ctrl_c_ends_a_command_with_its_children_and_what_is_resumed_runs_none() {
     wait_until("the child is gone", || {
         fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z"))
     });
-    let shown = plimsoll(here, &["show", "run.plimsoll", "--json"]).json();
+    let shown = plimsoll(here, "show run.plimsoll --json").json();
     assert_eq!(preruns(&shown)[0]["detail"], json!("it was ended with the run"), "{shown}");
 
     fs::remove_file(here.join("child")).expect("a file");
-    let line = ["resume", "run.plimsoll", "--target", "data", "--out", "rest.plimsoll", "--quiet"];
+    let line = "resume run.plimsoll --target data --out rest.plimsoll --quiet";
     let again = plimsoll(here, &line).with_code(0);
     assert!(
         again.err.contains("stages.prerun: a run that is resumed runs no command"),
         "{again:?}"
     );
     assert!(!here.join("child").exists(), "no command of a run file is run");
-    let shown = plimsoll(here, &["show", "rest.plimsoll", "--json"]).with_code(0).json();
+    let shown = plimsoll(here, "show rest.plimsoll --json").with_code(0).json();
     assert_eq!(doubts(&shown), [true, true], "{shown}");
 }

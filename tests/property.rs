@@ -132,11 +132,7 @@ fn simulated_runs_keep_every_rule() {
         (number("PLIMSOLL_RUNS_FIRST").unwrap_or(0), number("PLIMSOLL_RUNS").unwrap_or(SIMULATED));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let folder = scratch();
-    Runs { ground: Ground::Simulated, run: simulated::run, threads }.go(
-        first,
-        count,
-        folder.path(),
-    );
+    Runs { ground: Ground::Simulated, run: simulated::run, threads }.go(first, count, &folder);
 }
 
 #[test]
@@ -144,7 +140,7 @@ fn real_runs_keep_every_rule() {
     let (first, count) =
         (number("PLIMSOLL_RUNS_FIRST").unwrap_or(0), number("PLIMSOLL_REAL_RUNS").unwrap_or(REAL));
     let folder = real::folder();
-    Runs { ground: Ground::Real, run: real::run, threads: 2 }.go(first, count, folder.path());
+    Runs { ground: Ground::Real, run: real::run, threads: 2 }.go(first, count, &folder);
 }
 
 /// A way to spoil a record.
@@ -192,7 +188,7 @@ fn fail_all(record: &mut model::Record) {
 #[test]
 fn rules_can_break() {
     let folder = scratch();
-    let path = folder.path().join("kept.plimsoll");
+    let path = folder.join("kept.plimsoll");
     let is_plain = |case: &Case| {
         !case.target.contains("error=") && !case.says("metadata") && !case.says("amount")
     };

@@ -3,7 +3,8 @@
 //! be told who is dead.
 
 use crate::common::{
-    Ended, command, end, has, plimsoll, run, said, scratch, signal, start, text, wait_until,
+    Ended, Folder, Json, Words, agents, assert_complete, assert_says, command, end, has, kill,
+    kill_pid, plimsoll, said, scratch, script, signal, start, text, wait_until,
 };
 use model::note::{AboutHosts, TakesPart};
 use model::plan::PlanNote;
@@ -14,27 +15,24 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-/// What the tests need to make hosts.
-const PARTS: [&str; 1] = ["ip"];
-
 /// Hosts of this machine, each with a name of its own.
 struct Hosts {
-    folder: tempfile::TempDir,
+    folder: Folder,
 }
 
 impl Hosts {
     /// `None` where there can be none.
     fn new(test: &str) -> Option<Hosts> {
-        if !has(test, &PARTS) {
+        if !has(test, "ip") {
             return None;
         }
         let folder = scratch();
-        let here = text(folder.path()).to_owned();
+        let here = text(&folder).to_owned();
         for name in ["dead", "busy", "locked", "tries"] {
-            fs::create_dir(folder.path().join(name)).expect("a folder");
+            fs::create_dir(folder.join(name)).expect("a folder");
         }
         // Each try is a line; a busy host refuses the first ones as sshd does past MaxStartups.
-        let script = format!(
+        let launcher = format!(
             "#!/bin/sh\nexport H=$1 QUORUM_OF={here}; shift\necho >> \
              {here}/tries/$H\nif [ -e {here}/dead/$H ]; then echo 'no route to host' >&2; exit \
              255; fi\nif [ -e {here}/locked/$H ]; then echo 'root@h: \
@@ -43,13 +41,12 @@ impl Hosts {
              'kex_exchange_identification: Connection closed by remote host' >&2; exit 255; \
              fi\nexec unshare --uts sh -c 'hostname $H; exec \"$@\"' x \"$@\"\n"
         );
-        fs::write(folder.path().join("launcher"), script).expect("a script");
-        run("chmod", &["755", text(&folder.path().join("launcher"))]);
+        script(&folder, "launcher", &launcher);
         Some(Hosts { folder })
     }
 
     fn path(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     fn kill(&self, host: &str) {
@@ -79,25 +76,27 @@ impl Hosts {
     }
 
     /// A run of a quick form on these hosts, each with a folder of its own.
-    fn run(&self, hosts: &str, more: &[&str]) -> Ended {
-        let launcher = self.launcher();
-        let mut line = vec!["run", "--hosts", hosts, "--launcher", &launcher];
-        line.extend(["--rw", "randread", "--size", "4M", "--runtime", "1", "--numjobs", "1"]);
-        line.extend(["--set", "interval=100ms", "--out", "run.plimsoll", "--quiet"]);
-        let targets = self.targets(hosts);
-        targets.iter().for_each(|target| line.extend(["--target", target]));
-        line.extend(more);
-        plimsoll(self.path(), &line)
+    fn run(&self, hosts: &str, more: impl Words) -> Ended {
+        plimsoll(self.path(), (self.quick(hosts), more))
     }
 
-    fn launcher(&self) -> String {
-        format!("{} {{host}}", text(&self.path().join("launcher")))
+    fn quick(&self, hosts: &str) -> impl Words {
+        let load = "--rw randread --size 4M --runtime 1 --numjobs 1 --set interval=100ms --quiet";
+        ("run", self.at(hosts), load, "--out run.plimsoll")
     }
 
-    fn targets(&self, hosts: &str) -> Vec<String> {
+    /// The way to these hosts.
+    fn way(&self, hosts: &str) -> Vec<String> {
+        let launcher = format!("{} {{host}}", text(&self.path().join("launcher")));
+        ["--hosts", hosts, "--launcher", &launcher].map(str::to_owned).to_vec()
+    }
+
+    /// The same, with a folder for each.
+    fn at(&self, hosts: &str) -> impl Words {
         let names = model::hostlist::expand(hosts).expect("a list");
         let here = text(self.path());
-        names.iter().map(|name| format!("{name}:{here}/data-{name}")).collect()
+        let target = |name: &String| ["--target".to_owned(), format!("{name}:{here}/data-{name}")];
+        (self.way(hosts), names.iter().flat_map(target).collect::<Vec<_>>())
     }
 
     fn record(&self, file: &str) -> Record {
@@ -105,11 +104,27 @@ impl Hosts {
     }
 }
 
-const CONTINUE: [&str; 2] = ["--set", "fleet.on_lost_host=continue"];
-const AT_ONCE: [&str; 2] = ["--set", "fleet.start_within=0s"];
+const CONTINUE: &str = "--set fleet.on_lost_host=continue";
+const AT_ONCE: &str = "--set fleet.start_within=0s";
 
 fn host_names(record: &Record) -> Vec<&str> {
     record.plan.hosts.iter().map(|host| host.hostname.as_str()).collect()
+}
+
+/// A suite of several points, which goes on without who is dead.
+fn gated(measure: &str, depths: &str) -> String {
+    format!(
+        "name = \"gated\"\n[layout]\nsize = \"4MiB\"\nfiles = 1\n[fleet]\non_lost_host = \
+         \"continue\"\nquorum = \"20%\"\nstart_within = \"0s\"\n[stages]\nmeasure = \
+         \"{measure}\"\ninterval = \"100ms\"\n[sweep]\ndepth = [{depths}]\n[[workload]]\nname = \
+         \"w\"\nworkers = 1\n"
+    )
+}
+
+/// The hosts that loaded in a stage.
+fn loaded(record: &Record, stage: u32) -> BTreeSet<u32> {
+    let stage = record.stages.iter().find(|one| one.stage == stage).expect("it ran");
+    stage.samples().iter().map(|sample| sample.host).collect()
 }
 
 fn left_out(record: &Record) -> Option<(Vec<String>, u64)> {
@@ -126,16 +141,11 @@ fn who_is_dead_at_the_start_is_left_out_by_name_and_a_quorum_decides() {
     let Some(hosts) = Hosts::new("dead hosts at the start") else { return };
     hosts.kill("h2");
     let refused = hosts.run("h[1-4]", &AT_ONCE).with_code(3);
-    assert!(
-        refused.err.contains("host h2") && refused.err.contains("3 of 4 hosts can be reached"),
-        "{refused:#?}"
-    );
+    assert_says(&refused.err, &["host h2", "3 of 4 hosts can be reached"]);
     assert!(!hosts.path().join("run.plimsoll").exists());
-    let line = [&CONTINUE[..], &AT_ONCE, &["--json"]].concat();
+    let line = (CONTINUE, AT_ONCE, "--json");
     let row = hosts.run("h[1-4]", &line).with_code(0).json()["results"][0].clone();
-    let doubts = row["warnings"].as_array().expect("a list");
-    let doubt = doubts.iter().find(|doubt| doubt["code"] == "hosts-left-out").expect("a doubt");
-    let words = doubt["message"].as_str().expect("text");
+    let words = row.doubt("hosts-left-out");
     assert!(words.contains("3 of 4 hosts took part") && words.contains("h2"), "{words}");
     let record = hosts.record("run.plimsoll");
     assert_eq!(host_names(&record), ["h1", "h3", "h4"]);
@@ -146,7 +156,7 @@ fn who_is_dead_at_the_start_is_left_out_by_name_and_a_quorum_decides() {
         (2, Some(RunEnd::Complete))
     );
     ["h3", "h4"].iter().for_each(|host| hosts.kill(host));
-    let refused = hosts.run("h[1-4]", &[&CONTINUE[..], &AT_ONCE].concat()).with_code(3);
+    let refused = hosts.run("h[1-4]", (CONTINUE, AT_ONCE)).with_code(3);
     assert!(refused.err.contains("fleet.quorum asks for 2"), "{refused:#?}");
     assert!(refused.err.contains("3 hosts (h[2-4])"), "each is named: {refused:#?}");
 }
@@ -171,12 +181,8 @@ fn a_host_that_starts_late_is_waited_for_and_a_busy_way_is_tried_again() {
     // One that is down comes up while it is waited for.
     fs::remove_file(hosts.path().join("run.plimsoll")).expect("there");
     hosts.kill("h2");
-    let (launcher, targets) = (hosts.launcher(), hosts.targets("h[1-2]"));
-    let mut line = vec!["run", "--hosts", "h[1-2]", "--launcher", &launcher, "--rw", "randread"];
-    line.extend(["--size", "4M", "--runtime", "1", "--out", "run.plimsoll", "--quiet"]);
-    line.extend(["--set", "fleet.start_within=5min"]);
-    targets.iter().for_each(|target| line.extend(["--target", target]));
-    let mut child = start(hosts.path(), &line);
+    let patient = "--set fleet.start_within=5min";
+    let mut child = start(hosts.path(), (hosts.quick("h[1-2]"), patient));
     let words = said(&mut child, "it is tried again");
     assert!(words.contains("host h2"), "{words}");
     hosts.revive("h2");
@@ -188,11 +194,11 @@ fn a_host_that_starts_late_is_waited_for_and_a_busy_way_is_tried_again() {
 fn who_refuses_a_key_is_asked_once_however_long_others_are_waited_for() {
     let Some(hosts) = Hosts::new("refused keys") else { return };
     fs::write(hosts.path().join("locked/h2"), "").expect("a file");
-    let patient = ["--set", "fleet.start_within=1h"];
+    let patient = "--set fleet.start_within=1h";
     let refused = hosts.run("h[1-2]", &patient).with_code(3);
     assert!(refused.err.contains("Permission denied"), "{refused:#?}");
     assert_eq!(hosts.tries()["h2"], 1);
-    hosts.run("h[1-2]", &[&CONTINUE[..], &patient].concat()).with_code(0);
+    hosts.run("h[1-2]", (CONTINUE, &patient)).with_code(0);
     assert_eq!(host_names(&hosts.record("run.plimsoll")), ["h1"]);
     assert_eq!(hosts.tries()["h2"], 1);
 }
@@ -202,7 +208,7 @@ fn a_dead_relay_costs_its_branch_another_one_and_nobody_else() {
     let Some(hosts) = Hosts::new("dead relays") else { return };
     // Two branches of five: h1 and h6 are their relays. h1 is dead, and so is h8, a leaf.
     ["h1", "h8"].iter().for_each(|host| hosts.kill(host));
-    let more = [&CONTINUE[..], &AT_ONCE, &["--fanout", "2"]].concat();
+    let more = (CONTINUE, AT_ONCE, "--fanout 2");
     hosts.run("h[1-10]", &more).with_code(0);
     let record = hosts.record("run.plimsoll");
     assert_eq!(host_names(&record), ["h2", "h3", "h4", "h5", "h6", "h7", "h9", "h10"]);
@@ -227,13 +233,9 @@ fn a_workload_all_of_whose_hosts_are_dead_is_refused_and_one_with_some_is_not() 
              \"a\"\nhosts = \"west\"\n[[workload]]\nname = \"b\"\nhosts = \"{of}\"\n"
         )
     };
-    let (launcher, targets) = (hosts.launcher(), hosts.targets("h[1-4]"));
     let run = |of: &str, out: &str| {
         fs::write(hosts.path().join("placed.toml"), suite(of)).expect("a suite");
-        let mut line = vec!["run", "placed.toml", "--hosts", "h[1-4]", "--launcher", &launcher];
-        targets.iter().for_each(|target| line.extend(["--target", target]));
-        line.extend(["--quiet", "--out", out]);
-        plimsoll(hosts.path(), &line)
+        plimsoll(hosts.path(), ("run placed.toml --quiet", hosts.at("h[1-4]"), ["--out", out]))
     };
     hosts.kill("h3");
     run("east", "some.plimsoll").with_code(0);
@@ -250,27 +252,18 @@ fn a_workload_all_of_whose_hosts_are_dead_is_refused_and_one_with_some_is_not() 
 #[test]
 fn a_run_is_resumed_without_a_dead_host_which_comes_in_between_points() {
     let Some(hosts) = Hosts::new("resuming without a host") else { return };
-    let suite = "name = \"gated\"\n[layout]\nsize = \"4MiB\"\nfiles = 1\n[fleet]\non_lost_host = \
-                 \"continue\"\nquorum = \"20%\"\nstart_within = \"0s\"\n[stages]\nmeasure = \
-                 \"30s\"\ninterval = \"100ms\"\n[sweep]\ndepth = [1, 2, 3]\n[[workload]]\nname = \
-                 \"w\"\nworkers = 1\n";
+    let suite = gated("30s", "1, 2, 3");
     fs::write(hosts.path().join("gated.toml"), suite).expect("a suite");
-    let (launcher, targets) = (hosts.launcher(), hosts.targets("h[1-3]"));
-    let way = ["--hosts", "h[1-3]", "--launcher", &launcher];
-    let mut line = vec!["run", "gated.toml", "--out", "run.plimsoll", "--quiet"];
-    line.extend(way);
-    targets.iter().for_each(|target| line.extend(["--target", target]));
-    line.extend(["--set", "measure=2s"]);
-    let mut child = start(hosts.path(), &line);
+    let line = ("run gated.toml --out run.plimsoll --quiet", hosts.at("h[1-3]"));
+    let child = start(hosts.path(), (line, "--set measure=2s"));
     wait_until("the second point", || {
         store::read_head(&hosts.path().join("run.plimsoll"))
             .is_ok_and(|record| record.stages.len() == 3)
     });
-    child.kill().expect("a process to kill");
-    child.wait().expect("dead");
+    kill(child);
     wait_until("the agents to end", || agents(hosts.path()).is_empty());
     hosts.kill("h2");
-    let line = [&["resume", "run.plimsoll", "--quiet"][..], &way].concat();
+    let line = ("resume run.plimsoll --quiet", hosts.way("h[1-3]"));
     let mut child: Child = command(hosts.path(), &line)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -294,48 +287,33 @@ fn a_run_is_resumed_without_a_dead_host_which_comes_in_between_points() {
         .map(|note| (note.stage, note.host))
         .collect();
     assert_eq!(lost, [(Some(2), 1)], "from the second point on, and not before");
-    let loaded = |stage: u32| -> BTreeSet<u32> {
-        let stage = record.stages.iter().find(|one| one.stage == stage).expect("it ran");
-        stage.samples().iter().map(|sample| sample.host).collect()
-    };
+    let loaded = |stage| loaded(&record, stage);
     assert_eq!(loaded(1), BTreeSet::from([0, 1, 2]));
     assert_eq!(loaded(2), BTreeSet::from([0, 2]), "the point that it missed");
     assert_eq!(loaded(3), BTreeSet::from([0, 1, 2]), "the point from which on it is back");
-    assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
+    assert_complete(&record);
 }
 
 #[test]
 fn a_host_that_was_dead_at_the_start_joins_between_two_points() {
     let Some(hosts) = Hosts::new("hosts that join late") else { return };
-    let suite = "name = \"late\"\n[layout]\nsize = \"4MiB\"\nfiles = 1\n[fleet]\non_lost_host = \
-                 \"continue\"\nquorum = \"20%\"\nstart_within = \"0s\"\n[stages]\nmeasure = \
-                 \"2s\"\ninterval = \"100ms\"\n[sweep]\ndepth = [1, 2]\n[[workload]]\nname = \
-                 \"w\"\nworkers = 1\n";
+    let suite = gated("2s", "1, 2");
     fs::write(hosts.path().join("late.toml"), suite).expect("a suite");
-    let (launcher, targets) = (hosts.launcher(), hosts.targets("h[1-3]"));
-    let mut line = vec!["run", "late.toml", "--hosts", "h[1-3]", "--launcher", &launcher];
-    targets.iter().for_each(|target| line.extend(["--target", target]));
-    line.extend(["--out", "run.plimsoll", "--quiet", "--json"]);
     hosts.kill("h2");
-    let child = start(hosts.path(), &line);
+    let line = ("run late.toml --out run.plimsoll --quiet --json", hosts.at("h[1-3]"));
+    let child = start(hosts.path(), line);
     wait_until("the first point", || {
         store::read(&hosts.path().join("run.plimsoll"))
             .is_ok_and(|record| record.stages.iter().any(|stage| stage.stage == 1))
     });
     hosts.revive("h2");
     let results = end(child).with_code(0).json()["results"].clone();
-    let is_without = |row: usize| {
-        let doubts = results[row]["warnings"].as_array().expect("a list");
-        doubts.iter().any(|doubt| doubt["code"] == "host-lost")
-    };
+    let is_without = |row: usize| results[row].codes().contains(&"host-lost");
     assert!(is_without(0) && !is_without(1), "{results}");
     let record = hosts.record("run.plimsoll");
     assert_eq!(host_names(&record), ["h1", "h2", "h3"]);
     assert_eq!(record.plan.fleet.quorum, 1, "of those that were asked for");
-    let loaded = |stage: u32| -> BTreeSet<u32> {
-        let stage = record.stages.iter().find(|one| one.stage == stage).expect("it ran");
-        stage.samples().iter().map(|sample| sample.host).collect()
-    };
+    let loaded = |stage| loaded(&record, stage);
     assert_eq!((loaded(1), loaded(2)), (BTreeSet::from([0, 2]), BTreeSet::from([0, 1, 2])));
     let from = TakesPart::Joins { point: 1, hosts: 3, of: 3 };
     let joined = Fact::HostReturned { name: "h2".to_owned(), from };
@@ -345,16 +323,15 @@ fn a_host_that_was_dead_at_the_start_joins_between_two_points() {
         _ => None,
     };
     assert_eq!(record.plan.notes.iter().find_map(awaited), Some((1, 3)));
-    assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
+    assert_complete(&record);
 }
 
 #[test]
 fn who_is_watched_is_taken_back_and_who_was_not_there_comes_in() {
     let Some(hosts) = Hosts::new("watching hosts that return") else { return };
     hosts.kill("h2");
-    let launcher = hosts.launcher();
-    let line = ["watch", "--hosts", "h[1-2]", "--launcher", &launcher, "--interval", "100ms"];
-    let mut child = command(hosts.path(), &[&line[..], &["--json"]].concat())
+    let line = ("watch --interval 100ms --json", hosts.way("h[1-2]"));
+    let mut child = command(hosts.path(), line)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -374,8 +351,7 @@ fn who_is_watched_is_taken_back_and_who_was_not_there_comes_in() {
     find("h2", "cpu");
     // One that dies and stays away for a while.
     hosts.kill("h1");
-    let own = command_of(hosts.path(), "h1");
-    run("kill", &["-9", &own]);
+    kill_pid(&command_of(hosts.path(), "h1"));
     find("h1", "lost");
     hosts.revive("h1");
     find("h1", "returned");
@@ -383,13 +359,6 @@ fn who_is_watched_is_taken_back_and_who_was_not_there_comes_in() {
     signal(&child, "TERM");
     drop(lines);
     wait_until("the end", || child.try_wait().expect("a child").is_some());
-}
-
-/// Agents that were told to touch something below `folder`.
-fn agents(folder: &Path) -> Vec<String> {
-    let wanted = format!("agent --allow {}", folder.display());
-    let out = std::process::Command::new("pgrep").args(["-f", &wanted]).output().expect("pgrep");
-    String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
 }
 
 /// The agent of a host of this folder: both stand in its environment.

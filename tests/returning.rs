@@ -2,22 +2,25 @@
 //! them.
 
 use crate::common::cluster::SshCluster;
-use crate::common::{command, end, has, plimsoll, scratch, text, wait_until};
-use model::{NoteKind, OccurrenceKind, Record, RunEnd};
+use crate::common::{
+    Folder, Json, Words, agents, agents_of, assert_complete, command, end, has, kill_pid, recorded,
+    scratch, shown, started, wait_until,
+};
+use model::{NoteKind, OccurrenceKind, Record};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::Child;
 
 /// A run of several points, each of which waits for us before it begins: so it is certain what
 /// happens first.
 struct Gated {
-    folder: tempfile::TempDir,
+    folder: Folder,
     child: Child,
 }
 
 impl Gated {
-    fn start(points: u32, hosts: &[&str], path: Option<String>) -> Gated {
+    fn start(points: u32, hosts: impl Words, path: Option<String>) -> Gated {
         let folder = scratch();
         let depths: Vec<String> = (1..=points).map(|depth| depth.to_string()).collect();
         let suite = format!(
@@ -27,24 +30,20 @@ impl Gated {
              0.02; done'''\n[sweep]\ndepth = [{}]\n[[workload]]\nname = \"w\"\nworkers = 1\n",
             depths.join(", ")
         );
-        fs::write(folder.path().join("gated.toml"), suite).expect("a suite");
-        let data = folder.path().join("data");
-        let line =
-            ["run", "gated.toml", "--target", text(&data), "--out", "run.plimsoll", "--quiet"];
-        let mut command = command(folder.path(), &[&line, hosts].concat());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.envs(path.map(|path| ("PATH", path)));
-        let child = command.spawn().expect("the program starts");
+        fs::write(folder.join("gated.toml"), suite).expect("a suite");
+        let data = folder.join("data");
+        let line = ("run gated.toml --target", [&data], "--out run.plimsoll --quiet");
+        let child = started(command(&folder, (&line, hosts)).envs(path.map(|path| ("PATH", path))));
         Gated { folder, child }
     }
 
     fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
+        self.folder.join("data")
     }
 
     /// Waits until this point, from 1, is about to begin.
     fn reaches(&self, point: usize) {
-        let asked = self.folder.path().join("asked");
+        let asked = self.folder.join("asked");
         wait_until("the next point", || {
             fs::read_to_string(&asked).is_ok_and(|asked| asked.lines().count() >= point)
         });
@@ -52,13 +51,13 @@ impl Gated {
 
     fn let_go(&self, points: impl IntoIterator<Item = u32>) {
         for point in points {
-            fs::write(self.folder.path().join(format!("go-{point}")), "").expect("a file");
+            fs::write(self.folder.join(format!("go-{point}")), "").expect("a file");
         }
     }
 
     /// Waits until so many hosts were lost, or came back, in all.
     fn has_said(&self, kind: NoteKind, times: usize) {
-        let path = self.folder.path().join("run.plimsoll");
+        let path = self.folder.join("run.plimsoll");
         wait_until(kind.word(), || {
             store::read(&path).is_ok_and(|record| of_kind(&record, kind).len() >= times)
         });
@@ -67,31 +66,14 @@ impl Gated {
     /// The whole record, and for each result whether it is in doubt because of a lost host.
     fn end(self) -> (Record, Vec<bool>) {
         end(self.child).with_code(0);
-        let folder = self.folder.path();
-        let json = plimsoll(folder, &["show", "run.plimsoll", "--json"]).with_code(0).json();
-        let in_doubt = |row: &serde_json::Value| {
-            row["warnings"]
-                .as_array()
-                .expect("a list")
-                .iter()
-                .any(|warning| warning["code"] == "host-lost")
-        };
-        let rows = json["results"].as_array().expect("a list").iter().map(in_doubt).collect();
-        let events = json["events"].as_array().expect("a list");
+        let folder = &self.folder;
+        let json = shown(folder);
+        let in_doubt = |row: &serde_json::Value| row.codes().contains(&"host-lost");
+        let rows = json["results"].list().iter().map(in_doubt).collect();
+        let events = json["events"].list();
         assert!(events.iter().any(|event| event["kind"] == "host-returned"), "{json:#}");
-        (store::read(&folder.join("run.plimsoll")).expect("a run file"), rows)
+        (recorded(&folder), rows)
     }
-}
-
-/// Processes that serve as agents and were told to touch `path`.
-fn agents(path: &Path) -> BTreeSet<String> {
-    let wanted = format!("agent --allow {}", path.display());
-    let out = Command::new("pgrep").args(["-f", &wanted]).output().expect("pgrep");
-    String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
-}
-
-fn kill(pid: &str) {
-    crate::common::run("kill", &["-9", pid]);
 }
 
 fn of_kind(record: &Record, kind: NoteKind) -> Vec<u32> {
@@ -111,27 +93,28 @@ fn loaded(record: &Record, point: u32) -> BTreeSet<u32> {
 
 #[test]
 fn a_killed_agent_is_started_again_and_takes_part_from_the_next_point_on() {
-    let run = Gated::start(6, &["--hosts", "local:3"], None);
+    let run = Gated::start(6, "--hosts local:3", None);
     run.reaches(1);
-    let first = agents(&run.data());
+    let first: BTreeSet<String> = agents(&run.data()).into_iter().collect();
     assert_eq!(first.len(), 3);
     run.let_go([1]);
     // Between points.
     run.reaches(2);
-    kill(first.iter().next().expect("an agent"));
+    kill_pid(first.iter().next().expect("an agent"));
     run.has_said(NoteKind::HostLost, 1);
     run.let_go([2]);
     run.reaches(3);
     run.has_said(NoteKind::HostReturned, 1);
-    let second: Vec<String> = agents(&run.data()).difference(&first).cloned().collect();
+    let second: Vec<String> =
+        agents(&run.data()).into_iter().filter(|agent| !first.contains(agent)).collect();
     assert_eq!(second.len(), 1, "one in the place of the one that was killed");
     // In the midst of a point, unless this machine is slow; then behind it.
     run.let_go([3]);
-    kill(&second[0]);
+    kill_pid(&second[0]);
     run.has_said(NoteKind::HostLost, 2);
     run.let_go(4..=6);
     let (record, in_doubt) = run.end();
-    assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
+    assert_complete(&record);
     let (lost, back) =
         (of_kind(&record, NoteKind::HostLost), of_kind(&record, NoteKind::HostReturned));
     assert_eq!((lost.len(), back.len()), (2, 2), "{:?}", record.notes);
@@ -155,14 +138,11 @@ fn a_killed_agent_is_started_again_and_takes_part_from_the_next_point_on() {
 
 #[test]
 fn hosts_behind_a_relay_that_is_killed_come_back_without_it() {
-    let run = Gated::start(3, &["--hosts", "local:4", "--fanout", "2"], None);
+    let run = Gated::start(3, "--hosts local:4 --fanout 2", None);
     run.reaches(1);
-    let own = ["-P", &run.child.id().to_string(), "-f", "agent --allow"];
-    let out = Command::new("pgrep").args(own).output().expect("pgrep");
-    let relays: Vec<String> =
-        String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect();
+    let relays = agents_of(run.child.id());
     assert_eq!(relays.len(), 2);
-    kill(&relays[0]);
+    kill_pid(&relays[0]);
     run.has_said(NoteKind::HostLost, 2);
     wait_until("the agent below it to end", || agents(&run.data()).len() == 2);
     run.let_go(1..=3);
@@ -178,11 +158,9 @@ fn hosts_behind_a_relay_that_is_killed_come_back_without_it() {
 
 #[test]
 fn a_host_whose_link_was_cut_comes_back_once_it_is_mended() {
-    if !has("a host whose link is mended", &["sshd", "ip", "sqlite3"]) {
-        return;
-    }
+    let true = has("a host whose link is mended", "sshd ip sqlite3") else { return };
     let cluster = SshCluster::new();
-    let run = Gated::start(3, &["--hosts", "n[1-4]"], Some(cluster.search_path()));
+    let run = Gated::start(3, "--hosts n[1-4]", Some(cluster.search_path()));
     run.reaches(1);
     // With what carries each of them.
     let before = agents(&run.data()).len();

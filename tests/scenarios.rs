@@ -1,7 +1,9 @@
 //! Scenarios of one suite, on a real file system: what stands there when, what is left behind, and
 //! what the figures say.
 
-use crate::common::{Loop, Mounted, has, names, plimsoll, scratch, start, text, wait_until};
+use crate::common::{
+    Json, Loop, Mounted, assert_says, has, kill, names, plimsoll, scratch, start, text, wait_until,
+};
 use serde_json::Value;
 use std::path::Path;
 
@@ -37,116 +39,80 @@ layout = { kind = \"tree\" }
 tree = { files = 300, size = \"4KiB\", per_directory = 50 }
 ";
 
-const IN_TURNS: [&str; 4] =
-    ["--set", "sweep.order=\"interleaved\"", "--set", "sweep.repetitions=2"];
+const IN_TURNS: &str = "--set sweep.order=\"interleaved\" --set sweep.repetitions=2";
 
 fn suite(folder: &Path) {
     std::fs::write(folder.join("three.toml"), THREE).expect("a suite");
 }
 
+/// Whether the run is in this stage, and has told of requests in it.
+fn measures(folder: &Path, stage: u32) -> bool {
+    store::read(&folder.join("cut.plimsoll")).is_ok_and(|record| {
+        record.stages.last().is_some_and(|last| last.stage == stage && !last.samples().is_empty())
+    })
+}
+
+fn folders_of_data(folder: &Path) -> Vec<String> {
+    names(folder).into_iter().filter(|name| name.starts_with("data")).collect()
+}
+
 /// Scenario, workload's operation and repetition of each row.
 fn rows(json: &Value) -> Vec<(String, String, u64)> {
-    let word = |value: &Value| value.as_str().expect("a text").to_owned();
-    let rows = json["results"].as_array().expect("a list");
-    rows.iter()
-        .map(|row| {
-            (
-                word(&row["sweep"]["scenario"]),
-                word(&row["op"]),
-                row["repetition"].as_u64().unwrap_or(1),
-            )
-        })
-        .collect()
+    let word = |value: &Value| value.text().to_owned();
+    let of = |row: &Value| {
+        let repetition = row["repetition"].as_u64().unwrap_or(1);
+        (word(&row["sweep"]["scenario"]), word(&row["op"]), repetition)
+    };
+    json["results"].list().iter().map(of).collect()
 }
 
 #[test]
 fn three_layouts_take_turns_and_nothing_stays() {
-    if !has("scenarios on a file system", &["losetup", "loop", "mkfs.ext4", "mount"]) {
-        return;
-    }
+    let true = has("scenarios on a file system", "losetup loop mkfs.ext4 mount") else { return };
     let (folder, mounted) = (scratch(), Mounted::new("mkfs.ext4", 96));
-    suite(folder.path());
+    suite(&folder);
     let target = mounted.path().join("data");
-    let run = [
-        "run",
-        "three.toml",
-        "--target",
-        text(&target),
-        "--quiet",
-        "--json",
-        "--out",
-        "turns.plimsoll",
-    ];
-    let json = plimsoll(folder.path(), &[&run[..], &IN_TURNS].concat()).with_code(0).json();
+    let run = ("run three.toml --target", [&target], "--quiet --json --out turns.plimsoll");
+    let json = plimsoll(&folder, (&run, IN_TURNS)).with_code(0).json();
     let all = rows(&json);
     let round = |n: u64| {
-        let names = [
-            ("own", "read"),
-            ("own", "write"),
-            ("own", "all"),
-            ("shared", "read"),
-            ("shared", "write"),
-            ("shared", "all"),
-        ];
+        let blocks = ["own", "shared"].map(|name| ["read", "write", "all"].map(|op| (name, op)));
         let small = ["create", "stat", "read-file", "remove"].map(|op| ("tree", op));
-        names
-            .into_iter()
-            .chain(small)
-            .map(|(name, op)| (name.to_owned(), op.to_owned(), n))
-            .collect::<Vec<_>>()
+        let rows = blocks.into_iter().flatten().chain(small);
+        rows.map(|(name, op)| (name.to_owned(), op.to_owned(), n)).collect::<Vec<_>>()
     };
     assert_eq!(all, [round(1), round(2)].concat());
-    assert!(
-        json["results"].as_array().expect("a list").iter().all(|row| row["ios"].as_u64() > Some(0))
-    );
+    assert!(json["results"].list().iter().all(|row| row["ios"].as_u64() > Some(0)));
     assert_eq!(names(mounted.path()), ["lost+found"], "what was made is gone");
 
     // The scenario through the page cache is told to be one, the other is not.
     let doubted = |scenario: &str| {
-        let rows = json["results"]
-            .as_array()
-            .expect("a list")
-            .iter()
-            .filter(|row| row["sweep"]["scenario"] == scenario);
-        rows.flat_map(|row| row["warnings"].as_array().expect("a list"))
-            .any(|warning| warning["code"] == "fits-in-memory")
+        let rows = json["results"].list().iter().filter(|row| row["sweep"]["scenario"] == scenario);
+        rows.flat_map(Json::codes).any(|code| code == "fits-in-memory")
     };
     assert!(doubted("shared") && !doubted("own"));
 
-    let told = plimsoll(folder.path(), &["compare", "turns.plimsoll"]).with_code(0).out;
-    for words in [
-        "A: own · B: shared",
-        "2 repetitions in turns, compared in pairs",
-        "Differs in direct I/O: yes against no",
-    ] {
-        assert!(told.contains(words), "`{words}` is missing in\n{told}");
-    }
+    let told = plimsoll(&folder, "compare turns.plimsoll").with_code(0).out;
+    let in_pairs = "2 repetitions in turns, compared in pairs";
+    let parts = ["A: own · B: shared", in_pairs, "Differs in direct I/O: yes against no"];
+    assert_says(&told, &parts);
 }
 
 #[test]
 fn only_the_largest_layout_has_to_fit_where_they_take_no_turns() {
-    if !has("scenarios on a full file system", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+    let true = has("scenarios on a full file system", "losetup loop mkfs.ext4 mount") else {
         return;
-    }
+    };
     let (folder, mounted) = (scratch(), Mounted::new("mkfs.ext4", 64));
-    suite(folder.path());
+    suite(&folder);
     let target = mounted.path().join("data");
     let sizes =
         ["--set", "scenario.own.layout.size=17MiB", "--set", "scenario.shared.layout.size=30MiB"];
-    let run = [
-        "run",
-        "three.toml",
-        "--target",
-        text(&target),
-        "--quiet",
-        "--json",
-        "--out",
-        "one.plimsoll",
-    ];
-    let json = plimsoll(folder.path(), &[&run[..], &sizes].concat()).with_code(0).json();
+    let run = ("run three.toml --target", [&target], "--quiet --json --out one.plimsoll");
+    let json = plimsoll(&folder, (&run, &sizes)).with_code(0).json();
     assert_eq!(rows(&json).len(), 10);
     assert_eq!(names(mounted.path()), ["lost+found"]);
-    let refused = plimsoll(folder.path(), &[&run[..], &sizes, &IN_TURNS].concat()).with_code(3);
+    let refused = plimsoll(&folder, (&run, &sizes, IN_TURNS)).with_code(3);
     assert!(refused.err.contains("the layout needs 64 MiB more"), "{refused:?}");
     assert_eq!(names(mounted.path()), ["lost+found"], "a refusal touches nothing");
 }
@@ -154,154 +120,99 @@ fn only_the_largest_layout_has_to_fit_where_they_take_no_turns() {
 #[test]
 fn a_killed_run_is_cleaned_up_and_goes_on_at_its_scenario() {
     let folder = scratch();
-    suite(folder.path());
-    let long = ["--set", "scenario.shared.measure=60s", "--out", "cut.plimsoll"];
-    let mut child = start(
-        folder.path(),
-        &[&["run", "three.toml", "--target", "data", "--quiet"], &long[..]].concat(),
-    );
-    let in_second = || {
-        let Ok(record) = store::read(&folder.path().join("cut.plimsoll")) else { return false };
-        record.stages.last().is_some_and(|stage| stage.stage == 3 && !stage.samples().is_empty())
-    };
-    wait_until("the second scenario is measured", in_second);
+    suite(&folder);
+    let long = "--set scenario.shared.measure=60s --out cut.plimsoll";
+    let child = start(&folder, ("run three.toml --target data --quiet", &long));
+    wait_until("the second scenario is measured", || measures(&folder, 3));
     assert_eq!(
-        names(&folder.path().join("data")),
+        names(&folder.join("data")),
         [".plimsoll", "data-00000.bin"],
         "the first layout is gone"
     );
-    child.kill().expect("a process to kill");
-    child.wait().expect("dead");
-    let record = store::read(&folder.path().join("cut.plimsoll")).expect("a run file");
+    kill(child);
+    let record = store::read(&folder.join("cut.plimsoll")).expect("a run file");
     // The long measurement would be repeated in full.
     let left = model::resume::with_prepare(&record, model::resume::left_over(&record));
     assert_eq!(left, [2, 3, 4, 5, 6, 7], "the first scenario is over");
-    plimsoll(folder.path(), &["clean", "data"]).with_code(0);
-    assert!(!folder.path().join("data").exists());
+    plimsoll(&folder, "clean data").with_code(0);
+    assert!(!folder.join("data").exists());
 }
 
 #[test]
 fn a_run_that_was_killed_among_layouts_side_by_side_leaves_what_clean_removes() {
     let folder = scratch();
-    suite(folder.path());
+    suite(&folder);
     // The first repetition of the last scenario is over when the second one of the first begins.
-    let long = ["--set", "scenario.own.measure=1500ms", "--out", "cut.plimsoll"];
-    let args =
-        [&["run", "three.toml", "--target", "data", "--quiet"], &IN_TURNS[..], &long].concat();
-    let mut child = start(folder.path(), &args);
-    let in_second = || {
-        let Ok(record) = store::read(&folder.path().join("cut.plimsoll")) else { return false };
-        record.stages.last().is_some_and(|stage| stage.stage == 8 && !stage.samples().is_empty())
-    };
-    wait_until("the second repetition has begun", in_second);
-    child.kill().expect("a process to kill");
-    child.wait().expect("dead");
-    let folders = |all: Vec<String>| {
-        all.into_iter().filter(|name| name.starts_with("data")).collect::<Vec<_>>()
-    };
-    assert_eq!(folders(names(folder.path())), ["data", "data-s0001", "data-s0002"]);
-    std::fs::write(folder.path().join("data-s0001/theirs.txt"), "x").expect("a file");
-    plimsoll(folder.path(), &["clean", "data"]).with_code(0);
-    assert_eq!(folders(names(folder.path())), ["data-s0001"]);
-    assert_eq!(names(&folder.path().join("data-s0001")), ["theirs.txt"], "what is not ours stays");
-    std::fs::remove_dir_all(folder.path().join("data-s0001")).expect("removed");
+    let long = "--set scenario.own.measure=1500ms --out cut.plimsoll";
+    let args = ("run three.toml --target data --quiet", IN_TURNS, &long);
+    let child = start(&folder, &args);
+    wait_until("the second repetition has begun", || measures(&folder, 8));
+    kill(child);
+    assert_eq!(folders_of_data(&folder), ["data", "data-s0001", "data-s0002"]);
+    std::fs::write(folder.join("data-s0001/theirs.txt"), "x").expect("a file");
+    plimsoll(&folder, "clean data").with_code(0);
+    assert_eq!(folders_of_data(&folder), ["data-s0001"]);
+    assert_eq!(names(&folder.join("data-s0001")), ["theirs.txt"], "what is not ours stays");
+    std::fs::remove_dir_all(folder.join("data-s0001")).expect("removed");
 
-    let resumed = plimsoll(
-        folder.path(),
-        &["resume", "cut.plimsoll", "--target", "data", "--quiet", "--json"],
-    )
-    .with_code(0);
+    let resumed =
+        plimsoll(&folder, "resume cut.plimsoll --target data --quiet --json").with_code(0);
     assert_eq!(rows(&resumed.json()).len(), 20, "all of it is there");
     assert!(
         resumed.err.contains("5 of 12 points left") || resumed.err.contains("6 of 12 points left"),
         "{}",
         resumed.err
     );
-    assert!(folders(names(folder.path())).is_empty());
+    assert!(folders_of_data(&folder).is_empty());
 }
 
 #[test]
 fn hosts_of_a_fleet_change_from_layout_to_layout_together() {
     let folder = scratch();
-    suite(folder.path());
-    for turns in [&[][..], &IN_TURNS] {
-        let run = [
-            "run",
-            "three.toml",
-            "--hosts",
-            "local:2",
-            "--target",
-            "data",
-            "--quiet",
-            "--json",
-            "--out",
-            "two.plimsoll",
-        ];
-        let json = plimsoll(folder.path(), &[&run[..], turns].concat()).with_code(0).json();
+    suite(&folder);
+    for turns in ["", IN_TURNS] {
+        let run = "run three.toml --hosts local:2 --target data --quiet --json --out two.plimsoll";
+        let json = plimsoll(&folder, (&run, turns)).with_code(0).json();
         assert_eq!(rows(&json).len(), if turns.is_empty() { 10 } else { 20 });
-        let left: Vec<String> =
-            names(folder.path()).into_iter().filter(|name| name.starts_with("data")).collect();
-        assert!(left.is_empty(), "{left:?}");
-        std::fs::remove_file(folder.path().join("two.plimsoll")).expect("ours");
+        assert_eq!(folders_of_data(&folder), [""; 0]);
+        std::fs::remove_file(folder.join("two.plimsoll")).expect("ours");
     }
 }
 
 #[test]
 fn some_scenarios_can_be_taken_and_each_can_have_its_own_target() {
     let folder = scratch();
-    suite(folder.path());
-    let own = ["--set", "scenario.own.target=a", "--set", "scenario.shared.target=b"];
-    let take = ["--scenario", "own", "--scenario", "shared"];
-    let plan =
-        plimsoll(folder.path(), &[&["plan", "three.toml", "--json"], &own[..], &take].concat())
-            .with_code(0)
-            .json();
-    let points: Vec<&str> = plan["points"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .filter_map(|p| p["scenario"].as_str())
-        .collect();
-    assert_eq!(points, ["own", "shared"]);
-    let targets = plan["hosts"][0]["targets"].as_array().expect("a list");
-    let paths: Vec<&str> = targets.iter().filter_map(|target| target["path"].as_str()).collect();
-    assert_eq!(paths, ["a", "b"]);
+    suite(&folder);
+    let own = "--set scenario.own.target=a --set scenario.shared.target=b";
+    let take = "--scenario own --scenario shared";
+    let plan = plimsoll(&folder, ("plan three.toml --json", &own, &take)).with_code(0).json();
+    assert_eq!(plan["points"].texts("scenario"), ["own", "shared"]);
+    assert_eq!(plan["hosts"][0]["targets"].texts("path"), ["a", "b"]);
     for (args, words) in [
-        (&["plan", "three.toml", "--scenario", "tre"][..], "did you mean `tree`?"),
-        (&["plan", "smoke", "--scenario", "own"], "the suite has no scenarios"),
-        (&["run", "three.toml", "--set", "scenario.nobody.depth=3"], "names no field"),
-        (&["run", "three.toml", "--set", "scenario.own.target=sim:constant"], "real and simulated"),
+        ("plan three.toml --scenario tre", "did you mean `tree`?"),
+        ("plan smoke --scenario own", "the suite has no scenarios"),
+        ("run three.toml --set scenario.nobody.depth=3", "names no field"),
+        ("run three.toml --set scenario.own.target=sim:constant", "real and simulated"),
     ] {
-        let ended = plimsoll(folder.path(), args).with_code(2);
+        let ended = plimsoll(&folder, args).with_code(2);
         assert!(ended.err.contains(words) && ended.out.is_empty(), "{args:?}: {ended:?}");
     }
-    assert_eq!(names(folder.path()), ["three.toml"]);
+    assert_eq!(names(&folder), ["three.toml"]);
 }
 
 #[test]
 fn a_device_goes_from_layout_to_layout() {
-    if !has("scenarios on a device", &["losetup", "loop"]) {
-        return;
-    }
+    let true = has("scenarios on a device", "losetup loop") else { return };
     let (folder, device) = (scratch(), Loop::new(16));
-    suite(folder.path());
+    suite(&folder);
     let path = text(&device.device);
     // The same device in two layouts: of all of its 8 MiB, and of the first 6.
     let sets =
         ["--set", "scenario.shared.layout.kind=\"files\"", "--set", "scenario.own.layout.files=1"];
-    let take = [
-        "--scenario",
-        "own",
-        "--scenario",
-        "shared",
-        "--destroy-data",
-        path,
-        "--out",
-        "d.plimsoll",
-    ];
-    let run = [&["run", "three.toml", "--quiet", "--json"], &sets[..], &take].concat();
-    assert_eq!(rows(&plimsoll(folder.path(), &run).with_code(0).json()).len(), 6);
-    let refused = plimsoll(folder.path(), &[&run[..], &IN_TURNS].concat()).with_code(3);
+    let take = ("--scenario own --scenario shared --destroy-data", [path], "--out d.plimsoll");
+    let run = ("run three.toml --quiet --json", &sets, &take);
+    assert_eq!(rows(&plimsoll(&folder, &run).with_code(0).json()).len(), 6);
+    let refused = plimsoll(&folder, (&run, IN_TURNS)).with_code(3);
     assert!(refused.err.contains("each would overwrite the other's"), "{refused:?}");
 }
 
@@ -312,14 +223,13 @@ fn the_layout_that_still_stands_is_verified_and_the_others_are_named() {
     let blocks = blocks
         .replace("[[workload]]\nname = \"small\"\nkind = \"metadata\"\nworkers = 2\n", "")
         .replace("kind = \"shared-file\", size", "files = 1, size");
-    std::fs::write(folder.path().join("three.toml"), blocks).expect("a suite");
-    let run = ["run", "three.toml", "--target", "data", "--keep-data", "--quiet"];
-    let checked = ["--set", "contents.verify=true", "--set", "workload.blocks.read=0%"];
-    plimsoll(folder.path(), &[&run[..], &checked, &["--out", "r.plimsoll"]].concat()).with_code(0);
-    let verify = |extra: &[&str], code| {
-        plimsoll(folder.path(), &[&["verify", "r.plimsoll"], extra].concat()).with_code(code)
-    };
-    let json = verify(&["--json"], 0).json();
+    std::fs::write(folder.join("three.toml"), blocks).expect("a suite");
+    let run = "run three.toml --target data --keep-data --quiet";
+    let checked = "--set contents.verify=true --set workload.blocks.read=0%";
+    plimsoll(&folder, (&run, &checked, "--out r.plimsoll")).with_code(0);
+    let verify =
+        |extra: &str, code| plimsoll(&folder, ("verify r.plimsoll", extra)).with_code(code);
+    let json = verify("--json", 0).json();
     let notes = json["notes"].to_string();
     assert!(notes.contains("scenario own: not checked, its layout was removed"), "{notes}");
     assert!(
@@ -327,30 +237,26 @@ fn the_layout_that_still_stands_is_verified_and_the_others_are_named() {
         "the layout was written at least: {json}"
     );
     assert_eq!(json["files"].as_array().map(Vec::len), Some(1), "{json}");
-    verify(&["--scenario", "shared"], 0);
-    assert!(verify(&["--scenario", "own"], 2).err.contains("no layout of the run can be checked"));
-    assert!(verify(&["--scenario", "none"], 2).err.contains("it had own, shared"));
+    verify("--scenario shared", 0);
+    assert!(verify("--scenario own", 2).err.contains("no layout of the run can be checked"));
+    assert!(verify("--scenario none", 2).err.contains("it had own, shared"));
 
     // A block that somebody has destroyed is found.
-    let file = files_below(&folder.path().join("data"))
+    let file = files_below(&folder.join("data"))
         .into_iter()
         .find(|path| text(path).ends_with(".bin"))
         .expect("data");
     std::fs::write(&file, vec![7; 8 << 20]).expect("writes");
-    let damaged = verify(&[], 7);
+    let damaged = verify("", 7);
     assert!(damaged.out.contains("Data are missing or damaged"), "{damaged:?}");
 }
 
 #[test]
 fn a_run_of_which_no_layout_can_be_verified_says_why() {
     let folder = scratch();
-    suite(folder.path());
-    plimsoll(
-        folder.path(),
-        &["run", "three.toml", "--target", "data", "--quiet", "--out", "r.plimsoll"],
-    )
-    .with_code(0);
-    let refused = plimsoll(folder.path(), &["verify", "r.plimsoll"]).with_code(2);
+    suite(&folder);
+    plimsoll(&folder, "run three.toml --target data --quiet --out r.plimsoll").with_code(0);
+    let refused = plimsoll(&folder, "verify r.plimsoll").with_code(2);
     assert!(
         refused.err.contains("scenario tree: not checked, the run worked on whole files"),
         "{refused:?}"

@@ -2,7 +2,9 @@
 
 use crate::common::devtools::Browser;
 use crate::common::http::{address_of, get, get_by_tls, send};
-use crate::common::{command, has, plimsoll, run, scratch, start, text, wait_until};
+use crate::common::{
+    Json, Words, command, has, plimsoll, run, scratch, shown, start, text, wait_until,
+};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
@@ -18,12 +20,12 @@ struct Running {
 }
 
 impl Running {
-    fn start(folder: &Path, name: &str, measure: &str, more: &[&str]) -> Running {
+    fn start(folder: &Path, name: &str, measure: &str, more: impl Words) -> Running {
         Running::gated(folder, name, measure, "", more)
     }
 
     /// One whose point begins when `prerun` is over.
-    fn gated(folder: &Path, name: &str, measure: &str, prerun: &str, more: &[&str]) -> Running {
+    fn gated(folder: &Path, name: &str, measure: &str, prerun: &str, more: impl Words) -> Running {
         let suite = format!(
             "name = \"{name}\"\n[layout]\nsize = \"16MiB\"\n[stages]\nprecondition = \
              \"1s\"\nmeasure = \"{measure}\"\nprerun = \"{prerun}\"\n[[workload]]\nname = \
@@ -33,7 +35,7 @@ impl Running {
         let (suite, out) = (format!("{name}.toml"), format!("{name}.plimsoll"));
         let data = format!("{name}-data");
         let arguments = ["run", &suite, "--hosts", "local:2", "-t", &data, "--out", &out];
-        let mut child = start(folder, &[arguments.as_slice(), more].concat());
+        let mut child = start(folder, (&arguments, more));
         let address = address_of(&mut child);
         Running { child, address }
     }
@@ -50,11 +52,8 @@ const ANY_PORT: &str = "--serve=127.0.0.1:0";
 
 #[test]
 fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
-    if !has("the live page in a browser", &["chromium"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
+    let true = has("the live page in a browser", "chromium") else { return };
+    let here = &scratch();
     let mut first = Running::start(here, "first", "10min", &[ANY_PORT]);
     let address = first.address.clone();
     let mut browser = Browser::open(here);
@@ -71,7 +70,7 @@ fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
     // It moves by itself.
     let points = "document.querySelector('#charts \
                   .line.read[points]').getAttribute('points').split(' ').length";
-    let before = browser.value(points).as_u64().expect("points");
+    let before = browser.value(points).count();
     browser.wait(&format!("{points} >= {}", before + 2));
 
     the_keyboard_is_enough(&mut browser);
@@ -79,7 +78,7 @@ fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
     // A reload keeps the history.
     browser.go(&format!("http://{address}/"));
     browser.wait("document.getElementById('status').textContent === 'Live.'");
-    let kept = browser.value(points).as_u64().expect("points");
+    let kept = browser.value(points).count();
     assert!(kept >= before + 2, "{kept} of {before}");
 
     // Light and dark.
@@ -132,7 +131,7 @@ fn the_keyboard_is_enough(browser: &mut Browser) {
         browser.press("Tab", 9);
     }
     let place = "document.querySelector('#charts .line.read[points]').getAttribute('points')";
-    let drawn = browser.value(place).as_str().expect("points").to_owned();
+    let drawn = browser.value(place).text().to_owned();
     browser.wait(&format!("{place} !== '{drawn}'"));
     assert_eq!(browser.value("document.activeElement.dataset.keep"), json!("host-1"));
     browser.press("Enter", 13);
@@ -145,9 +144,8 @@ fn the_keyboard_is_enough(browser: &mut Browser) {
 
 #[test]
 fn events_are_lines_that_add_up_to_the_results() {
-    let folder = scratch();
-    let here = folder.path();
-    let arguments = ["run", "smoke", "--quiet", "--events", "-", "--out", "run.plimsoll"];
+    let here = &scratch();
+    let arguments = "run smoke --quiet --events - --out run.plimsoll";
     let ended = plimsoll(here, &arguments).with_code(0);
     let lines: Vec<Value> = ended
         .out
@@ -156,25 +154,20 @@ fn events_are_lines_that_add_up_to_the_results() {
         .collect();
     assert_eq!(lines[0]["event"], json!("run"));
     assert_eq!(lines.last().map(|line| &line["event"]), Some(&json!("run_ended")));
-    let results = plimsoll(here, &["show", "run.plimsoll", "--json"]).with_code(0).json();
+    let results = shown(here);
     let sum = |of: &Value, key: &str| -> u64 {
-        of.as_array()
-            .into_iter()
-            .flatten()
-            .map(|entry| entry[key].as_u64().expect("a number"))
-            .sum()
+        of.as_array().into_iter().flatten().map(|entry| entry[key].count()).sum()
     };
     let told: u64 = lines.iter().map(|line| sum(&line["ops"], "bytes")).sum();
     assert_eq!(told, sum(&results["issued"], "bytes"));
-    let refused = plimsoll(here, &["run", "smoke", "--events", "no/such/folder/x"]).with_code(2);
+    let refused = plimsoll(here, "run smoke --events no/such/folder/x").with_code(2);
     assert!(refused.err.contains("--events no/such/folder/x"), "{}", refused.err);
 }
 
 #[test]
 fn who_may_not_see_a_run_does_not() {
-    let folder = scratch();
-    let here = folder.path();
-    let open = plimsoll(here, &["run", "smoke", "--serve=0.0.0.0:0"]).with_code(2);
+    let here = &scratch();
+    let open = plimsoll(here, "run smoke --serve=0.0.0.0:0").with_code(2);
     assert!(open.err.contains("--token"), "{}", open.err);
     assert!(!here.join("plimsoll-data").exists(), "nothing was touched");
 
@@ -209,20 +202,19 @@ fn of_tls(name: &str) -> String {
 
 #[test]
 fn a_certificate_that_does_not_fit_stops_everything_before_it_begins() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     let (cert, key, other) = (of_tls("cert.pem"), of_tls("key.pem"), of_tls("other-key.pem"));
     fs::write(here.join("s.toml"), "name = \"s\"\n[[workload]]\nname = \"w\"\n").expect("a suite");
-    let canary = ["canary", "--dir", "c", "--objective", "p99 < 5ms", "s.toml", "-t", "data"];
+    let objective = ["--objective", "p99 < 5ms"];
     for command in [
-        &["run", "smoke"][..],
-        &["loadline", "smoke", "--objective", "p99 < 5ms"],
-        &["watch", "--count", "1"],
-        &canary,
-        &["resume", "none.plimsoll"],
+        "run smoke".words(),
+        ("loadline smoke", objective).words(),
+        "watch --count 1".words(),
+        ("canary --dir c s.toml -t data", objective).words(),
+        "resume none.plimsoll".words(),
     ] {
         let tls = [ANY_PORT, "--tls-cert", &cert, "--tls-key", &other];
-        let refused = plimsoll(here, &[command, &tls].concat()).with_code(2);
+        let refused = plimsoll(here, (&command, &tls)).with_code(2);
         let words = format!("--tls-key {other}: this key does not belong");
         assert!(refused.err.contains(&words), "{command:?}: {}", refused.err);
     }
@@ -233,7 +225,7 @@ fn a_certificate_that_does_not_fit_stops_everything_before_it_begins() {
         (&["--serve", "--tls-cert", &cert][..], "--tls-key"),
         (&["--tls-cert", &cert, "--tls-key", &key], "--serve"),
     ] {
-        let refused = plimsoll(here, &[&["run", "smoke"], half].concat()).with_code(2);
+        let refused = plimsoll(here, ("run smoke", half)).with_code(2);
         assert!(refused.err.contains(words), "{}", refused.err);
     }
     let left: Vec<_> = fs::read_dir(here).expect("a folder").flatten().collect();
@@ -242,14 +234,12 @@ fn a_certificate_that_does_not_fit_stops_everything_before_it_begins() {
 
 #[test]
 fn by_tls_a_page_is_seen_by_who_trusts_it_and_never_in_the_clear() {
-    if !has("the live page by TLS", &["openssl"]) {
-        return;
-    }
+    let true = has("the live page by TLS", "openssl") else { return };
     let folder = scratch();
     let token = "0123456789abcdef0123";
     let (cert, key) = (of_tls("cert.pem"), of_tls("key.pem"));
     let options = ["--serve=0.0.0.0:0", "--token", token, "--tls-cert", &cert, "--tls-key", &key];
-    let secure = Running::start(folder.path(), "secure", "10min", &options);
+    let secure = Running::start(&folder, "secure", "10min", &options);
     let port = secure.address.rsplit(':').next().expect("a port");
     let address = format!("localhost:{port}");
     let get_with = |path: &str, lines: &[&str]| get_by_tls(&address, Path::new(&cert), path, lines);
@@ -262,7 +252,7 @@ fn by_tls_a_page_is_seen_by_who_trusts_it_and_never_in_the_clear() {
     let metrics = get_with("/metrics", &[&format!("Authorization: Bearer {token}")]);
     assert!(metrics.status == 200 && metrics.body.contains("plimsoll_build_info"), "{metrics:?}");
     // Who trusts somebody else sees nothing, and who asks in the clear learns why.
-    let stranger = folder.path().join("stranger.pem");
+    let stranger = folder.join("stranger.pem");
     run(
         "openssl",
         &[
@@ -294,7 +284,7 @@ fn by_tls_a_page_is_seen_by_who_trusts_it_and_never_in_the_clear() {
 #[test]
 fn hostile_requests_are_bounded_and_the_run_is_still_seen() {
     let folder = scratch();
-    let run = Running::start(folder.path(), "open", "10min", &[ANY_PORT]);
+    let run = Running::start(&folder, "open", "10min", &[ANY_PORT]);
     let address = run.address.as_str();
     let page = get(address, "/", &[]);
     assert_eq!(page.status, 200);
@@ -356,15 +346,14 @@ fn hostile_requests_are_bounded_and_the_run_is_still_seen() {
 
 #[test]
 fn hosts_without_a_run_have_a_page_that_lives() {
-    let folder = scratch();
-    let here = folder.path();
-    let watch = ["watch", "--hosts", "local:2", "--interval", "200ms", "--json"];
-    let open = plimsoll(here, &[&watch[..], &["--serve=0.0.0.0:0"]].concat()).with_code(2);
+    let here = &scratch();
+    let watch = "watch --hosts local:2 --interval 200ms --json";
+    let open = plimsoll(here, (&watch, "--serve=0.0.0.0:0")).with_code(2);
     assert!(open.err.contains("--token"), "{}", open.err);
-    plimsoll(here, &["watch", "--serve", "run.plimsoll"]).with_code(2);
+    plimsoll(here, "watch --serve run.plimsoll").with_code(2);
 
     let token = "0123456789abcdef";
-    let mut child = command(here, &[&watch[..], &[ANY_PORT, "--token", token]].concat())
+    let mut child = command(here, (&watch, [ANY_PORT, "--token", token]))
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::piped())
         .spawn()
@@ -389,7 +378,7 @@ fn hosts_without_a_run_have_a_page_that_lives() {
         );
         metrics.contains(",state=\"up\"} 2")
     });
-    if has("hosts in a browser", &["chromium"]) {
+    if has("hosts in a browser", "chromium") {
         let mut browser = Browser::open(here);
         browser.go(&format!("http://{address}/?token={token}"));
         browser.wait("document.getElementById('status').textContent === 'Live.'");
@@ -397,7 +386,7 @@ fn hosts_without_a_run_have_a_page_that_lives() {
         browser.wait("document.querySelectorAll('#hosts tbody tr').length === 2");
         let points = "document.querySelector('#charts \
                       .line.read[points]').getAttribute('points').split(' ').length";
-        let before = browser.value(points).as_u64().expect("points");
+        let before = browser.value(points).count();
         browser.wait(&format!("{points} >= {}", before + 2));
         browser.value("document.querySelector('[data-keep=host-1]').click()");
         browser.wait("document.getElementById('charts').innerText.includes('local-2 alone')");
@@ -419,13 +408,11 @@ fn hosts_without_a_run_have_a_page_that_lives() {
 
 #[test]
 fn past_runs_are_listed_opened_and_put_side_by_side() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     for name in ["one.plimsoll", "two.plimsoll"] {
         plimsoll(here, &["run", "smoke", "--quiet", "--out", name]).with_code(0);
     }
-    let mut child =
-        start(here, &["serve", "one.plimsoll", "two.plimsoll", "--address", "127.0.0.1:0"]);
+    let mut child = start(here, "serve one.plimsoll two.plimsoll --address 127.0.0.1:0");
     let address = address_of(&mut child);
     let index = get(&address, "/", &[]);
     assert!(
@@ -449,7 +436,7 @@ fn past_runs_are_listed_opened_and_put_side_by_side() {
         (get(&address, "/run/2", &[]).status, get(&address, "/metrics", &[]).status),
         (404, 404)
     );
-    if has("past runs in a browser", &["chromium"]) {
+    if has("past runs in a browser", "chromium") {
         let mut browser = Browser::open(here);
         browser.go(&format!("http://{address}/"));
         browser.value("document.querySelector('button').click()");
@@ -460,6 +447,6 @@ fn past_runs_are_listed_opened_and_put_side_by_side() {
     }
     run("kill", &["-s", "INT", &child.id().to_string()]);
     assert_eq!(child.wait().expect("an end").code(), Some(0));
-    let missing = command(here, &["serve", "no-such-run"]).output().expect("the program");
+    let missing = command(here, "serve no-such-run").output().expect("the program");
     assert_eq!(missing.status.code(), Some(5), "{}", text(here));
 }

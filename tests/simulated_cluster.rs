@@ -1,10 +1,9 @@
 //! The whole program against simulated clusters: several hosts in one process and one virtual time,
 //! the shapes of field reports C and D.
 
-use crate::common::{Ended, plimsoll, scratch};
+use crate::common::{Json, Words, assert_says, plimsoll, run_suite, scratch};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 const SHAPES: &str = "name = \"shapes\"\n[layout]\nfiles = 1\n[stages]\nprepare = \
                       false\nprecondition = \"200ms\"\nmeasure = \"1s\"\n[[workload]]\nname = \
@@ -12,20 +11,9 @@ const SHAPES: &str = "name = \"shapes\"\n[layout]\nfiles = 1\n[stages]\nprepare 
                       \"sequential\"\naccess = \"sequential\"\nblock_size = \"32KiB\"\nworkers = \
                       10\ndepth = 2\n";
 
-fn run(folder: &Path, suite: &str, more: &[&str]) -> Ended {
-    std::fs::write(folder.join("suite.toml"), suite).expect("a suite");
-    let mut args = vec!["run", "suite.toml", "--json", "--quiet"];
-    args.extend(more);
-    plimsoll(folder, &args)
-}
-
-fn results(suite: &str, more: &[&str]) -> Vec<Value> {
-    let json = run(scratch().path(), suite, more).with_code(0).json();
-    json["results"].as_array().expect("results").clone()
-}
-
-fn number(row: &Value, key: &str) -> f64 {
-    row[key].as_f64().unwrap_or_else(|| panic!("{key} in {row}"))
+fn results(suite: &str, more: impl Words) -> Vec<Value> {
+    let json = run_suite(&scratch(), suite, more).with_code(0).json();
+    json["results"].list().clone()
 }
 
 /// Requests per second of a workload, reads and writes together.
@@ -34,7 +22,7 @@ fn iops(rows: &[Value], workload: &str) -> f64 {
     let of_it: Vec<&Value> =
         rows.iter().filter(|row| row["workload"] == workload).filter(is_whole).collect();
     assert!(!of_it.is_empty(), "{workload} in {rows:?}");
-    of_it.into_iter().map(|row| number(row, "iops")).sum()
+    of_it.into_iter().map(|row| row["iops"].number()).sum()
 }
 
 /// 16 VMs on four nodes: inside the cache, and past it.
@@ -51,7 +39,7 @@ fn report_c_falls_past_the_cache_and_its_sequential_row_is_flat() {
     assert!((0.6..1.2).contains(&flat), "{flat}");
     for row in inside.iter().filter(|row| row["op"] != "fsync") {
         // Little's law, over all 16 hosts: 160 workers with two requests each.
-        let outstanding = number(row, "iops") * number(&row["latency_ns"], "mean") / 1e9;
+        let outstanding = row["iops"].number() * row["latency_ns"]["mean"].number() / 1e9;
         assert!((outstanding / 320.0 - 1.0).abs() < 0.01, "{outstanding} in {row}");
     }
 }
@@ -70,18 +58,15 @@ fn report_d_a_remote_master_halves_what_ten_hosts_do() {
 
 /// The rates of a built-in suite against its own testbed, by workload and sweep, reads and writes
 /// together; and the notes of its plan.
-fn simulated(suite: &str, more: &[&str]) -> (BTreeMap<(String, String), f64>, String) {
+fn simulated(suite: &str, more: impl Words) -> (BTreeMap<(String, String), f64>, String) {
     let folder = scratch();
-    let mut args = vec!["run", suite, "--json", "--quiet"];
-    args.extend(if more.contains(&"--simulate") { &[][..] } else { &["--simulate"] });
-    args.extend(more);
-    let json = plimsoll(folder.path(), &args).with_code(0).json();
+    let more = more.words();
+    let simulate = if more.iter().any(|word| word == "--simulate") { "" } else { "--simulate" };
+    let args = (["run", suite], "--json --quiet", simulate, more);
+    let json = plimsoll(&folder, args).with_code(0).json();
     let mut rates = BTreeMap::new();
-    for row in json["results"]
-        .as_array()
-        .expect("results")
-        .iter()
-        .filter(|row| row["op"] != "fsync" && row["op"] != "all")
+    for row in
+        json["results"].list().iter().filter(|row| row["op"] != "fsync" && row["op"] != "all")
     {
         let swept = row["sweep"]
             .as_object()
@@ -92,7 +77,7 @@ fn simulated(suite: &str, more: &[&str]) -> (BTreeMap<(String, String), f64>, St
             row["workload"].as_str().unwrap_or_default().to_owned(),
             swept.unwrap_or_default().to_owned(),
         );
-        *rates.entry(key).or_insert(0.0) += number(row, "iops");
+        *rates.entry(key).or_insert(0.0) += row["iops"].number();
     }
     (rates, format!("{} {}", json["scale"], json["notes"]))
 }
@@ -132,13 +117,8 @@ fn the_whole_of_report_c_has_its_shape_whatever_its_times_are_shrunk_to() {
 #[test]
 fn a_simulation_takes_its_hosts_from_the_testbed_and_says_how_much_it_shortened() {
     let folder = scratch();
-    let said =
-        plimsoll(folder.path(), &["plan", "vsan-four-corners", "--simulate"]).with_code(0).out;
-    assert!(
-        said.contains("--scale time=1 simulates all 22h 30m")
-            && said.contains("Times are shrunk to"),
-        "{said}"
-    );
+    let said = plimsoll(&folder, "plan vsan-four-corners --simulate").with_code(0).out;
+    assert_says(&said, &["--scale time=1 simulates all 22h 30m", "Times are shrunk to"]);
     assert!(
         said.contains(
             "sim-[01-16]: 16 hosts, each 14 CPUs (simulated: a machine on a node of \
@@ -148,13 +128,9 @@ fn a_simulation_takes_its_hosts_from_the_testbed_and_says_how_much_it_shortened(
     );
     assert!(said.contains("10 volumes of a simulated cluster, 931.32 GiB in all\n"), "{said}");
     assert!(!said.contains("to prepare"), "{said}");
-    let whole =
-        plimsoll(folder.path(), &["plan", "vsan-four-corners", "--simulate", "--scale", "time=1"]);
+    let whole = plimsoll(&folder, "plan vsan-four-corners --simulate --scale time=1");
     assert!(whole.with_code(0).out.contains("time     22h 30m\n"));
-    let client =
-        plimsoll(folder.path(), &["plan", "pixstor-nvme", "--simulate", "--scenario", "n-n"])
-            .with_code(0)
-            .out;
+    let client = plimsoll(&folder, "plan pixstor-nvme --simulate --scenario n-n").with_code(0).out;
     assert!(client.contains("a client of pixstor-nvme), 128 GiB of memory"), "{client}");
 }
 
@@ -164,7 +140,7 @@ fn report_b_as_its_suite_has_it_is_fastest_local_and_slowest_over_tcp() {
         let depth = format!("workload.fixed-depth.depth={depth}");
         let (rates, _) = simulated(
             "s2d-disaggregated",
-            &["--scale", "time=1/500", "--set", &depth, "--scenario", scenario],
+            ("--scale time=1/500 --set", [&depth], "--scenario", [scenario]),
         );
         let all = |workload: &str| {
             rates.iter().filter(|(key, _)| key.0 == workload).map(|(_, rate)| rate).sum::<f64>()
@@ -193,16 +169,16 @@ fn report_d_as_its_suite_has_it_halves_with_every_master_in_the_other_site() {
 /// Which share of a scenario's reads went to the other site, and the doubts of its place.
 fn placed(scenario: &str, testbed: &str) -> (f64, Vec<String>) {
     let folder = scratch();
-    std::fs::write(folder.path().join("here.toml"), testbed).expect("a testbed");
+    std::fs::write(folder.join("here.toml"), testbed).expect("a testbed");
     let args = ["--simulate", "./here.toml", "--scale", "time=1/1000", "--scenario", scenario];
-    let run = [&["run", "hyperflex-stretched", "--json", "--quiet"], &args[..]].concat();
-    let json = plimsoll(folder.path(), &run).with_code(0).json();
-    let rows = json["results"].as_array().expect("results");
+    let run = ("run hyperflex-stretched --json --quiet", &args);
+    let json = plimsoll(&folder, &run).with_code(0).json();
+    let rows = json["results"].list();
     let reads = rows.iter().find(|row| row["op"] == "read").expect("reads");
-    let warnings = reads["warnings"].as_array().expect("a list");
+    let warnings = reads["warnings"].list();
     let doubts = warnings.iter().filter(|one| one["code"] == "misplaced");
-    let sentence = |doubt: &Value| doubt["message"].as_str().expect("a sentence").to_owned();
-    (number(&reads["simulated_sites"][0], "share"), doubts.map(sentence).collect())
+    let sentence = |doubt: &Value| doubt["message"].text().to_owned();
+    (reads["simulated_sites"][0]["share"].number(), doubts.map(sentence).collect())
 }
 
 #[test]
@@ -224,7 +200,7 @@ fn report_e_as_its_suite_has_it_levels_off_past_its_knees() {
     let threads = "sweep.workers=[16, 512, 1024]";
     let (rates, _) =
         simulated("pixstor-nvme", &["--scenario", "n-n", "--set", threads, "--scale", "size=1/16"]);
-    let said = plimsoll(scratch().path(), &["plan", "pixstor-nvme", "--simulate"]).with_code(0).out;
+    let said = plimsoll(&scratch(), "plan pixstor-nvme --simulate").with_code(0).out;
     assert!(!said.contains("is left out"), "{said}");
     for row in ["n-n-sequential-read", "n-n-sequential-write"] {
         let [few, many, most] = ["16", "512", "1024"].map(|threads| at(&rates, row, threads));
@@ -241,17 +217,7 @@ fn report_e_as_its_suite_has_it_levels_off_past_its_knees() {
 #[test]
 fn the_same_seed_gives_the_same_run_of_many_hosts_whoever_comes_first() {
     let once = || {
-        results(
-            SHAPES,
-            &[
-                "--simulate",
-                "azure-stack-hci",
-                "--set",
-                "layout.size=10GiB",
-                "--set",
-                "measure=200ms",
-            ],
-        )
+        results(SHAPES, "--simulate azure-stack-hci --set layout.size=10GiB --set measure=200ms")
     };
     assert_eq!(once(), once());
 }
@@ -260,7 +226,7 @@ fn the_same_seed_gives_the_same_run_of_many_hosts_whoever_comes_first() {
 fn a_cluster_is_a_target_of_one_host_too_and_writes_whole_amounts() {
     let suite = "name = \"amount\"\n[layout]\nsize = \"64MiB\"\n[stages]\nmeasure = \
                  \"100ms\"\n[[workload]]\nname = \"w\"\nread = \"50%\"\nworkers = 2\ndepth = 4\n";
-    let rows = results(suite, &["--target", "sim:cluster=s2d-disaggregated,path=smb"]);
+    let rows = results(suite, "--target sim:cluster=s2d-disaggregated,path=smb");
     assert!(iops(&rows, "w") > 100.0);
 }
 
@@ -268,14 +234,14 @@ fn a_cluster_is_a_target_of_one_host_too_and_writes_whole_amounts() {
 fn what_cannot_be_simulated_is_said_with_its_remedy() {
     let folder = scratch();
     for (more, code, words) in [
-        (&["--simulate"][..], 2, "no testbed is called like the suite"),
-        (&["--simulate", "nowhere"], 2, "the reference ones are"),
-        (&["--simulate", "pixstor-nvme", "--target", "x"], 2, "leave out the others"),
-        (&["--simulate", "pixstor-nvme,path=nfs"], 2, "smb-direct"),
-        (&["--simulate", "pixstor-nvme", "--set", "engine.time=\"real\""], 3, "virtual time alone"),
-        (&["--sim-hosts", "2"], 2, "--simulate"),
+        ("--simulate", 2, "no testbed is called like the suite"),
+        ("--simulate nowhere", 2, "the reference ones are"),
+        ("--simulate pixstor-nvme --target x", 2, "leave out the others"),
+        ("--simulate pixstor-nvme,path=nfs", 2, "smb-direct"),
+        ("--simulate pixstor-nvme --set engine.time=\"real\"", 3, "virtual time alone"),
+        ("--sim-hosts 2", 2, "--simulate"),
     ] {
-        let ended = run(folder.path(), SHAPES, more).with_code(code);
+        let ended = run_suite(&folder, SHAPES, more).with_code(code);
         assert!(ended.err.contains(words), "{more:?}: {}", ended.err);
     }
 }
@@ -288,18 +254,17 @@ fn report_d_two_machines_starve_while_all_disks_migrate_at_the_suite_s_event_and
     for (at, at_ns) in [("40%", 2_880_000_000_u64), ("24m", 2_880_000_000), ("50%", 3_600_000_000)]
     {
         let at = format!("event.migration.at={at}");
-        let args = ["--simulate", "--scenario", "migration", "--scale", "time=1/500"];
+        let args = "--simulate --scenario migration --scale time=1/500";
         let more = ["--set", "interval=120ms", "--set", &at, "--json", "--quiet"];
-        let json =
-            plimsoll(folder.path(), &[&["run", "hyperflex-stretched"], &args[..], &more].concat());
+        let json = plimsoll(&folder, ("run hyperflex-stretched", &args, &more));
         let json = json.with_code(0).json();
-        let events = json["events"].as_array().expect("events");
+        let events = json["events"].list();
         assert_eq!(events.len(), 1, "{events:?}");
         assert_eq!(
             (events[0]["label"].as_str(), events[0]["at_ns"].as_u64()),
             (Some("migration"), Some(at_ns))
         );
-        let hosts = events[0]["aftermath"][0]["hosts"].as_array().expect("hosts").clone();
+        let hosts = events[0]["aftermath"][0]["hosts"].list().clone();
         assert_eq!(hosts.len(), 10, "{hosts:?}");
         for (number, host) in hosts.iter().enumerate() {
             let (before, lowest) = (number_of(host, "before_iops"), number_of(host, "lowest_iops"));
@@ -326,12 +291,9 @@ fn number_of(host: &Value, key: &str) -> f64 {
 
 #[test]
 fn an_event_that_is_due_behind_the_measurement_cannot_begin_a_migration() {
-    let args = ["plan", "hyperflex-stretched", "--simulate", "--set", "event.migration.at=2h"];
-    let said = plimsoll(scratch().path(), &args).with_code(2).err;
-    assert!(
-        said.contains("`migration` is due after 2h") && said.contains("at = \"50%\""),
-        "{said}"
-    );
+    let args = "plan hyperflex-stretched --simulate --set event.migration.at=2h";
+    let said = plimsoll(&scratch(), &args).with_code(2).err;
+    assert_says(&said, &["`migration` is due after 2h", "at = \"50%\""]);
 }
 
 #[test]
@@ -365,14 +327,11 @@ fn report_e_one_file_for_all_rises_levels_off_and_is_never_faster_than_files_of_
 #[test]
 fn report_e_metadata_rises_with_threads_and_a_stat_is_cheaper_than_a_create() {
     let threads = "sweep.workers=[1, 16, 256]";
-    let metadata = |more: &[&str]| {
-        let args = [&["--scenario", "metadata", "--set", threads], more].concat();
-        let json = plimsoll(
-            scratch().path(),
-            &[&["run", "pixstor-nvme", "--simulate", "--json", "--quiet"], &args[..]].concat(),
-        );
+    let metadata = |more: &str| {
+        let args = (["--scenario", "metadata", "--set", threads], more);
+        let json = plimsoll(&scratch(), ("run pixstor-nvme --simulate --json --quiet", &args));
         let json = json.with_code(0).json();
-        let rows = json["results"].as_array().expect("results").clone();
+        let rows = json["results"].list().clone();
         move |op: &str, threads: &str| -> Value {
             let is_it = |row: &&Value| row["op"] == op && row["sweep"]["workers"] == threads;
             rows.iter()
@@ -381,37 +340,25 @@ fn report_e_metadata_rises_with_threads_and_a_stat_is_cheaper_than_a_create() {
                 .clone()
         }
     };
-    let full = metadata(&[]);
-    let rate = |op: &str, threads: &str| number(&full(op, threads), "iops");
+    let full = metadata("");
+    let rate = |op: &str, threads: &str| full(op, threads)["iops"].number();
     for op in ["create", "stat", "read-file", "remove"] {
         let [one, few, many] = ["1", "16", "256"].map(|threads| rate(op, threads));
         assert!(few > 12.0 * one && many > 8.0 * few, "{op}: {one}, {few}, {many}");
     }
     assert!(rate("stat", "256") > 1.5 * rate("create", "256"));
     // A directory of 1024 files for each thread, and no fewer of them where sizes shrink.
-    assert_eq!(number(&full("create", "256"), "ios"), 256.0 * 1024.0);
-    assert_eq!(
-        number(&metadata(&["--scale", "size=1/1000"])("create", "256"), "ios"),
-        256.0 * 1024.0
-    );
+    assert_eq!(full("create", "256")["ios"].number(), 256.0 * 1024.0);
+    assert_eq!(metadata("--scale size=1/1000")("create", "256")["ios"].number(), 256.0 * 1024.0);
 }
 
 #[test]
 fn what_is_simulated_of_an_amount_stays_however_small_the_layout_is() {
     let amount = |scale: &str| {
         let sweep = "scenario.random.sweep.workers=[16]";
-        let args = [
-            "plan",
-            "pixstor-nvme",
-            "--simulate",
-            "--scenario",
-            "random",
-            "--set",
-            sweep,
-            "--scale",
-            scale,
-        ];
-        let said = plimsoll(scratch().path(), &args).with_code(0).out;
+        let args =
+            ("plan pixstor-nvme --simulate --scenario random --set", [sweep], "--scale", [scale]);
+        let said = plimsoll(&scratch(), &args).with_code(0).out;
         let line = said
             .lines()
             .find(|line| line.starts_with("writes"))
@@ -423,13 +370,9 @@ fn what_is_simulated_of_an_amount_stays_however_small_the_layout_is() {
 
 #[test]
 fn a_simulated_migration_says_in_the_plan_that_what_it_starves_is_assumed() {
-    let said =
-        plimsoll(scratch().path(), &["plan", "hyperflex-stretched", "--simulate"]).with_code(0).out;
+    let said = plimsoll(&scratch(), "plan hyperflex-stretched --simulate").with_code(0).out;
     assert!(said.contains("assumed, and from no report"), "{said}");
-    let said = plimsoll(
-        scratch().path(),
-        &["plan", "hyperflex-stretched", "--simulate", "--scenario", "local"],
-    );
+    let said = plimsoll(&scratch(), "plan hyperflex-stretched --simulate --scenario local");
     assert!(!said.with_code(0).out.contains("from no report"));
 }
 
@@ -442,10 +385,10 @@ fn a_simulated_migration_says_in_the_plan_that_what_it_starves_is_assumed() {
 /// the faster ones here, and they are not where each thread has 16 outstanding.
 #[test]
 fn report_e_random_reads_and_writes_rise_with_threads_and_writes_pay_for_their_copies() {
-    let random = |more: &[&str]| {
+    let random = |more: &dyn Words| {
         let amount = "scenario.random.amount=1MiB";
         let args = ["--scenario", "random", "--set", amount];
-        simulated("pixstor-nvme", &[&args[..], more].concat()).0
+        simulated("pixstor-nvme", (&args, more)).0
     };
     let rates = random(&["--set", "scenario.random.sweep.workers=[1, 16, 256]"]);
     for (row, alone_us) in [("random-read", 425.0), ("random-write", 395.0)] {
@@ -453,27 +396,20 @@ fn report_e_random_reads_and_writes_rise_with_threads_and_writes_pay_for_their_c
         assert!(few > 8.0 * one && many > 4.0 * few, "{row}: {one}, {few}, {many}");
         assert!((one * alone_us / 1e6 - 1.0).abs() < 0.05, "{row}: {one}");
     }
-    let depth = [
-        "--set",
-        "scenario.random.sweep.workers=[256]",
-        "--set",
-        "workload.random-read.depth=16",
-        "--set",
-        "workload.random-write.depth=16",
-    ];
+    let depth = "--set scenario.random.sweep.workers=[256] --set workload.random-read.depth=16 --set workload.random-write.depth=16";
     let of = |deep: &BTreeMap<(String, String), f64>| {
         ["random-read", "random-write"].map(|row| at(deep, row, "256"))
     };
     let emptier = of(&random(&depth));
     // The same with drives that are full, whose writes are those of the datasheet.
     let folder = scratch();
-    let full = folder.path().join("full.toml");
+    let full = folder.join("full.toml");
     let testbed = include_str!("../reference/testbeds/pixstor-nvme.toml");
     let text = testbed.replace("filled = \"8.6%\"", "");
     assert_ne!(text, testbed);
     std::fs::write(&full, text).expect("written");
     let path = full.to_str().expect("a path");
-    let [reads, writes] = of(&random(&[&depth[..], &["--simulate", path]].concat()));
+    let [reads, writes] = of(&random(&(depth, ["--simulate", path])));
     // 32 drives of 222,000 writes a second store two copies of each.
     let most = 32.0 * 222_000.0 / 2.0;
     assert!(writes < 1.01 * most && writes > 0.7 * most, "{writes} of {most}");

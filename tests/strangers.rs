@@ -2,7 +2,7 @@
 //! of them, and no pipe in their place is waited for.
 
 use crate::common::{
-    Ended, command, end, names, plimsoll, scratch, signal, start, text, wait_until,
+    Ended, Words, command, end, names, plimsoll, scratch, script, signal, start, text, wait_until,
 };
 use std::fs;
 use std::path::Path;
@@ -16,8 +16,7 @@ fn pipe(path: &Path) {
 
 #[test]
 fn a_command_of_a_job_is_named_and_not_run_unless_it_is_allowed() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     fs::write(here.join("x.fio"), format!("{JOB}exec_prerun=touch PWNED\n[a]\n")).expect("a job");
     let io500 = "[global]\ndatadir = ./t\ndrop-caches = TRUE\ndrop-caches-cmd = touch PWNED\n\
                  [ior-easy]\nrun = TRUE\n[mdtest-easy]\nrun = FALSE\n[ior-hard]\nrun = \
@@ -43,23 +42,22 @@ fn a_command_of_a_job_is_named_and_not_run_unless_it_is_allowed() {
             assert_eq!(names(here), before, "{line:?}");
         }
     }
-    let ended = plimsoll(here, &["plan", "x.fio", "-t", "data", "--allow-commands"]);
+    let ended = plimsoll(here, "plan x.fio -t data --allow-commands");
     assert!(ended.code == 0 && ended.err.contains("x.fio:8 exec_prerun"), "{ended:#?}");
     assert_eq!(names(here), before, "a plan runs nothing");
     // Whoever writes the command on the command line has read it.
     let named = ["--set", "stages.prerun=touch PWNED"];
     let other = ["--set", "stages.prerun=touch OTHER", "--out", "o.plimsoll"];
-    let run = ["run", "x.fio", "-t", "data", "--quiet", "--set", "backend=sync"];
-    plimsoll(here, &[&run[..], &other].concat()).with_code(0);
+    let run = "run x.fio -t data --quiet --set backend=sync";
+    plimsoll(here, (&run, &other)).with_code(0);
     assert!(names(here).contains(&"OTHER".to_owned()) && !here.join("PWNED").exists());
-    plimsoll(here, &[&run[..], &named].concat()).with_code(0);
+    plimsoll(here, (&run, &named)).with_code(0);
     assert!(here.join("PWNED").exists());
 }
 
 #[test]
 fn an_include_leads_out_of_no_folder_and_only_its_options_are_named() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     fs::create_dir(here.join("jobs")).expect("a folder");
     fs::write(here.join("secret"), "root:hunter2:0\npassword=hunter2\n").expect("a file");
     std::os::unix::fs::symlink(here.join("secret"), here.join("jobs/link")).expect("a link");
@@ -90,21 +88,20 @@ fn text_of(path: &Path) -> String {
 
 #[test]
 fn a_variable_is_listed_and_no_text_of_the_environment_goes_into_a_suite() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     let job = "[global]\nrw=randread\nsize=1m\nbs=${BS}\n[${SECRET}]\nfilename=/tmp/${SECRET}\n";
     fs::write(here.join("x.fio"), job).expect("a job");
-    let with = |line: &[&str]| -> Ended {
+    let with = |line: &str| -> Ended {
         let mut command = command(here, line);
         command.env("SECRET", "hunter2").env("BS", "8k");
         Ended::from(command.output().expect("the program"))
     };
-    let ended = with(&["import", "x.fio", "--allow-loss", "-o", "s.toml"]);
+    let ended = with("import x.fio --allow-loss -o s.toml");
     assert_eq!(ended.code, 8, "{ended:#?}");
     assert!(ended.err.contains("BS, SECRET: looked for"), "{}", ended.err);
     let suite = fs::read_to_string(here.join("s.toml")).expect("a suite");
     assert!(suite.contains("8KiB"), "{suite}");
-    let json = with(&["import", "x.fio", "--json"]);
+    let json = with("import x.fio --json");
     for said in [ended.err, suite, json.out, json.err] {
         assert!(!said.contains("hunter2"), "{said}");
     }
@@ -112,26 +109,25 @@ fn a_variable_is_listed_and_no_text_of_the_environment_goes_into_a_suite() {
 
 #[test]
 fn no_pipe_is_waited_for_where_a_file_is_meant() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     pipe(&here.join("pipe"));
-    let run = ["run", "-t", "sim:ssd", "--set", "measure=1s", "--quiet"];
-    plimsoll(here, &[&run[..], &["--out", "a.plimsoll"]].concat()).with_code(0);
+    let run = "run -t sim:ssd --set measure=1s --quiet";
+    plimsoll(here, (&run, "--out a.plimsoll")).with_code(0);
     fs::create_dir(here.join("canary")).expect("a folder");
     pipe(&here.join("canary/canary.ledger"));
-    let lines: [&[&str]; 9] = [
-        &["run", "-t", "sim:ssd", "--events", "pipe"],
-        &["plan", "--hosts", "@pipe"],
-        &["report", "a.plimsoll", "-o", "pipe", "--force"],
-        &["canary", "--dir", "canary", "-t", "sim:ssd", "--objective", "p99 < 1s"],
-        &["import", "pipe"],
-        &["plan", "./pipe"],
-        &["show", "pipe"],
-        &["export", "a.plimsoll", "-o", "pipe", "--force"],
-        &["predict", "pipe"],
+    let lines = [
+        "run -t sim:ssd --events pipe",
+        "plan --hosts @pipe",
+        "report a.plimsoll -o pipe --force",
+        "import pipe",
+        "plan ./pipe",
+        "show pipe",
+        "export a.plimsoll -o pipe --force",
+        "predict pipe",
     ];
-    for line in lines {
-        let ended = plimsoll(here, line);
+    let canary = ("canary --dir canary -t sim:ssd --objective", ["p99 < 1s"]).words();
+    for line in lines.map(Words::words).into_iter().chain([canary]) {
+        let ended = plimsoll(here, &line);
         assert!(ended.code != 0 && ended.err.contains("error"), "{line:?}: {ended:#?}");
     }
     assert_eq!(names(&here.join("canary")), ["canary.ledger"], "nothing was made beside it");
@@ -139,25 +135,23 @@ fn no_pipe_is_waited_for_where_a_file_is_meant() {
 
 #[test]
 fn a_plan_starts_no_launcher_that_only_a_suite_names() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     let launcher = here.join("l.sh");
-    fs::write(&launcher, format!("#!/bin/sh\ntouch {}/PWNED\n", here.display())).expect("written");
-    assert!(Command::new("chmod").args(["+x", text(&launcher)]).status().expect("chmod").success());
+    script(here, "l.sh", &format!("#!/bin/sh\ntouch {}/PWNED\n", here.display()));
     let suite = format!(
         "name = \"s\"\n[vms]\nnodes = \"n1\"\nlauncher = \"{} {{host}}\"\n[[workload]]\nname = \
          \"w\"\n",
         launcher.display()
     );
     fs::write(here.join("s.toml"), suite).expect("a suite");
-    let plan = ["plan", "s.toml", "--provider", "qemu"];
+    let plan = "plan s.toml --provider qemu";
     let ended = plimsoll(here, &plan).with_code(2);
     assert!(ended.err.contains("--set vms.nodes="), "{}", ended.err);
-    let with_nodes = [&plan[..], &["--set", "vms.nodes=n1"]].concat();
+    let with_nodes = (&plan, "--set vms.nodes=n1");
     assert!(plimsoll(here, &with_nodes).with_code(2).err.contains("--set vms.launcher="));
     assert!(!here.join("PWNED").exists());
     let set = format!("vms.launcher={} {{host}}", launcher.display());
-    plimsoll(here, &[&with_nodes[..], &["--set", &set]].concat());
+    plimsoll(here, (&with_nodes, ["--set", &set]));
     assert!(here.join("PWNED").exists(), "what the command line names is asked");
 }
 
@@ -165,9 +159,8 @@ fn a_plan_starts_no_launcher_that_only_a_suite_names() {
 fn a_killed_gate_leaves_no_command() {
     let folder = scratch();
     let line = "echo $$ >> pids; sleep 300";
-    let mut gate =
-        start(folder.path(), &["gate", "--base", line, "--head", line, "--detect", "3%"]);
-    let pids = || fs::read_to_string(folder.path().join("pids")).unwrap_or_default();
+    let mut gate = start(&folder, &["gate", "--base", line, "--head", line, "--detect", "3%"]);
+    let pids = || fs::read_to_string(folder.join("pids")).unwrap_or_default();
     wait_until("the command runs", || pids().ends_with('\n'));
     signal(&gate, "KILL");
     gate.wait().expect("it is gone");
@@ -180,7 +173,7 @@ fn a_killed_gate_leaves_no_command() {
 fn a_target_that_is_no_text_is_refused_in_words() {
     use std::os::unix::ffi::OsStrExt;
     let folder = scratch();
-    let mut plan = command(folder.path(), &["plan", "smoke", "-t"]);
+    let mut plan = command(&folder, "plan smoke -t");
     plan.arg(std::ffi::OsStr::from_bytes(b"u/\xff"));
     let ended = Ended::from(plan.output().expect("the program")).with_code(2);
     assert!(ended.err.contains("no UTF-8 text") && ended.err.contains("ln -s"), "{}", ended.err);
@@ -189,8 +182,7 @@ fn a_target_that_is_no_text_is_refused_in_words() {
 /// Ends by the first signal even where it may wait for somebody.
 #[test]
 fn the_first_signal_ends_a_run_whose_reader_of_events_takes_nothing() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     pipe(&here.join("pipe"));
     // A reader that is there and takes nothing.
     let mut reader = Command::new("sh")

@@ -1,7 +1,7 @@
 //! The built-in suites from the outside: each is planned at full scale on the cluster that it is
 //! for, and run small on this machine.
 
-use crate::common::{plimsoll, scratch};
+use crate::common::{Json, assert_says, plimsoll, scratch};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -74,9 +74,8 @@ fn every_report_is_planned_at_full_scale_for_the_cluster_that_it_had() {
     let folder = scratch();
     for (suite, hosts, words) in FULL {
         let count = format!("clients.count={hosts}");
-        let args =
-            ["plan", suite, "--target", "d", "--set", &count, "--set", "clients.memory=128GiB"];
-        let plan = plimsoll(folder.path(), &args).with_code(0).out;
+        let args = ("plan", [suite], "--target d --set", [&count], "--set clients.memory=128GiB");
+        let plan = plimsoll(&folder, &args).with_code(0).out;
         for word in words {
             assert!(plan.contains(word), "{suite}: `{word}` is missing in\n{plan}");
         }
@@ -86,41 +85,20 @@ fn every_report_is_planned_at_full_scale_for_the_cluster_that_it_had() {
 #[test]
 fn the_time_of_amounts_is_told_with_what_it_assumes() {
     let folder = scratch();
-    let args = [
-        "plan",
-        "pixstor-nvme",
-        "--scenario",
-        "n-1",
-        "--set",
-        "clients.count=16",
-        "--set",
-        "clients.memory=128GiB",
-    ];
-    let plan = plimsoll(folder.path(), &args).with_code(0).out;
+    let args =
+        "plan pixstor-nvme --scenario n-1 --set clients.count=16 --set clients.memory=128GiB";
+    let plan = plimsoll(&folder, &args).with_code(0).out;
     // 0.25 + 0.5 + 1 + 2 TiB and six times 4 TiB, written and read: 55.5 TiB at 200 MB/s.
-    assert!(
-        plan.contains("84h 45m") && plan.contains("for the amounts (at an assumed 200 MB/s)"),
-        "{plan}"
-    );
+    assert_says(&plan, &["84h 45m", "for the amounts (at an assumed 200 MB/s)"]);
 }
 
 /// Runs a suite in a directory, small; its results.
 fn small(suite: &str, scale: &str, sets: &[&str]) -> Value {
     let folder = scratch();
-    let mut args = vec![
-        "run",
-        suite,
-        "--target",
-        "data",
-        "--scale",
-        scale,
-        "--quiet",
-        "--json",
-        "--out",
-        "r.plimsoll",
-    ];
-    sets.iter().for_each(|set| args.extend(["--set", set]));
-    plimsoll(folder.path(), &args).with_code(0).json()
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+    let rest = "--target data --quiet --json --out r.plimsoll";
+    let args = (["run", suite, "--scale", scale], rest, sets);
+    plimsoll(&folder, &args).with_code(0).json()
 }
 
 /// A row whose target carried nothing. So small a suite measures for milliseconds, for which a busy
@@ -131,10 +109,10 @@ fn is_empty(row: &Value) -> bool {
 
 /// The rows have carried something, are of these workloads, and there are so many works: workloads
 /// at their values and repetitions.
-fn check(suite: &str, json: &Value, works: usize, workloads: &[&str]) {
-    let rows = json["results"].as_array().expect("a list");
-    for workload in workloads {
-        let mine = rows.iter().filter(|row| row["workload"] == *workload && row["op"] != "fsync");
+fn check(suite: &str, json: &Value, works: usize, workloads: &str) {
+    let rows = json["results"].list();
+    for workload in workloads.split(' ') {
+        let mine = rows.iter().filter(|row| row["workload"] == workload && row["op"] != "fsync");
         assert!(mine.clone().count() > 0, "{suite}: {workload} is missing");
         mine.for_each(|row| assert!(row["ios"].as_u64() > Some(0), "{suite}: {row:#}"));
     }
@@ -145,7 +123,7 @@ fn check(suite: &str, json: &Value, works: usize, workloads: &[&str]) {
 }
 
 /// Suite, scale, works and workloads.
-type Small<'a> = (&'a str, &'a str, usize, &'a [&'a str]);
+type Small<'a> = (&'a str, &'a str, usize, &'a str);
 
 fn each_runs_small(suites: &[Small<'_>]) {
     for (suite, scale, works, workloads) in suites {
@@ -161,9 +139,9 @@ fn each_runs_small(suites: &[Small<'_>]) {
 #[test]
 fn a_short_built_in_suite_has_an_interval_for_each_of_its_rows() {
     let folder = scratch();
-    let json = plimsoll(folder.path(), &["run", "smoke", "-t", "sim:ssd", "--quiet", "--json"]);
+    let json = plimsoll(&folder, "run smoke -t sim:ssd --quiet --json");
     let json = json.with_code(0).json();
-    let rows = json["results"].as_array().expect("a list");
+    let rows = json["results"].list();
     let moved = || rows.iter().filter(|row| row["op"] != "fsync");
     assert!(moved().count() > 0);
     for row in moved() {
@@ -174,36 +152,31 @@ fn a_short_built_in_suite_has_an_interval_for_each_of_its_rows() {
 #[test]
 fn the_suites_of_sweeps_run_small_on_one_machine() {
     each_runs_small(&[
-        ("azure-stack-hci", "1/500", 5, &["4k-random-read-latency", "128k-sequential-write"]),
-        (
-            "vsan-four-corners",
-            "1/20000",
-            15,
-            &["4k-random-read", "8k-random-70-30", "32k-sequential-write"],
-        ),
-        ("hyperflex-stretched", "1/5000", 3, &["8k-67-33"]),
+        ("azure-stack-hci", "1/500", 5, "4k-random-read-latency 128k-sequential-write"),
+        ("vsan-four-corners", "1/20000", 15, "4k-random-read 8k-random-70-30 32k-sequential-write"),
+        ("hyperflex-stretched", "1/5000", 3, "8k-67-33"),
     ]);
 }
 
 #[test]
 fn the_suites_of_many_stages_run_small_on_one_machine() {
     each_runs_small(&[
-        ("s2d-disaggregated", "1/2000", 30, &["fixed-depth", "equal-rate"]),
-        ("disk-mark", "1/50", 40, &["1m-sequential-read-q8", "4k-random-write-q1"]),
+        ("s2d-disaggregated", "1/2000", 30, "fixed-depth equal-rate"),
+        ("disk-mark", "1/50", 40, "1m-sequential-read-q8 4k-random-write-q1"),
     ]);
 }
 
 #[test]
 fn the_suites_of_other_tools_run_small_on_one_machine() {
     each_runs_small(&[
-        ("vmfleet-general", "1/1000", 3, &["general"]),
+        ("vmfleet-general", "1/1000", 3, "general"),
         // At 6 a second a shorter stage might see no request.
-        ("vmfleet-vdi", "1/300", 2, &["reads", "writes"]),
-        ("vmfleet-sql", "1/1000", 2, &["oltp", "log"]),
-        ("quick", "1/20", 4, &["4k-random-read", "1m-sequential-write"]),
-        ("fileserver", "1/50", 1, &["fileserver"]),
-        ("varmail", "1/50", 1, &["varmail"]),
-        ("webserver", "1/50", 1, &["webserver"]),
+        ("vmfleet-vdi", "1/300", 2, "reads writes"),
+        ("vmfleet-sql", "1/1000", 2, "oltp log"),
+        ("quick", "1/20", 4, "4k-random-read 1m-sequential-write"),
+        ("fileserver", "1/50", 1, "fileserver"),
+        ("varmail", "1/50", 1, "varmail"),
+        ("webserver", "1/50", 1, "webserver"),
     ]);
 }
 
@@ -221,82 +194,57 @@ fn the_suites_of_large_transfers_run_small_with_small_transfers() {
     let mut sets: Vec<&str> = blocks.iter().map(String::as_str).collect();
     sets.extend([few, "prepare_block=64KiB"]);
     let json = small("pixstor-nvme", "1/10000", &sets);
-    let others = ["random-read", "random-write", "small-files"];
-    check("pixstor-nvme", &json, 3 * (2 + 2 + 2 + 4), &[&sequential[..], &others].concat());
-    let json = small(
-        "io500-like",
-        "1/3000",
-        &["prepare_block=64KiB", "workload.easy-write.block_size=64KiB"],
+    let others = "random-read random-write small-files";
+    check(
+        "pixstor-nvme",
+        &json,
+        3 * (2 + 2 + 2 + 4),
+        &[&sequential[..], &[others]].concat().join(" "),
     );
-    check("io500-like", &json, 4, &["easy-write", "hard-write", "easy-read", "hard-read"]);
+    let sets = ["prepare_block=64KiB", "workload.easy-write.block_size=64KiB"];
+    let json = small("io500-like", "1/3000", &sets);
+    check("io500-like", &json, 4, "easy-write hard-write easy-read hard-read");
 }
 
 #[test]
 fn a_suite_that_does_not_fit_names_what_is_missing_and_a_scale_that_fits() {
     let folder = scratch();
-    let refused = plimsoll(
-        folder.path(),
-        &["plan", "vsan-four-corners", "--target", "d", "--set", "layout.files=60000"],
-    );
+    let refused = plimsoll(&folder, "plan vsan-four-corners --target d --set layout.files=60000");
     assert_eq!(refused.code, 3, "{refused:?}");
     let (_, after) = refused.err.split_once("; --scale ").expect("a scale");
     let scale = after.split(' ').next().expect("a word");
     assert!(refused.err.contains("the layout needs") && after.contains("would fit"), "{refused:?}");
-    let args = [
-        "plan",
-        "vsan-four-corners",
-        "--target",
-        "d",
-        "--set",
-        "layout.files=60000",
-        "--scale",
-        scale,
-    ];
-    plimsoll(folder.path(), &args).with_code(0);
+    let args = ("plan vsan-four-corners --target d --set layout.files=60000 --scale", [scale]);
+    plimsoll(&folder, &args).with_code(0);
 }
 
 #[test]
 fn a_run_stands_beside_the_published_figures_of_its_suite_and_of_no_other() {
     let folder = scratch();
-    let run = [
-        "run",
-        "vsan-four-corners",
-        "--target",
-        "data",
-        "--scale",
-        "1/20000",
-        "--quiet",
-        "--out",
-        "c.plimsoll",
-    ];
-    plimsoll(folder.path(), &run).with_code(0);
-    let own = ["--against", "vsan-four-corners", "--testbed", "vsan-four-corners"];
-    let table = plimsoll(folder.path(), &[&["show", "c.plimsoll"], own.as_slice()].concat())
-        .with_code(0)
-        .out;
+    let run = "run vsan-four-corners --target data --scale 1/20000 --quiet --out c.plimsoll";
+    plimsoll(&folder, &run).with_code(0);
+    let own = "--against vsan-four-corners --testbed vsan-four-corners";
+    let table = plimsoll(&folder, ("show c.plimsoll", &own)).with_code(0).out;
     let rate = table
         .lines()
         .find(|line| line.starts_with("4K random read") && line.contains(" rate "))
         .expect("a row");
     // 227,241.6 ÷ 4 nodes, and ÷ 4 × 24 drives.
-    assert!(
-        rate.contains("227,242") && rate.contains("56,810") && rate.contains("2,367"),
-        "{rate}"
-    );
+    assert_says(&rate, &["227,242", "56,810", "2,367"]);
     assert!(table.contains("were shrunk to") && !table.contains("has not measured"), "{table}");
-    plimsoll(folder.path(), &[&["report", "c.plimsoll"], own.as_slice()].concat()).with_code(0);
-    let page = std::fs::read_to_string(folder.path().join("c.html")).expect("a page");
+    plimsoll(&folder, ("report c.plimsoll", &own)).with_code(0);
+    let page = std::fs::read_to_string(folder.join("c.html")).expect("a page");
     assert!(page.contains("Beside vsan-four-corners") && page.contains("class=\"groups\""));
-    std::fs::remove_file(folder.path().join("c.html")).expect("ours");
+    std::fs::remove_file(folder.join("c.html")).expect("ours");
     for (other, word) in [
         ("pixstor-nvme", "run the suite pixstor-nvme"),
         ("vsan", "no published figures are called"),
     ] {
-        let refused = plimsoll(folder.path(), &["report", "c.plimsoll", "--against", other]);
+        let refused = plimsoll(&folder, &["report", "c.plimsoll", "--against", other]);
         assert_eq!(refused.code, 2, "{refused:?}");
         assert!(refused.err.contains(word), "{refused:?}");
     }
-    assert!(!folder.path().join("c.html").exists(), "a refusal writes nothing");
+    assert!(!folder.join("c.html").exists(), "a refusal writes nothing");
 }
 
 #[test]
@@ -306,20 +254,16 @@ fn every_figure_of_a_report_stands_beside_a_run_of_its_suite_or_says_why_not() {
         ("azure-stack-hci", "port traffic", " (a)", "computed: rate × demand of a request"),
         ("s2d-disaggregated", "IOPS difference", "– (a)", "Whose CPU was counted is not said"),
     ] {
-        let run =
-            ["run", suite, "--simulate", "--scale", "time=1/20000", "--quiet", "--out", suite];
-        plimsoll(folder.path(), &run).with_code(0);
-        let table = plimsoll(folder.path(), &["show", suite, "--against", suite]).with_code(0).out;
-        assert!(
-            table.contains(figure) && table.contains(letter) && table.contains(reason),
-            "{table}"
-        );
+        let run = ("run", [suite], "--simulate --scale time=1/20000 --quiet --out", [suite]);
+        plimsoll(&folder, &run).with_code(0);
+        let table = plimsoll(&folder, &["show", suite, "--against", suite]).with_code(0).out;
+        assert_says(&table, &[figure, letter, reason]);
     }
     // The parameters of a target are a way to its testbed: the page has its ceilings without being
     // asked.
-    let page = ["report", "s2d-disaggregated", "--against", "s2d-disaggregated", "--out", "b.html"];
-    plimsoll(folder.path(), &page).with_code(0);
-    let page = std::fs::read_to_string(folder.path().join("b.html")).expect("a page");
+    let page = "report s2d-disaggregated --against s2d-disaggregated --out b.html";
+    plimsoll(&folder, &page).with_code(0);
+    let page = std::fs::read_to_string(folder.join("b.html")).expect("a page");
     assert!(
         page.contains("Share of the ceiling of s2d-disaggregated")
             && !page.contains("above-ceiling")
@@ -329,23 +273,14 @@ fn every_figure_of_a_report_stands_beside_a_run_of_its_suite_or_says_why_not() {
 #[test]
 fn published_figures_stand_beside_points_of_their_own_load() {
     let folder = scratch();
-    let beside = |name: &str, more: &[&str]| {
-        let run = [
-            "run",
-            "vsan-four-corners",
-            "--simulate",
-            "--sim-hosts",
-            "4",
-            "--scale",
-            "time=1/20000",
-            "--quiet",
-        ];
-        plimsoll(folder.path(), &[run.as_slice(), more, &["--out", name]].concat()).with_code(0);
-        plimsoll(folder.path(), &["show", name, "--against", "vsan-four-corners"]).with_code(0).out
+    let beside = |name: &str, more: &str| {
+        let run = "run vsan-four-corners --simulate --sim-hosts 4 --scale time=1/20000 --quiet";
+        plimsoll(&folder, (&run, more, ["--out", name])).with_code(0);
+        plimsoll(&folder, &["show", name, "--against", "vsan-four-corners"]).with_code(0).out
     };
-    let smaller = beside("smaller", &[]);
+    let smaller = beside("smaller", "");
     assert!(smaller.contains("the run's footprints are 400 GB, 2 TB, 4 TB"), "{smaller}");
-    let same = beside("same", &["--set", "sweep.size=[\"40GB\", \"200GB\", \"400GB\"]"]);
+    let same = beside("same", "--set sweep.size=[\"40GB\",\"200GB\",\"400GB\"]");
     assert!(same.contains("4 hosts, not 16; 80 requests outstanding in all, not 320"), "{same}");
     assert!(!same.contains("– ("), "every figure has its point: {same}");
 }
@@ -353,20 +288,9 @@ fn published_figures_stand_beside_points_of_their_own_load() {
 #[test]
 fn the_spike_of_a_migration_stands_beside_the_dip_and_its_own_requests_are_told() {
     let folder = scratch();
-    let run = [
-        "run",
-        "hyperflex-stretched",
-        "--simulate",
-        "--scale",
-        "time=1/400",
-        "--quiet",
-        "--out",
-        "d",
-    ];
-    plimsoll(folder.path(), &run).with_code(0);
-    let table = plimsoll(folder.path(), &["show", "d", "--against", "hyperflex-stretched"])
-        .with_code(0)
-        .out;
+    let run = "run hyperflex-stretched --simulate --scale time=1/400 --quiet --out d";
+    plimsoll(&folder, &run).with_code(0);
+    let table = plimsoll(&folder, "show d --against hyperflex-stretched").with_code(0).out;
     assert!(table.contains("of the event itself, simulated"), "{table}");
     for figure in [
         "rate of the two slowest virtual machines",

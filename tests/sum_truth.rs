@@ -39,9 +39,9 @@ workers = 2
 
 fn recorded() -> Record {
     let folder = scratch();
-    std::fs::write(folder.path().join("sums.toml"), SUITE).expect("a suite");
-    let out = folder.path().join("run.plimsoll");
-    plimsoll(folder.path(), &["run", "sums.toml", "--quiet", "--out", text(&out)]).with_code(0);
+    std::fs::write(folder.join("sums.toml"), SUITE).expect("a suite");
+    let out = folder.join("run.plimsoll");
+    plimsoll(&folder, &["run", "sums.toml", "--quiet", "--out", text(&out)]).with_code(0);
     store::read(&out).expect("a run file")
 }
 

@@ -2,7 +2,8 @@
 //! and devices are put in its way.
 
 use crate::common::{
-    Ended, Loop, end, has, names, plimsoll, run, scratch, start, text, wait_until,
+    Ended, Loop, Words, assert_says, end, has, names, plimsoll, recorded, run, scratch, start,
+    text, wait_until,
 };
 use model::plan::PlannedTarget;
 use model::{Plan, Record};
@@ -13,40 +14,19 @@ use std::path::{Path, PathBuf};
 const PRECIOUS: &str = "ten years of work";
 
 /// The arguments of a run of so many seconds on `target` that fills and loads two files.
-fn arguments<'a>(seconds: &'a str, target: &'a str) -> Vec<&'a str> {
-    let shape = [
-        "run",
-        "--rw",
-        "randrw",
-        "--bs",
-        "4k",
-        "--iodepth",
-        "2",
-        "--size",
-        "2M",
-        "--set",
-        "layout.files=2",
-    ];
-    let rest = [
-        "--runtime",
-        seconds,
-        "--set",
-        "interval=100ms",
-        "--quiet",
-        "--out",
-        "run.plimsoll",
-        "-t",
-        target,
-    ];
-    [&shape[..], &rest].concat()
+fn arguments(seconds: &str, target: &Path) -> impl Words {
+    let line = format!(
+        "run --rw randrw --bs 4k --iodepth 2 --size 2M --set layout.files=2 --runtime {seconds} \
+         --set interval=100ms --quiet --out run.plimsoll -t"
+    );
+    (line, [target.to_owned()])
 }
 
 /// A record of a short run on `data` in the folder, whose files stay.
-fn kept(folder: &Path, hosts: &[&str]) -> Record {
+fn kept(folder: &Path, hosts: impl Words) -> Record {
     let data = folder.join("data");
-    plimsoll(folder, &[&arguments("1", text(&data))[..], &["--keep-data"], hosts].concat())
-        .with_code(0);
-    store::read(&folder.join("run.plimsoll")).expect("a run file")
+    plimsoll(folder, (&arguments("1", &data), "--keep-data", hosts)).with_code(0);
+    recorded(&folder)
 }
 
 /// Writes a run file in which nothing of this plan was done yet.
@@ -60,25 +40,21 @@ fn begun(folder: &Path, record: &Record, plan: &Plan) -> PathBuf {
     out
 }
 
-fn resumed(folder: &Path, hostile: &Path, more: &[&str]) -> Ended {
+fn resumed(folder: &Path, hostile: &Path, more: impl Words) -> Ended {
     let _ = fs::remove_file(folder.join("again.plimsoll"));
-    plimsoll(
-        folder,
-        &[&["resume", text(hostile), "--out", "again.plimsoll", "--quiet"], more].concat(),
-    )
+    plimsoll(folder, (["resume", text(hostile), "--out", "again.plimsoll", "--quiet"], more))
 }
 
 #[test]
 fn a_hostile_run_file_is_resumed_nowhere_but_at_its_targets() {
     // In this process, and through an agent with a list of what it may touch, as on another host.
-    for hosts in [&[][..], &["--hosts", "local:1"]] {
+    for hosts in ["", "--hosts local:1"] {
         is_resumed_at_its_targets_alone(hosts);
     }
 }
 
-fn is_resumed_at_its_targets_alone(hosts: &[&str]) {
-    let folder = scratch();
-    let here = folder.path();
+fn is_resumed_at_its_targets_alone(hosts: impl Words) {
+    let here = &scratch();
     let record = kept(here, hosts);
     let victim = here.join("victim");
     fs::create_dir(&victim).expect("a folder");
@@ -124,32 +100,28 @@ fn is_resumed_at_its_targets_alone(hosts: &[&str]) {
         let mut plan = record.plan.clone();
         attack(&mut plan);
         let hostile = begun(here, &record, &plan);
-        let refused = resumed(here, &hostile, &[]).with_code(3);
+        let refused = resumed(here, &hostile, "").with_code(3);
         assert!(refused.err.contains("; "), "{what}: a remedy: {refused:?}");
         assert_eq!(names(&victim), ["precious"], "{what}");
         assert!(fs::read_to_string(&precious).expect("a file") == content, "{what}");
     }
     // The plan as it was recorded goes on, because its marker is there.
     let honest = begun(here, &record, &record.plan);
-    resumed(here, &honest, &[]).with_code(0);
+    resumed(here, &honest, "").with_code(0);
     assert!(!here.join("data").exists());
     // Now it is not, and the user has to say so.
-    let refused = resumed(here, &honest, &[]).with_code(3);
-    assert!(
-        refused.err.contains("nothing of this run is left") && refused.err.contains("--target"),
-        "{refused:?}"
-    );
+    let refused = resumed(here, &honest, "").with_code(3);
+    assert_says(&refused.err, &["nothing of this run is left", "--target"]);
     resumed(here, &honest, &["--target", text(&here.join("data"))]).with_code(0);
 }
 
 #[test]
 fn a_recorded_device_is_guarded_as_one_that_is_named() {
-    if !has("a device in a hostile run file", &["losetup", "loop", "mkfs.ext4", "mount"]) {
+    let true = has("a device in a hostile run file", "losetup loop mkfs.ext4 mount") else {
         return;
-    }
-    let folder = scratch();
-    let here = folder.path();
-    let record = kept(here, &[]);
+    };
+    let here = &scratch();
+    let record = kept(here, "");
     let mounted = crate::common::Mounted::new("mkfs.ext4", 16);
     let source = run("findmnt", &["--noheadings", "--output", "SOURCE", text(mounted.path())]);
     for kind in [PlannedTarget::Device, PlannedTarget::Joined] {
@@ -159,7 +131,7 @@ fn a_recorded_device_is_guarded_as_one_that_is_named() {
         target.kind = kind;
         target.files.iter_mut().for_each(|file| file.path = source.clone());
         let hostile = begun(here, &record, &plan);
-        resumed(here, &hostile, &[]).with_code(3);
+        resumed(here, &hostile, "").with_code(3);
         resumed(here, &hostile, &["--destroy-data", &source]).with_code(3);
     }
     fs::write(mounted.path().join("file"), PRECIOUS).expect("it is whole");
@@ -169,18 +141,15 @@ fn a_recorded_device_is_guarded_as_one_that_is_named() {
 
 #[test]
 fn what_is_mounted_over_a_target_in_mid_run_stays_whole() {
-    if !has("a mount over a target", &["mount"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
+    let true = has("a mount over a target", "mount") else { return };
+    let here = &scratch();
     // Another run's data, with their marker.
-    let other = kept(here, &[]);
+    let other = kept(here, "");
     assert_eq!(other.plan.hosts[0].targets[0].files.len(), 2);
     fs::rename(here.join("data"), here.join("other")).expect("moved");
     fs::remove_file(here.join("run.plimsoll")).expect("a run file");
     let data = here.join("data");
-    let child = start(here, &arguments("60", text(&data)));
+    let child = start(here, &arguments("60", &data));
     wait_until("the load", || {
         store::read(&here.join("run.plimsoll"))
             .is_ok_and(|record| record.stages.last().is_some_and(|stage| stage.stage > 0))
@@ -198,14 +167,13 @@ fn what_is_mounted_over_a_target_in_mid_run_stays_whole() {
 
 #[test]
 fn a_target_that_is_swapped_for_a_link_in_mid_run_costs_nobody_a_file() {
-    let folder = scratch();
-    let here = folder.path();
+    let here = &scratch();
     let (data, victim) = (here.join("data"), here.join("victim"));
     fs::create_dir_all(victim.join("tree-00000")).expect("folders");
     for name in ["data-00000.bin", "data-00001.bin", "tree-00000/f000000000000000001"] {
         fs::write(victim.join(name), PRECIOUS).expect("a file");
     }
-    let child = start(here, &arguments("60", text(&data)));
+    let child = start(here, &arguments("60", &data));
     wait_until("the load", || {
         store::read(&here.join("run.plimsoll"))
             .is_ok_and(|record| record.stages.last().is_some_and(|stage| stage.stage > 0))
@@ -224,11 +192,8 @@ fn a_target_that_is_swapped_for_a_link_in_mid_run_costs_nobody_a_file() {
 
 #[test]
 fn cleaning_does_not_cross_into_what_is_mounted_in_a_tree() {
-    if !has("a mount in a tree", &["mount"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
+    let true = has("a mount in a tree", "mount") else { return };
+    let here = &scratch();
     let (data, victim) = (here.join("data"), here.join("victim"));
     let mine = data.join("tree-00000/d000000000000000000");
     for made in [&mine, &victim, &data.join("tree-00001")] {
@@ -268,9 +233,7 @@ fn cleaning_does_not_cross_into_what_is_mounted_in_a_tree() {
 
 #[test]
 fn a_device_below_a_loop_device_and_a_second_loop_over_an_image_are_in_use() {
-    if !has("loop devices over devices", &["losetup", "loop", "mkfs.ext4", "mount"]) {
-        return;
-    }
+    let true = has("loop devices over devices", "losetup loop mkfs.ext4 mount") else { return };
     let folder = scratch();
     let below = Loop::new(16);
     let attach = |over: &str| run("losetup", &["--find", "--show", over]);
@@ -281,16 +244,13 @@ fn a_device_below_a_loop_device_and_a_second_loop_over_an_image_are_in_use() {
     let (above, second) = (attach(text(&below.device)), attach(image.expect("an image").trim()));
     let told: Vec<Ended> = [text(&below.device), &second]
         .iter()
-        .map(|device| plimsoll(folder.path(), &["plan", "smoke", "--destroy-data", device]))
+        .map(|device| plimsoll(&folder, &["plan", "smoke", "--destroy-data", device]))
         .collect();
     for device in [&above, &second] {
         run("losetup", &["--detach", device]);
     }
     for (ended, word) in told.into_iter().zip(["is built on it", "shows the same image"]) {
         let ended = ended.with_code(3);
-        assert!(
-            ended.err.contains("the device is in use: loop") && ended.err.contains(word),
-            "{ended:?}"
-        );
+        assert_says(&ended.err, &["the device is in use: loop", word]);
     }
 }

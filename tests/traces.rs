@@ -1,7 +1,9 @@
 //! Traces: what was recorded is sent again, and recorded the same; what cannot be sent is refused
 //! before anything is touched.
 
-use crate::common::{Ended, Loop, end, has, plimsoll, run, said, scratch, signal, start, text};
+use crate::common::{
+    Ended, Json, Loop, end, has, plimsoll, run, said, scratch, signal, start, text,
+};
 use model::Op;
 use model::rng::Rng;
 use model::trace::{Ending, Header, Reader, Request, TraceClock, Writer};
@@ -59,36 +61,31 @@ fn recorded(folder: &Path, device: &Loop, name: &str, load: impl FnOnce()) -> En
 
 #[test]
 fn a_killed_recording_leaves_a_trace_that_begins_and_nothing_in_the_kernel_for_long() {
-    if !has("a killed recording", &["losetup", "loop", "tracefs"]) {
-        return;
-    }
+    let true = has("a killed recording", "losetup loop tracefs") else { return };
     let (folder, device) = (scratch(), Loop::new(16));
     let line = ["record", text(&device.device), "--for", "10m", "-o", "x.trace"];
-    let mut child = start(folder.path(), &line);
+    let mut child = start(&folder, &line);
     said(&mut child, "recording");
     signal(&child, "KILL");
     child.wait().expect("it is gone");
-    let file = BufReader::new(File::open(folder.path().join("x.trace")).expect("a file"));
+    let file = BufReader::new(File::open(folder.join("x.trace")).expect("a file"));
     assert!(Reader::new(file).is_ok(), "its header is there from the beginning");
     let instance = format!("/sys/kernel/tracing/instances/plimsoll-{}", child.id());
     assert!(Path::new(&instance).exists());
-    plimsoll(folder.path(), &["clean", "."]);
+    plimsoll(&folder, "clean .");
     assert!(!Path::new(&instance).exists(), "the kernel traces every disk for nobody");
 }
 
 #[test]
 fn a_recording_that_is_replayed_is_recorded_the_same() {
-    if !has("the circle of record and replay", &["losetup", "loop", "tracefs"]) {
-        return;
-    }
-    let folder = scratch();
-    let folder = folder.path();
+    let true = has("the circle of record and replay", "losetup loop tracefs") else { return };
+    let folder = &scratch();
     fs::write(folder.join("a.iolog"), iolog(1_500, 64 << 8, false)).expect("a log");
     let device = Loop::new(64);
     let replay = |trace: &str| -> Value {
         // One after the other: requests that are outstanding together have no order at a device.
         let give_up = ["--destroy-data", text(&device.device), "--set", "stages.prepare=false"];
-        let line = [&["replay", trace, "--depth", "1", "--json", "-q"], &give_up[..]].concat();
+        let line = (["replay", trace, "--depth", "1", "--json", "-q"], &give_up);
         plimsoll(folder, &line).with_code(0).json()
     };
     let check = |json: &Value| {
@@ -138,11 +135,8 @@ fn a_recording_that_is_replayed_is_recorded_the_same() {
 
 #[test]
 fn fio_and_plimsoll_replay_one_log_the_same_by_the_kernels_tracepoints() {
-    if !has("one log, two replays", &["losetup", "loop", "tracefs", "fio"]) {
-        return;
-    }
-    let folder = scratch();
-    let folder = folder.path();
+    let true = has("one log, two replays", "losetup loop tracefs fio") else { return };
+    let folder = &scratch();
     // fio takes no trims out of a log that it replays by plain calls.
     let log = iolog(800, 64 << 8, false).replace("trim", "read");
     fs::write(folder.join("a.iolog"), log).expect("a log");
@@ -150,12 +144,12 @@ fn fio_and_plimsoll_replay_one_log_the_same_by_the_kernels_tracepoints() {
     let redirect = format!("--replay_redirect={}", text(&device.device));
     recorded(folder, &device, "fio.trace", || {
         let log = format!("--read_iolog={}", text(&folder.join("a.iolog")));
-        let how = ["--name=r", "--direct=1", "--ioengine=psync", "--iodepth=1"];
-        run("fio", &[&how[..], &[&log, &redirect]].concat());
+        let how = "--name=r --direct=1 --ioengine=psync --iodepth=1";
+        run("fio", (&how, [&log, &redirect]));
     });
     recorded(folder, &device, "ours.trace", || {
         let give_up = ["--destroy-data", text(&device.device), "--set", "stages.prepare=false"];
-        let line = [&["replay", "a.iolog", "--depth", "1", "-q"], &give_up[..]].concat();
+        let line = ("replay a.iolog --depth 1 -q", &give_up);
         plimsoll(folder, &line).with_code(0);
     });
     let sequence = |name: &str| {
@@ -171,27 +165,26 @@ fn fio_and_plimsoll_replay_one_log_the_same_by_the_kernels_tracepoints() {
 
 #[test]
 fn several_hosts_replay_a_trace_each_or_one_among_them() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     fs::write(folder.join("a.iolog"), iolog(900, 64 << 4, true)).expect("a log");
     fs::write(folder.join("b.iolog"), iolog(700, 64 << 4, true)).expect("a log");
-    let line = |rest: &[&str]| {
-        let common = ["--hosts", "local:2", "-t", "data", "--size", "4MiB", "--json", "-q"];
-        plimsoll(folder, &[&["replay"], rest, &common[..]].concat())
+    let line = |rest: &str| {
+        let common = "--hosts local:2 -t data --size 4MiB --json -q";
+        plimsoll(folder, ("replay", rest, &common))
     };
     let check = |json: &Value, of: [u64; 2]| {
         let fidelity = &json["fidelity"];
         let counts = ["requests", "of", "offsets_exact"].map(|field| fidelity[field].as_u64());
         assert_eq!(counts, [Some(of[0] + of[1]); 3], "{fidelity}");
         assert_eq!(fidelity["in_sequence"], true, "{fidelity}");
-        let hosts = fidelity["hosts"].as_array().expect("hosts");
+        let hosts = fidelity["hosts"].list();
         let each: Vec<_> = hosts.iter().map(|host| host["requests"].as_u64()).collect();
         assert_eq!(each, of.map(Some), "{fidelity}");
         assert!(fidelity["in_flight"]["max"].as_u64().is_some_and(|most| most >= 1), "{fidelity}");
         assert!(fidelity["in_flight_of_trace"].is_null(), "fio's log does not say: {fidelity}");
     };
-    check(&line(&["a.iolog", "b.iolog"]).with_code(0).json(), [900, 700]);
-    check(&line(&["a.iolog", "--split", "turn"]).with_code(0).json(), [450, 450]);
+    check(&line("a.iolog b.iolog").with_code(0).json(), [900, 700]);
+    check(&line("a.iolog --split turn").with_code(0).json(), [450, 450]);
     // Two volumes of one trace, in which each request says how long it took.
     let mut msr = String::new();
     for number in 0..300u64 {
@@ -199,40 +192,39 @@ fn several_hosts_replay_a_trace_each_or_one_among_them() {
         writeln!(msr, "{at},hm,{disk},Read,{},4096,30000", number * 4096).expect("a text");
     }
     fs::write(folder.join("m.csv"), msr).expect("a trace");
-    let json = line(&["m.csv", "--split", "source"]).with_code(0).json();
-    let hosts = json["fidelity"]["hosts"].as_array().expect("hosts").clone();
+    let json = line("m.csv --split source").with_code(0).json();
+    let hosts = json["fidelity"]["hosts"].list().clone();
     assert_eq!(
         (&hosts[0]["requests"], &hosts[1]["requests"]),
         (&100.into(), &200.into()),
         "{json}"
     );
     // Of the whole trace on one host: requests every 2 ms that took 3 ms.
-    let one = ["replay", "m.csv", "-t", "data", "--json", "-q"];
+    let one = "replay m.csv -t data --json -q";
     let json = plimsoll(folder, &one).with_code(0).json();
     let original = &json["fidelity"]["in_flight_of_trace"];
-    let mean = original["mean"].as_f64().expect("a mean");
+    let mean = original["mean"].number();
     assert!(original["max"] == 2 && (mean - 599.0 / 300.0).abs() < 1e-9, "{json}");
 
     for (rest, wanted) in [
-        (&["a.iolog"][..], "--split source"),
-        (&["a.iolog", "b.iolog", "m.csv"], "a trace for each host"),
-        (&["a.iolog", "--split", "source"], "1 source, fewer than the 2 hosts"),
-        (&["a.iolog", "b.iolog", "--split", "turn"], "name one trace"),
+        ("a.iolog", "--split source"),
+        ("a.iolog b.iolog m.csv", "a trace for each host"),
+        ("a.iolog --split source", "1 source, fewer than the 2 hosts"),
+        ("a.iolog b.iolog --split turn", "name one trace"),
     ] {
         let told = line(rest).with_code(2).err;
         assert!(told.contains(wanted), "{told}");
     }
-    let told = plimsoll(folder, &["replay", "a.iolog", "b.iolog", "-t", "data"]).with_code(2).err;
+    let told = plimsoll(folder, "replay a.iolog b.iolog -t data").with_code(2).err;
     assert!(told.contains("one host replays one trace"), "{told}");
-    let far = ["replay", "a.iolog", "b.iolog", "--hosts", "node[01-02]", "-t", "/data"];
+    let far = "replay a.iolog b.iolog --hosts node[01-02] -t /data";
     let told = plimsoll(folder, &far).with_code(2).err;
     assert!(told.contains("other machines cannot read the copy"), "{told}");
 }
 
 #[test]
 fn a_trace_goes_into_a_file_of_ours_and_is_faster_where_that_is_asked_for() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     fs::write(folder.join("a.iolog"), iolog(400, 4 << 8, false).replace("trim", "read"))
         .expect("a log");
     let line =
@@ -240,29 +232,18 @@ fn a_trace_goes_into_a_file_of_ours_and_is_faster_where_that_is_asked_for() {
     let json = plimsoll(folder, &line).with_code(0).json();
     let fidelity = &json["fidelity"];
     assert_eq!((&fidelity["requests"], &fidelity["in_sequence"]), (&400.into(), &true.into()));
-    let all = json["results"].as_array().expect("a list");
+    let all = json["results"].list();
     let errors: u64 = all.iter().filter_map(|row| row["errors"].as_u64()).sum();
     assert_eq!((errors, folder.join("data").exists()), (0, false), "and nothing stays");
 }
 
 #[test]
 fn a_trace_is_folded_or_stretched_onto_a_smaller_target() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     fs::write(folder.join("a.iolog"), iolog(200, 16 << 8, true)).expect("a log");
     fs::write(folder.join("small"), vec![1; 1 << 20]).expect("a file");
     for how in ["fold", "stretch"] {
-        let line = [
-            "replay",
-            "a.iolog",
-            "--existing",
-            "-t",
-            "small",
-            "--scale-space",
-            how,
-            "--json",
-            "-q",
-        ];
+        let line = ("replay a.iolog --existing -t small --scale-space", [how], "--json -q");
         let json = plimsoll(folder, &line).with_code(0).json();
         let fidelity = &json["fidelity"];
         assert_eq!((&fidelity["requests"], &fidelity["in_sequence"]), (&200.into(), &true.into()));
@@ -298,11 +279,10 @@ fn own(path: &Path, offsets: &[u64]) {
 
 #[test]
 fn a_trace_that_is_cut_off_is_replayed_to_its_last_whole_block_and_said_so() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     own(&folder.join("x.trace"), &[0, 8192, 4096, 12_288]);
     fs::write(folder.join("target"), vec![1; 65_536]).expect("a file");
-    let line = ["replay", "x.trace", "--existing", "-t", "target", "--json", "-q"];
+    let line = "replay x.trace --existing -t target --json -q";
     let whole = plimsoll(folder, &line).with_code(0);
     assert!(whole.err.contains("its recorder lost 3 requests"), "{}", whole.err);
     let bytes = fs::read(folder.join("x.trace")).expect("a trace");
@@ -321,8 +301,7 @@ fn a_trace_that_is_cut_off_is_replayed_to_its_last_whole_block_and_said_so() {
 
 #[test]
 fn a_trace_that_is_far_out_of_order_is_sorted_with_files_and_leaves_none() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     let line = |time: u32| format!("0,{time},512,r,{time}.0\n");
     fs::write(folder.join("near.spc"), (0..70_000).map(line).collect::<String>()).expect("a trace");
     let far: String = (1..70_000).chain([0]).map(line).collect();
@@ -343,27 +322,26 @@ fn a_trace_that_is_far_out_of_order_is_sorted_with_files_and_leaves_none() {
 
 #[test]
 fn what_cannot_be_replayed_is_refused_with_its_place_and_nothing_is_touched() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     fs::write(folder.join("target"), vec![7; 65_536]).expect("a file");
     let log = |lines: &str| format!("fio version 3 iolog\n{lines}");
     for (name, trace, options, words) in [
         (
             "past.iolog",
             log("0 f read 0 4096\n9 f read 65536 4096\n"),
-            &[][..],
+            "",
             &["line 3", "ends at byte 69632", "past the 65536 bytes", "--scale-space"][..],
         ),
-        ("bad.iolog", log("0 f read 0 4096\n9 f read -1 4096\n"), &[], &["line 3", "`-1` is no"]),
-        ("empty.iolog", log("0 f add\n0 f open\n"), &[], &["holds no requests", "record it again"]),
-        ("writes.iolog", log("0 f write 0 4096\n"), &[], &["--existing writes nothing", "--only"]),
-        ("none.iolog", log("0 f write 0 4096\n"), &["--only", "reads"], &["leave out --only"]),
-        ("source.iolog", log("0 f read 0 512\n"), &["--source", "g"], &["of source `g`", "are f"]),
-        ("what.txt", "hello\n".to_owned(), &[], &["tells no form", "--from"]),
-        ("odd.iolog", log("0 f read 7 4096\n"), &[], &["direct I/O", "--buffered"]),
+        ("bad.iolog", log("0 f read 0 4096\n9 f read -1 4096\n"), "", &["line 3", "`-1` is no"]),
+        ("empty.iolog", log("0 f add\n0 f open\n"), "", &["holds no requests", "record it again"]),
+        ("writes.iolog", log("0 f write 0 4096\n"), "", &["--existing writes nothing", "--only"]),
+        ("none.iolog", log("0 f write 0 4096\n"), "--only reads", &["leave out --only"]),
+        ("source.iolog", log("0 f read 0 512\n"), "--source g", &["of source `g`", "are f"]),
+        ("what.txt", "hello\n".to_owned(), "", &["tells no form", "--from"]),
+        ("odd.iolog", log("0 f read 7 4096\n"), "", &["direct I/O", "--buffered"]),
     ] {
         fs::write(folder.join(name), trace).expect("a trace");
-        let line = [&["replay", name, "--existing", "-t", "target"], options].concat();
+        let line = (["replay", name, "--existing", "-t", "target"], options);
         let ended = plimsoll(folder, &line);
         assert!([2, 3].contains(&ended.code), "{name}: {ended:#?}");
         for word in words {
@@ -371,13 +349,13 @@ fn what_cannot_be_replayed_is_refused_with_its_place_and_nothing_is_touched() {
         }
     }
     for (line, code, word) in [
-        (&["replay", "gone.trace", "-t", "x"][..], 2, "check the path"),
-        (&["replay", "past.iolog"], 2, "no target is named"),
-        (&["replay", ".", "-t", "x"], 2, "is a directory"),
-        (&["replay", "source.iolog", "-t", "target"], 3, "--existing"),
-        (&["record", "/dev/null", "-o", "x.trace"], 3, "is no block device"),
-        (&["record", "gone", "-o", "x.trace"], 3, "check the path"),
-        (&["record", "target", "-o", "past.iolog"], 2, "no file is overwritten"),
+        ("replay gone.trace -t x", 2, "check the path"),
+        ("replay past.iolog", 2, "no target is named"),
+        ("replay . -t x", 2, "is a directory"),
+        ("replay source.iolog -t target", 3, "--existing"),
+        ("record /dev/null -o x.trace", 3, "is no block device"),
+        ("record gone -o x.trace", 3, "check the path"),
+        ("record target -o past.iolog", 2, "no file is overwritten"),
     ] {
         let ended = plimsoll(folder, line).with_code(code);
         assert!(ended.err.contains(word), "{line:?}: {}", ended.err);
@@ -389,20 +367,19 @@ fn what_cannot_be_replayed_is_refused_with_its_place_and_nothing_is_touched() {
 
 #[test]
 fn a_trace_is_distilled_into_a_suite_that_runs() {
-    let folder = scratch();
-    let folder = folder.path();
+    let folder = &scratch();
     fs::write(folder.join("a.iolog"), iolog(2_000, 16 << 8, false).replace("trim", "read"))
         .expect("a log");
-    let line = ["distil", "a.iolog", "-o", "suite.toml", "--json"];
+    let line = "distil a.iolog -o suite.toml --json";
     let json = plimsoll(folder, &line).with_code(0).json();
     assert_eq!(json["requests"], 2_000);
     for field in ["sizes", "offsets", "popularity", "inter_arrivals", "rate"] {
-        let distance = json["distances"][field].as_f64().expect("a number");
+        let distance = json["distances"][field].number();
         assert!((0.0..=0.3).contains(&distance), "{field}: {distance}");
     }
     let suite = fs::read_to_string(folder.join("suite.toml")).expect("a suite");
     assert!(suite.contains("# Distances from the trace"), "{suite}");
-    plimsoll(folder, &["plan", "suite.toml", "-t", "data"]).with_code(0);
+    plimsoll(folder, "plan suite.toml -t data").with_code(0);
     let again = plimsoll(folder, &line).with_code(2);
     assert!(again.err.contains("no file is overwritten"), "{}", again.err);
 }

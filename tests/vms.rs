@@ -9,13 +9,12 @@ mod program;
 mod troubles;
 mod vsphere;
 
-use crate::common::{Ended, alone, command, has, scratch};
+use crate::common::{Ended, Folder, Json, Words, alone, command, ended, has, scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tempfile::TempDir;
 
-const PARTS: [&str; 2] = ["qemu", "guest-kernel"];
+const PARTS: &str = "qemu guest-kernel";
 
 /// Where `cargo xtask test` puts the kernel's package; it is unpacked beside it, once.
 fn kernels() -> PathBuf {
@@ -24,7 +23,7 @@ fn kernels() -> PathBuf {
 
 /// A user of their own: state, cache, and an empty folder to work in.
 struct User {
-    home: TempDir,
+    home: Folder,
 }
 
 impl User {
@@ -32,15 +31,15 @@ impl User {
         User { home: scratch() }
     }
 
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = command(self.home.path(), args);
+    fn command(&self, args: impl Words) -> Command {
+        let mut command = command(&self.home, args);
         // Sockets have short paths.
-        command.env("XDG_STATE_HOME", self.home.path().join("s"));
+        command.env("XDG_STATE_HOME", self.home.join("s"));
         command.env("XDG_CACHE_HOME", kernels().join("cache"));
         command
     }
 
-    fn plimsoll(&self, args: &[&str]) -> Ended {
+    fn plimsoll(&self, args: impl Words) -> Ended {
         self.command(args).output().expect("the program starts").into()
     }
 
@@ -50,7 +49,7 @@ impl User {
 
     /// Where machines are on record.
     fn state(&self) -> PathBuf {
-        self.home.path().join("s/plimsoll/vms")
+        self.home.join("s/plimsoll/vms")
     }
 
     /// Processes whose command line names this user's state folder.
@@ -66,7 +65,7 @@ impl User {
         let left: Vec<_> =
             fs::read_dir(self.state()).into_iter().flatten().flatten().map(|e| e.path()).collect();
         assert!(left.is_empty() && self.processes().is_empty(), "{left:?} {:?}", self.processes());
-        assert_eq!(self.plimsoll(&["vms", "list"]).with_code(0).out, "no machines\n");
+        assert_eq!(self.plimsoll("vms list").with_code(0).out, "no machines\n");
     }
 }
 
@@ -101,9 +100,9 @@ burst = 4
 const AMOUNT: &str = "--set=stages.amount=1MiB";
 /// What this machine did below its guests stands beside what they did.
 fn below_the_guests(json: &serde_json::Value) {
-    let notes = json["notes"].as_array().expect("a list");
+    let notes = json["notes"].list();
     let of_node = notes.iter().find(|note| note["code"] == "below-guests").expect("a note");
-    let message = of_node["message"].as_str().expect("words");
+    let message = of_node["message"].text();
     for words in ["this machine: CPU ", " for guests", "CPUs busy", "disks read "] {
         assert!(message.contains(words), "{message}");
     }
@@ -119,12 +118,10 @@ fn counted(csv: &str, metric: &str) -> u64 {
 
 #[test]
 fn a_run_makes_its_machines_loads_them_and_leaves_nothing() {
-    if !has("machines under real qemu", &PARTS) {
-        return;
-    }
+    let true = has("machines under real qemu", &PARTS) else { return };
     let _alone = alone();
     let user = User::new();
-    fs::write(user.home.path().join("small.toml"), SUITE).expect("written");
+    fs::write(user.home.join("small.toml"), SUITE).expect("written");
     let kernel = User::kernel();
     let planned =
         user.plimsoll(&["plan", "small.toml", "--provider=qemu", &kernel, "--json"]).with_code(0);
@@ -135,14 +132,14 @@ fn a_run_makes_its_machines_loads_them_and_leaves_nothing() {
     // An amount, not a time: two emulated guests share the processors with other work, and one may
     // get none for as long as a short stage lasts.
     let (run, amount) = (["run", "small.toml", "--provider=qemu", &kernel], AMOUNT);
-    let run = [&run[..], &[amount, "--json", "--out=r.plimsoll"]].concat();
+    let run = (&run, [amount, "--json", "--out=r.plimsoll"]);
     let told = user.plimsoll(&run).with_code(0);
     // How long each guest took to come up.
     let words = ["qemu made t-[1-2]", "agents after", "first reads after"];
     assert!(words.iter().all(|words| told.err.contains(words)), "{}", told.err);
     let json = told.json();
-    for result in json["results"].as_array().expect("a list") {
-        let hosts = result["hosts"].as_array().expect("a list");
+    for result in json["results"].list() {
+        let hosts = result["hosts"].list();
         let names: Vec<_> = hosts.iter().map(|host| host["host"].as_str()).collect();
         assert_eq!(names, [Some("t-1"), Some("t-2")]);
         // Each did its whole amount: 256 blocks of 4 KiB. With the last write comes a flush.
@@ -152,14 +149,10 @@ fn a_run_makes_its_machines_loads_them_and_leaves_nothing() {
     below_the_guests(&json);
     user.nothing_is_left();
     // What we issued in the guests is what their kernels counted.
-    user.plimsoll(&["export", "r.plimsoll", "--out=csv"]).with_code(0);
-    let csv = fs::read_to_string(user.home.path().join("csv/counters.csv")).expect("written");
-    let issued = |op: &str, field: &str| -> u64 {
-        let totals = json["issued"].as_array().expect("a list").iter();
-        let of_op = totals.filter(|total| total["op"] == op);
-        of_op.map(|total| total[field].as_u64().expect("a number")).sum()
-    };
-    let flushes = issued("fsync", "ios") + json["flush_probes"]["ios"].as_u64().expect("a number");
+    user.plimsoll("export r.plimsoll --out=csv").with_code(0);
+    let csv = fs::read_to_string(user.home.join("csv/counters.csv")).expect("written");
+    let issued = |op: &str, field: &str| json.issued(op, field);
+    let flushes = issued("fsync", "ios") + json["flush_probes"]["ios"].count();
     assert_eq!(counted(&csv, "read_bytes"), issued("read", "bytes"));
     assert_eq!(counted(&csv, "write_bytes"), issued("write", "bytes"));
     assert_eq!(counted(&csv, "flushes"), flushes);
@@ -167,15 +160,12 @@ fn a_run_makes_its_machines_loads_them_and_leaves_nothing() {
 
 #[test]
 fn machines_that_cannot_be_are_refused_in_words_and_leave_nothing() {
-    if !has("machines that cannot be", &PARTS) {
-        return;
-    }
+    let true = has("machines that cannot be", &PARTS) else { return };
     let _alone = alone();
     let user = User::new();
     let kernel = User::kernel();
     let refused = |code: i32, what: &str, args: &[&str]| {
-        let args = [&["run", "quick", "--provider=qemu"], args].concat();
-        let said = user.plimsoll(&args).with_code(code).err;
+        let said = user.plimsoll(("run quick --provider=qemu", args)).with_code(code).err;
         assert!(said.contains(what), "{what}: {said}");
         user.nothing_is_left();
     };
@@ -186,7 +176,7 @@ fn machines_that_cannot_be_are_refused_in_words_and_leave_nothing() {
     refused(2, "cannot be the name of machines", &[&kernel, "--set=vms.name=../x"]);
     refused(2, "leave out other targets", &[&kernel, "--target=/x"]);
     refused(3, "or a larger vms.disk_size", &[&kernel, "--set=vms.disk_size=16MiB"]);
-    let note = user.home.path().join("note");
+    let note = user.home.join("note");
     fs::write(&note, "no disk").expect("written");
     let image = format!("--guest={}", note.display());
     refused(3, "is no disk to boot from", &[&image]);
@@ -204,9 +194,9 @@ fn machines_that_cannot_be_are_refused_in_words_and_leave_nothing() {
             "--set=vms.content=zero",
         ],
     );
-    let unknown = user.plimsoll(&["run", "quick", "--hosts=vms:none"]).with_code(2);
+    let unknown = user.plimsoll("run quick --hosts=vms:none").with_code(2);
     assert!(unknown.err.contains("no machines called none"), "{unknown:?}");
-    let mut without = user.command(&["run", "quick", "--provider=qemu", &kernel]);
-    let without = Ended::from(without.env("PATH", "/no/such").output().expect("started"));
+    let mut without = user.command(("run quick --provider=qemu", [&kernel]));
+    let without = ended(without.env("PATH", "/no/such"));
     assert!(without.with_code(3).err.contains("install the package qemu-system-x86"));
 }

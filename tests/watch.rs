@@ -1,7 +1,9 @@
 //! `plimsoll watch` and `run --watch`: in a real terminal, and where there is none.
 
 use crate::common::terminal::Pane;
-use crate::common::{command, end, has, plimsoll, run, scratch, start, text, wait_until};
+use crate::common::{
+    Folder, Json, Words, command, end, has, plimsoll, run, scratch, start, text, wait_until,
+};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -13,16 +15,16 @@ fn objects(text: &str) -> Vec<Value> {
 
 /// Records a run of two seconds on a file.
 fn record(here: &Path) {
-    let load = ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "2"];
-    let run = ["run", "--quiet", "--out", "r.plimsoll", "--set", "interval=1s"];
-    plimsoll(here, &[&run[..], &load, &["data"]].concat()).with_code(0);
+    let load = "--rw randread --bs 4k --size 16M --runtime 2";
+    let run = "run --quiet --out r.plimsoll --set interval=1s";
+    plimsoll(here, (&run, &load, "data")).with_code(0);
 }
 
 #[test]
 fn without_a_terminal_there_is_a_line_for_each_host_and_interval() {
     let folder = scratch();
-    let args = ["watch", "--hosts", "local:2", "--interval", "200ms", "--count", "3"];
-    let told = plimsoll(folder.path(), &[&args[..], &["--json"]].concat()).with_code(0);
+    let args = "watch --hosts local:2 --interval 200ms --count 3";
+    let told = plimsoll(&folder, (&args, "--json")).with_code(0);
     let told = objects(&told.out);
     for host in ["local-1", "local-2"] {
         let of_host: Vec<&Value> = told.iter().filter(|object| object["host"] == host).collect();
@@ -36,26 +38,25 @@ fn without_a_terminal_there_is_a_line_for_each_host_and_interval() {
             );
         }
     }
-    let lines = plimsoll(folder.path(), &args).with_code(0).out;
+    let lines = plimsoll(&folder, &args).with_code(0).out;
     assert_eq!(
         lines.lines().filter(|line| line.contains("local-2") && line.contains("IOPS")).count(),
         3,
         "{lines}"
     );
-    plimsoll(folder.path(), &["watch", "--interval", "1ms"]).with_code(2);
-    plimsoll(folder.path(), &["watch", "--speed", "0", "x.plimsoll"]).with_code(2);
-    plimsoll(folder.path(), &["watch", "x.plimsoll"]).with_code(5);
+    plimsoll(&folder, "watch --interval 1ms").with_code(2);
+    plimsoll(&folder, "watch --speed 0 x.plimsoll").with_code(2);
+    plimsoll(&folder, "watch x.plimsoll").with_code(5);
 }
 
 #[test]
 fn a_host_that_dies_is_lost_and_the_others_go_on() {
     let folder = scratch();
-    let mut child =
-        command(folder.path(), &["watch", "--hosts", "local:2", "--interval", "100ms", "--json"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("a program");
+    let mut child = command(&folder, "watch --hosts local:2 --interval 100ms --json")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a program");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let mut next = || -> Value {
         serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("an object")
@@ -105,15 +106,14 @@ fn a_fault_in_the_kernel_log_is_told_once_to_who_watches() {
         return;
     };
     let folder = scratch();
-    let mut child =
-        start(folder.path(), &["watch", "--hosts", "local:2", "--interval", "100ms", "--json"]);
+    let mut child = start(&folder, "watch --hosts local:2 --interval 100ms --json");
     let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
     // The log is open on both hosts once both have told of an interval.
     let mut seen = std::collections::BTreeSet::new();
     while seen.len() < 2 {
         let object: Value =
             serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("an object");
-        seen.insert(object["host"].as_str().expect("a name").to_owned());
+        seen.insert(object["host"].text().to_owned());
     }
     // A flood of other faults may leave ours out of a reading: then there is another.
     let label = |number: usize| {
@@ -156,7 +156,7 @@ fn a_fault_in_the_kernel_log_is_told_once_to_who_watches() {
 /// A machine whose first CPU counts how often heat slowed it down, to programs that are started
 /// with [`Hot::start`].
 struct Hot {
-    folder: tempfile::TempDir,
+    folder: Folder,
 }
 
 impl Hot {
@@ -168,7 +168,7 @@ impl Hot {
     }
 
     fn count_file(&self) -> std::path::PathBuf {
-        self.folder.path().join("cpu0/thermal_throttle/core_throttle_count")
+        self.folder.join("cpu0/thermal_throttle/core_throttle_count")
     }
 
     /// What the kernel counted since it started.
@@ -184,8 +184,8 @@ impl Hot {
     }
 
     /// Starts the program where `/sys/devices/system/cpu` is that of this machine.
-    fn start(&self, here: &Path, args: &[&str]) -> std::process::Child {
-        let program = command(here, &[]).get_program().to_owned();
+    fn start(&self, here: &Path, args: impl Words) -> std::process::Child {
+        let program = command(here, "").get_program().to_owned();
         std::process::Command::new("unshare")
             .args([
                 "--mount",
@@ -193,9 +193,9 @@ impl Hot {
                 "-c",
                 "mount --bind \"$0\" /sys/devices/system/cpu && exec \"$@\"",
             ])
-            .arg(self.folder.path())
+            .arg(&self.folder)
             .arg(program)
-            .args(args)
+            .args(args.words())
             .current_dir(here)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -206,13 +206,10 @@ impl Hot {
 
 #[test]
 fn processors_that_slow_down_because_of_heat_are_found_by_a_watch_and_by_a_run() {
-    if !has("throttling on a machine that is made up", &["mount"]) {
-        return;
-    }
-    let folder = scratch();
-    let here = folder.path();
+    let true = has("throttling on a machine that is made up", "mount") else { return };
+    let here = &scratch();
     let hot = Hot::new();
-    let mut child = hot.start(here, &["watch", "--interval", "100ms", "--json"]);
+    let mut child = hot.start(here, "watch --interval 100ms --json");
     let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
     lines.next().expect("a first line").expect("text");
     hot.slow_down(21);
@@ -223,9 +220,9 @@ fn processors_that_slow_down_because_of_heat_are_found_by_a_watch_and_by_a_run()
     drop(lines);
     end(child).with_code(130);
 
-    let load = ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "600"];
-    let run = ["run", "--quiet", "--out", "run.plimsoll", "--events", "lines"];
-    let mut child = hot.start(here, &[&run[..], &load, &["data"]].concat());
+    let load = "--rw randread --bs 4k --size 16M --runtime 600";
+    let run = "run --quiet --out run.plimsoll --events lines";
+    let mut child = hot.start(here, (&run, &load, "data"));
     crate::common::wait_for_samples(here, 1);
     hot.slow_down(30);
     let events = || std::fs::read_to_string(here.join("lines")).unwrap_or_default();
@@ -235,7 +232,7 @@ fn processors_that_slow_down_because_of_heat_are_found_by_a_watch_and_by_a_run()
     });
     crate::common::signal(&child, "INT");
     end(child).with_code(130);
-    let shown = plimsoll(here, &["show", "run.plimsoll"]).with_code(0).out;
+    let shown = plimsoll(here, "show run.plimsoll").with_code(0).out;
     assert!(
         shown.contains("throttled: CPUs slowed down because of heat, 9 times in an interval"),
         "{shown}"
@@ -245,7 +242,7 @@ fn processors_that_slow_down_because_of_heat_are_found_by_a_watch_and_by_a_run()
 #[test]
 fn a_signal_ends_a_watch_and_so_does_a_reader_that_goes() {
     let folder = scratch();
-    let child = start(folder.path(), &["watch", "--hosts", "local:1", "--interval", "100ms"]);
+    let child = start(&folder, "watch --hosts local:1 --interval 100ms");
     let id = child.id();
     // Its agent may be there and not yet have answered: at any time, the end is the same.
     wait_until("an agent", || {
@@ -255,26 +252,19 @@ fn a_signal_ends_a_watch_and_so_does_a_reader_that_goes() {
     let said = end(child).with_code(130).err;
     assert!(said.contains("stopped") && !said.contains("measured"), "there is no run: {said}");
     // A host that never answers: the launcher is there, and the agent never is.
-    std::fs::write(
-        folder.path().join("launcher"),
-        "#!/bin/sh\necho > began\nexec cat > /dev/null\n",
-    )
-    .expect("a file");
-    run("chmod", &["755", text(&folder.path().join("launcher"))]);
-    for command in [&["watch"][..], &["run", "smoke", "--target", "data", "--out", "run.plimsoll"]]
-    {
-        let child = start(
-            folder.path(),
-            &[command, &["--hosts", "x", "--launcher", "./launcher {host}"]].concat(),
-        );
-        wait_until("the launcher", || folder.path().join("began").exists());
+    std::fs::write(folder.join("launcher"), "#!/bin/sh\necho > began\nexec cat > /dev/null\n")
+        .expect("a file");
+    run("chmod", &["755", text(&folder.join("launcher"))]);
+    for command in ["watch", "run smoke --target data --out run.plimsoll"] {
+        let child = start(&folder, (command, ["--hosts", "x", "--launcher", "./launcher {host}"]));
+        wait_until("the launcher", || folder.join("began").exists());
         crate::common::signal(&child, "TERM");
         let said = end(child).with_code(130).err;
         assert!(said.contains("stopped before anything was loaded"), "{said}");
-        std::fs::remove_file(folder.path().join("began")).expect("there");
-        assert_eq!(crate::common::names(folder.path()), ["launcher"], "nothing was touched");
+        std::fs::remove_file(folder.join("began")).expect("there");
+        assert_eq!(crate::common::names(&folder), ["launcher"], "nothing was touched");
     }
-    let mut child = command(folder.path(), &["watch", "--interval", "100ms"])
+    let mut child = command(&folder, "watch --interval 100ms")
         .stdout(Stdio::piped())
         .spawn()
         .expect("a program");
@@ -288,9 +278,8 @@ fn a_signal_ends_a_watch_and_so_does_a_reader_that_goes() {
 #[test]
 fn a_run_that_is_to_be_watched_without_a_terminal_says_so_and_goes_on() {
     let folder = scratch();
-    let load = ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "1"];
-    let told =
-        plimsoll(folder.path(), &[&["run", "--watch"][..], &load, &["data"]].concat()).with_code(0);
+    let load = "--rw randread --bs 4k --size 16M --runtime 1";
+    let told = plimsoll(&folder, ("run --watch", &load, "data")).with_code(0);
     let said = told.err.lines().filter(|line| line.contains("--watch needs a terminal")).count();
     assert_eq!(said, 1, "{}", told.err);
 }
@@ -298,49 +287,38 @@ fn a_run_that_is_to_be_watched_without_a_terminal_says_so_and_goes_on() {
 #[test]
 fn an_address_in_the_wrong_place_and_one_that_is_none_are_told_with_a_remedy() {
     let folder = scratch();
-    let told = |arguments: &[&str]| {
-        plimsoll(folder.path(), &[&["watch"], arguments].concat()).with_code(2).err
-    };
-    assert!(
-        told(&["--serve=9464"]).contains("such as 127.0.0.1:9464"),
-        "{}",
-        told(&["--serve=9464"])
-    );
-    assert!(told(&["--serve", "127.0.0.1:9464"]).contains("--serve=127.0.0.1:9464"));
-    assert!(told(&["--serve", "none.plimsoll"]).contains("behind `=`"));
-    for suite in [&["smoke"][..], &[]] {
-        let run =
-            plimsoll(folder.path(), &[&["run"], suite, &["--serve", "127.0.0.1:9464"]].concat())
-                .with_code(2);
+    let told = |arguments: &str| plimsoll(&folder, ("watch", arguments)).with_code(2).err;
+    assert!(told("--serve=9464").contains("such as 127.0.0.1:9464"), "{}", told("--serve=9464"));
+    assert!(told("--serve 127.0.0.1:9464").contains("--serve=127.0.0.1:9464"));
+    assert!(told("--serve none.plimsoll").contains("behind `=`"));
+    for suite in ["smoke", ""] {
+        let run = plimsoll(&folder, ("run", suite, "--serve 127.0.0.1:9464")).with_code(2);
         assert!(run.err.contains("--serve=127.0.0.1:9464"), "{}", run.err);
     }
-    std::fs::write(folder.path().join("r.plimsoll"), "").expect("a file");
-    assert!(told(&["--serve", "r.plimsoll"]).contains("plimsoll serve r.plimsoll"));
+    std::fs::write(folder.join("r.plimsoll"), "").expect("a file");
+    assert!(told("--serve r.plimsoll").contains("plimsoll serve r.plimsoll"));
 }
 
 #[test]
 fn a_run_file_is_watched_again() {
     let folder = scratch();
-    record(folder.path());
-    let told =
-        objects(&plimsoll(folder.path(), &["watch", "r.plimsoll", "--json"]).with_code(0).out);
+    record(&folder);
+    let told = objects(&plimsoll(&folder, "watch r.plimsoll --json").with_code(0).out);
     assert!(told.len() >= 2, "{told:?}");
     assert!(
         told.iter().all(|object| object["devices"].is_array() && object.get("cores").is_none()),
         "{told:?}"
     );
-    let with_cores = objects(
-        &plimsoll(folder.path(), &["watch", "r.plimsoll", "--json", "--cores"]).with_code(0).out,
-    );
+    let with_cores =
+        objects(&plimsoll(&folder, "watch r.plimsoll --json --cores").with_code(0).out);
     assert!(
         with_cores.iter().all(|object| object["cores"].is_array() && object["ports"].is_array()),
         "{with_cores:?}"
     );
-    plimsoll(folder.path(), &["watch", "r.plimsoll", "--cores"]).with_code(2);
-    let first = ["watch", "r.plimsoll", "--json", "--count", "1"];
-    assert_eq!(objects(&plimsoll(folder.path(), &first).with_code(0).out), told[..1]);
-    let times: Vec<u64> =
-        told.iter().map(|object| object["unix_ns"].as_u64().expect("a time")).collect();
+    plimsoll(&folder, "watch r.plimsoll --cores").with_code(2);
+    let first = "watch r.plimsoll --json --count 1";
+    assert_eq!(objects(&plimsoll(&folder, &first).with_code(0).out), told[..1]);
+    let times: Vec<u64> = told.iter().map(|object| object["unix_ns"].count()).collect();
     assert!(times.is_sorted());
     // In the few milliseconds of a short stage the kernel may count no CPU time at all.
     let long: Vec<&Value> = told
@@ -362,62 +340,52 @@ fn a_run_file_is_watched_again() {
 
 #[test]
 fn hosts_are_watched_in_a_real_terminal() {
-    if !has("watch in a terminal", &["tmux"]) {
-        return;
-    }
+    let true = has("watch in a terminal", "tmux") else { return };
     let folder = scratch();
-    let pane =
-        Pane::start(folder.path(), 80, 24, &["watch", "--hosts", "local:3", "--interval", "200ms"]);
+    let pane = Pane::start(&folder, 80, 24, "watch --hosts local:3 --interval 200ms");
     let first = pane.wait_for("all hosts tell", |shown| {
         shown.lines().filter(|line| line.contains('%')).count() == 4
     });
     assert!(first.contains("plimsoll watch · 3 nodes") && first.contains("1–3 of 3"), "{first}");
-    pane.press(&["/", "2", "Enter"]);
+    pane.press("/ 2 Enter");
     pane.wait_for("the filter", |shown| shown.contains("1–1 of 1") && shown.contains("local-2"));
-    pane.press(&["Enter"]);
+    pane.press("Enter");
     pane.wait_for("devices", |shown| shown.contains("· local-2") && shown.contains("device"));
-    pane.press(&["Tab", "Tab"]);
+    pane.press("Tab Tab");
     pane.wait_for("cores", |shown| shown.contains("core") && shown.contains("stolen"));
-    pane.press(&["Escape"]);
+    pane.press("Escape");
     // Not "3 nodes" alone: a message on every table begins so. And a key before the table is back
     // would make another key of both.
     pane.wait_for("nodes", |shown| shown.contains("plimsoll watch · 3 nodes"));
-    pane.press(&["Space"]);
+    pane.press("Space");
     pane.wait_for("a pause", |shown| shown.contains("PAUSED"));
-    pane.press(&["?"]);
+    pane.press("?");
     pane.wait_for("help", |shown| shown.contains("sort by the name"));
-    pane.press(&["x"]);
+    pane.press("x");
     pane.resize(20, 24);
     pane.wait_for("a remark", |shown| shown.contains("needs") && shown.contains("40 columns"));
     pane.resize(200, 60);
     pane.wait_for("a table", |shown| shown.contains("1–3 of 3"));
-    pane.press(&["q"]);
+    pane.press("q");
     pane.ends_with(0);
 }
 
 #[test]
 fn the_terminal_is_given_back_on_signals_and_ctrl_c() {
-    if !has("watch in a terminal", &["tmux"]) {
-        return;
-    }
+    let true = has("watch in a terminal", "tmux") else { return };
     let folder = scratch();
     for (signal, code) in [("TERM", 130), ("HUP", 130), ("", 0)] {
-        let pane = Pane::start(folder.path(), 80, 24, &["watch", "--interval", "200ms"]);
+        let pane = Pane::start(&folder, 80, 24, "watch --interval 200ms");
         pane.wait_for("a table", |shown| shown.contains("1–1 of 1"));
         match signal {
-            "" => pane.press(&["C-c"]),
+            "" => pane.press("C-c"),
             name => drop(run("kill", &[&format!("-{name}"), &pane.program()])),
         }
         pane.ends_with(code);
     }
     // Where the terminal itself goes, nobody is left to look at it.
-    for hosts in [&[][..], &["--hosts", "local:2"]] {
-        let pane = Pane::start(
-            folder.path(),
-            80,
-            24,
-            &[&["watch", "--interval", "200ms"], hosts].concat(),
-        );
+    for hosts in ["", "--hosts local:2"] {
+        let pane = Pane::start(&folder, 80, 24, ("watch --interval 200ms", hosts));
         pane.wait_for("a table", |shown| {
             shown.contains("plimsoll watch") && shown.contains("IOPS")
         });
@@ -431,23 +399,19 @@ fn the_terminal_is_given_back_on_signals_and_ctrl_c() {
 
 #[test]
 fn a_run_is_watched_and_its_results_follow() {
-    if !has("watch in a terminal", &["tmux"]) {
-        return;
-    }
+    let true = has("watch in a terminal", "tmux") else { return };
     let folder = scratch();
     // The second point waits until it was seen that there is a view.
     let suite = "name = \"s\"\n[layout]\nsize = \"16MiB\"\n[stages]\nmeasure = \"1s\"\nprerun = \
                  '''echo >> asked; [ $(wc -l < asked) = 1 ] || while ! test -e go; do sleep 0.05; \
                  done'''\n[sweep]\ndepth = [1, 2]\n[[workload]]\nname = \"w\"\nworkers = 1\n";
-    std::fs::write(folder.path().join("s.toml"), suite).expect("a suite");
-    let gated = ["run", "--watch", "s.toml", "--target", "data"];
-    let let_go = || std::fs::write(folder.path().join("go"), "").expect("a file");
+    std::fs::write(folder.join("s.toml"), suite).expect("a suite");
+    let gated = "run --watch s.toml --target data";
+    let let_go = || std::fs::write(folder.join("go"), "").expect("a file");
     let begin = || {
-        ["asked", "go"]
-            .iter()
-            .for_each(|name| drop(std::fs::remove_file(folder.path().join(name))));
+        ["asked", "go"].iter().for_each(|name| drop(std::fs::remove_file(folder.join(name))));
     };
-    let pane = Pane::start(folder.path(), 100, 30, &gated);
+    let pane = Pane::start(&folder, 100, 30, &gated);
     pane.wait_for("the run", |shown| {
         shown.contains("p50") && shown.contains("p99") && shown.contains("1–1 of 1")
     });
@@ -456,19 +420,19 @@ fn a_run_is_watched_and_its_results_follow() {
     assert!(end.contains("run file"), "{end}");
     drop(pane);
     // Ctrl-C stops the run and keeps what was measured.
-    let load = ["--rw", "randread", "--bs", "4k", "--size", "16M", "--runtime", "600"];
-    let endless = [&["run", "--watch"][..], &load, &["data"]].concat();
-    let pane = Pane::start(folder.path(), 100, 30, &endless);
+    let load = "--rw randread --bs 4k --size 16M --runtime 600";
+    let endless = ("run --watch", &load, "data");
+    let pane = Pane::start(&folder, 100, 30, &endless);
     pane.wait_for("the run", |shown| shown.contains("p50"));
-    pane.press(&["C-c"]);
+    pane.press("C-c");
     let end = pane.ends_with(130);
     assert!(end.contains("a part of the run"), "{end}");
     drop(pane);
     // The view is left, and the run goes on.
     begin();
-    let pane = Pane::start(folder.path(), 100, 30, &gated);
+    let pane = Pane::start(&folder, 100, 30, &gated);
     pane.wait_for("the run", |shown| shown.contains("p50"));
-    pane.press(&["q"]);
+    pane.press("q");
     pane.wait_for("the first screen", |shown| !shown.contains("1–1 of 1"));
     let_go();
     let end = pane.ends_with(0);
@@ -477,21 +441,19 @@ fn a_run_is_watched_and_its_results_follow() {
 
 #[test]
 fn a_recorded_run_is_played_in_a_real_terminal() {
-    if !has("watch in a terminal", &["tmux"]) {
-        return;
-    }
+    let true = has("watch in a terminal", "tmux") else { return };
     let folder = scratch();
-    record(folder.path());
-    let pane = Pane::start(folder.path(), 90, 24, &["watch", "r.plimsoll", "--speed", "4"]);
+    record(&folder);
+    let pane = Pane::start(&folder, 90, 24, "watch r.plimsoll --speed 4");
     pane.wait_for("the end", |shown| shown.contains("PAUSED") && shown.contains("p50"));
-    pane.press(&["Left"]);
+    pane.press("Left");
     pane.wait_for("the beginning", |shown| {
         shown.contains("0:00 /") && shown.contains("waiting for the first stage")
     });
-    pane.press(&["-"]);
+    pane.press("-");
     pane.wait_for("half the speed", |shown| shown.contains("· 2×"));
-    pane.press(&["Space"]);
+    pane.press("Space");
     pane.wait_for("the end", |shown| shown.contains("PAUSED") && shown.contains("p50"));
-    pane.press(&["Escape"]);
+    pane.press("Escape");
     pane.ends_with(0);
 }

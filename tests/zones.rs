@@ -38,12 +38,10 @@ fn sent(folder: &Path, workload: &str) -> Vec<Sent> {
 
 #[test]
 fn each_write_goes_to_the_write_pointer_of_its_zone_and_no_zone_past_the_limit_is_open() {
-    if !has("zones", &["losetup", "loop", "tracefs"]) {
-        return;
-    }
+    let true = has("zones", "losetup loop tracefs") else { return };
     let folder = scratch();
     let heard = sent(
-        folder.path(),
+        &folder,
         "zone_size = \"1MiB\"\nopen_zones = 3\nrange = \"1500KiB-10MiB\"\naccess = \"random\"",
     );
     let mut pointers = [0_u64; 64];
@@ -67,11 +65,8 @@ fn each_write_goes_to_the_write_pointer_of_its_zone_and_no_zone_past_the_limit_i
 
 #[test]
 fn what_has_no_zones_is_refused_in_words() {
-    if !has("zones", &["losetup", "loop"]) {
-        return;
-    }
-    let folder = scratch();
-    let folder = folder.path();
+    let true = has("zones", "losetup loop") else { return };
+    let folder = &scratch();
     let device = Loop::new(64);
     let name = text(&device.device);
     for (workload, expected) in [

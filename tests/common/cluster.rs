@@ -6,17 +6,16 @@
 #[path = "ssh.rs"]
 mod ssh;
 
-use crate::common::{run, scratch, text, wait_until};
+use crate::common::{Folder, Words, run, scratch, text, wait_until};
 use ssh::{HOSTS, Network};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use tempfile::TempDir;
 
 /// Four hosts with addresses, host names and ssh servers of their own, which see the same files.
 pub struct SshCluster {
-    folder: TempDir,
+    folder: Folder,
     network: Network,
     servers: Vec<Child>,
     /// Last, so that it ends after the servers do.
@@ -45,7 +44,7 @@ impl SshCluster {
     }
 
     fn write_settings(&self, startups: &str) {
-        let folder = self.folder.path();
+        let folder = &self.folder;
         for arguments in ssh::keys(folder) {
             run("ssh-keygen", &arguments.iter().map(String::as_str).collect::<Vec<_>>());
         }
@@ -60,19 +59,19 @@ impl SshCluster {
     }
 
     fn serve(&mut self, host: u32) {
-        self.servers.push(self.network.server(self.folder.path(), host).spawn().expect("a server"));
+        self.servers.push(self.network.server(&self.folder, host).spawn().expect("a server"));
         let address = format!("{}:22", self.network.address(host));
         wait_until("an ssh server", || std::net::TcpStream::connect(&address).is_ok());
     }
 
     /// A search path on which `ssh` knows these hosts as `n1` to `n4`, and as `alias1` to `alias4`.
     pub fn search_path(&self) -> String {
-        ssh::search_path(self.folder.path())
+        ssh::search_path(&self.folder)
     }
 
     /// Where its hosts keep copies of the program.
     pub fn cache(&self) -> PathBuf {
-        self.folder.path().join("cache/plimsoll")
+        self.folder.join("cache/plimsoll")
     }
 
     /// The bridge's end of a host's link.
@@ -120,7 +119,7 @@ fn free_ports(count: u16) -> u16 {
 
 /// A Slurm controller and four nodes.
 pub struct SlurmCluster {
-    folder: TempDir,
+    folder: Folder,
     children: Vec<Child>,
 }
 
@@ -129,12 +128,11 @@ impl SlurmCluster {
     pub fn new() -> SlurmCluster {
         let folder = scratch();
         let base = free_ports(5);
-        fs::write(folder.path().join("slurm.conf"), configuration(folder.path(), base))
-            .expect("a file");
-        fs::create_dir(folder.path().join("state")).expect("a folder");
+        fs::write(folder.join("slurm.conf"), configuration(&folder, base)).expect("a file");
+        fs::create_dir(folder.join("state")).expect("a folder");
         let mut cluster = SlurmCluster { folder, children: Vec::new() };
         cluster.munge();
-        cluster.start("slurmctld", &["-D", "-c"]);
+        cluster.start("slurmctld", "-D -c");
         for node in 1..=4 {
             cluster.start("slurmd", &["-D", "-N", &format!("n{node}")]);
         }
@@ -151,34 +149,22 @@ impl SlurmCluster {
         let _alone = ALONE.lock().expect("no panic");
         let key = Path::new("/etc/munge/munge.key");
         if fs::metadata(key).map_or(0, |meta| meta.len()) == 0 {
-            run(
-                "dd",
-                &[
-                    "if=/dev/urandom",
-                    "of=/etc/munge/munge.key",
-                    "bs=1",
-                    "count=1024",
-                    "status=none",
-                ],
-            );
+            run("dd", "if=/dev/urandom of=/etc/munge/munge.key bs=1 count=1024 status=none");
         }
         run("chown", &["munge:", text(key)]);
         run("chmod", &["400", text(key)]);
-        run("install", &["-d", "-o", "munge", "-g", "munge", "-m755", "/run/munge"]);
-        run(
-            "install",
-            &["-d", "-o", "munge", "-g", "munge", "-m700", "/var/log/munge", "/var/lib/munge"],
-        );
+        run("install", "-d -o munge -g munge -m755 /run/munge");
+        run("install", "-d -o munge -g munge -m700 /var/log/munge /var/lib/munge");
         // Another test's may run already: any will do.
         let _ = Command::new("setpriv")
             .args(["--reuid=munge", "--regid=munge", "--clear-groups", "munged"])
             .output();
     }
 
-    fn start(&mut self, program: &str, arguments: &[&str]) {
+    fn start(&mut self, program: &str, arguments: impl Words) {
         let child = self
             .command(program)
-            .args(arguments)
+            .args(arguments.words())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
@@ -187,7 +173,7 @@ impl SlurmCluster {
 
     /// The environment variable that leads Slurm's programs to this cluster.
     pub fn configuration(&self) -> PathBuf {
-        self.folder.path().join("slurm.conf")
+        self.folder.join("slurm.conf")
     }
 
     /// One of Slurm's programs.

@@ -4,6 +4,7 @@
 //! Only requests for data (reads and writes) are delayed, failed, shortened, torn or held: what the
 //! run does to set up and to tidy away goes through, unless the whole server is stalled.
 
+use super::Folder;
 use fuser::{
     BackgroundSession, FileAttr, FileType, Filesystem, KernelConfig, MountOption, ReplyAttr,
     ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
@@ -15,7 +16,6 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tempfile::TempDir;
 
 /// How long the kernel may believe what it was told: not at all, so that nothing is answered from a
 /// cache.
@@ -164,7 +164,7 @@ pub struct FaultyFs {
     session: Option<BackgroundSession>,
     /// Who asked the questions that stalled it; answered when it is released.
     asking: Mutex<Vec<std::process::Child>>,
-    folder: TempDir,
+    folder: Folder,
 }
 
 impl FaultyFs {
@@ -204,17 +204,17 @@ impl FaultyFs {
         };
         let options = [MountOption::FSName("faulty".to_owned()), MountOption::AllowOther];
         let session =
-            fuser::spawn_mount2(server, folder.path(), &options).expect("a mount over /dev/fuse");
+            fuser::spawn_mount2(server, &folder, &options).expect("a mount over /dev/fuse");
         // The first close asks the server to flush and may learn that it does not; from then on,
         // closing waits for nobody.
-        drop(std::fs::File::create(folder.path().join(".first")).expect("a file"));
-        std::fs::remove_file(folder.path().join(".first")).expect("ours");
+        drop(std::fs::File::create(folder.join(".first")).expect("a file"));
+        std::fs::remove_file(folder.join(".first")).expect("ours");
         FaultyFs { switch, session: Some(session), asking: Mutex::default(), folder }
     }
 
     /// Where it is mounted.
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     /// From now on it behaves so. Requests that were held are answered unless it still hangs.
@@ -240,7 +240,7 @@ impl FaultyFs {
         // killed, it would wait for itself for ever, keep its end of /dev/fuse, and leave a mount
         // that hangs whoever looks at it.
         let asked = std::process::Command::new("stat")
-            .arg(self.folder.path().join(STALL))
+            .arg(self.folder.join(STALL))
             .stdin(std::process::Stdio::null())
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())

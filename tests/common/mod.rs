@@ -6,8 +6,14 @@ pub mod cluster;
 pub mod devtools;
 pub mod faulty_fs;
 pub mod http;
+pub mod json;
 pub mod terminal;
+mod words;
 
+pub use json::Json;
+pub use words::Words;
+
+use model::{NoteKind, Record, RunEnd};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -54,34 +60,120 @@ impl From<Output> for Ended {
     }
 }
 
-/// A scratch folder, removed at the end. Not in /tmp, which may be memory: these tests are about
-/// disks. Its name says whose it is (`of-PID-`), so that `cargo xtask test` can take away what a
-/// killed test left in it, its mounts and loop devices too.
-pub fn scratch() -> TempDir {
+/// A folder that is removed at the end.
+#[derive(Debug)]
+pub struct Folder(TempDir);
+
+impl Folder {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl std::ops::Deref for Folder {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl AsRef<Path> for Folder {
+    fn as_ref(&self) -> &Path {
+        self
+    }
+}
+
+impl AsRef<std::ffi::OsStr> for Folder {
+    fn as_ref(&self) -> &std::ffi::OsStr {
+        self.as_os_str()
+    }
+}
+
+/// A scratch folder. Not in /tmp, which may be memory: these tests are about disks. Its name says
+/// whose it is (`of-PID-`), so that `cargo xtask test` can take away what a killed test left in it,
+/// its mounts and loop devices too.
+pub fn scratch() -> Folder {
+    scratch_in(Path::new(env!("CARGO_TARGET_TMPDIR"))).expect("a scratch folder")
+}
+
+/// The same in another place.
+pub fn scratch_in(place: &Path) -> std::io::Result<Folder> {
     let prefix = format!("of-{}-", std::process::id());
-    tempfile::Builder::new()
-        .prefix(&prefix)
-        .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
-        .expect("a scratch folder")
+    tempfile::Builder::new().prefix(&prefix).tempdir_in(place).map(Folder)
 }
 
 /// The program with `args`, run in `folder`.
-pub fn command(folder: &Path, args: &[&str]) -> Command {
+pub fn command(folder: &Path, args: impl Words) -> Command {
     let mut command = Command::new(PLIMSOLL);
-    command.current_dir(folder).args(args).stdin(Stdio::null()).env("NO_COLOR", "1");
+    command.current_dir(folder).args(args.words()).stdin(Stdio::null()).env("NO_COLOR", "1");
     // Tests run side by side: else each run would say of the others that they load this machine.
     command.env("PLIMSOLL_ALONE", "1");
     command
 }
 
 /// Runs the program to its end.
-pub fn plimsoll(folder: &Path, args: &[&str]) -> Ended {
-    command(folder, args).output().expect("the program starts").into()
+pub fn plimsoll(folder: &Path, args: impl Words) -> Ended {
+    ended(&mut command(folder, args))
+}
+
+/// Runs a suite of this text.
+pub fn run_suite(folder: &Path, suite: &str, more: impl Words) -> Ended {
+    fs::write(folder.join("suite.toml"), suite).expect("a suite");
+    plimsoll(folder, ("run suite.toml --json --quiet", more))
+}
+
+/// Runs a program to its end.
+pub fn ended(command: &mut Command) -> Ended {
+    command.output().expect("the program starts").into()
+}
+
+/// Asserts that a text has all of these in it.
+#[track_caller]
+pub fn assert_says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is missing in: {text}");
+    }
+}
+
+/// What `show` says of `run.plimsoll`.
+#[track_caller]
+pub fn shown(folder: &Path) -> Value {
+    plimsoll(folder, "show run.plimsoll --json").with_code(0).json()
+}
+
+/// What `run.plimsoll` has on record.
+#[track_caller]
+pub fn recorded(folder: &Path) -> Record {
+    store::read(&folder.join("run.plimsoll")).expect("a run file")
+}
+
+/// Asserts that the run went to its end.
+#[track_caller]
+pub fn assert_complete(record: &Record) {
+    assert_eq!(record.end.as_ref().map(|(_, end)| end), Some(&RunEnd::Complete));
+}
+
+/// The hosts that a run lost, each as often as it was lost.
+pub fn lost(record: &Record) -> Vec<u32> {
+    let lost = record.notes.iter().filter(|note| note.kind() == NoteKind::HostLost);
+    lost.map(|note| note.host).collect()
+}
+
+/// Makes a file in `folder` that can be run.
+pub fn script(folder: &Path, name: &str, lines: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    fs::write(&path, lines).expect("a script");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("may be run");
+    path
 }
 
 /// Arguments by which a worker rests after each few requests. A load of which a test asks only that
 /// it goes on, however fast, leaves the processors to the tests beside it.
-pub const RESTS: [&str; 4] = ["--set", "think=2ms", "--set", "burst=8"];
+pub const RESTS: &str = "--set think=2ms --set burst=8";
 
 /// A suite of small mixed requests at random places, of every kind of stage, in less than a second.
 pub fn random_suite(name: &str) -> String {
@@ -94,17 +186,45 @@ pub fn random_suite(name: &str) -> String {
 }
 
 /// Starts the program and leaves it running.
-pub fn start(folder: &Path, args: &[&str]) -> Child {
-    command(folder, args)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts")
+pub fn start(folder: &Path, args: impl Words) -> Child {
+    started(&mut command(folder, args))
+}
+
+/// Starts a program, and keeps what it says.
+pub fn started(command: &mut Command) -> Child {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    child.expect("the program starts")
 }
 
 /// Waits for a program that was [`start`]ed.
 pub fn end(child: Child) -> Ended {
     child.wait_with_output().expect("the program ends").into()
+}
+
+/// Ends a program as no handler can.
+pub fn kill(mut child: Child) {
+    child.kill().expect("a process to kill");
+    child.wait().expect("dead");
+}
+
+/// The same by its number.
+pub fn kill_pid(pid: &str) {
+    run("kill", ["-9", pid]);
+}
+
+/// The processes that serve as agents and were told to touch `path`, or what is below it.
+pub fn agents(path: &Path) -> Vec<String> {
+    pgrep(["-f", &format!("agent --allow {}", path.display())])
+}
+
+/// The agents that a process started itself.
+pub fn agents_of(process: u32) -> Vec<String> {
+    pgrep(["-P", &process.to_string(), "-f", "agent --allow"])
+}
+
+fn pgrep<const N: usize>(args: [&str; N]) -> Vec<String> {
+    let out = Command::new("pgrep").args(args).output().expect("pgrep");
+    String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
 }
 
 /// Sends a signal by its name.
@@ -207,12 +327,13 @@ pub fn wait_for_samples_in(path: &Path, hosts: usize) {
 }
 
 /// Runs another program, which has to succeed, and returns what it wrote.
-pub fn run(program: &str, args: &[&str]) -> String {
-    let output = Command::new(program).args(args).stdin(Stdio::null()).output();
+pub fn run(program: &str, args: impl Words) -> String {
+    let output = Command::new(program).args(args.words()).stdin(Stdio::null()).output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
     assert!(
         output.status.success(),
-        "{program} {args:?}: {}",
+        "{program} {:?}: {}",
+        args.words(),
         String::from_utf8_lossy(&output.stderr)
     );
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
@@ -220,10 +341,12 @@ pub fn run(program: &str, args: &[&str]) -> String {
 
 /// Whether all of these real parts are here; says aloud that a test is left out if not. `cargo
 /// xtask test` sees to them, and fails in CI over one that could have been installed.
-pub fn has(test: &str, parts: &[&str]) -> bool {
+pub fn has(test: &str, parts: impl Words) -> bool {
     let here = std::env::var("PLIMSOLL_TEST_PARTS").unwrap_or_default();
     let here: Vec<&str> = here.split(',').collect();
-    let missing: Vec<&str> = parts.iter().copied().filter(|part| !here.contains(part)).collect();
+    let parts = parts.words();
+    let parts = parts.iter().map(|part| part.to_str().expect("a name"));
+    let missing: Vec<&str> = parts.filter(|part| !here.contains(part)).collect();
     if !missing.is_empty() {
         println!(
             "SKIPPED: {test}, because these parts are not here: {} (run `cargo xtask test` as \
@@ -253,14 +376,14 @@ pub fn text(path: &Path) -> &str {
 pub struct Loop {
     /// `/dev/loop3`.
     pub device: PathBuf,
-    folder: TempDir,
+    folder: Folder,
 }
 
 impl Loop {
     /// A device of `mib` MiB.
     pub fn new(mib: u64) -> Loop {
         let folder = scratch();
-        let file = folder.path().join("disk.img");
+        let file = folder.join("disk.img");
         fs::File::create(&file).and_then(|f| f.set_len(mib << 20)).expect("a file for the device");
         let device = PathBuf::from(run("losetup", &["--find", "--show", text(&file)]));
         let made = Loop { device, folder };
@@ -273,7 +396,7 @@ impl Loop {
 
     /// Cuts its file off under it: from now on, every request fails.
     pub fn cut_off(&self) {
-        let file = fs::OpenOptions::new().write(true).open(self.folder.path().join("disk.img"));
+        let file = fs::OpenOptions::new().write(true).open(self.folder.join("disk.img"));
         file.and_then(|file| file.set_len(0)).expect("a file that can be cut off");
     }
 
@@ -334,7 +457,7 @@ impl Counters {
 
 /// A file system on a loop device, unmounted at the end.
 pub struct Mounted {
-    folder: TempDir,
+    folder: Folder,
     device: Loop,
 }
 
@@ -344,13 +467,13 @@ impl Mounted {
         let device = Loop::new(mib);
         run(mkfs, &["-q", "-m", "0", text(&device.device)]);
         let folder = scratch();
-        run("mount", &[text(&device.device), text(folder.path())]);
+        run("mount", &[text(&device.device), text(&folder)]);
         Mounted { folder, device }
     }
 
     /// Where it is mounted.
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     /// What its device did so far, with what was still to be written to it.

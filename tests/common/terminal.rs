@@ -1,6 +1,6 @@
 //! A real terminal: tmux holds it, types into it and tells what it shows.
 
-use crate::common::{PATIENCE, PLIMSOLL, run, text};
+use crate::common::{PATIENCE, PLIMSOLL, Words, run, text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -15,10 +15,11 @@ pub struct Pane {
 impl Pane {
     /// Starts the program in a terminal of so many columns and lines. When it ends, the terminal
     /// says `code N` and whether lines are edited again.
-    pub fn start(folder: &Path, columns: u16, lines: u16, args: &[&str]) -> Pane {
+    pub fn start(folder: &Path, columns: u16, lines: u16, args: impl Words) -> Pane {
         let pane = Pane { folder: tempfile::tempdir().expect("a folder") };
+        let program = ([PLIMSOLL], args).words();
         let program: Vec<String> =
-            [PLIMSOLL].iter().chain(args).map(|word| format!("'{word}'")).collect();
+            program.iter().map(|word| format!("'{}'", word.display())).collect();
         let script = format!(
             "{}; echo code $?; stty -a | grep -o -- '-*icanon'; exec cat",
             program.join(" ")
@@ -28,7 +29,7 @@ impl Pane {
             ["new-session", "-d", "-x", &columns, "-y", &lines, "-c", text(folder), &script];
         let socket = pane.socket();
         // Without a configuration of whoever runs the test; with the encoding that it draws in.
-        run("tmux", &[&["-u", "-f", "/dev/null", "-S", text(&socket)][..], &session].concat());
+        run("tmux", ("-u -f /dev/null -S", [&socket], session));
         pane
     }
 
@@ -36,13 +37,13 @@ impl Pane {
         self.folder.path().join("tmux")
     }
 
-    fn tmux(&self, args: &[&str]) -> String {
-        run("tmux", &[&["-S", text(&self.socket())][..], args].concat())
+    fn tmux(&self, args: impl Words) -> String {
+        run("tmux", ("-S", [self.socket()], args))
     }
 
     /// Presses keys, by the names that tmux has for them.
-    pub fn press(&self, keys: &[&str]) {
-        self.tmux(&[&["send-keys"][..], keys].concat());
+    pub fn press(&self, keys: impl Words) {
+        self.tmux(("send-keys", keys));
     }
 
     /// Gives the terminal another size.
@@ -52,12 +53,12 @@ impl Pane {
 
     /// What it shows.
     pub fn shown(&self) -> String {
-        self.tmux(&["capture-pane", "-p"])
+        self.tmux("capture-pane -p")
     }
 
     /// The same with the escapes of its colours.
     pub fn shown_with_colours(&self) -> String {
-        self.tmux(&["capture-pane", "-p", "-e"])
+        self.tmux("capture-pane -p -e")
     }
 
     /// Waits until it shows what is wanted, and returns that picture. A picture is drawn at once,
@@ -88,7 +89,7 @@ impl Pane {
 
     /// The process number of the program.
     pub fn program(&self) -> String {
-        let shell = self.tmux(&["display-message", "-p", "#{pane_pid}"]);
+        let shell = self.tmux("display-message -p #{pane_pid}");
         let shell = shell.trim();
         run("cat", &[&format!("/proc/{shell}/task/{shell}/children")]).trim().to_owned()
     }

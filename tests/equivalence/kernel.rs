@@ -2,14 +2,13 @@
 //! with the requests that are issued and those that come back. Of files, what their file system is
 //! asked.
 
-use super::{Loop, run, scratch, text};
+use super::{Loop, Scratch, run, scratch, text};
 use model::Op;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-use tempfile::TempDir;
 
 /// Memory for each processor's events, in KiB: a second of them, and a wide margin.
 const BUFFER_KIB: &str = "65536";
@@ -57,7 +56,7 @@ impl Sent {
 /// An instance that records some devices; it is removed when it is dropped.
 pub struct Kernel {
     /// Where tracefs is mounted.
-    root: TempDir,
+    root: Scratch,
     instance: PathBuf,
     events: &'static [&'static str],
 }

@@ -2,12 +2,11 @@
 //! builds. No node is behind it: no pod runs.
 
 use super::root;
-use crate::common::{self, has, wait_until};
+use crate::common::{self, Folder, Words, has, wait_until};
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use tempfile::TempDir;
 
 /// Somebody who may do all, and somebody who has to be given a role.
 const USERS: &str = "admin-token,admin,1,system:masters\nme-token,me,2\n";
@@ -15,7 +14,7 @@ const USERS: &str = "admin-token,admin,1,system:masters\nme-token,me,2\n";
 /// An API server of its own, with the store that it needs.
 struct Server {
     processes: Vec<Child>,
-    folder: TempDir,
+    folder: Folder,
 }
 
 /// What `kubectl` said, and whether it is content.
@@ -33,7 +32,7 @@ fn free_port() -> u16 {
 impl Server {
     fn start() -> Server {
         let folder = common::scratch();
-        let at = |name: &str| folder.path().join(name).display().to_string();
+        let at = |name: &str| folder.join(name).display().to_string();
         let [store, peers, port] = [(); 3].map(|()| free_port());
         fs::write(at("tokens.csv"), USERS).expect("room");
         common::run("openssl", &["genrsa", "-out", &at("key"), "2048"]);
@@ -71,19 +70,19 @@ impl Server {
         let processes = vec![started(etcd, "etcd.log"), started(api, "api.log")];
         let server = Server { processes, folder };
         wait_until("the API server is ready", || {
-            server.kubectl("admin", &["get", "--raw", "/readyz"]).text.starts_with("ok")
+            server.kubectl("admin", "get --raw /readyz").text.starts_with("ok")
         });
         server
     }
 
     /// The settings of a user.
     fn settings(&self, user: &str) -> PathBuf {
-        self.folder.path().join(user)
+        self.folder.join(user)
     }
 
-    fn kubectl(&self, user: &str, words: &[&str]) -> Said {
+    fn kubectl(&self, user: &str, words: impl Words) -> Said {
         let mut command = Command::new("kubectl");
-        command.env("KUBECONFIG", self.settings(user)).args(words);
+        command.env("KUBECONFIG", self.settings(user)).args(words.words());
         let output = command.stdin(Stdio::null()).output().expect("kubectl");
         let text = [output.stdout, output.stderr].concat();
         Said { is_well: output.status.success(), text: String::from_utf8_lossy(&text).into_owned() }
@@ -98,8 +97,8 @@ impl Server {
         self.kubectl("admin", &words)
     }
 
-    fn plimsoll(&self, words: &[&str]) -> common::Ended {
-        let mut command = common::command(self.folder.path(), words);
+    fn plimsoll(&self, words: impl Words) -> common::Ended {
+        let mut command = common::command(&self.folder, words);
         command.env("KUBECONFIG", self.settings("me")).output().expect("the program starts").into()
     }
 }
@@ -150,9 +149,7 @@ const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"plimsol
 
 #[test]
 fn a_real_api_server_takes_every_manifest_and_gives_no_right_that_is_not_needed() {
-    if !has("manifests before a real API server", &["kubernetes", "openssl"]) {
-        return;
-    }
+    let true = has("manifests before a real API server", "kubernetes openssl") else { return };
     let server = Server::start();
     let deploy = root().join("deploy");
     let access = server.apply(&deploy.join("kubernetes/access.yaml"), false);
@@ -167,40 +164,40 @@ fn a_real_api_server_takes_every_manifest_and_gives_no_right_that_is_not_needed(
         let is_warned = said.text.contains("would violate PodSecurity");
         assert_eq!(is_warned, file != "kubernetes/claims.yaml", "{file}: {}", said.text);
     }
-    let wrong = server.folder.path().join("wrong.yaml");
+    let wrong = server.folder.join("wrong.yaml");
     let text = fs::read_to_string(deploy.join("kubernetes/claims.yaml")).expect("a manifest");
     fs::write(&wrong, text.replace("podManagementPolicy", "podManagementPolice")).expect("room");
     let said = server.apply(&wrong, true);
     assert!(!said.is_well && said.text.contains("podManagementPolice"), "{}", said.text);
 
-    let ask = ["plan", "quick", "--kubernetes", "app=plimsoll", "--kubectl"];
-    let ask = [&ask[..], &["--namespace plimsoll", "--target", "/data/x"]].concat();
+    let ask = "plan quick --kubernetes app=plimsoll --kubectl";
+    let ask = (&ask, ["--namespace plimsoll", "--target", "/data/x"]);
     let refused = server.plimsoll(&ask).with_code(3);
     assert!(refused.err.contains("Forbidden") && refused.err.contains("list"), "{}", refused.err);
     // The command of access.yaml.
-    let bind = ["--namespace", "plimsoll", "create", "rolebinding", "me", "--role"];
-    let bind = [&bind[..], &["plimsoll-coordinator", "--user", "me"]].concat();
+    let bind = "--namespace plimsoll create rolebinding me --role";
+    let bind = (&bind, "plimsoll-coordinator --user me");
     assert!(server.kubectl("admin", &bind).is_well);
-    let may = |words: &[&str]| {
-        let all = [&["--namespace", "plimsoll", "auth", "can-i"], words].concat();
+    let may = |words: &str| {
+        let all = ("--namespace plimsoll auth can-i", words);
         server.kubectl("me", &all).is_well
     };
     for verb in ["get", "create"] {
-        assert!(may(&[verb, "pods", "--subresource=exec"]), "{verb}");
+        assert!(may(&format!("{verb} pods --subresource=exec")), "{verb}");
     }
-    assert!(may(&["list", "pods"]));
-    for no in [["create", "pods"], ["delete", "pods"], ["get", "secrets"], ["get", "configmaps"]] {
-        assert!(!may(&no), "{no:?}");
+    assert!(may("list pods"));
+    for no in ["create pods", "delete pods", "get secrets", "get configmaps"] {
+        assert!(!may(no), "{no}");
     }
     let none = server.plimsoll(&ask).with_code(3);
     assert!(none.err.contains("no running pod has the labels"), "{}", none.err);
 
-    let pod = server.folder.path().join("pod.json");
+    let pod = server.folder.join("pod.json");
     fs::write(&pod, POD).expect("room");
     let made = server.apply(&pod, false);
     assert!(made.is_well, "{}", made.text);
-    let runs = ["--namespace=plimsoll", "patch", "pod", "plimsoll-0", "--subresource=status"];
-    let runs = [&runs[..], &["--patch", r#"{"status":{"phase":"Running"}}"#]].concat();
+    let runs = "--namespace=plimsoll patch pod plimsoll-0 --subresource=status";
+    let runs = (&runs, ["--patch", r#"{"status":{"phase":"Running"}}"#]);
     assert!(server.kubectl("admin", &runs).is_well);
     // It is found; nobody is there who could run a program in it.
     let gone = server.plimsoll(&ask).with_code(3);

@@ -86,8 +86,13 @@ impl Case {
     fn run(&self, devices: &[Loop], folder: &Path) -> Vec<Vec<u64>> {
         fs::write(folder.join("places.toml"), self.text()).expect("room");
         let devices = &devices[..self.devices as usize];
-        let mut line = vec!["run", "places.toml", "--quiet", "--existing"];
-        line.extend(devices.iter().flat_map(|device| ["--target", text(&device.device)]));
+        let line = (
+            "run places.toml --quiet --existing",
+            devices
+                .iter()
+                .flat_map(|device| ["--target", text(&device.device)])
+                .collect::<Vec<_>>(),
+        );
         let kernels: Vec<Kernel> = devices.iter().map(Kernel::listen).collect();
         plimsoll(folder, &line).with_code(0);
         let counts = |kernel: Kernel| {
@@ -168,9 +173,7 @@ impl Case {
 
 #[test]
 fn requests_go_where_the_suite_says_by_the_kernels_word() {
-    if !has("places of random runs", &["losetup", "loop", "mount", "tracefs"]) {
-        return;
-    }
+    let true = has("places of random runs", "losetup loop mount tracefs") else { return };
     let first = number("PLIMSOLL_RUNS_FIRST").unwrap_or(0);
     let count = number("PLIMSOLL_REAL_RUNS").unwrap_or(RUNS);
     let folder = scratch();
@@ -183,12 +186,12 @@ fn requests_go_where_the_suite_says_by_the_kernels_word() {
     let mut broken = Vec::new();
     for seed in first..first + count {
         let case = Case::new(seed);
-        let wrong = case.judge(&case.run(&devices, folder.path()));
+        let wrong = case.judge(&case.run(&devices, &folder));
         if !wrong.is_empty() {
             broken.push(format!("seed {seed}: {case:?}: {}", wrong.join("; ")));
             eprintln!("{}", broken.last().expect("one"));
         }
-        for entry in fs::read_dir(folder.path()).expect("there").flatten() {
+        for entry in fs::read_dir(&folder).expect("there").flatten() {
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -5,11 +5,12 @@
 use super::invariants::{Broken, Held, check, hold};
 use super::simulated::Outcome;
 use super::suites::Case;
-use crate::common::{Counters, Mounted, has, names, plimsoll, scratch, text};
+use crate::common::{
+    Counters, Folder, Json, Mounted, Words, has, names, plimsoll, scratch, scratch_in,
+};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use tempfile::TempDir;
 
 /// A launcher whose hosts are this machine under other names. A host is stopped for so many ms
 /// again and again as the file of its name says: then it is behind in whatever it does.
@@ -37,9 +38,8 @@ exec unshare --uts sh -c '
 const PAUSES_MS: [u64; 6] = [0, 0, 0, 20, 60, 200];
 
 /// A folder in memory, if there is such a place.
-pub fn folder() -> TempDir {
-    let prefix = format!("of-{}-", std::process::id());
-    tempfile::Builder::new().prefix(&prefix).tempdir_in("/dev/shm").unwrap_or_else(|_| scratch())
+pub fn folder() -> Folder {
+    scratch_in(Path::new("/dev/shm")).unwrap_or_else(|_| scratch())
 }
 
 /// A disk with room for what any case lays out, in MiB.
@@ -55,17 +55,14 @@ pub fn run(case: &Case, folder: &Path) -> Result<Outcome, Broken> {
     let here = tempfile::tempdir_in(folder).expect("room");
     let is_counted = case.seed.is_multiple_of(2)
         && !case.says("metadata")
-        && has(
-            "what the kernel counted of a random run",
-            &["mkfs.ext4", "losetup", "mount", "loop"],
-        );
+        && has("what the kernel counted of a random run", "mkfs.ext4 losetup mount loop");
     if !is_counted {
-        return run_in(case, here.path(), &here.path().join("target"), &[]).map(|(ran, _)| ran);
+        return run_in(case, here.path(), &here.path().join("target"), "").map(|(ran, _)| ran);
     }
     let disk = Mounted::new("mkfs.ext4", DISK_MIB);
     let target = disk.path().join("target");
     let before = disk.counters();
-    let (outcome, json) = run_in(case, here.path(), &target, &["--set", "direct=true"])?;
+    let (outcome, json) = run_in(case, here.path(), &target, "--set direct=true")?;
     let seen = disk.counters().since(before);
     if let Some(json) = json {
         hold_kernel(case, &json, seen)?;
@@ -77,9 +74,9 @@ pub fn run(case: &Case, folder: &Path) -> Result<Outcome, Broken> {
 /// what is read once more to check it.
 fn hold_kernel(case: &Case, json: &Value, seen: Counters) -> Held {
     let issued = |op: &str| -> u64 {
-        let totals = json["issued"].as_array().expect("a list").iter();
+        let totals = json["issued"].list().iter();
         let bytes = totals.filter(|total| total["op"] == op).map(|total| &total["bytes"]);
-        bytes.map(|bytes| bytes.as_u64().expect("a number")).sum::<u64>() / 512
+        bytes.map(|bytes| bytes.count()).sum::<u64>() / 512
     };
     let holds = |seen: u64, issued: u64, its_own: u64| (issued..=issued + its_own).contains(&seen);
     let (reads, writes) = (issued("read"), issued("write"));
@@ -99,17 +96,15 @@ fn run_in(
     case: &Case,
     here: &Path,
     target: &Path,
-    more: &[&str],
+    more: impl Words,
 ) -> Result<(Outcome, Option<Value>), Broken> {
     std::fs::write(here.join("any.toml"), case.text()).expect("room");
     std::fs::create_dir(target).expect("room");
     let (data, out) = (target.join("data"), here.join("run.plimsoll"));
     let launcher = here.join("launch/launcher");
     let hosts = hosts(case, &launcher);
-    let mut line =
-        vec!["run", "any.toml", "--json", "--quiet", "--target", text(&data), "--out", text(&out)];
-    line.extend(more.iter().copied().chain(hosts.iter().map(String::as_str)));
-    let ended = plimsoll(here, &line);
+    let target_and_out = ("--target", [&data], "--out", [&out]);
+    let ended = plimsoll(here, ("run any.toml --json --quiet", target_and_out, more, hosts));
     let told = || format!("{}: {}", ended.code, ended.err);
     hold("nothing is left", names(target).is_empty(), || {
         format!("{:?}; {}", names(target), told())

@@ -15,7 +15,7 @@ fn with_guest(says: impl Fn(UnixStream) + Send + Sync + 'static) -> (User, Ended
     let user = User::new();
     let folder = user.state().join("t");
     DirBuilder::new().recursive(true).mode(0o700).create(&folder).expect("made");
-    let version = user.plimsoll(&["--version"]).with_code(0).out;
+    let version = user.plimsoll("--version").with_code(0).out;
     assert!(version.starts_with("plimsoll "), "{version}");
     fs::write(folder.join("machines.json"), record(&folder, &hash())).expect("written");
     let listener = UnixListener::bind(folder.join("t-1.agent")).expect("bound");
@@ -25,7 +25,7 @@ fn with_guest(says: impl Fn(UnixStream) + Send + Sync + 'static) -> (User, Ended
             says(stream);
         }
     });
-    let told = user.plimsoll(&["run", "quick", "--hosts=vms:t", "--json"]);
+    let told = user.plimsoll("run quick --hosts=vms:t --json");
     (user, told)
 }
 
@@ -80,7 +80,7 @@ fn a_guest_that_ends_at_once_or_greets_in_other_words_is_refused() {
 fn a_guest_that_greets_well_and_then_lies_is_refused() {
     // The right greeting is no secret: each guest has the program.
     let user = User::new();
-    let agent = user.command(&["agent"]).output().expect("started");
+    let agent = user.command("agent").output().expect("started");
     let greeting = agent.stdout.split(|byte| *byte == b'\n').next().expect("a line").to_vec();
     assert!(greeting.starts_with(b"plimsoll-agent "), "{agent:?}");
     let frames: [&[u8]; 3] = [

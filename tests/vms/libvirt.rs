@@ -1,14 +1,13 @@
 //! Machines of a real libvirt: its own daemon, two pools, and nothing left in either.
 
 use super::{SUITE, User};
-use crate::common::{alone, has, scratch, text, wait_until};
+use crate::common::{Folder, Words, alone, has, scratch, text, wait_until};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use tempfile::TempDir;
 
-const PARTS: [&str; 5] = ["qemu", "qemu-img", "guest-kernel", "libvirt", "virsh"];
+const PARTS: &str = "qemu qemu-img guest-kernel libvirt virsh";
 
 /// Lines for a shell with mounts of its own, in which a libvirt asks each hypervisor once what it
 /// can do.
@@ -31,7 +30,7 @@ pub(super) fn own_kvm_and_cache(folder: &Path) -> String {
 
 /// A libvirt of our own with the pools `one` and `two`.
 struct Daemon {
-    folder: TempDir,
+    folder: Folder,
     processes: Vec<Child>,
 }
 
@@ -62,7 +61,7 @@ impl Daemon {
         let processes =
             vec![start("virtlogd", "log.pid", &[]), start("libvirtd", "pid", &["-f", text(&conf)])];
         let daemon = Daemon { folder, processes };
-        wait_until("libvirt", || daemon.virsh(&["version"]).is_some());
+        wait_until("libvirt", || daemon.virsh("version").is_some());
         for pool in ["one", "two"] {
             let place = daemon.path().join(pool);
             fs::create_dir(&place).expect("made");
@@ -74,7 +73,7 @@ impl Daemon {
     }
 
     fn path(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     /// Its name in the libvirt of this machine.
@@ -87,9 +86,9 @@ impl Daemon {
     }
 
     /// What virsh writes; `None` where it fails.
-    fn virsh(&self, words: &[&str]) -> Option<String> {
+    fn virsh(&self, words: impl Words) -> Option<String> {
         let mut command = Command::new("virsh");
-        command.args(["-q", "-c", &self.uri()]).args(words).env("LC_ALL", "C");
+        command.args(["-q", "-c", &self.uri()]).args(words.words()).env("LC_ALL", "C");
         let output = command.stdin(Stdio::null()).output().expect("virsh");
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
@@ -109,9 +108,7 @@ impl Drop for Daemon {
 
 #[test]
 fn machines_of_a_libvirt_move_their_disks_in_a_run_and_go() {
-    if !has("machines of a libvirt", &PARTS) {
-        return;
-    }
+    let true = has("machines of a libvirt", &PARTS) else { return };
     let _alone = alone();
     let (user, daemon) = (User::new(), Daemon::start());
     let (one, two) = (daemon.pool("one"), daemon.pool("two"));
@@ -122,7 +119,7 @@ fn machines_of_a_libvirt_move_their_disks_in_a_run_and_go() {
     let vms = format!("pool = \"{one}\"\nconnect = \"{}\"\n[stages]", daemon.uri());
     let linked = "count = 1\nallocation = \"linked\"";
     let suite = SUITE.replace("[stages]", &vms).replace("count = 2", linked);
-    fs::write(user.home.path().join("lv.toml"), format!("{suite}{event}")).expect("written");
+    fs::write(user.home.join("lv.toml"), format!("{suite}{event}")).expect("written");
     let theirs = daemon.path().join("one/precious.raw");
     fs::write(&theirs, "theirs").expect("written");
     let kernel = User::kernel();
@@ -143,26 +140,26 @@ fn machines_of_a_libvirt_move_their_disks_in_a_run_and_go() {
     let up = ["vms", "up", "lv.toml", "--provider=libvirt", &kernel];
     let refused = user.plimsoll(&up).with_code(3);
     assert!(refused.err.contains("that Plimsoll did not make"), "{refused:?}");
-    assert!(daemon.virsh(&["domstate", "t-1"]).is_some());
-    daemon.virsh(&["undefine", "t-1"]).expect("undefined");
+    assert!(daemon.virsh("domstate t-1").is_some());
+    daemon.virsh("undefine t-1").expect("undefined");
     let none = "--set=vms.pool=no-such-pool";
-    let refused = user.plimsoll(&[&up[..], &[none]].concat()).with_code(3);
+    let refused = user.plimsoll((&up, [none])).with_code(3);
     assert!(refused.err.contains("virsh pool-list"), "{refused:?}");
     // Ended in the middle, it is found.
     let mut up =
         user.command(&up).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
     wait_until("a domain", || {
-        daemon.virsh(&["list", "--name"]).is_some_and(|names| names.contains("t-1"))
+        daemon.virsh("list --name").is_some_and(|names| names.contains("t-1"))
     });
     up.kill().and_then(|()| up.wait()).expect("a process to kill");
-    user.plimsoll(&["vms", "down", "t"]).with_code(0);
+    user.plimsoll("vms down t").with_code(0);
     nothing_is_left(&user, &daemon);
     assert_eq!(fs::read_to_string(theirs).expect("there"), "theirs");
 }
 
 fn nothing_is_left(user: &User, daemon: &Daemon) {
     user.nothing_is_left();
-    let domains = daemon.virsh(&["list", "--all", "--name"]).expect("an answer");
+    let domains = daemon.virsh("list --all --name").expect("an answer");
     assert!(!domains.contains("t-1"), "{domains}");
     assert_eq!(crate::common::names(&daemon.path().join("one")), ["precious.raw"]);
     assert!(crate::common::names(&daemon.path().join("two")).is_empty());

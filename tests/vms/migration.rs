@@ -3,22 +3,21 @@
 
 use super::libvirt::own_kvm_and_cache;
 use super::{SUITE, User};
-use crate::common::{alone, has, scratch, text, wait_until};
+use crate::common::{Ended, Folder, Json, Words, alone, ended, has, scratch, text, wait_until};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use tempfile::TempDir;
 
 /// KVM of a node is not tried beforehand.
 const VMS: &str = "pool = \"shared\"\nconnect = \"qemu+ssh://node1/system\"\n\
                    accelerator = \"tcg\"\n[stages]";
 
-const PARTS: [&str; 5] = ["qemu", "guest-kernel", "libvirt", "virsh", "nc"];
+const PARTS: &str = "qemu guest-kernel libvirt virsh nc";
 
 /// Two nodes, with a folder that both have under the same path as a pool.
 struct Nodes {
-    folder: TempDir,
+    folder: Folder,
     nodes: Vec<Child>,
 }
 
@@ -74,7 +73,7 @@ impl Nodes {
         let nodes = Nodes { nodes: vec![start(1), start(2)], folder };
         nodes.write_ssh();
         for number in [1, 2] {
-            wait_until("libvirt", || nodes.virsh(number, &["version"]).is_some());
+            wait_until("libvirt", || nodes.virsh(number, "version").is_some());
             let place = nodes.pool();
             let pool = ["pool-create-as", "shared", "dir", "--target", text(&place)];
             nodes.virsh(number, &pool).expect("a pool");
@@ -101,7 +100,7 @@ impl Nodes {
     }
 
     fn path(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     fn pool(&self) -> std::path::PathBuf {
@@ -115,9 +114,9 @@ impl Nodes {
     }
 
     /// What virsh writes of a node; `None` where it fails.
-    fn virsh(&self, node: u32, words: &[&str]) -> Option<String> {
+    fn virsh(&self, node: u32, words: impl Words) -> Option<String> {
         let mut command = Command::new("virsh");
-        command.args(["-q", "-c", &format!("qemu+ssh://node{node}/system")]).args(words);
+        command.args(["-q", "-c", &format!("qemu+ssh://node{node}/system")]).args(words.words());
         command.env("LC_ALL", "C").env("PATH", self.programs()).stdin(Stdio::null());
         let output = command.output().expect("virsh");
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
@@ -125,7 +124,7 @@ impl Nodes {
 
     fn nothing_is_left(&self) {
         for node in [1, 2] {
-            let domains = self.virsh(node, &["list", "--all", "--name"]).expect("an answer");
+            let domains = self.virsh(node, "list --all --name").expect("an answer");
             assert_eq!(domains.trim(), "", "node{node}");
         }
         assert_eq!(crate::common::names(&self.pool()), [""; 0]);
@@ -144,23 +143,18 @@ impl Drop for Nodes {
 
 #[test]
 fn a_machine_migrates_to_another_node_in_the_midst_of_a_run_which_goes_on() {
-    if !has("a machine that migrates", &PARTS) {
-        return;
-    }
+    let true = has("a machine that migrates", &PARTS) else { return };
     let _alone = alone();
     let (user, nodes) = (User::new(), Nodes::start());
     let suite = SUITE.replace("[stages]", VMS).replace("count = 2", "count = 1");
     let suite = suite.split_once("[[workload]]\nname = \"write\"").expect("two workloads").0;
     let event = "[[event]]\nname = \"migration\"\nat = \"10%\"\nact = \"migrate\"\n\
                  workloads = \"read\"\nto = \"qemu+ssh://node2/system\"\n";
-    fs::write(user.home.path().join("m.toml"), format!("{suite}{event}")).expect("written");
+    fs::write(user.home.join("m.toml"), format!("{suite}{event}")).expect("written");
     let kernel = User::kernel();
-    let plimsoll = |args: &[&str]| {
-        let mut command = user.command(args);
-        crate::common::Ended::from(command.env("PATH", nodes.programs()).output().expect("started"))
-    };
-    let run = ["run", "m.toml", "--provider=libvirt", &kernel, "--json", "--out=r.plimsoll"];
-    let told = plimsoll(&[&run[..], &["--set=measure=15s"]].concat()).with_code(0);
+    let run =
+        ("run m.toml --provider=libvirt --set=measure=15s --json --out=r.plimsoll", [&kernel]);
+    let told = beside(&user, &nodes, run).with_code(0);
     let json = told.json();
     let events = json["events"].as_array().cloned().unwrap_or_default();
     let ended = |event: &&serde_json::Value| {
@@ -172,48 +166,44 @@ fn a_machine_migrates_to_another_node_in_the_midst_of_a_run_which_goes_on() {
     let parts = ["t-1  migrated in ", " of memory sent", "stood still for "];
     assert!(parts.iter().all(|part| detail.contains(part)), "{moved}");
     // Its one host was there to the end, and no request failed.
-    for result in json["results"].as_array().expect("a list") {
+    for result in json["results"].list() {
         assert_eq!(result["hosts"].as_array().map(Vec::len), Some(1), "{result}");
     }
-    let issued = |op: &str, field: &str| -> u64 {
-        let totals = json["issued"].as_array().expect("a list").iter();
-        totals.filter(|total| total["op"] == op).filter_map(|total| total[field].as_u64()).sum()
-    };
-    assert_eq!(issued("read", "errors"), 0);
+    assert_eq!(json.issued("read", "errors"), 0);
     // What was issued is what its kernel counted, before and after.
-    user.plimsoll(&["export", "r.plimsoll", "--out=csv"]).with_code(0);
-    let csv = fs::read_to_string(user.home.path().join("csv/counters.csv")).expect("written");
-    assert_eq!(super::counted(&csv, "read_bytes"), issued("read", "bytes"));
+    user.plimsoll("export r.plimsoll --out=csv").with_code(0);
+    let csv = fs::read_to_string(user.home.join("csv/counters.csv")).expect("written");
+    assert_eq!(super::counted(&csv, "read_bytes"), json.issued("read", "bytes"));
     user.nothing_is_left();
     nodes.nothing_is_left();
     stays_known_after_kill_9(&user, &nodes, &kernel);
 }
 
+/// The program where the nodes' programs are.
+fn beside(user: &User, nodes: &Nodes, args: impl Words) -> Ended {
+    ended(user.command(args).env("PATH", nodes.programs()))
+}
+
 /// Machines that migrated are listed and removed where they are now.
 fn stays_known_after_kill_9(user: &User, nodes: &Nodes, kernel: &str) {
-    let plimsoll = |args: &[&str]| {
-        let mut command = user.command(args);
-        crate::common::Ended::from(command.env("PATH", nodes.programs()).output().expect("started"))
-    };
-    plimsoll(&["vms", "up", "m.toml", "--provider=libvirt", kernel]).with_code(0);
-    let to = ["vms", "migrate", "t", "--to", "qemu+ssh://node2/system"];
-    let same = ["vms", "migrate", "t", "--to", "qemu+ssh://node1/system"];
+    let plimsoll = |args: &str| beside(user, nodes, args);
+    beside(user, nodes, ("vms up m.toml --provider=libvirt", [kernel])).with_code(0);
+    let to = "vms migrate t --to qemu+ssh://node2/system";
+    let same = "vms migrate t --to qemu+ssh://node1/system";
     let refused = plimsoll(&same).with_code(3);
     assert!(refused.err.contains("is at qemu+ssh://node1/system already"), "{refused:?}");
     let mut moving = user.command(&to);
     moving.env("PATH", nodes.programs()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut moving = moving.spawn().expect("started");
     wait_until("a machine at the second node", || {
-        nodes.virsh(2, &["list", "--all", "--name"]).is_some_and(|names| names.contains("t-1"))
+        nodes.virsh(2, "list --all --name").is_some_and(|names| names.contains("t-1"))
     });
     moving.kill().and_then(|()| moving.wait()).expect("a process to kill");
     // Whether it arrived or not, it is found.
-    wait_until("a machine that runs", || {
-        plimsoll(&["vms", "list"]).out.starts_with("t-1  running")
-    });
-    let all = ["vms", "list", "--provider=libvirt", "--connect=qemu+ssh://node2/system", "--json"];
+    wait_until("a machine that runs", || plimsoll("vms list").out.starts_with("t-1  running"));
+    let all = "vms list --provider=libvirt --connect=qemu+ssh://node2/system --json";
     let all = plimsoll(&all).with_code(0).json();
     assert!(all.as_array().is_some_and(|all| all.len() <= 1), "{all}");
-    plimsoll(&["vms", "down", "t"]).with_code(0);
+    plimsoll("vms down t").with_code(0);
     nodes.nothing_is_left();
 }

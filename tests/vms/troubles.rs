@@ -2,7 +2,9 @@
 //! disks are made, and machines that die or stand still under load. Nothing is left each time.
 
 use super::{PARTS, SUITE, User};
-use crate::common::{Ended, Mounted, alone, has, names, run, text, wait_for_samples, wait_until};
+use crate::common::{
+    Ended, Mounted, alone, has, names, run, started, text, wait_for_samples, wait_until,
+};
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
@@ -28,11 +30,9 @@ impl Drop for Theirs {
 
 #[test]
 fn a_name_of_somebody_elses_machine_is_refused_and_that_machine_stays() {
-    if !has("a machine of somebody else", &PARTS) {
-        return;
-    }
+    let true = has("a machine of somebody else", &PARTS) else { return };
     let user = User::new();
-    fs::write(user.home.path().join("small.toml"), SUITE).expect("written");
+    fs::write(user.home.join("small.toml"), SUITE).expect("written");
     let mut theirs = Theirs::called("t-2");
     let (kernel, id) = (User::kernel(), theirs.0.id());
     // Between its start and its program's, it is one of ours.
@@ -55,12 +55,10 @@ fn a_name_of_somebody_elses_machine_is_refused_and_that_machine_stays() {
 
 #[test]
 fn a_pool_that_fills_up_while_disks_are_made_is_left_as_it_was() {
-    if !has("a pool that fills up", &[&PARTS[..], &["mkfs.ext4", "mount", "loop"]].concat()) {
-        return;
-    }
+    let true = has("a pool that fills up", (PARTS, "mkfs.ext4 mount loop")) else { return };
     let _alone = alone();
     let (user, pool) = (User::new(), Mounted::new("mkfs.ext4", 700));
-    fs::write(user.home.path().join("small.toml"), SUITE).expect("written");
+    fs::write(user.home.join("small.toml"), SUITE).expect("written");
     let before = names(pool.path());
     let (kernel, place) = (User::kernel(), format!("--set=vms.pool={}", pool.path().display()));
     let up = ["vms", "up", "small.toml", &kernel, &place, "--set=vms.disk_size=256MiB"];
@@ -105,25 +103,17 @@ fn process_of(user: &User, machine: &str) -> i32 {
 
 #[test]
 fn machines_that_die_or_stand_still_under_load_are_named_and_all_are_removed() {
-    if !has("machines that die under load", &PARTS) {
-        return;
-    }
+    let true = has("machines that die under load", &PARTS) else { return };
     let _alone = alone();
     let user = User::new();
-    fs::write(user.home.path().join("small.toml"), SUITE).expect("written");
+    fs::write(user.home.join("small.toml"), SUITE).expect("written");
     let kernel = User::kernel();
-    let fleet = ["--set=fleet.on_lost_host=continue", "--set=fleet.lost_after=15s"];
-    let run_it = [
-        "run",
-        "small.toml",
-        "--provider=qemu",
-        &kernel,
-        "--set=measure=10m",
-        "--out=run.plimsoll",
-    ];
-    let mut child = user.command(&[&run_it[..], &fleet].concat());
-    let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
-    wait_for_samples(user.home.path(), 2);
+    let fleet = "--set=fleet.on_lost_host=continue --set=fleet.lost_after=15s";
+    let run_it =
+        ("run small.toml --provider=qemu", [&kernel], "--set=measure=10m --out=run.plimsoll");
+    let mut child = user.command((&run_it, &fleet));
+    let child = started(&mut child);
+    wait_for_samples(&user.home, 2);
     // The first dies, as with its node; the run goes on with the other, which then stands still.
     run("kill", &["-KILL", &process_of(&user, "t-1").to_string()]);
     run("kill", &["-STOP", &process_of(&user, "t-2").to_string()]);

@@ -24,6 +24,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::TempDir as Scratch;
 
 /// Where the table is kept; the page of fio's jobs has it.
 const KEPT: &str = "crates/dialects/src/fio/held.md";
