@@ -208,7 +208,6 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// A run that shows and records itself as a replay is to.
     pub(crate) fn of_replay(args: &ReplayArgs) -> RunArgs {
         let work = WorkArgs {
             sets: args.sets.clone(),
@@ -252,7 +251,6 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// What stands under the table of results.
     pub(crate) fn notes(self) -> Notes {
         if self.explain || self.json { Notes::All } else { Notes::Few }
     }
@@ -298,7 +296,6 @@ pub(crate) struct ShareArgs {
     pub(crate) events: Option<PathBuf>,
 }
 
-/// Where pages are served by default.
 pub(crate) const DEFAULT_SERVE: &str = "127.0.0.1:9750";
 
 /// `plimsoll serve`.
@@ -616,7 +613,6 @@ pub(crate) struct AgentArgs {
     pub(crate) attach: Option<String>,
 }
 
-/// Where files go when no target is named.
 pub(crate) const DEFAULT_TARGET: &str = "./plimsoll-data";
 
 #[cfg(test)]

@@ -17,18 +17,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// No line of a log is kept longer in memory: what is longer is none.
 const MOST_LINE: u64 = 4_096;
-/// No folder of results has more files.
 const MOST_FILES: usize = 4_096;
 /// No folder of results holds more bytes of them.
 const MOST_FOLDER: u64 = 1 << 30;
 /// A log is read line by line, and can be long; this is no log.
 const MOST_LOG: u64 = 64 << 30;
 
-/// Results with the file that they are from.
 pub(crate) struct Found {
-    /// What the file holds.
     pub(crate) results: Results,
-    /// The file.
     pub(crate) source: Source,
 }
 
@@ -114,7 +110,6 @@ fn within(folder: &Path, sizes: impl Iterator<Item = u64>) -> Result<(), Failure
     }
 }
 
-/// A log of any length, line by line.
 fn read_log(path: &Path) -> Result<Found, Failure> {
     let failed = |error: std::io::Error| wrong(path, &format!("{error}; check the path"));
     let meta = std::fs::metadata(path).map_err(failed)?;
@@ -139,7 +134,6 @@ fn read_log(path: &Path) -> Result<Found, Failure> {
     Ok(Found { source: file.into_inner().source(path, &results), results })
 }
 
-/// A file that is hashed while it is read.
 struct Hashed {
     file: File,
     hash: Sha256,
@@ -206,7 +200,6 @@ pub(crate) fn run(found: Vec<Found>, name: &str) -> ForeignRun {
     }
 }
 
-/// The results of a file for programs.
 pub(crate) fn object(found: &Found) -> Value {
     let results = json!({
         "tool": found.results.tool(),

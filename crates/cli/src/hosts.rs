@@ -21,7 +21,6 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 use suite::planner;
 
-/// A list of hosts is a few pages of text.
 const LONGEST_LIST: u64 = 1 << 20;
 /// Processes of this machine that a list may ask for.
 const MOST_LOCAL: u32 = 1024;
@@ -30,24 +29,18 @@ const COPY_TAKES: Duration = Duration::from_secs(5);
 /// Wall clocks of machines that are kept on time differ by less.
 const CLOCKS_DIFFER_NS: i128 = 2_000_000_000;
 
-/// Agents, and what has to stay as long as they do.
 pub(crate) struct Hosts {
-    /// The agents.
     pub(crate) fleet: Fleet,
-    /// The targets of each, in the order of the fleet's hosts.
     pub(crate) targets: Vec<Vec<String>>,
     /// What each host is, where it was asked; `None` of a host without an agent.
     pub(crate) told: Vec<Option<HostReport>>,
-    /// Hosts that were asked for and have no agent, each with the reason.
     pub(crate) absent: Vec<LaunchError>,
     /// What is presumed of those of them that may join between points, by their numbers; else they
     /// are left out.
     pub(crate) presumed: Vec<(usize, HostFacts)>,
     /// How the start of each agent went, in the order in which they were asked for.
     pub(crate) starts: Vec<HostStart>,
-    /// How the agents hold out, if they do.
     hold: Option<Hold>,
-    /// Ended with them, if it is ours.
     job: Option<SlurmJob>,
 }
 
@@ -73,7 +66,6 @@ impl Hosts {
         left_out.into_iter().chain(started).chain(held)
     }
 
-    /// How many hosts were asked for.
     pub(crate) fn asked(&self) -> usize {
         let left_out = self.absent.iter().map(|absent| absent.hosts.len()).sum::<usize>();
         self.fleet.names().len() + if self.presumed.is_empty() { left_out } else { 0 }
@@ -141,14 +133,12 @@ fn least_time(plan: &Plan) -> Nanos {
     Nanos(plan.fixed_time().0.saturating_sub(plan.steady_room().0))
 }
 
-/// The way to the hosts, and who they are.
 struct Way {
     via: Via,
     hosts: Vec<String>,
     job: Option<SlurmJob>,
 }
 
-/// Says which targets each of the hosts of these names has.
 pub(crate) type TargetsOf<'a> = dyn Fn(&[String]) -> Result<Vec<Vec<String>>, Failure> + 'a;
 
 /// Starts the agents, each allowed to touch its own targets, and asks each what it and these are; a
@@ -218,10 +208,8 @@ fn start_with(
     }
 }
 
-/// What hosts are asked for at the start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
-    /// How they are started.
     pub(crate) terms: Terms,
     /// How long a target may take to answer.
     pub(crate) patience: Nanos,

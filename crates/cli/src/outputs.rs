@@ -11,13 +11,9 @@ use std::path::{Path, PathBuf};
 /// What is to be written; by what it begins with, an older one is known and may be written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A page of ours.
     Page,
-    /// A report in Markdown.
     Markdown,
-    /// A chart as SVG.
     Chart,
-    /// The result of a gate as JUnit's XML.
     JUnit,
     /// Something that says nowhere who made it: tables.
     Unmarked,
@@ -35,7 +31,6 @@ pub(crate) fn instead_of(ending: &str) -> Option<&'static str> {
     }
 }
 
-/// Refuses a file with such an ending.
 pub(crate) fn refuse_ending(out: Option<&Path>) -> Result<(), Failure> {
     let ending = out.and_then(Path::extension).and_then(|ending| ending.to_str());
     match ending.and_then(|ending| Some((ending, instead_of(ending)?))) {
@@ -69,12 +64,9 @@ fn may_replace(kind: Kind, head: &[u8]) -> bool {
         }
 }
 
-/// Why a file was not written.
 #[derive(Debug)]
 pub(crate) enum NotWritten {
-    /// Something that is not ours stands there.
     NotOurs(PathBuf),
-    /// The system refused it.
     System(PathBuf, std::io::Error),
 }
 

@@ -20,12 +20,9 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Whether the screen is drawn to standard error, where standard output is for results.
 static ON_STDERR: AtomicBool = AtomicBool::new(false);
 
-/// The stream that is a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
-    /// Standard output.
     Out,
-    /// Standard error.
     Error,
 }
 
@@ -56,12 +53,9 @@ pub(crate) fn room_of(stream: Stream) -> Option<usize> {
     (columns > 0).then_some(usize::from(columns))
 }
 
-/// Something that a terminal told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TerminalEvent {
-    /// A key was pressed.
     Key(Key),
-    /// It has another size.
     Resized,
 }
 

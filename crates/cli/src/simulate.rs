@@ -58,7 +58,6 @@ fn parameters(scenario: &Scenario) -> Vec<&str> {
     text.split(is_between).map(str::trim).filter(|parameter| !parameter.is_empty()).collect()
 }
 
-/// The cluster as a scenario has it, with what distinguishes that one.
 pub(crate) fn of_scenario(
     cluster: &str,
     spec: &Spec,
@@ -187,7 +186,6 @@ pub(crate) fn join_targets(spec: &mut Spec) -> Option<Adjusted> {
     is_joined.then_some(Adjusted::TargetsJoined)
 }
 
-/// A cluster that is loaded by simulated hosts.
 pub(crate) struct Simulation {
     cluster: Cluster,
     spec: twin::ClusterSpec,

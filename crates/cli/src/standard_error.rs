@@ -14,12 +14,10 @@ macro_rules! eprintln {
     };
 }
 
-/// Says lines.
 pub(crate) fn words(text: &str) {
     exactly(&format!("{}\n", printable::lines(text)));
 }
 
-/// Says a line in place of the last one, on a terminal.
 pub(crate) fn over(text: &str) {
     exactly(&format!("\r\x1b[K{}", printable::line(text)));
 }

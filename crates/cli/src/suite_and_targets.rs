@@ -45,31 +45,22 @@ pub(crate) const BUILT_IN: [(&str, &str); 26] = [
 
 /// What was asked for: a checked suite and the targets it goes to.
 pub(crate) struct Asked {
-    /// The suite, with every override put in.
     pub(crate) spec: Spec,
-    /// The targets as the user named them, those to be destroyed included.
     targets: Vec<HostTargets>,
-    /// What is said of the scenarios that are not simulated.
     pub(crate) left_out: Vec<Adjusted>,
-    /// The suite's text, before any option changed it.
     pub(crate) text: String,
-    /// Whether it was read from a file.
     pub(crate) is_file: bool,
     /// What became of the options of the job that it was made of.
     pub(crate) imported: Option<Imported>,
-    /// The disks of machines that we made, which may be overwritten.
     disks: Vec<GivenUp>,
-    /// The folder that the run file goes to.
     pub(crate) run_file_in: PathBuf,
 }
 
 impl Asked {
-    /// The disks of machines that we made, on each of them.
     pub(crate) fn own_disks(&self) -> Vec<GivenUp> {
         self.disks.clone()
     }
 
-    /// The targets of each of the hosts of these names.
     pub(crate) fn targets_of(&self, hosts: &[String]) -> Result<Vec<Vec<String>>, Failure> {
         let of = |scenario: &Scenario| {
             let targets = scenario.own_targets.as_ref().unwrap_or(&self.targets);
@@ -88,7 +79,6 @@ impl Asked {
     }
 }
 
-/// Reads the arguments.
 pub(crate) fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
     asked_with(work, &[])
 }
@@ -129,11 +119,9 @@ pub(crate) fn asked_of(work: &WorkArgs, name: &str, text: String) -> Result<Aske
     put_together(work, Read { name: name.to_owned(), text, paths: Vec::new(), imported: None }, &[])
 }
 
-/// A suite that was found or made.
 struct Read {
     name: String,
     text: String,
-    /// Those of the quick form.
     paths: Vec<String>,
     /// What became of the options of a job.
     imported: Option<Imported>,
@@ -213,7 +201,6 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
     Ok(Asked { spec, targets, left_out, text, is_file, imported, disks, run_file_in })
 }
 
-/// The machines that carry the load, where these are ours and no other target was named.
 fn loaded_machines(work: &WorkArgs, paths: &[String]) -> Result<Option<Deployment>, Failure> {
     let is_named = !work.targets.is_empty() || !paths.is_empty();
     let is_made = work.machines.provider.is_some();
@@ -240,7 +227,6 @@ fn machine_targets(machines: &Deployment) -> Vec<HostTargets> {
     machines.machines.iter().map(of).collect()
 }
 
-/// The disks of machines that we made, on each of them.
 fn own_disks(machines: &Deployment) -> Vec<GivenUp> {
     let of = |machine: &Machine| {
         let host = Some(machine.name.clone());
@@ -320,7 +306,6 @@ fn check_targets(targets: &[HostTargets]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The suite's name and text.
 pub(crate) fn find(what: &[String]) -> Result<(String, String), Failure> {
     // Whoever leaves the `=` out would be told of a suite of that name.
     if let Some(address) = what.iter().find_map(|word| word.parse::<SocketAddr>().ok()) {

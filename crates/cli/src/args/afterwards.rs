@@ -250,7 +250,6 @@ pub(crate) struct VerifyArgs {
     pub(crate) quiet: bool,
 }
 
-/// The basis that a word stands for.
 fn basis(word: &str) -> Result<Basis, String> {
     let found = Basis::ALL.iter().copied().find(|basis| basis.word() == word);
     found.ok_or_else(|| "write completed or durable".to_owned())

@@ -85,14 +85,12 @@ pub(crate) struct GateOutput {
     pub(crate) quiet: bool,
 }
 
-/// A change in percent.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim().parse::<f64>().ok();
     let good = number.filter(|value| (0.1..=500.0).contains(value));
     good.ok_or_else(|| "write 0.1% to 500%".to_owned())
 }
 
-/// A share of found changes.
 pub(crate) fn power(text: &str) -> Result<f64, String> {
     share(text)
         .filter(|value| (0.5..=0.999).contains(value))

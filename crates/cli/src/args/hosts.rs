@@ -80,12 +80,10 @@ pub(crate) struct HostArgs {
 }
 
 impl HostArgs {
-    /// Whether any hosts are asked for, rather than this machine alone.
     pub(crate) fn are_named(&self) -> bool {
         self.hosts.is_some() || self.slurm.is_some() || self.kubernetes.is_some()
     }
 
-    /// Whether all hosts are this machine.
     pub(crate) fn are_here(&self) -> bool {
         let is_here = |list: &String| list.split(',').all(|one| one.starts_with("local:"));
         self.slurm.is_none() && self.kubernetes.is_none() && self.hosts.iter().all(is_here)

@@ -14,7 +14,6 @@ use std::path::PathBuf;
 /// Providers that were built in before programs of users were possible.
 const GONE: [&str; 3] = ["kubevirt", "proxmox", "hyper-v"];
 
-/// Who makes virtual machines, by its word.
 fn provider() -> impl TypedValueParser<Value = ProviderKind> {
     let words = ProviderKind::ALL.iter().map(|kind| PossibleValue::new(kind.word()));
     let gone = GONE.map(|word| PossibleValue::new(word).hide(true));

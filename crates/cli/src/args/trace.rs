@@ -148,7 +148,6 @@ pub(crate) struct ReplayArgs {
 }
 
 impl ReplayArgs {
-    /// All traces.
     pub(crate) fn traces(&self) -> impl Iterator<Item = &PathBuf> {
         std::iter::once(&self.trace.trace).chain(&self.more)
     }

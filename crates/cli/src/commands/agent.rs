@@ -42,7 +42,6 @@ fn say(line: &str) -> std::io::Result<()> {
     writeln!(out, "{line}").and_then(|()| out.flush())
 }
 
-/// Passes on what an agent says and hears that holds out on this host.
 fn attach(name: &str) -> Result<ExitCode, Failure> {
     let failed = |what: String| Failure::Run(format!("error: {what}"));
     let stream = match fleet::attach(name) {

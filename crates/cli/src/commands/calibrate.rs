@@ -19,14 +19,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use twin::ClusterSpec;
 
-/// Rows with where they come from.
 struct Source {
     name: String,
     rows: Vec<Measured>,
-    /// Which of them are meant to be fitted.
     meant: Vec<bool>,
     left_out: Vec<(String, LeftOut)>,
-    /// What follows from the rows, of a report.
     derived: Vec<Derived>,
 }
 
@@ -116,7 +113,6 @@ fn keeps_inputs(args: &CalibrateArgs) -> Result<(), Failure> {
     }
 }
 
-/// The rates of a report, which is to be of this testbed.
 fn of_report(wanted: &str, cluster: &Cluster) -> Result<Source, Failure> {
     let (figures, _) = published::read(wanted)?;
     let (name, testbed) = (&figures.report.name.value, &cluster.top.name.value);
@@ -136,7 +132,6 @@ fn of_report(wanted: &str, cluster: &Cluster) -> Result<Source, Failure> {
     })
 }
 
-/// The rows of run files, numbered through.
 fn of_runs(args: &CalibrateArgs, cluster: &mut Cluster) -> Result<Source, Failure> {
     let records: Vec<Record> =
         args.runs.iter().map(|run| read_digests(run)).collect::<Result<_, _>>()?;

@@ -80,7 +80,6 @@ fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
     }
 }
 
-/// Whether no drive of any node is for data.
 fn holds_no_data(cluster: &Cluster) -> bool {
     let mut drives = cluster.nodes.iter().flat_map(|group| &group.drives);
     drives.all(|drive| matches!(drive.spec.role.value, Role::Boot))
@@ -127,7 +126,6 @@ fn of_suite(spec: &Spec, footprint: Option<Bytes>) -> Vec<Workload> {
     workloads
 }
 
-/// A workload as a suite has it.
 fn of_workload(spec: &WorkloadSpec, footprint: Option<Bytes>) -> Workload {
     let reads = &spec.block_size.value;
     let writes = match &spec.write_block_size.value {

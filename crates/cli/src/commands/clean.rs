@@ -50,7 +50,6 @@ fn failure(error: FleetError) -> Failure {
     }
 }
 
-/// What became of it, in words.
 struct Lines {
     done: String,
     errors: Vec<String>,
@@ -94,7 +93,6 @@ fn lines(hosts: &[(String, Vec<Cleaned>)]) -> Lines {
     told
 }
 
-/// What is said of a tree that stays.
 fn staying(left: &Option<String>) -> String {
     left.as_ref().map_or_else(String::new, |tree| {
         format!(

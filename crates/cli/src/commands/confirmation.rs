@@ -57,7 +57,6 @@ fn directory(
     ))
 }
 
-/// Whether the user named the target for this host.
 fn is_named(plan: &HostPlan, target: &Target, named: &[TargetArg]) -> bool {
     let is_this_host =
         |hosts: &String| hostlist::expand(hosts).is_ok_and(|names| names.contains(&plan.hostname));

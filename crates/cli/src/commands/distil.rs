@@ -10,7 +10,6 @@ use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Reads the trace, and writes the suite.
 pub(crate) fn distil(args: &DistilArgs) -> Result<ExitCode, Failure> {
     let path = &args.trace.trace;
     let (distiller, end) = read(args)?;

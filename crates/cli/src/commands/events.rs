@@ -40,7 +40,6 @@ impl EventLines {
         Ok(lines)
     }
 
-    /// Writes the line of an event.
     pub(crate) fn event(&mut self, plan: &Plan, event: &Event) {
         if self.out.is_some() {
             self.put(&topics::events::line(event, plan));
@@ -64,7 +63,6 @@ impl EventLines {
     }
 }
 
-/// Whether the lines go to standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }

@@ -15,7 +15,6 @@ pub(crate) fn is_worth_a_record(event: &Event) -> bool {
     }
 }
 
-/// Shows an event in the view, if there is one, or else in lines.
 pub(crate) fn show_live(view: &mut Option<View>, live: &mut Live, event: &Event) {
     if view.as_ref().is_some_and(|view| !view.show(News::Event(Box::new(event.clone())))) {
         // It was left; the run goes on and says so in lines.
@@ -25,7 +24,6 @@ pub(crate) fn show_live(view: &mut Option<View>, live: &mut Live, event: &Event)
     live.event(event);
 }
 
-/// A run file that cannot be written, or read back.
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn unrecordable(error: store::StoreError) -> Failure {
     Failure::Run(format!("error: {error}"))

@@ -13,14 +13,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{Halted, StoreError};
 
-/// A file and the tables in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     file: PathBuf,
     tables: Vec<Table>,
 }
 
-/// Writes tables of a run.
 pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     outputs::refuse_ending(args.out.as_deref())?;
     let format = Format::of(args.format, args.out.as_deref());
@@ -74,7 +72,6 @@ fn folder(args: &ExportArgs, format: Format) -> Option<PathBuf> {
     Some(args.out.clone().unwrap_or_else(beside))
 }
 
-/// Which files are to be written.
 fn parts(args: &ExportArgs, format: Format) -> Result<Vec<Part>, Failure> {
     let one = |tables: Vec<Table>, name: &str| {
         let beside = || args.run.with_extension(format!("{name}{}", format.ending()));

@@ -43,7 +43,6 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The ending of its files.
     pub(crate) fn ending(self) -> &'static str {
         match self {
             Format::Csv => "csv",
@@ -52,7 +51,6 @@ impl Format {
         }
     }
 
-    /// The one that was asked for, else that of the file's ending.
     pub(crate) fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
         let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
         asked.unwrap_or(match ending {
@@ -78,7 +76,6 @@ pub(crate) enum TableArg {
 }
 
 impl TableArg {
-    /// The table.
     pub(crate) fn table(self) -> Table {
         match self {
             TableArg::Results => Table::Results,

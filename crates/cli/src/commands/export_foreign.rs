@@ -12,7 +12,6 @@ use report::topics::foreign::json;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A run of our own as fio's JSON.
 pub(crate) fn of_own(record: &Record, args: &ExportArgs) -> Result<ExitCode, Failure> {
     let rows = analysis::foreign::own_rows(record, &analysis::results(record));
     let exported = Exported {

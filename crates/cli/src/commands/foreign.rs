@@ -19,7 +19,6 @@ pub(crate) fn read(path: &Path) -> Result<Option<ForeignRun>, Failure> {
     store::read_foreign(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
 }
 
-/// Why an option does not fit them.
 pub(crate) fn refused(what: &str, why: &str) -> Failure {
     Failure::Usage(format!("error: {what} is not for results of other tools: {why}"))
 }
@@ -102,14 +101,12 @@ impl Mixed {
         Ok(())
     }
 
-    /// Writes their page, and says where it is.
     pub(crate) fn written(&self, out: &Path, force: bool) -> Result<(), Failure> {
         outputs::write(out, Kind::Page, force, self.told(html).as_bytes())?;
         eprintln!("report    {}", out.display());
         Ok(())
     }
 
-    /// What a surface makes of them.
     pub(crate) fn told<T>(&self, surface: impl Fn(Told<'_>) -> T) -> T {
         let foreign: Vec<&ForeignRun> = self
             .runs

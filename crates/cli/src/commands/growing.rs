@@ -21,11 +21,8 @@ pub(super) struct Growing<'a> {
     pub(super) view: Option<View>,
     pub(super) views: &'a mut Views,
     pub(super) live: Live,
-    /// The run so far, as its file has it.
     pub(super) record: Record,
-    /// What says that a stage may end.
     pub(super) warmth: Warmth,
-    /// Whether the run file is kept.
     pub(super) began: bool,
 }
 

@@ -11,7 +11,6 @@ use model::Level;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-/// The pages by the words that ask for them.
 const TOPICS: [(&str, &str); 30] = [
     ("start", include_str!("../../../../docs/start.md")),
     ("files-and-devices", include_str!("../../../../docs/guide/files-and-devices.md")),

@@ -60,7 +60,6 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     Ok(if is_lost { ExitCode::from(LOST) } else { ExitCode::SUCCESS })
 }
 
-/// Shows the results of all files together, and writes them where they are to go.
 fn import_results(args: &ImportArgs, results: Vec<Found>) -> Result<ExitCode, Failure> {
     if args.json {
         show_json(&[], &results)?;

@@ -33,7 +33,6 @@ pub(crate) fn inventory(args: &InventoryArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a draft of a testbed, named like its file.
 fn draft(out: Option<&Path>, hosts: &[HostFacts]) -> Result<(), Failure> {
     let stem = out.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     let draft = topics::testbed_draft::testbed(

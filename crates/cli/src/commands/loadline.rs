@@ -26,7 +26,6 @@ use report::topics;
 use std::process::ExitCode;
 use suite::Arrivals;
 
-/// Searches and reports.
 pub(crate) fn loadline(args: &mut LoadlineArgs) -> Result<ExitCode, Failure> {
     let (mut asked, _machines) = asked_and_made(&mut args.run)?;
     let args: &LoadlineArgs = args;

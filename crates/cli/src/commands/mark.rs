@@ -28,7 +28,6 @@ pub(crate) struct MarkArgs {
     pub(crate) json: bool,
 }
 
-/// Sets the mark at the instant at which this is called, and says where it stands.
 pub(crate) fn mark(args: &MarkArgs) -> Result<ExitCode, Failure> {
     let called = Instant::now();
     marks::check(&args.text).map_err(|why| Failure::Usage(format!("error: {why}")))?;

@@ -125,7 +125,6 @@ fn create(place: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Prints a value as JSON.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_value(value)
         .and_then(|value| serde_json::to_string_pretty(&::report::pens::json::plain(value)))
@@ -135,7 +134,6 @@ fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print_exactly(&printable::json(&format!("{text}\n")))
 }
 
-/// Prints a value as one line of JSON.
 fn print_json_line(value: &serde_json::Value) -> Result<(), Failure> {
     print_exactly(&printable::json(&format!("{value}\n")))
 }

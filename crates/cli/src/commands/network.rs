@@ -29,10 +29,8 @@ const SETUP: Nanos = Nanos::seconds(5);
 const BESIDES_S: f64 = 0.7;
 /// Up to so many hosts, each meets each other unless asked otherwise.
 const ALL_MEET: usize = 8;
-/// With more of them, so many rounds.
 const USUAL_ROUNDS: usize = 4;
 
-/// Measures what TCP carries between the hosts.
 pub(crate) fn network(args: &NetworkArgs) -> Result<ExitCode, Failure> {
     if args.hosts.simulate.is_some() || !args.hosts.are_named() {
         return Err(Failure::Usage(

@@ -8,7 +8,6 @@ use clap_complete::Shell;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Prints the completion script of a shell.
 pub(crate) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut script);
@@ -16,7 +15,6 @@ pub(crate) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the main man page, or writes all of them into a directory.
 pub(crate) fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
     let failed = |error: std::io::Error| {
         Failure::Run(format!("error: the man page cannot be written: {error}; check the directory"))

@@ -21,7 +21,6 @@ use std::process::ExitCode;
 use suite::planner::{self, GivenUp, Refusal, Request};
 use suite::{Spec, VmsSpec};
 
-/// Shows what a run would do.
 pub(crate) fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let asked = suite_and_targets::asked(&args.work)?;
     if let Some(of) = args.work.machines.provider {
@@ -64,7 +63,6 @@ fn reached_by_name(vms: &VmsSpec, of: ProviderKind, sets: &[Override]) -> Result
     }
 }
 
-/// Starts the agents of the hosts, and asks them what they are.
 pub(crate) fn start(work: &WorkArgs, asked: &Asked) -> Result<Hosts, Failure> {
     hosts::start(Work::Run, &work.hosts, &|names| asked.targets_of(names), asks(asked))
 }
@@ -78,7 +76,6 @@ pub(crate) fn start_with_late(work: &WorkArgs, asked: &Asked) -> Result<Hosts, F
     hosts::start(Work::Run, &work.hosts, &|names| asked.targets_of(names), asks)
 }
 
-/// What hosts are asked for at the start.
 pub(crate) fn asks(asked: &Asked) -> hosts::Asked {
     let patience = asked.spec.first_scenario().engine.patience.value;
     hosts::Asked { terms: Terms::of(&asked.spec.fleet), patience }
@@ -145,17 +142,11 @@ pub(crate) fn decide_as(
     Ok((plan, hosts))
 }
 
-/// What is to be planned for hosts whose facts are known.
 pub(crate) struct Planning<'a> {
-    /// The run's name.
     pub(crate) run_id: &'a str,
-    /// What was asked for.
     pub(crate) work: &'a WorkArgs,
-    /// What that came to.
     pub(crate) asked: &'a Asked,
-    /// The suite for these hosts.
     pub(crate) spec: &'a Spec,
-    /// Says why there is no plan.
     pub(crate) refused: &'a dyn Fn(&[Refusal]) -> Failure,
 }
 
@@ -207,7 +198,6 @@ pub(crate) fn run_id(suite: &str) -> String {
     format!("{}-{now}-{chance:06x}", file_name(suite))
 }
 
-/// The suite's name as a part of a file's name.
 pub(crate) fn file_name(suite: &str) -> String {
     let plain = |c: char| match c {
         '-' | '_' => c,

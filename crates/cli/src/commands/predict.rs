@@ -24,7 +24,6 @@ const REQUESTS: u64 = 10_000;
 /// What `--one-more` adds.
 const ONE_MORE: [&str; 4] = ["nodes+1", "drives+1", "ports+1", "cores+4"];
 
-/// Predicts what a testbed carries of a suite.
 pub(crate) fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
     let cluster = testbed::read(&args.testbed, &[])?;
     check_fitted(&cluster).map_err(|why| contradicts(&args.testbed, &why))?;
@@ -79,13 +78,11 @@ fn contradicts(testbed: &str, why: &Refusal) -> Failure {
     ))
 }
 
-/// A testbed with something changed.
 struct Changed {
     name: String,
     cluster: Cluster,
 }
 
-/// The testbed with one more of each, where it says how many there are.
 fn one_more(wanted: &str) -> Vec<Changed> {
     let one = |name: &&str| {
         let what_if: WhatIf = name.parse().ok()?;
@@ -95,7 +92,6 @@ fn one_more(wanted: &str) -> Vec<Changed> {
     ONE_MORE.iter().filter_map(one).collect()
 }
 
-/// The latencies that an objective is about.
 fn objective(objective: &Objective) -> Result<Vec<Latency>, Failure> {
     latencies(objective).ok_or_else(|| {
         Failure::Usage(format!(
@@ -127,7 +123,6 @@ fn simulated(cluster: &Cluster, row: &Planned) -> Result<Simulation, String> {
         .map(|found| Simulation { rate: found.rate, busy: found.busy })
 }
 
-/// What somebody types to fit a testbed.
 fn calibrate_command(testbed: &str) -> String {
     if testbed::built_in(testbed).is_some() {
         format!("plimsoll calibrate {testbed} --against {testbed} -o fitted.toml")

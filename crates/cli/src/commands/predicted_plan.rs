@@ -77,7 +77,6 @@ fn refused(testbed: &str, hosts: usize, refusals: &[Refusal]) -> Failure {
     }
 }
 
-/// The arguments of that simulation.
 fn work(args: &PredictArgs) -> Result<WorkArgs, Failure> {
     #[derive(Parser)]
     struct OnlyWork {

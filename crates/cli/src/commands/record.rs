@@ -24,7 +24,6 @@ const ROUND: Duration = Duration::from_millis(50);
 /// more.
 const BLOCK: Duration = Duration::from_secs(1);
 
-/// Requests by their kind.
 #[derive(Default)]
 struct Counts {
     reads: u64,
@@ -121,14 +120,12 @@ pub(crate) fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How much is recorded, and how long it goes on.
 fn progress(totals: &Totals, left: Option<Duration>) -> String {
     let left = left.map_or("until Ctrl-C".to_owned(), |left| format!("{} s left", left.as_secs()));
     let bytes = words::decimal(Bytes(totals.bytes));
     format!("{} requests, {bytes}; {left}", words::count(totals.requests))
 }
 
-/// The recording for other programs.
 fn object(args: &RecordArgs, device: &TracedDevice, counts: &Counts, totals: &Totals) -> Value {
     let in_flight = totals.in_flight;
     let in_flight = in_flight.map(|seen| json!({ "mean": seen.mean(), "max": seen.most }));
@@ -194,7 +191,6 @@ fn say(args: &RecordArgs, counts: &Counts, totals: &Totals) {
     eprintln!("trace     {file}; replay it with `plimsoll replay {file}`");
 }
 
-/// The trace itself is a load of the device that holds it.
 fn warn_of_own_writes(out: &Path, file: &File, device: &TracedDevice) {
     if file.metadata().is_ok_and(|metadata| device.holds(metadata.dev())) {
         eprintln!(

@@ -14,7 +14,6 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Reads the traces through, and sends them.
 pub(crate) fn replay(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     check(args)?;
     let target = target(args)?;
@@ -80,7 +79,6 @@ fn check(args: &ReplayArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads all traces through.
 fn scan_all(args: &ReplayArgs, folder: &Path) -> Result<Vec<Scanned>, Failure> {
     let mut all = Vec::new();
     for path in args.traces() {
@@ -109,7 +107,6 @@ fn scan_all(args: &ReplayArgs, folder: &Path) -> Result<Vec<Scanned>, Failure> {
     Ok(all)
 }
 
-/// The one target, as it was named.
 fn target(args: &ReplayArgs) -> Result<String, Failure> {
     let is_here = !args.hosts.are_named();
     let of_target = |target: &TargetArg| (!is_here || target.hosts.is_none(), target.path.clone());

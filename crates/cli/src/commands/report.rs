@@ -62,7 +62,6 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The one that was asked for, else that of the file's ending.
     fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
         let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
         asked.unwrap_or(match ending {

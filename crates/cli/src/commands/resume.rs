@@ -121,9 +121,7 @@ pub(super) fn go_on(
 /// What hosts did that is on record nowhere: taken over from their agents.
 #[derive(Debug, Default)]
 pub(super) struct Joined {
-    /// The stage that was under way.
     pub(super) stage: Option<u32>,
-    /// Behind those on record, in their order.
     pub(super) samples: Vec<IntervalSample>,
 }
 
@@ -182,7 +180,6 @@ fn halt(halted: Halted<Failure>) -> Failure {
     }
 }
 
-/// How much of a stage is on record of each host.
 pub(super) fn on_record(
     record: &Record,
     run: &Path,
@@ -294,7 +291,6 @@ pub(super) fn check_places(record: &Record) -> Result<(), Failure> {
     }
 }
 
-/// Nobody goes on with a run whose machines went with it.
 fn check_guests(record: &Record) -> Result<(), Failure> {
     let made = record.plan.notes.iter().find_map(|note| match &note.fact {
         Fact::Machines(made) if made.go_with_run => Some(made),
@@ -333,7 +329,6 @@ pub(super) fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Fa
     Ok(())
 }
 
-/// The hosts\' facts, if they are those of the plan.
 fn same_hosts(
     record: &Record,
     started: &Hosts,
@@ -372,7 +367,6 @@ fn note(record: &Record, run: &Path, stages: &[u32], is_there: bool) -> Note {
     Note { stage: None, host: 0, fact: Fact::Resumed { run, left, of, is_there } }
 }
 
-/// A name beside the run that nothing has yet.
 pub(super) fn beside(run: &Path) -> PathBuf {
     let last = || marks::resumed_names(run).last().unwrap_or_default();
     marks::resumed_names(run).find(|path| !path.exists()).unwrap_or_else(last)

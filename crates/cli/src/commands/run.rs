@@ -35,7 +35,6 @@ use std::process::ExitCode;
 /// So much may be written to a layout of our own choice without a word.
 const UNTOLD: Bytes = Bytes::gib(4);
 
-/// Loads the targets and reports.
 pub(crate) fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
     let (asked, _machines) = asked_and_made(args)?;
     let args: &RunArgs = args;
@@ -54,7 +53,6 @@ pub(crate) fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
     carry_out(args, started, plan, &hosts, objective.as_ref())
 }
 
-/// Shows the plan, carries it out, and reports.
 pub(super) fn carry_out(
     args: &RunArgs,
     started: Hosts,
@@ -113,23 +111,15 @@ pub(super) fn asked_and_made(args: &mut RunArgs) -> Result<(Asked, Option<Guard>
     Ok((asked, made))
 }
 
-/// What is to run, and where it is recorded.
 pub(crate) struct ToRun<'a> {
-    /// The plan.
     pub(crate) plan: &'a Plan,
-    /// Its hosts.
     pub(crate) hosts: &'a [HostFacts],
-    /// Those of its stages that run, in order.
     pub(crate) stages: &'a [u32],
-    /// The run file.
     pub(crate) out: &'a Path,
 }
 
-/// How a run is shown, and all that shows it.
 pub(crate) struct Display {
-    /// What was asked for.
     pub(crate) how: How,
-    /// The live page and the events.
     pub(crate) views: Views,
 }
 
@@ -147,7 +137,6 @@ pub(crate) fn perform(
     exit(&record, ending.end, to_run.out)
 }
 
-/// Reads back what was recorded and shows it.
 pub(super) fn finished(
     display: Display,
     out: &Path,
@@ -178,7 +167,6 @@ pub(super) fn refuse_taken(args: &RunArgs) -> Result<(), Failure> {
     }
 }
 
-/// Where the run is recorded.
 pub(super) fn out_file(args: &RunArgs, plan: &Plan) -> PathBuf {
     args.out.clone().unwrap_or_else(|| PathBuf::from(format!("plimsoll-{}.plimsoll", plan.run_id)))
 }
@@ -330,7 +318,6 @@ pub(super) fn show(
     Ok(())
 }
 
-/// A run that a bug of ours ended.
 fn bug(why: &str) -> Failure {
     let text = "a bug in Plimsoll ended the run; what was recorded until then is kept";
     Failure::Bug(format!("error: {text}: {why}; please report it with the run file"))

@@ -50,7 +50,6 @@ pub(super) fn hold_predicted(
     })
 }
 
-/// Prints the results of a run.
 pub(crate) fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if let Some(run) = super::foreign::read(&args.run)? {
         return super::foreign::show(&run, args);
@@ -98,7 +97,6 @@ pub(crate) fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     Ok(super::verdict_gate::gate(&args.fail_if, &record).unwrap_or(ExitCode::SUCCESS))
 }
 
-/// The text of the suite that a run was begun with.
 fn suite<'a>(origin: &'a Origin, version: &str, run: &Path) -> Result<&'a str, Failure> {
     let text = origin.suite.as_str();
     let why = if text.is_empty() {

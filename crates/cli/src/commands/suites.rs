@@ -11,7 +11,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use suite::{Spec, reference};
 
-/// Lists the suites, or prints one, or the reference of all fields.
 pub(crate) fn suites(args: &SuitesArgs) -> Result<ExitCode, Failure> {
     if args.reference {
         print(&reference())?;

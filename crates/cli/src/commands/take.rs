@@ -52,7 +52,6 @@ pub(crate) fn take(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// How the agents of a run hold out, by what is on record.
 fn held(record: &Record) -> Option<Hold> {
     record.plan.notes.iter().find_map(|note| match &note.fact {
         Fact::Hosts(AboutHosts::HoldOut { within, name }) => {
@@ -97,7 +96,6 @@ fn hear(
     Ok((Joined { stage, samples }, fact))
 }
 
-/// Records a run of which nothing is left to do, and reports.
 fn finish(record: &Record, args: &ResumeArgs, joined: &Joined) -> Result<ExitCode, Failure> {
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let (version, began_ns) = (env!("CARGO_PKG_VERSION"), record.started_unix_ns);

@@ -58,11 +58,9 @@ pub(crate) fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
     gate(&args.fail_if, &found.latest)
 }
 
-/// A file that may be a run.
 #[derive(Debug)]
 struct RunFile {
     path: PathBuf,
-    /// Whether it was named itself, and not its folder alone.
     is_named: bool,
 }
 

@@ -20,7 +20,6 @@ pub(crate) fn gate(gates: &[Gate], record: &Record) -> Option<ExitCode> {
 /// What a suite asks of its runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
-    /// What every measured point has to keep to.
     pub(crate) objective: &'a Objective,
     /// Whether each condition is to fail once.
     pub(crate) proves: bool,

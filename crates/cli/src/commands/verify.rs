@@ -44,7 +44,6 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     Ok(if audit.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(DATA_DAMAGED) })
 }
 
-/// Paths and names come from the run file, and that from anybody.
 #[allow(clippy::needless_pass_by_value)]
 fn refused(error: AuditError) -> Failure {
     let text = format!("error: {error}");
@@ -60,7 +59,6 @@ fn held(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
     progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A line on standard error that says how far it is.
 struct Progress {
     /// How long between two lines; `None` for none at all.
     every: Option<Duration>,

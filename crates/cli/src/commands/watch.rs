@@ -22,10 +22,8 @@ use store::{InTime, StoreError};
 const LOST_AFTER: Nanos = Nanos::seconds(10);
 /// The kernel counts CPU time in steps of 10 ms: over less than this, shares are noise.
 const LEAST: Nanos = Nanos::millis(100);
-/// More is no watching.
 const MOST: Nanos = Nanos::seconds(3600);
 
-/// Shows what the kernels count.
 pub(crate) fn watch(args: &WatchArgs) -> Result<ExitCode, Failure> {
     match &args.run {
         Some(run) if args.share.serve.is_some() => Err(Failure::Usage(both(run))),
@@ -114,7 +112,6 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// What is known of the hosts.
 struct Known {
     facts: Vec<HostFacts>,
     /// Those that are away, each in a line: a screen takes its messages with it.
@@ -144,18 +141,12 @@ fn name(facts: &[HostFacts], host: u32) -> &str {
     facts.get(host as usize).map_or("", |facts| &facts.hostname)
 }
 
-/// Lines for a log or a script.
 struct Log {
     is_json: bool,
-    /// JSON has every logical CPU, too.
     with_cores: bool,
-    /// Intervals that each host still has to tell.
     left: Vec<u64>,
-    /// Whether each host is there.
     is_there: Vec<bool>,
-    /// Whether the end comes when all that are there have told.
     ends: bool,
-    /// All that was asked for was written, or nobody reads it any more.
     is_done: bool,
 }
 

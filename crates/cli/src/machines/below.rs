@@ -25,14 +25,12 @@ pub(crate) struct Below {
     found: Deployment,
     parts: Vec<OnNode>,
     before: Vec<Option<OfNode>>,
-    /// Of each stage.
     is_measured: Vec<bool>,
     began: Instant,
     moved: Moved,
     /// What was under way when the measurement began that runs.
     running: Option<Begun>,
     ended: Vec<Measured>,
-    /// Events whose commands run.
     events: Vec<EventBegun>,
     events_ended: Vec<EventMeasured>,
 }
@@ -52,7 +50,6 @@ impl Moved {
     }
 }
 
-/// A look at the nodes that is under way, with the instant at which it was over.
 type Looking = JoinHandle<(Vec<Option<OfNode>>, Instant)>;
 
 /// A measurement that runs.
@@ -62,7 +59,6 @@ struct Begun {
     look: Looking,
 }
 
-/// A measurement that is over.
 struct Measured {
     begun: Begun,
     moved: Moved,
@@ -78,7 +74,6 @@ struct EventBegun {
     look: Looking,
 }
 
-/// One whose command has ended.
 struct EventMeasured {
     begun: EventBegun,
     moved: Moved,

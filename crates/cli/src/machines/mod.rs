@@ -31,7 +31,6 @@ pub(crate) const HOSTS: &str = "vms:";
 /// The machines that are removed when this process ends.
 static MADE: Mutex<Option<Held>> = Mutex::new(None);
 
-/// Removes the machines of a run when it is dropped.
 pub(crate) struct Guard(());
 
 impl Drop for Guard {
@@ -55,7 +54,6 @@ pub(crate) fn call_off() {
     }
 }
 
-/// Removes machines, wherever they are.
 pub(crate) fn remove(held: Held) -> Result<(), Problem> {
     match (providers::of(&held.deployment), &held.deployment.ground) {
         (Some(provider), _) => held.remove(&*provider),
@@ -64,7 +62,6 @@ pub(crate) fn remove(held: Held) -> Result<(), Problem> {
     }
 }
 
-/// Removes the machines of a name, wherever they are.
 pub(crate) fn down(places: &Places, name: &str) -> Result<(), Problem> {
     match deployment::hold(places, name)? {
         Some(held) => remove(held),
@@ -72,7 +69,6 @@ pub(crate) fn down(places: &Places, name: &str) -> Result<(), Problem> {
     }
 }
 
-/// A failure in words.
 pub(crate) fn failure(problem: &Problem) -> Failure {
     let text = format!("error: {problem}");
     match problem {
@@ -87,13 +83,11 @@ pub(crate) fn failure(problem: &Problem) -> Failure {
 /// What machines boot: the guest of our own with a kernel that is found, unless something is named.
 #[derive(Clone, Copy)]
 pub(crate) struct BootArgs<'a> {
-    /// The kernel for that guest, or the package of one.
     pub(crate) kernel: Option<&'a Path>,
     /// A cloud image instead.
     pub(crate) image: Option<&'a Path>,
 }
 
-/// The machines of a suite, and what they are made with.
 pub(crate) struct Wanted {
     machines: MachinesWanted,
     /// What runs the guests is what all nodes have: nobody said it.
@@ -115,9 +109,7 @@ pub(crate) struct Wanted {
 
 /// What making machines takes, here or of each node.
 pub(crate) enum Taken {
-    /// Of this machine.
     Here(Box<Needs>),
-    /// Of each node, in the order of the nodes.
     Nodes(Vec<NodeNeeds>),
 }
 
@@ -209,7 +201,6 @@ impl Wanted {
         (!parts.is_empty()).then_some(OnNodes { launcher, provider: self.provider, parts })
     }
 
-    /// What one node is to make.
     fn of_node(&self, node: &str, token: &str) -> NodeOrder {
         let numbers = self.nodes.iter().find(|placed| placed.node == node);
         let numbers = numbers.map(|placed| placed.numbers.clone()).unwrap_or_default();
@@ -252,12 +243,10 @@ impl Wanted {
         needs.map(Taken::Nodes)
     }
 
-    /// The machines themselves.
     pub(crate) fn machines(&self) -> &MachinesWanted {
         &self.machines
     }
 
-    /// Whether they boot a cloud image.
     pub(crate) fn has_image(&self) -> bool {
         self.image.is_some()
     }
@@ -267,12 +256,10 @@ impl Wanted {
         self.scale
     }
 
-    /// Who makes them.
     pub(crate) fn provider(&self) -> ProviderKind {
         self.provider
     }
 
-    /// What they are copies of, where they do not boot our guest.
     pub(crate) fn template(&self) -> Option<&str> {
         self.provider.copies(&self.template).then_some(&self.template)
     }
@@ -315,30 +302,25 @@ impl Wanted {
 }
 
 impl MachineArgs {
-    /// What they name for machines to boot.
     pub(crate) fn boots(&self) -> BootArgs<'_> {
         BootArgs { kernel: self.guest_kernel.as_deref(), image: self.guest.as_deref() }
     }
 }
 
 impl VmsUpArgs {
-    /// What they name for machines to boot.
     pub(crate) fn boots(&self) -> BootArgs<'_> {
         BootArgs { kernel: self.guest_kernel.as_deref(), image: self.guest.as_deref() }
     }
 }
 
-/// Whether machines go when this process ends.
 pub(crate) fn are_to_go() -> bool {
     MADE.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }
 
-/// A scale as planners take it.
 pub(crate) fn scale_of(scale: Option<ScaleArg>) -> Scale {
     scale.unwrap_or_default().or(Fraction::ONE)
 }
 
-/// The part of a scale that is for sizes.
 pub(crate) fn size_of(scale: Option<ScaleArg>) -> Fraction {
     scale.and_then(|scale| scale.size).unwrap_or(Fraction::ONE)
 }
@@ -408,7 +390,6 @@ pub(crate) fn note(hosts: &HostArgs) -> Option<PlanNote> {
     })
 }
 
-/// The way to machines, and their names.
 pub(crate) fn way(machines: &Deployment) -> Result<Via, Failure> {
     let is_ours = Binary::own().is_ok_and(|own| own.hash == machines.program);
     if !is_ours {

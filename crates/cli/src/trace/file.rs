@@ -51,7 +51,6 @@ impl BufRead for Source {
     }
 }
 
-/// A file that tells how far it was read.
 struct Told {
     file: File,
     path: String,
@@ -84,7 +83,6 @@ impl Drop for Told {
     }
 }
 
-/// The requests of a trace.
 pub(crate) fn open(args: &TraceArgs) -> Result<Requests<Source>, Failure> {
     let path = &args.trace;
     let wrong = |what: &str| Failure::Usage(format!("error: trace {}: {what}", path.display()));
@@ -103,7 +101,6 @@ pub(crate) fn open(args: &TraceArgs) -> Result<Requests<Source>, Failure> {
     Requests::new(source, args.from, args.source.clone()).map_err(|what| problem(path, &what))
 }
 
-/// What is wrong with a trace.
 pub(crate) fn problem(path: &Path, what: &TraceProblem) -> Failure {
     Failure::Usage(format!("error: trace {}: {what}", path.display()))
 }

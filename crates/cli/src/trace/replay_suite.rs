@@ -16,18 +16,14 @@ const MOST_DEPTH: u64 = 256;
 /// Sizes of a mix: the largest, and those that occur most.
 const MOST_PARTS: usize = 32;
 
-/// What the suite of a replay is made of.
 pub(crate) struct ReplaySuite<'a> {
-    /// What was asked for.
     pub(crate) args: &'a ReplayArgs,
-    /// The trace.
     pub(crate) scanned: &'a Scanned,
     /// The size of the file or of the loaded part of the device; `None` for all of what is there.
     pub(crate) size: Option<Bytes>,
 }
 
 impl ReplaySuite<'_> {
-    /// The name of the run.
     pub(crate) fn name(&self) -> String {
         let traces = self.args.traces().map(|path| path.file_name().unwrap_or_default());
         let traces: Vec<_> = traces.map(|name| name.to_string_lossy()).collect();
@@ -82,7 +78,6 @@ impl ReplaySuite<'_> {
         self.args.depth.unwrap_or(fit)
     }
 
-    /// The share of a host as a plan holds it, on a target of this size.
     pub(crate) fn work(&self, share: &Share, size: Bytes) -> TraceWork {
         let scanned = self.scanned;
         let space = match self.args.scale_space {

@@ -11,7 +11,6 @@ use model::{Op, Percent};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// More sizes than this are not counted one by one.
 const MOST_SIZES: usize = 4_096;
 /// A larger alignment is of no use.
 const MOST_ALIGN: u64 = 1 << 20;
@@ -19,11 +18,8 @@ const MOST_ALIGN: u64 = 1 << 20;
 /// How often each size of a kind of request occurs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sizes {
-    /// As many as fit.
     pub(crate) counts: BTreeMap<u32, u64>,
-    /// All requests.
     pub(crate) requests: u64,
-    /// The largest of all.
     pub(crate) largest: u32,
 }
 
@@ -47,23 +43,15 @@ impl Sizes {
     }
 }
 
-/// What a trace comes to.
 pub(crate) struct Scanned {
-    /// Where the engine can read it, in our own form.
     pub(crate) path: String,
-    /// The sequence of its requests.
     pub(crate) digest: SequenceDigest,
-    /// Its requests.
     pub(crate) requests: u64,
     /// Their bytes.
     pub(crate) bytes: u64,
-    /// Sizes of reads.
     pub(crate) reads: Sizes,
-    /// Sizes of writes.
     pub(crate) writes: Sizes,
-    /// Trims.
     pub(crate) trims: u64,
-    /// Flushes.
     pub(crate) flushes: u64,
     /// The byte behind the last that it touches.
     pub(crate) end: u64,
@@ -73,9 +61,7 @@ pub(crate) struct Scanned {
     pub(crate) last_ns: u64,
     /// How many requests the recorded device had at once; `None` where that is not known of these.
     pub(crate) in_flight: Option<InFlight>,
-    /// How the file ended.
     pub(crate) ending: TraceEnd,
-    /// Holds the copy, if there is one.
     _spooled: Option<Spooled>,
 }
 
@@ -127,12 +113,10 @@ impl Scanned {
         share(self.reads.requests, self.reads.requests + self.writes.requests)
     }
 
-    /// The share of trims in reads, writes and trims.
     pub(crate) fn trim_share(&self) -> Percent {
         share(self.trims, self.reads.requests + self.writes.requests + self.trims)
     }
 
-    /// Requests that change what stands at the target.
     pub(crate) fn changes(&self) -> u64 {
         self.writes.requests + self.trims
     }
@@ -149,7 +133,6 @@ fn share(some: u64, of: u64) -> Percent {
     Percent { ppm: ppm.clamp(1, 999_999) }
 }
 
-/// Whether a request is of those that are taken.
 pub(crate) fn is_taken(only: Option<Only>, op: Op) -> bool {
     match only {
         None => true,

@@ -13,18 +13,13 @@ use std::path::Path;
 /// More sources than this are dealt out by their numbers, not in the order in which they come.
 const MOST_SOURCES: usize = 1 << 20;
 
-/// What one host replays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
-    /// Where the host can read it, in our own form.
     pub(crate) path: String,
-    /// The sequence of its requests.
     pub(crate) digest: SequenceDigest,
-    /// Its requests.
     pub(crate) requests: u64,
     /// Their bytes.
     pub(crate) bytes: u64,
-    /// Whether any of them is a flush.
     pub(crate) flushes: bool,
     /// The byte behind the last that it touches.
     pub(crate) end: u64,
@@ -37,7 +32,6 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// All of a trace.
     pub(crate) fn whole(scanned: &Scanned) -> Share {
         Share {
             path: scanned.path.clone(),
@@ -80,7 +74,6 @@ impl Share {
 
 /// The shares of so many hosts, and the copies that hold them: gone when these are dropped.
 pub(crate) struct Shares {
-    /// One for each host, in their order.
     pub(crate) all: Vec<Share>,
     _held: Vec<Spooled>,
 }
@@ -128,7 +121,6 @@ pub(crate) fn shares(
     }
 }
 
-/// Deals the sources out in the order in which they come.
 fn by_source(trace: &Scanned, hosts: usize, folder: &Path) -> Result<Shares, Failure> {
     let unreadable =
         |what: String| Failure::Run(format!("error: the trace cannot be read again: {what}"));
@@ -174,7 +166,6 @@ fn by_source(trace: &Scanned, hosts: usize, folder: &Path) -> Result<Shares, Fai
     Ok(Shares { all, _held: held })
 }
 
-/// The host of a source.
 fn owner(owners: &mut BTreeMap<u32, usize>, source: u32, hosts: usize) -> usize {
     let next = owners.len();
     match owners.get(&source) {

@@ -46,7 +46,6 @@ pub(crate) fn sort(args: &TraceArgs, folder: &Path) -> Result<(Spooled, TraceEnd
 /// is full becomes one piece of the next.
 struct Pieces<'a> {
     folder: &'a Path,
-    /// What is not written yet.
     piece: Vec<Request>,
     most: usize,
     merged: usize,
@@ -147,7 +146,6 @@ impl Ord for Held {
     }
 }
 
-/// A piece while it is read, a block at a time.
 struct Piece {
     reader: Reader<BufReader<File>>,
     block: Vec<Request>,

@@ -10,7 +10,6 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The file while it is written.
 pub(crate) struct Spool {
     writer: Writer<BufWriter<File>>,
 }
@@ -34,12 +33,10 @@ impl Spool {
         Ok(Spool { writer: writer.map_err(|error| failed(folder, &error))? })
     }
 
-    /// Adds a request.
     pub(crate) fn add(&mut self, request: &Request) -> Result<(), Failure> {
         self.writer.add(request).map_err(|error| failed(Path::new("."), &error))
     }
 
-    /// All were added.
     pub(crate) fn finish(self) -> Result<Spooled, Failure> {
         let (file, _) = self.writer.finish(0, 0).map_err(|error| failed(Path::new("."), &error))?;
         let file = file.into_inner().map_err(|error| failed(Path::new("."), error.error()))?;
@@ -53,7 +50,6 @@ impl Spooled {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
-    /// It, from its first byte on, for a reader of its own.
     pub(crate) fn open(&self) -> Result<File, Failure> {
         File::open(self.path()).map_err(|error| failed(Path::new("."), &error))
     }

@@ -21,7 +21,6 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
-    /// The token as it stands in a cookie or in an address.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
@@ -91,20 +90,16 @@ pub(crate) fn may_serve(address: SocketAddr, token: Option<&Token>) -> Result<()
     }
 }
 
-/// What is to be done with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It may see everything.
     Welcome,
     /// It brought the token in its address: it gets the cookie and comes again without.
     Hand,
-    /// It has no token, or a wrong one.
     Refused,
     /// Its browser was led here under a foreign name: a page elsewhere wants to read ours.
     Misled,
 }
 
-/// Judges a request.
 pub(crate) fn judge(token: Option<&Token>, uri: &Uri, headers: &HeaderMap) -> Verdict {
     let Some(token) = token else {
         return if is_by_own_name(headers) { Verdict::Welcome } else { Verdict::Misled };

@@ -13,14 +13,12 @@ use model::{Event, Nanos};
 use report::topics::canary::Metric;
 use std::sync::{Arc, Mutex};
 
-/// A canary that is shown.
 pub(crate) struct CanaryPage {
     board: Arc<Mutex<CanaryBoard>>,
     server: Option<Server>,
     push: Option<Push>,
 }
 
-/// What is pushed.
 struct Push {
     pusher: Pusher,
     queue: Arc<Queue>,
@@ -56,12 +54,10 @@ impl CanaryPage {
         Ok(Some(CanaryPage { board, server, push }))
     }
 
-    /// Another segment is about to begin.
     pub(crate) fn segment(&self, board: Board) {
         lock(&self.board).segment(board);
     }
 
-    /// Takes in what happened in it.
     pub(crate) fn event(&self, event: &Event) {
         lock(&self.board).event(event);
     }

@@ -17,15 +17,10 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Certificates in a chain; browsers follow no longer one.
 const MOST_CERTIFICATES: usize = 16;
 
-/// What two files say, and what they are called to people.
 pub(crate) struct Pair<'a> {
-    /// The certificates, as PEM.
     pub(crate) cert: &'a [u8],
-    /// Where they are from.
     pub(crate) cert_name: String,
-    /// The private key, as PEM.
     pub(crate) key: &'a [u8],
-    /// Where it is from.
     pub(crate) key_name: String,
 }
 
@@ -159,7 +154,6 @@ pub(crate) mod testing {
         include_str!("../../../../fixtures/tls/cert.pem"),
         include_str!("../../../../fixtures/tls/key.pem"),
     ];
-    /// Another key.
     pub(crate) const OTHER_KEY: &str = include_str!("../../../../fixtures/tls/other-key.pem");
 }
 

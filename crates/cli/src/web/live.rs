@@ -18,7 +18,6 @@ pub(crate) struct LivePage {
     push: Option<Push>,
 }
 
-/// What is pushed.
 struct Push {
     pusher: Pusher,
     feed: Feed,
@@ -60,7 +59,6 @@ impl LivePage {
         Ok(Some(LivePage { board, server, push }))
     }
 
-    /// Takes in what happened.
     pub(crate) fn event(&mut self, event: &Event) {
         let part = {
             let mut board = lock(&self.board);

@@ -28,11 +28,8 @@ pub(crate) use watched::WatchedPage;
 use crate::args::TlsArgs;
 use crate::failure::Failure;
 
-/// Who may see pages, and what protects them on their way.
 pub(crate) struct Protection {
-    /// What lets somebody in.
     pub(crate) token: Option<Token>,
-    /// What they are served with, where that is TLS.
     pub(crate) tls: Option<Tls>,
 }
 

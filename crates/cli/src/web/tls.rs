@@ -19,17 +19,14 @@ const LOOKS_EVERY: Duration = Duration::from_secs(60);
 /// The first byte of whoever begins to speak TLS (RFC 8446, 5.1: a record of a handshake).
 const HANDSHAKE: u8 = 22;
 
-/// What pages are served with.
 pub(crate) struct Tls {
     cert: PathBuf,
     key: PathBuf,
     shown: Mutex<Shown>,
 }
 
-/// The certificate of now.
 struct Shown {
     config: Arc<ServerConfig>,
-    /// Of the files, when they were read last.
     stamps: [Option<Stamp>; 2],
     looked: Instant,
 }
@@ -37,11 +34,8 @@ struct Shown {
 /// What changes with a file: inode, length, seconds and nanoseconds of its last change.
 type Stamp = (u64, u64, i64, i64);
 
-/// Who began to speak.
 pub(crate) enum Caller {
-    /// Somebody who speaks TLS.
     Secure(Box<TlsStream<TcpStream>>),
-    /// Somebody who does not know that he should.
     Plain(TcpStream),
 }
 

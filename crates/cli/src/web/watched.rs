@@ -20,12 +20,10 @@ pub(crate) struct WatchedPage {
     push: Option<Push>,
 }
 
-/// What is pushed.
 struct Push {
     pusher: Pusher,
     queue: Arc<Queue>,
     began_unix_ns: u64,
-    /// The newest interval of which a host told.
     newest: Option<u32>,
 }
 
@@ -58,7 +56,6 @@ impl WatchedPage {
         Ok(Some(WatchedPage { watching, server, push }))
     }
 
-    /// Takes in what a host told.
     pub(crate) fn watched(&mut self, watched: &Watched) {
         if let (Some(push), Watched::Counters(sample)) = (&mut self.push, watched)
             && push.newest.is_none_or(|newest| sample.number > newest)

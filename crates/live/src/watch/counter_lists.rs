@@ -64,7 +64,6 @@ fn figure(entry: &Entry, metric: Metric, length_ns: u64) -> (Unit, Option<f64>) 
     }
 }
 
-/// A counter in words, with the unit where the figure itself has none.
 fn name(metric: Metric, unit: Unit) -> String {
     use Metric::{
         Blocked, BusyNs, FullNs, GuestNiceNs, GuestNs, QueueNs, RunNs, Runnable, SomeNs, WaitNs,

@@ -227,7 +227,6 @@ fn heat(title: String, slots: &[Slot<Load>], told: &[LatencySummary], end_s: f64
     }
 }
 
-/// Processors and networks.
 pub(super) fn system<P>(
     slots: &[Slot<P>],
     of: fn(&P) -> System,

@@ -6,9 +6,7 @@ use super::{Guard, View, page};
 
 /// Something that goes on and is shown meanwhile: a run, or hosts that are watched.
 pub trait Dashboard: std::fmt::Debug + Send {
-    /// What it is called.
     fn title(&self) -> &str;
-    /// It changes with everything that a page may show.
     fn revision(&self) -> u64;
     /// The parts of the page that change, by the id of their place.
     fn fragments(&self, view: &View) -> Vec<(&'static str, String)>;
@@ -17,7 +15,6 @@ pub trait Dashboard: std::fmt::Debug + Send {
     fn page(&self, view: &View, boot: &str, guard: Guard) -> String;
     /// It as Prometheus reads it, taken at once: to be written when nobody waits for this.
     fn metrics(&self, detail: Detail) -> Scrape;
-    /// What a page says when nothing more comes.
     fn farewell(&self) -> &'static str;
 }
 

@@ -123,14 +123,12 @@ fn cells<'a>(board: &'a Board, view: &View, here: &[u32]) -> Table<(u32, &'a Hos
         .figure("Sent", |(_, host)| network(host, |system| system.sent_bytes))
 }
 
-/// A host's name, which leads to its charts.
 pub(super) fn name_link(view: &View, number: u32, name: String) -> Markup {
     let (href, key) = (link(view, Some(number), view.from), format!("host-{number}"));
     let current = if view.host == Some(number) { "true" } else { "false" };
     element("a", &[("href", &href), ("data-keep", &key), ("aria-current", current)], name)
 }
 
-/// Which window it is, and the ways to the others.
 fn windows(view: &View, from: usize, shown: usize, of: usize) -> Markup {
     let way = |from: usize, words: &str, key: &str| {
         element("a", &[("href", &link(view, view.host, from)), ("data-keep", key)], words)
@@ -149,7 +147,6 @@ fn windows(view: &View, from: usize, shown: usize, of: usize) -> Markup {
     element("nav", &[("class", "windows"), ("aria-label", "Windows of the table")], content)
 }
 
-/// The address of a view.
 fn link(view: &View, host: Option<u32>, from: usize) -> String {
     let mut parts = Vec::new();
     parts.extend(host.map(|host| format!("host={host}")));

@@ -221,7 +221,6 @@ fn happened(board: &Board) -> Markup {
     told(board.happened.iter().rev())
 }
 
-/// What happened, in the order in which it comes.
 pub(super) fn told<'a>(
     happened: impl ExactSizeIterator<Item = &'a super::board::Happened>,
 ) -> Markup {

@@ -17,17 +17,12 @@ use std::path::PathBuf;
 const DAY: u64 = 24 * 3600;
 const MINUTE: u64 = 60_000_000_000;
 
-/// What is wanted of a canary.
 pub(crate) struct Wanted {
-    /// Its folder.
     pub(crate) dir: PathBuf,
     /// The suite with the canary's times and rate.
     pub(crate) asked: Asked,
-    /// What requests have to keep to.
     pub(crate) objective: Objective,
-    /// Which requests do.
     pub(crate) judge: Judge,
-    /// When the load is taken away.
     pub(crate) guard: GuardTerms,
 }
 
@@ -43,7 +38,6 @@ fn within(name: &str, value: Nanos, range: [Nanos; 2]) -> Result<(), Failure> {
     Err(usage(format!("--{name} {value} is out of range; write {least} to {most}")))
 }
 
-/// Reads the arguments.
 pub(crate) fn wanted(args: &CanaryArgs) -> Result<Wanted, Failure> {
     let Some(dir) = args.dir.clone() else {
         return Err(usage(
@@ -150,7 +144,6 @@ fn at(asked: &mut Asked, rate: Rate) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The number of the stage that loads, and what the canary does by this plan.
 pub(crate) fn terms(wanted: &Wanted, plan: &Plan, window: Nanos) -> Result<Terms, Failure> {
     let (_, stage) = measured(plan)?;
     let mut rate_milli = 0u64;
@@ -204,7 +197,6 @@ pub(crate) fn terms(wanted: &Wanted, plan: &Plan, window: Nanos) -> Result<Terms
     })
 }
 
-/// The one stage that measures, with its number.
 pub(crate) fn measured(plan: &Plan) -> Result<(u32, &Stage), Failure> {
     let mut all = (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
     match (all.next(), all.count()) {

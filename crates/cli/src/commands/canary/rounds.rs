@@ -140,7 +140,6 @@ impl Session<'_> {
         }
     }
 
-    /// The targets, as words.
     fn places(&self) -> String {
         let all = self.ledger.state().terms.targets.iter();
         all.map(|(host, path)| format!("{host}:{path}")).collect::<Vec<_>>().join(", ")

@@ -17,31 +17,21 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use store::Halted;
 
-/// Hosts that are ready, and what they are to do.
 pub(crate) struct Prepared {
-    /// The hosts.
     pub(crate) started: Hosts,
-    /// The plan of a segment.
     pub(crate) plan: Plan,
-    /// What the hosts are.
     pub(crate) facts: Vec<HostFacts>,
 }
 
-/// How a segment ended.
 pub(crate) enum How {
-    /// At its time.
     Complete,
-    /// The load was taken away.
     Harm(Harm),
-    /// Somebody stopped it.
     Stopped,
-    /// It could not go on, or not even begin.
     Failed(String),
 }
 
 /// A segment that runs.
 pub(crate) struct Live {
-    /// The stage that measures.
     stage: u32,
     is_poisson: bool,
     began_unix_ns: u64,
@@ -72,7 +62,6 @@ fn stages(plan: &Plan, facts: &[HostFacts]) -> Vec<u32> {
     (0..).zip(&plan.stages).filter(|(_, stage)| is_left(stage.kind)).map(|(n, _)| n).collect()
 }
 
-/// What is shown of a segment that began at this instant.
 pub(crate) fn board(prepared: &Prepared, began_unix_ns: u64) -> Board {
     let Prepared { plan, facts, .. } = prepared;
     Board::new(plan.clone(), facts.clone(), env!("CARGO_PKG_VERSION"), began_unix_ns)
@@ -194,7 +183,6 @@ impl Live {
     }
 }
 
-/// What was seen of a segment while it ran, and is in no run file.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     /// The p99 of each quiet window, in ns.
@@ -203,7 +191,6 @@ pub(crate) struct Watched {
     pub(crate) harm: Option<Harm>,
 }
 
-/// Enters what a segment that is over came to, as its run file has it.
 pub(crate) fn settle(
     session: &mut Session<'_>,
     began: Began,
@@ -236,7 +223,6 @@ pub(crate) fn settle(
     session.ended(ended)
 }
 
-/// A segment as its run file has it.
 struct Seen {
     began_unix_ns: u64,
     is_cut: bool,

@@ -27,7 +27,6 @@ struct Outcome {
     was_stopped: bool,
 }
 
-/// Judges the head.
 pub(crate) fn gate(args: &GateArgs) -> Result<ExitCode, Failure> {
     let sought = sought::sought(args)?;
     let base = Side::of(&args.base, "base")?;

@@ -27,7 +27,6 @@ pub(crate) fn check(output: &GateOutput) -> Result<(), Failure> {
     }
 }
 
-/// Says the answer everywhere.
 pub(crate) fn tell(told: &Told<'_>, output: &GateOutput) -> Result<(), Failure> {
     match output.json {
         true => print_json(&json(told))?,

@@ -21,15 +21,12 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 /// On a terminal, it is renewed so often.
 const RENEWED_EVERY: Duration = Duration::from_millis(200);
 
-/// What a command came to.
 enum Value {
     Time(Duration),
     Run(Box<Record>),
 }
 
-/// Why there is no further pair.
 enum Cut {
-    /// Somebody stopped the gate.
     Stopped,
     /// A run did not fit the rest of the time.
     Late,
@@ -123,7 +120,6 @@ impl Runner<'_> {
         done == 0 || self.left() >= self.began.elapsed().div_f64(done as f64)
     }
 
-    /// What base and head came to.
     fn pair(
         &mut self,
         number: usize,
@@ -171,7 +167,6 @@ impl Runner<'_> {
     }
 }
 
-/// What is watched, by the first pair.
 fn subjects(pair: &[Value; 2], args: &GateArgs) -> Result<Vec<Subject>, Failure> {
     match pair {
         [Value::Run(base), Value::Run(head)] => {
@@ -187,7 +182,6 @@ fn subjects(pair: &[Value; 2], args: &GateArgs) -> Result<Vec<Subject>, Failure>
     }
 }
 
-/// The logarithm of head ÷ base of each subject.
 fn logarithms(
     subjects: &[Subject],
     pair: &[Value; 2],
@@ -220,7 +214,6 @@ fn logarithms(
     subjects.iter().map(|subject| ratio(subject).ok_or_else(|| missing(subject))).collect()
 }
 
-/// What is said while it goes on.
 struct Progress {
     is_quiet: bool,
     is_terminal: bool,

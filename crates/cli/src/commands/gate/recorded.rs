@@ -155,7 +155,6 @@ fn measured(subject: &Subject, rows: &[Vec<ResultRow>], choices: &[Choice]) -> O
     }
 }
 
-/// A subject with the logarithm of its figure.
 pub(crate) fn value(subject: Subject, rows: &[&ResultRow]) -> Option<(Subject, f64)> {
     let Subject::Figure { metric, .. } = &subject else { return None };
     let value = Measured::of(*metric, rows)?.value();

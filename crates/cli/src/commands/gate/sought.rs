@@ -9,13 +9,9 @@ use form::Auto;
 use model::{Nanos, Percent};
 use suite::{ObjectiveSpec, Spec};
 
-/// The arguments of a gate, with what it is to find.
 pub(crate) struct Sought<'a> {
-    /// What was typed.
     pub(crate) args: &'a GateArgs,
-    /// The change, and how often to err.
     pub(crate) terms: Terms,
-    /// How long it may take.
     pub(crate) budget: Nanos,
 }
 
@@ -59,7 +55,6 @@ pub(crate) fn sought(args: &GateArgs) -> Result<Sought<'_>, Failure> {
     Ok(Sought { args, terms: Terms { detect_percent, power, alpha }, budget })
 }
 
-/// How a number of a gate is read.
 type Reading = fn(&str) -> Result<f64, String>;
 
 fn objective(name: &str) -> Result<ObjectiveSpec, Failure> {

@@ -36,12 +36,10 @@ impl Workplace {
         Ok(Workplace { folder, is_kept: keep.is_some(), files: Vec::new() })
     }
 
-    /// Where a run file goes.
     pub(crate) fn run_file(&mut self, side: &str, number: usize) -> PathBuf {
         self.file(format!("{side}-{number:04}.plimsoll"))
     }
 
-    /// Where what a command says goes.
     pub(crate) fn log(&mut self) -> PathBuf {
         self.file("said.log".to_owned())
     }
@@ -62,7 +60,6 @@ impl Workplace {
     }
 }
 
-/// A run file, its page and its database's own files.
 fn remove(run: &Path) {
     let beside = ["html", "plimsoll-wal", "plimsoll-shm", "plimsoll-journal"];
     let _ = std::fs::remove_file(run);

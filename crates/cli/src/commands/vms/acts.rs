@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Does it, waits for its end, and says what it came to.
 pub(crate) fn act(args: &VmsActArgs, act: MachineAct) -> Result<ExitCode, Failure> {
     let usage = |text: &str| Failure::Usage(format!("error: {text}"));
     match (act, &args.to) {

@@ -43,7 +43,6 @@ pub(crate) fn bridge(
     }
 }
 
-/// The way to an agent.
 enum Way {
     Line(Line),
     /// The same bridge, on the machine's node.
@@ -69,7 +68,6 @@ fn line_of(socket: &Path, ask: &Ask) -> Result<Way, Problem> {
     provider.line(&found, machine).map(Way::Line)
 }
 
-/// The arguments of an agent that is asked for.
 fn arguments(ask: &Ask) -> Vec<String> {
     let agent = "agent".to_owned();
     match ask {
@@ -185,7 +183,6 @@ fn greet(out: &mut impl Write) -> Result<(), Failure> {
 /// What is carried at a time, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Passes each piece on as soon as it is there.
 fn carry(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK];
     loop {
@@ -198,7 +195,6 @@ fn carry(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
     }
 }
 
-/// A request is not longer.
 const LONGEST_REQUEST: u64 = 1 << 20;
 
 /// Answers one request of a coordinator. Where it goes away meanwhile, what was being made is taken

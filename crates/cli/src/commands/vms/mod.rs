@@ -24,7 +24,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use suite::Spec;
 
-/// Does what was asked.
 pub(crate) fn vms(args: &VmsArgs) -> Result<ExitCode, Failure> {
     match &args.what {
         VmsCommand::Up(args) => up(args),
@@ -152,7 +151,6 @@ fn list(as_json: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// All machines with our mark at a provider, and whether they are on record here.
 fn marked(of: ProviderKind, connect: &str, as_json: bool) -> Result<ExitCode, Failure> {
     let failed = |problem: Problem| machines::failure(&problem);
     let places = Places::of_user().map_err(failed)?;
@@ -189,15 +187,12 @@ fn marked(of: ProviderKind, connect: &str, as_json: bool) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-/// A machine in a list.
 struct Row {
     name: String,
     /// `None` where its node does not answer.
     state: Option<State>,
-    /// The size of its disks' files, where they are files here.
     disks: Option<Bytes>,
     node: Option<String>,
-    /// What its hypervisor spent on it.
     cpu: Option<HostCpu>,
 }
 
@@ -259,7 +254,6 @@ fn machines_of(found: &Deployment) -> Vec<Row> {
     found.machines.iter().map(row).collect()
 }
 
-/// The size of a machine's disks in all folders that they may be in.
 fn files_of(found: &Deployment, machine: &provider::Machine) -> Option<Bytes> {
     let Ground::Folders(folders) = &found.ground else { return None };
     let size = |path: &Path| path.metadata().map_or(0, |told| told.len());
@@ -287,7 +281,6 @@ fn down(names: &[String], all: bool) -> Result<ExitCode, Failure> {
     first.map_or(Ok(ExitCode::SUCCESS), |problem| Err(failed(problem)))
 }
 
-/// Writes the guests' memory image.
 fn image(args: &VmsImageArgs) -> Result<ExitCode, Failure> {
     let failed = |problem: Problem| machines::failure(&problem);
     let places = Places::of_user().map_err(failed)?;

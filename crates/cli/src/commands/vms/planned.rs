@@ -44,20 +44,17 @@ pub(crate) fn planned(
     Ok(Planned { wanted, nodes })
 }
 
-/// Machines that could be made.
 pub(crate) struct Planned {
     wanted: Wanted,
     nodes: Vec<OnOne>,
 }
 
-/// What one node would make.
 struct OnOne {
     node: String,
     names: Vec<String>,
     needs: NodeNeeds,
 }
 
-/// What is free, where the provider says so.
 fn known(free: Bytes) -> Option<Bytes> {
     (free.0 != u64::MAX).then_some(free)
 }
@@ -71,7 +68,6 @@ fn why_emulated(has_device: bool) -> &'static str {
 }
 
 impl Planned {
-    /// What guests see their disks on.
     fn adapter(&self) -> &'static str {
         match self.wanted.provider() {
             ProviderKind::Vsphere => "paravirtual SCSI",
@@ -79,7 +75,6 @@ impl Planned {
         }
     }
 
-    /// For people.
     pub(crate) fn text(&self) -> String {
         let wanted = self.wanted.machines();
         let mut text = String::new();
@@ -139,7 +134,6 @@ impl Planned {
         text
     }
 
-    /// For programs.
     pub(crate) fn json(&self) -> Value {
         let wanted = self.wanted.machines();
         let nodes = self.nodes.iter().map(|on| {

@@ -19,19 +19,16 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// One for a run that began at this instant.
     pub(crate) fn new(queue: Arc<Queue>, began_unix_ns: u64) -> Feed {
         Feed { queue, pace: Pace::new(EVERY), began_unix_ns }
     }
 
-    /// The board is about to hear of an event.
     pub(crate) fn before(&mut self, board: &Board, event: &Event) {
         if self.pace.is_due(event, board.now_unix_ns()) {
             self.push(board);
         }
     }
 
-    /// The board has heard of it.
     pub(crate) fn after(&mut self, board: &Board, event: &Event) {
         if Pace::is_last(event) {
             self.push(board);

@@ -32,7 +32,6 @@ const PAUSES: [Duration; 4] = [
     Duration::from_secs(5),
 ];
 
-/// A thread that pushes.
 #[derive(Debug)]
 pub(crate) struct Pusher {
     to: Destination,
@@ -40,13 +39,10 @@ pub(crate) struct Pusher {
     thread: JoinHandle<Told>,
 }
 
-/// What came of all pushes.
 #[derive(Clone, Debug, Default)]
 struct Told {
     arrived: u64,
-    /// Whether the last one arrived.
     is_last_there: bool,
-    /// Why one did not, the first time.
     why: Option<String>,
 }
 
@@ -86,7 +82,6 @@ impl Pusher {
         Ok(Some(Pusher { to, queue, thread }))
     }
 
-    /// Where to leave what is to be pushed.
     pub(crate) fn queue(&self) -> Arc<Queue> {
         self.queue.clone()
     }
@@ -127,7 +122,6 @@ fn lost(to: &Destination, taken: u64, told: &Told) -> Option<String> {
     Some(format!("warning: --push {to}: {lost} of {taken} pushes were lost: {why}; {then}"))
 }
 
-/// What the thread has.
 struct Sender {
     to: Destination,
     writer: RemoteWrite,
@@ -136,7 +130,6 @@ struct Sender {
     trust: Option<Trust>,
     runtime: tokio::runtime::Runtime,
     told: Told,
-    /// Pushes that were given up.
     refused: u64,
 }
 

@@ -23,7 +23,6 @@ const PLACES: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// The authorities.
 pub(crate) struct Trust(TlsConnector);
 
 impl Trust {

@@ -7,7 +7,6 @@ use analysis::testing::Recorded;
 use model::note::TakesPart;
 use model::{Fact, Note, Op, StageKind};
 
-/// A board that heard everything of a recorded run.
 fn board_of(record: &Record) -> Board {
     let mut board = Board::new(
         record.plan.clone(),

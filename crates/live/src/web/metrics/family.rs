@@ -85,7 +85,6 @@ impl<'a> Family<'a> {
         }
     }
 
-    /// The label of the run, and these.
     fn labels<'l>(&self, labels: &[(&'l str, &'l str)]) -> Vec<(&'l str, &'l str)>
     where
         'a: 'l,

@@ -9,7 +9,6 @@ use super::value::Value;
 use model::CounterSample;
 use model::counters::{Layer, Metric};
 
-/// How a counter of ours is told.
 struct KernelMetric {
     family: &'static str,
     layer: Layer,
@@ -420,7 +419,6 @@ const SHOWN: &[KernelMetric] = &[
     ),
 ];
 
-/// The label that names a thing of a layer, if a layer has several.
 fn label(layer: Layer) -> Option<&'static str> {
     match layer {
         Layer::Block | Layer::Nic | Layer::Rdma => Some("device"),

@@ -17,7 +17,6 @@ impl Message {
         varint::put(&mut self.0, value.into());
     }
 
-    /// A field's number and the way in which it is written.
     fn key(&mut self, field: u32, wire_type: u32) {
         self.varint(u64::from(field << 3 | wire_type));
     }

@@ -37,7 +37,6 @@ pub enum Amount {
     Durations {
         /// Their sum, in ns.
         sum_ns: u128,
-        /// How many of which length.
         native: Native,
     },
 }

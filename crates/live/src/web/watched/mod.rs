@@ -23,14 +23,11 @@ const MOST_HAPPENED: usize = 500;
 /// Instants in charts: more cannot be told apart.
 const MOST_INSTANTS: usize = 100;
 
-/// What is known of a host.
 #[derive(Debug, Default)]
 struct Host {
-    /// Why it is lost, if it is.
     lost: Option<String>,
     /// Its last interval, and its length in ns.
     last: Option<(Node, u64)>,
-    /// What its kernel last counted of it as a whole.
     counted: Option<CounterSample>,
     over_time: Track<Node>,
 }
@@ -44,7 +41,6 @@ pub struct Watching {
     started_unix_ns: u64,
     interval: Nanos,
     hosts: Vec<Host>,
-    /// All hosts together.
     total: Track<Node>,
     happened: VecDeque<Happened>,
     /// Instants that stand in charts: seconds after the watch began, and words.
@@ -110,7 +106,6 @@ impl Watching {
         }
     }
 
-    /// What of a host's counters is in the sum of all.
     fn voice(&self, number: usize) -> CountedLayers {
         self.kernels
             .voice(number, |host| self.hosts.get(host).is_some_and(|host| host.lost.is_none()))
@@ -161,7 +156,6 @@ impl Watching {
         self.revision += 1;
     }
 
-    /// A host's name.
     fn name(&self, host: u32) -> String {
         let named = self.facts.get(host as usize).map(|facts| facts.hostname.clone());
         named.unwrap_or_else(|| format!("host {host}"))

@@ -11,10 +11,8 @@ use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::words;
 use report::pens::Table;
 
-/// What the page is called.
 pub(super) const TITLE: &str = "Hosts";
 
-/// The parts of the page that change, by the id of their place.
 pub(super) fn parts(watching: &Watching, view: &View) -> [(&'static str, Markup); 4] {
     [
         ("head", head(watching)),
