@@ -23,6 +23,7 @@ pub trait Field: Sized {
     /// Says what is wrong with the value and what to write instead.
     fn read(node: &Node) -> Result<Self, UnitError>;
 
+    /// The value as it would be written in a suite.
     fn write(&self) -> String;
 
     /// The unit of what arithmetic in such a field comes to; `None` where it takes none.

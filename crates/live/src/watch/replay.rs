@@ -25,6 +25,7 @@ const AT_ONCE: usize = 32_768;
 
 /// What hosts did and what their kernels counted in a run, stage by stage in the order of time.
 pub trait Film {
+    /// Why it cannot be read.
     type Error;
 
     /// When the last interval of each host in a stage ended, in ns after its start.
@@ -53,6 +54,7 @@ pub struct Replay<F: Film> {
     plan: Plan,
     started_unix_ns: u64,
     script: Script,
+    /// The next event of the script.
     next: usize,
     film: F,
     /// The stage that is played: its number, when it began, and what nothing of it comes after.
@@ -69,6 +71,7 @@ pub struct Replay<F: Film> {
     at_once: usize,
 }
 
+/// A state that was passed.
 #[derive(Debug)]
 struct Kept {
     at_ns: u64,
@@ -150,6 +153,7 @@ impl<F: Film> Replay<F> {
         Ok(())
     }
 
+    /// Goes to the last state that is known at or before an instant.
     fn go_back(&mut self, to_ns: u64, state: &mut State) -> Result<(), F::Error> {
         let begin = self.script.events.partition_point(|(at_ns, _)| *at_ns <= to_ns);
         // From where a stage begins, nothing older matters to the figures.
@@ -175,6 +179,7 @@ impl<F: Film> Replay<F> {
         Ok(())
     }
 
+    /// Plays a stage from an instant of the run on.
     fn enter(&mut self, stage: u32, from_ns: u64) -> Result<(), F::Error> {
         let Some((start_ns, end_ns)) = self.script.bounds.get(&stage).copied() else {
             return Ok(());

@@ -12,7 +12,9 @@ const OPEN: usize = 16;
 
 /// What one stretch holds.
 pub trait Part: Default {
+    /// Takes in the stretch that follows.
     fn merge(&mut self, later: Self);
+    /// Nobody is expected to add to it any more.
     fn settle(&mut self) {}
 }
 
@@ -44,6 +46,7 @@ pub struct Key {
 #[derive(Debug)]
 pub struct Track<P> {
     slots: Vec<Slot<P>>,
+    /// Intervals that go into one stretch.
     fold: u32,
     recent: VecDeque<Recent>,
 }

@@ -10,7 +10,6 @@ use report::ground::moment::{latency_words, time_words};
 use report::ground::words;
 use report::topics::workload::{LATENCIES, line_at};
 
-/// The charts of the whole fleet.
 pub fn total(board: &Board) -> Markup {
     let slots = board.whole_slots();
     let end_s = board.now_s();

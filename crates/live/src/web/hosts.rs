@@ -8,10 +8,8 @@ use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::words;
 use report::pens::{Cell, Table};
 
-/// Hosts in one window.
 pub const WINDOW: usize = 50;
 
-/// The window of the table that a reader looks at.
 pub fn table(board: &Board, view: &View) -> Markup {
     let lost = (0..)
         .zip(&board.hosts)
@@ -36,11 +34,8 @@ pub(super) fn together(hosts: usize, kernels: &Kernels) -> String {
 
 /// Hosts that are listed: their names, who is lost, and the head of their table.
 pub(super) struct Listed<'a> {
-    /// How many there are.
     pub count: usize,
-    /// What each is called.
     pub name: &'a dyn Fn(u32) -> String,
-    /// The numbers of those that are lost.
     pub lost: Vec<u32>,
 }
 

@@ -37,6 +37,7 @@ pub enum Amount {
     Durations {
         /// Their sum, in ns.
         sum_ns: u128,
+        /// How many of which length.
         native: Native,
     },
 }

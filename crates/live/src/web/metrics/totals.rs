@@ -44,7 +44,6 @@ impl Totals {
         Totals { columns, is_sum, hosts: BTreeMap::new() }
     }
 
-    /// Adds a sample.
     pub fn add(&mut self, sample: &CounterSample) {
         let host = Arc::make_mut(self.hosts.entry(sample.host).or_default());
         host.samples = host.samples.saturating_add(1);

@@ -6,10 +6,11 @@ mod page;
 #[cfg(test)]
 mod tests;
 
+use super::View;
 use super::board::Happened;
-use super::bounded_series::{Key, Part, Slot, Track};
+use super::bounded_series::{Key, Part as _, Slot, Track};
+use super::dashboard::{Dashboard, Part};
 use super::metrics::{Detail, Kernel, Scrape};
-use super::{Dashboard, Guard, View};
 use crate::watch::counter_lists::summary;
 use crate::watch::figures::sums;
 use model::kernels::CountedLayers;
@@ -198,16 +199,16 @@ impl Dashboard for Watching {
         page::TITLE
     }
 
+    fn version(&self) -> &str {
+        &self.version
+    }
+
     fn revision(&self) -> u64 {
         self.revision
     }
 
-    fn fragments(&self, view: &View) -> Vec<(&'static str, String)> {
-        page::parts(self, view).into_iter().map(|(id, markup)| (id, markup.into_string())).collect()
-    }
-
-    fn page(&self, view: &View, boot: &str, guard: Guard) -> String {
-        page::page(self, view, boot, guard)
+    fn parts(&self, view: &View) -> Vec<Part> {
+        page::parts(self, view)
     }
 
     fn metrics(&self, detail: Detail) -> Scrape {
