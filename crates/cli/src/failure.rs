@@ -36,6 +36,22 @@ pub(crate) const DATA_DAMAGED: u8 = 7;
 pub(crate) const LOST: u8 = 8;
 
 impl Failure {
+    pub(crate) fn usage(what: impl fmt::Display) -> Failure {
+        Failure::Usage(format!("error: {what}"))
+    }
+
+    pub(crate) fn target(what: impl fmt::Display) -> Failure {
+        Failure::Target(format!("error: {what}"))
+    }
+
+    pub(crate) fn run(what: impl fmt::Display) -> Failure {
+        Failure::Run(format!("error: {what}"))
+    }
+
+    pub(crate) fn run_file(what: impl fmt::Display) -> Failure {
+        Failure::RunFile(format!("error: {what}"))
+    }
+
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Failure::Usage(_) | Failure::Drawn(_) => 2,

@@ -6,6 +6,7 @@ use crate::text_file;
 use dialects::results::{self, LogReader, Results};
 use model::Bytes;
 use model::foreign::{Doubt, ForeignRun, GivenRow, MOST_ROWS, Source, short};
+use report::object;
 use report::topics::foreign;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -29,7 +30,7 @@ pub(crate) struct Found {
 }
 
 fn wrong(path: &Path, what: &str) -> Failure {
-    Failure::Usage(format!("error: {}: {what}", path.display()))
+    Failure::usage(format!("{}: {what}", path.display()))
 }
 
 /// The name of a file without its folders.
@@ -46,7 +47,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Found>, Failure> {
     let Some(form) = results::detect(&text) else { return Ok(None) };
     let name = path.display().to_string();
     let found = results::read(&name, &text, form);
-    let found = found.map_err(|error| Failure::Usage(format!("error: {error}")))?;
+    let found = found.map_err(Failure::usage)?;
     let file = plain_file::open(path).map_err(|error| wrong(path, &error.to_string()))?;
     let mut hashed = Hashed::new(file);
     std::io::copy(&mut hashed, &mut std::io::sink())
@@ -122,7 +123,7 @@ fn read_log(path: &Path) -> Result<Found, Failure> {
     let mut file =
         BufReader::with_capacity(1 << 16, Hashed::new(plain_file::open(path).map_err(failed)?));
     let mut line = Vec::new();
-    let told = |error: dialects::ImportError| Failure::Usage(format!("error: {error}"));
+    let told = |error: dialects::ImportError| Failure::usage(error);
     loop {
         line.clear();
         if (&mut file).take(MOST_LINE).read_until(b'\n', &mut line).map_err(failed)? == 0 {
@@ -201,12 +202,11 @@ pub(crate) fn run(found: Vec<Found>, name: &str) -> ForeignRun {
 }
 
 pub(crate) fn object(found: &Found) -> Value {
-    let results = json!({
-        "tool": found.results.tool(),
-        "source": foreign::json::source(&found.source),
-        "rows": foreign::json::rows(&found.results.rows),
-        "doubts": foreign::json::doubts(&found.results.doubts),
-    });
+    let results = object! {
+        tool: found.results.tool(), source: foreign::json::source(&found.source),
+        rows: foreign::json::rows(&found.results.rows),
+        doubts: foreign::json::doubts(&found.results.doubts),
+    };
     json!({ "dialect": "results", "options": [], "suites": [], "results": results })
 }
 

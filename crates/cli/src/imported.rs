@@ -59,8 +59,7 @@ fn with_world(
         }
         std::env::var(name).ok()
     };
-    let import = import(&World { file: &file, variable: &variable })
-        .map_err(|error| Failure::Usage(format!("error: {error}")))?;
+    let import = import(&World { file: &file, variable: &variable }).map_err(Failure::usage)?;
     Ok(Import { variables: read.into_inner(), ..import })
 }
 
@@ -136,8 +135,8 @@ pub(crate) fn to_run(name: &str, text: &str, allow_loss: bool) -> Result<Job, Fa
     refuse(&import, allow_loss)?;
     match import.suites.as_slice() {
         [one] => Ok(Job { text: one.text.clone(), imported: on_record(&import) }),
-        suites => Err(Failure::Usage(format!(
-            "error: {name} makes {} suites; write them with `plimsoll import {name} -o DIR`",
+        suites => Err(Failure::usage(format!(
+            "{name} makes {} suites; write them with `plimsoll import {name} -o DIR`",
             suites.len()
         ))),
     }

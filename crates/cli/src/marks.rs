@@ -282,9 +282,6 @@ fn resumed(run: &Path) -> Option<PathBuf> {
 
 /// Sets a mark in the run that is recorded at `run`, at the instant `called`. What stands in the
 /// record; `None` where the run took the mark and is slow to record it.
-///
-/// # Errors
-/// What is in the way, and what to do about it, in words.
 pub(crate) fn send(run: &Path, label: &str, called: Instant) -> Result<Option<Mark>, String> {
     let place = place(run);
     let nobody = |why: &str| {

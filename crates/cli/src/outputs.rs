@@ -35,7 +35,7 @@ pub(crate) fn refuse_ending(out: Option<&Path>) -> Result<(), Failure> {
     let ending = out.and_then(Path::extension).and_then(|ending| ending.to_str());
     match ending.and_then(|ending| Some((ending, instead_of(ending)?))) {
         Some((ending, remedy)) => {
-            Err(Failure::Usage(format!("error: Plimsoll does not write .{ending}; {remedy}")))
+            Err(Failure::usage(format!("Plimsoll does not write .{ending}; {remedy}")))
         }
         None => Ok(()),
     }
@@ -88,20 +88,17 @@ impl From<NotWritten> for Failure {
     fn from(not: NotWritten) -> Failure {
         let what = not.what();
         match not {
-            NotWritten::NotOurs(_) => Failure::Usage(format!(
-                "error: {what}; name another place with --out, or add --force to overwrite it"
+            NotWritten::NotOurs(_) => Failure::usage(format!(
+                "{what}; name another place with --out, or add --force to overwrite it"
             )),
             NotWritten::System(..) => {
-                Failure::Run(format!("error: {what}; name another place with --out"))
+                Failure::run(format!("{what}; name another place with --out"))
             }
         }
     }
 }
 
 /// Opens a file to be written from its beginning.
-///
-/// # Errors
-/// Something that is not ours stands there and `force` is not given, or it cannot be written.
 pub(crate) fn create(path: &Path, kind: Kind, force: bool) -> Result<File, NotWritten> {
     let failed = |error: std::io::Error| NotWritten::System(path.to_owned(), error);
     match OpenOptions::new().write(true).create_new(true).open(path) {
@@ -117,9 +114,6 @@ pub(crate) fn create(path: &Path, kind: Kind, force: bool) -> Result<File, NotWr
 }
 
 /// Writes a whole file, as [`create`] does.
-///
-/// # Errors
-/// As those of [`create`].
 pub(crate) fn write(
     path: &Path,
     kind: Kind,

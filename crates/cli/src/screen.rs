@@ -65,10 +65,6 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal over.
-    ///
-    /// # Errors
-    /// When the terminal refuses it; then it is as it was.
     pub(crate) fn open(stream: Stream) -> io::Result<Screen> {
         restore_on_panic();
         ON_STDERR.store(stream == Stream::Error, Ordering::SeqCst);
@@ -81,10 +77,6 @@ impl Screen {
         open().map(|terminal| Screen { terminal }).inspect_err(|_| restore())
     }
 
-    /// Draws the state.
-    ///
-    /// # Errors
-    /// When the terminal is gone, or was given back already.
     pub(crate) fn draw(&mut self, state: &mut State, title: &str, status: &str) -> io::Result<()> {
         if !is_taken() {
             return Err(io::ErrorKind::NotConnected.into());
@@ -93,9 +85,6 @@ impl Screen {
     }
 
     /// What the terminal tells within `patience`.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub(crate) fn next_event(&self, patience: Duration) -> io::Result<Option<TerminalEvent>> {
         if !event::poll(patience)? {
             return Ok(None);

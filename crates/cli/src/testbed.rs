@@ -70,7 +70,7 @@ pub(crate) fn unknown(wanted: &str) -> Failure {
             )
         }
     };
-    Failure::Usage(format!("error: no testbed is called `{wanted}`; {remedy}"))
+    Failure::usage(format!("no testbed is called `{wanted}`; {remedy}"))
 }
 
 #[cfg(test)]

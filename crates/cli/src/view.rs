@@ -36,9 +36,6 @@ pub(crate) struct View {
 
 impl View {
     /// Opens a view of what happens now. Its keys reach what is watched through `interrupter`.
-    ///
-    /// # Errors
-    /// When the terminal cannot be taken over.
     pub(crate) fn open(
         stream: Stream,
         state: State,
@@ -207,9 +204,6 @@ pub(crate) enum Unplayed {
 
 /// Plays a run until the user leaves or `is_stopped`, which a signal sets. At its end it stands
 /// still.
-///
-/// # Errors
-/// When the terminal cannot be taken over, or the file cannot be read on.
 pub(crate) fn play(
     state: State,
     title: &str,

@@ -4,7 +4,6 @@ use crate::failure::Failure;
 use clap::{Args, Parser};
 use std::path::PathBuf;
 
-/// The hosts that load, and the way to them.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Hosts: this machine alone, unless given")]
 pub(crate) struct HostArgs {
@@ -123,10 +122,9 @@ impl HostArgs {
         // A run file may come from anybody.
         let read = OnlyHosts::try_parse_from(line).map(|only| only.hosts);
         read.map_err(|_| {
-            Failure::RunFile(
-                "error: the run file does not say how its hosts are reached; name them with \
-                 --hosts"
-                    .to_owned(),
+            Failure::run_file(
+                "the run file does not say how its hosts are reached; name them with \
+                 --hosts",
             )
         })
     }

@@ -1,11 +1,11 @@
 //! `plimsoll calibrate`
 
-use super::compare::same_run_twice;
+use super::answer;
 use super::saved::read_digests;
-use super::{print, print_json};
 use crate::args::CalibrateArgs;
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
+use crate::run_names::{paths_of, same_run_twice};
 use crate::{published, testbed};
 use analysis::prediction::calibration::calibrate as fit;
 use analysis::prediction::choice::{Chosen, one_cluster, part};
@@ -16,7 +16,6 @@ use catalogue::cluster::{FittedRow, with_fitted};
 use model::Record;
 use report::topics::prediction::{self as topic, Calibrated};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use twin::ClusterSpec;
 
 struct Source {
@@ -28,11 +27,11 @@ struct Source {
 }
 
 /// Fits a testbed to measured rows, and shows what came of it.
-pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
     let text = testbed::text(&args.testbed)?;
     let mut cluster = testbed::parsed(&args.testbed, &text, &[])?;
     if !cluster.fitted_rows.is_empty() {
-        return Err(refused(
+        return Err(Failure::usage(
             "the testbed is fitted already; calibrate the one that it was made from, with all runs",
         ));
     }
@@ -43,7 +42,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
         None => of_runs(args, &mut cluster)?,
     };
     if source.rows.is_empty() {
-        return Err(refused(&topic::no_rows(&source.name, &source.left_out)));
+        return Err(Failure::usage(topic::no_rows(&source.name, &source.left_out)));
     }
     let chosen = |texts: &[String]| -> Vec<Chosen> {
         // Every text is a choice.
@@ -52,10 +51,10 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
     let parted = part(&source.rows, &source.meant, &chosen(&args.fit), &chosen(&args.hold))
         .map_err(|why| {
             let given = [args.fit.as_slice(), args.hold.as_slice()].concat();
-            refused(&topic::not_parted(&why, &given, &source.rows))
+            Failure::usage(topic::not_parted(&why, &given, &source.rows))
         })?;
     let calibration = fit(&cluster, &parted.fit, &parted.held_out)
-        .map_err(|why| refused(&topic::refusal(&why)))?;
+        .map_err(|why| Failure::usage(topic::refusal(&why)))?;
     let followed = follow(&cluster, &calibration, &source.derived);
     let calibrated = Calibrated {
         testbed: &cluster.top.name.value,
@@ -70,16 +69,11 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
         outputs::write(out, Kind::Unmarked, args.force, fitted.as_bytes())?;
         eprintln!("testbed   {}", out.display());
     }
-    if args.json {
-        print_json(&topic::calibration_json(&calibrated))?;
-    } else {
-        print(&topic::calibration_table(&calibrated))?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn refused(why: &str) -> Failure {
-    Failure::Usage(format!("error: {why}"))
+    answer(
+        args.json,
+        || topic::calibration_json(&calibrated),
+        || topic::calibration_table(&calibrated),
+    )
 }
 
 /// Refuses what a prediction would refuse, before anything is fitted: a prediction is of the load
@@ -88,7 +82,7 @@ fn can_predict(args: &CalibrateArgs, cluster: &Cluster) -> Result<(), Failure> {
     let simulated = ClusterSpec::parse("cluster=calibrated,volume=1MiB")
         .and_then(|spec| twin::Cluster::new(cluster, &spec, 1));
     simulated.map(|_| ()).map_err(|why| {
-        refused(&format!(
+        Failure::usage(format!(
             "testbed {}: no prediction would take it: {why}; if the targets lie on a drive with \
              role = \"boot\", it is \"capacity\"",
             args.testbed
@@ -105,7 +99,7 @@ fn keeps_inputs(args: &CalibrateArgs) -> Result<(), Failure> {
     let is_there = |input: &Path| input.canonicalize().is_ok_and(|input| input == there);
     match inputs.into_iter().find(|input| is_there(input)) {
         None => Ok(()),
-        Some(input) => Err(refused(&format!(
+        Some(input) => Err(Failure::usage(format!(
             "--out {} is what is read, {}; give the fitted testbed another name",
             out.display(),
             input.display()
@@ -117,7 +111,7 @@ fn of_report(wanted: &str, cluster: &Cluster) -> Result<Source, Failure> {
     let (figures, _) = published::read(wanted)?;
     let (name, testbed) = (&figures.report.name.value, &cluster.top.name.value);
     if name != testbed {
-        return Err(refused(&format!(
+        return Err(Failure::usage(format!(
             "the figures of {name} are of another cluster than {testbed}; calibrate {name}, or \
              give the testbed that name"
         )));
@@ -135,11 +129,13 @@ fn of_report(wanted: &str, cluster: &Cluster) -> Result<Source, Failure> {
 fn of_runs(args: &CalibrateArgs, cluster: &mut Cluster) -> Result<Source, Failure> {
     let records: Vec<Record> =
         args.runs.iter().map(|run| read_digests(run)).collect::<Result<_, _>>()?;
-    same_run_twice(&args.runs, &records.iter().collect::<Vec<_>>())?;
-    let files: Vec<String> = args.runs.iter().map(|run| run.display().to_string()).collect();
+    let ids: Vec<&str> = records.iter().map(|record| record.plan.run_id.as_str()).collect();
+    let files = paths_of(&args.runs);
+    same_run_twice(&ids, &files)?;
     testbed::find_files(cluster, &args.testbed, &records);
-    one_cluster(cluster, &records)
-        .map_err(|why| refused(&topic::other_cluster(&why, &cluster.top.name.value, &files)))?;
+    one_cluster(cluster, &records).map_err(|why| {
+        Failure::usage(topic::other_cluster(&why, &cluster.top.name.value, &files))
+    })?;
     let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     for record in &records {
         let found = load::measured(record, &analysis::results(record));

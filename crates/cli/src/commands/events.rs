@@ -17,9 +17,6 @@ pub(crate) struct EventLines {
 
 impl EventLines {
     /// Opens `path`, or standard output for `-`, and says which run it is.
-    ///
-    /// # Errors
-    /// When the file cannot be made.
     pub(crate) fn open(path: &Path, whole: &RunOverview<'_>) -> Result<EventLines, Failure> {
         let place = path.display().to_string();
         let out: Box<dyn Write> = if is_stdout(path) {
@@ -28,8 +25,8 @@ impl EventLines {
             let mut options = OpenOptions::new();
             options.write(true).create(true).truncate(true);
             let file = plain_file::open_output(&mut options, path).map_err(|error| {
-                Failure::Usage(format!(
-                    "error: --events {place}: {error}; name another place, or - for standard \
+                Failure::usage(format!(
+                    "--events {place}: {error}; name another place, or - for standard \
                      output"
                 ))
             })?;

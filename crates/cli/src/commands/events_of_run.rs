@@ -26,5 +26,5 @@ pub(crate) fn show_live(view: &mut Option<View>, live: &mut Live, event: &Event)
 
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn unrecordable(error: store::StoreError) -> Failure {
-    Failure::Run(format!("error: {error}"))
+    Failure::run(error)
 }

@@ -5,9 +5,8 @@ use report::surfaces::export::Table;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// `plimsoll export`.
 #[derive(Debug, Args)]
-#[command(after_help = crate::args::examples::EXPORT)]
+#[command(after_help = crate::args::examples::of("export"))]
 pub(crate) struct ExportArgs {
     /// The run file.
     #[arg(value_name = "RUN")]

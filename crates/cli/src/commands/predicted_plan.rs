@@ -19,8 +19,8 @@ pub(crate) fn planned_on(args: &PredictArgs) -> Result<Plan, Failure> {
     let work = work(args)?;
     let target = format!("{SIMULATED_CLUSTER}{}", args.testbed);
     if let TargetKind::Unreadable(why) = engine::simulated(&target).kind {
-        return Err(Failure::Usage(format!(
-            "error: testbed {}: a prediction is of the load that a simulation would have, and \
+        return Err(Failure::usage(format!(
+            "testbed {}: a prediction is of the load that a simulation would have, and \
              {why}",
             args.testbed
         )));
@@ -67,8 +67,8 @@ fn refused(testbed: &str, hosts: usize, refusals: &[Refusal]) -> Failure {
         refusals.iter().filter(|refusal| refusal.too_small.is_none()).cloned().collect();
     let most = refusals.iter().filter_map(|refusal| refusal.too_small).max_by_key(|one| one.wanted);
     match most {
-        Some(TooSmall { has, wanted }) if others.is_empty() => Failure::Usage(format!(
-            "error: the suite does not fit on testbed {testbed}: each of {} would load {wanted}, \
+        Some(TooSmall { has, wanted }) if others.is_empty() => Failure::usage(format!(
+            "the suite does not fit on testbed {testbed}: each of {} would load {wanted}, \
              and has {has}; write more or larger nodes.drives, or load less, such as --set \
              layout.size=SIZE",
             report::ground::words::counted(hosts as u64, "host")

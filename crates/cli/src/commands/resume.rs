@@ -1,7 +1,7 @@
 //! `plimsoll resume`: goes on with a run that was cut short.
 
 use super::events_of_run::unrecordable;
-use super::run::{Display, ToRun, perform};
+use super::run::{Display, ToRun, exit, perform};
 use super::views::Views;
 use super::{confirmation, saved};
 use crate::args::{HostArgs, ResumeArgs};
@@ -80,8 +80,7 @@ pub(super) fn go_on(
         .map(|(host, _)| host)
         .collect();
     for (host, facts) in &there {
-        confirmation::check(host, facts, &args.targets)
-            .map_err(|why| Failure::Target(format!("error: {why}")))?;
+        confirmation::check(host, facts, &args.targets).map_err(Failure::target)?;
     }
     let is_there = there.iter().all(|(plan, facts)| resume::layout_is_there(plan, facts));
     let stages = if is_there { left } else { resume::with_prepare(record, left) };
@@ -115,7 +114,8 @@ pub(super) fn go_on(
     writer.append(&note).map_err(unrecordable)?;
     views.event(&record.plan, &note);
     let to_run = ToRun { plan: &record.plan, hosts: &record.testbed, stages: &stages, out: &out };
-    perform(started, &to_run, writer, Display { how: args.how, views })
+    let (record, end) = perform(started, &to_run, writer, Display { how: args.how, views })?;
+    exit(&record, end, &out)
 }
 
 /// What hosts did that is on record nowhere: taken over from their agents.
@@ -170,7 +170,7 @@ pub(super) fn write_full(
 }
 
 fn unreadable(error: &StoreError) -> Failure {
-    Failure::RunFile(format!("error: {error}"))
+    Failure::run_file(error)
 }
 
 fn halt(halted: Halted<Failure>) -> Failure {
@@ -229,8 +229,8 @@ fn recorded(record: &Record, run: &Path) -> Result<HostArgs, Failure> {
         return HostArgs::of(options);
     }
     let again: Vec<String> = said_again(record).iter().map(|word| quoted(word)).collect();
-    Err(Failure::Usage(format!(
-        "error: the run was on other machines, and a run file may not choose those; look at them, \
+    Err(Failure::usage(format!(
+        "the run was on other machines, and a run file may not choose those; look at them, \
          and say them: plimsoll resume {} {}",
         quoted(&run.to_string_lossy()),
         again.join(" ")
@@ -284,8 +284,8 @@ pub(super) fn targets(record: &Record, names: &[String]) -> Vec<Vec<String>> {
 pub(super) fn check_places(record: &Record) -> Result<(), Failure> {
     match record.plan.hosts.iter().find_map(HostPlan::misplaced) {
         None => Ok(()),
-        Some(misplaced) => Err(Failure::Target(format!(
-            "error: {misplaced}; do not trust this run file: nothing was touched, begin the run \
+        Some(misplaced) => Err(Failure::target(format!(
+            "{misplaced}; do not trust this run file: nothing was touched, begin the run \
              anew"
         ))),
     }
@@ -297,8 +297,8 @@ fn check_guests(record: &Record) -> Result<(), Failure> {
         _ => None,
     });
     let Some(made) = made else { return Ok(()) };
-    Err(Failure::Target(format!(
-        "error: the run was on machines that {} made for it ({}); they were removed with their \
+    Err(Failure::target(format!(
+        "the run was on machines that {} made for it ({}); they were removed with their \
          disks when it ended. Begin the run anew, or keep machines with `plimsoll vms up`",
         made.provider,
         hostlist::compress(
@@ -318,8 +318,8 @@ pub(super) fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Fa
             };
             if !args.destroy_data.iter().flat_map(|given| &given.0).any(names) {
                 let host = if several { format!("{}:", host.hostname) } else { String::new() };
-                return Err(Failure::Target(format!(
-                    "error: the run overwrites {0}, whose name may be another device\'s by now; \
+                return Err(Failure::target(format!(
+                    "the run overwrites {0}, whose name may be another device\'s by now; \
                      look, and say --destroy-data {host}{0} again",
                     device.path
                 )));
@@ -347,8 +347,8 @@ fn same_hosts(
         }
         None => "name the same ones with --hosts".to_owned(),
     };
-    Err(Failure::Usage(format!(
-        "error: the run is one of {}, and the hosts are {}; {remedy}",
+    Err(Failure::usage(format!(
+        "the run is one of {}, and the hosts are {}; {remedy}",
         hostlist::compress(&planned),
         hostlist::compress(&there)
     )))

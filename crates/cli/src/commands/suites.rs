@@ -48,7 +48,7 @@ fn text_of(wanted: &str) -> Result<&'static str, Failure> {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`plimsoll suites` lists them".to_owned(),
         };
-        Failure::Usage(format!("error: no suite is called `{wanted}`; {remedy}"))
+        Failure::usage(format!("no suite is called `{wanted}`; {remedy}"))
     })
 }
 

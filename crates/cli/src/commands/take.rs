@@ -26,16 +26,15 @@ pub(crate) fn take(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let mut record = saved::read_to_resume(&args.run)?;
     without_commands(&mut record);
     if record.end.is_some() {
-        return Err(Failure::Usage(format!(
-            "error: {} has ended, so nobody holds out for it; go on with `plimsoll resume`",
+        return Err(Failure::usage(format!(
+            "{} has ended, so nobody holds out for it; go on with `plimsoll resume`",
             args.run.display()
         )));
     }
     let hold = held(&record).ok_or_else(|| {
-        Failure::Usage(
-            "error: the agents of this run do not hold out (fleet.hold = 0s); go on with \
-             `plimsoll resume`"
-                .to_owned(),
+        Failure::usage(
+            "the agents of this run do not hold out (fleet.hold = 0s); go on with \
+             `plimsoll resume`",
         )
     })?;
     check_places(&record)?;

@@ -17,9 +17,6 @@ pub(crate) struct Views {
 
 impl Views {
     /// Opens what was asked for, before anything is touched.
-    ///
-    /// # Errors
-    /// When the page cannot be served, or the lines cannot be written.
     pub(crate) fn start(args: &ShareArgs, whole: &RunOverview<'_>) -> Result<Views, Failure> {
         Ok(Views {
             page: LivePage::start(args, whole)?,

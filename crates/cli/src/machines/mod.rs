@@ -69,14 +69,16 @@ pub(crate) fn down(places: &Places, name: &str) -> Result<(), Problem> {
     }
 }
 
-pub(crate) fn failure(problem: &Problem) -> Failure {
-    let text = format!("error: {problem}");
-    match problem {
-        Problem::Stopped => Failure::Interrupted(problem.to_string()),
-        Problem::Unknown { .. } | Problem::NoMachine { .. } | Problem::Homeless => {
-            Failure::Usage(text)
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Failure {
+        let text = format!("error: {problem}");
+        match problem {
+            Problem::Stopped => Failure::Interrupted(problem.to_string()),
+            Problem::Unknown { .. } | Problem::NoMachine { .. } | Problem::Homeless => {
+                Failure::Usage(text)
+            }
+            _ => Failure::Target(text),
         }
-        _ => Failure::Target(text),
     }
 }
 
@@ -123,19 +125,20 @@ impl Wanted {
     ) -> Result<Wanted, Failure> {
         let vms = &spec.vms;
         let program = Binary::own().map_err(|error| {
-            Failure::Run(format!("error: our own program cannot be read: {error}; start again"))
+            Failure::run(format!("our own program cannot be read: {error}; start again"))
         })?;
         let count = vms.count.value.0;
-        let usage = |error: model::units::UnitError| Failure::Usage(format!("error: {error}"));
+        let usage = |error: model::units::UnitError| Failure::usage(error);
         let names = match vms.nodes.value.trim() {
             "" => Vec::new(),
             list => model::hostlist::expand(list).map_err(usage)?,
         };
         let has_nodes = !names.is_empty() || !vms.place.value.0.is_empty();
         if has_nodes && !matches!(provider, ProviderKind::Qemu | ProviderKind::Libvirt) {
-            let text = "error: this provider places machines itself; leave out vms.nodes and \
-                        vms.place";
-            return Err(Failure::Usage(text.to_owned()));
+            return Err(Failure::usage(
+                "this provider places machines itself; leave out vms.nodes and \
+                        vms.place",
+            ));
         }
         // Where nobody wrote one, a provider that has its own runs guests with it.
         let (accelerator, is_auto) =
@@ -170,7 +173,7 @@ impl Wanted {
             image: boots.image.map(Path::to_owned),
             program: program.hash,
             scale,
-            places: Places::of_user().map_err(|problem| failure(&problem))?,
+            places: Places::of_user()?,
             nodes: placed(count, &names, &vms.place.value.0).map_err(usage)?,
             launcher: vms.launcher.value.split_whitespace().map(str::to_owned).collect(),
         })
@@ -220,7 +223,7 @@ impl Wanted {
     /// What they would take; nothing is made. Where nobody said what runs the guests, they have the
     /// processor's own virtualisation if all nodes do.
     pub(crate) fn needs(&mut self) -> Result<Taken, Failure> {
-        let taken = self.taken().map_err(|problem| failure(&problem))?;
+        let taken = self.taken()?;
         if self.is_auto {
             let has_kvm = match &taken {
                 Taken::Here(needs) => needs.has_kvm == Some(true),
@@ -286,7 +289,7 @@ impl Wanted {
             }
         };
         let made = self.made(&making.stop, &mut told);
-        made.map_err(|problem| failure(&problem))
+        made.map_err(Failure::from)
     }
 
     fn made(&self, stop: &AtomicBool, told: &mut dyn FnMut(&BootTime)) -> Result<Held, Problem> {
@@ -355,7 +358,7 @@ pub(crate) fn named(hosts: &HostArgs) -> Result<Option<Deployment>, Failure> {
     let found = Places::of_user().and_then(|places| deployment::find(&places, name));
     let unknown = || Problem::Unknown { name: name.to_owned() };
     let found = found.and_then(|found| found.ok_or_else(unknown));
-    found.map(Some).map_err(|problem| failure(&problem))
+    found.map(Some).map_err(Failure::from)
 }
 
 /// What the record of a run says of the machines that carry it, if machines of ours do.
@@ -393,16 +396,16 @@ pub(crate) fn note(hosts: &HostArgs) -> Option<PlanNote> {
 pub(crate) fn way(machines: &Deployment) -> Result<Via, Failure> {
     let is_ours = Binary::own().is_ok_and(|own| own.hash == machines.program);
     if !is_ours {
-        return Err(Failure::Target(format!(
-            "error: another build of plimsoll made the machines {0}, and theirs is in them; make \
+        return Err(Failure::target(format!(
+            "another build of plimsoll made the machines {0}, and theirs is in them; make \
              them again: `plimsoll vms down {0}`, then `plimsoll vms up`",
             machines.name
         )));
     }
     let is_whole = |machine| !machines.devices_of(machine).is_empty();
     if !machines.machines.iter().all(is_whole) {
-        return Err(Failure::Target(format!(
-            "error: the machines {0} were not made to their end, and their disks are not known; \
+        return Err(Failure::target(format!(
+            "the machines {0} were not made to their end, and their disks are not known; \
              remove them: `plimsoll vms down {0}`",
             machines.name
         )));

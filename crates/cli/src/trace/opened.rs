@@ -1,6 +1,6 @@
 //! A trace in the order of its instants, sorted with files where its own order needs that.
 
-use super::file::{Source, open, problem};
+use super::file::{Source, open, problem, source};
 use super::sorting::sort;
 use super::spool::Spooled;
 use crate::args::TraceArgs;
@@ -42,7 +42,7 @@ impl Opened {
             folder.display()
         );
         let (spooled, ending) = sort(args, folder)?;
-        let source = Source::new(spooled.open()?, &args.trace);
+        let source = source(spooled.open()?, &args.trace);
         // One source was taken out of it already.
         let requests = Requests::new(source, None, None).map_err(|what| problem(folder, &what))?;
         Ok(Opened { requests, sorted: Some((spooled, ending)) })

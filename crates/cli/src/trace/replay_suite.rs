@@ -2,7 +2,7 @@
 //! runs.
 
 use super::scan::{Scanned, Sizes};
-use super::shares::Share;
+use super::share::Share;
 use crate::args::{ReplayArgs, ScaleSpace};
 use model::load::{Pace, Rate};
 use model::plan::{Extent, Plan, TraceWork, Work};
@@ -69,7 +69,7 @@ impl ReplaySuite<'_> {
 
     /// From the first instant of the traces to the last, as they are sent.
     fn length(&self) -> Nanos {
-        Nanos(self.args.speed.due_ns(self.scanned.last_ns))
+        Nanos(self.args.speed.due_ns(self.scanned.whole.last_ns))
     }
 
     fn depth(&self) -> u32 {
@@ -84,7 +84,7 @@ impl ReplaySuite<'_> {
             None => Space::Same,
             Some(ScaleSpace::Fold) => Space::Fold { size },
             Some(ScaleSpace::Stretch) => {
-                Space::Stretch { from: Bytes(scanned.end), size, align: Bytes(scanned.align) }
+                Space::Stretch { from: Bytes(scanned.whole.end), size, align: Bytes(scanned.align) }
             }
         };
         TraceWork {

@@ -2,11 +2,12 @@
 
 use super::file::{open, problem};
 use super::opened::{Opened, Stopped};
-use super::spool::{Spool, Spooled};
+use super::share::Share;
+use super::spool::{Spool, Spooled, made_here};
 use crate::args::{Only, TraceArgs};
 use crate::failure::Failure;
 use dialects::trace::{InFile, Place, TraceEnd};
-use model::trace::{Header, InFlight, Request, SequenceDigest, TraceClock};
+use model::trace::Request;
 use model::{Op, Percent};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,23 +45,12 @@ impl Sizes {
 }
 
 pub(crate) struct Scanned {
-    pub(crate) path: String,
-    pub(crate) digest: SequenceDigest,
-    pub(crate) requests: u64,
-    /// Their bytes.
-    pub(crate) bytes: u64,
+    pub(crate) whole: Share,
     pub(crate) reads: Sizes,
     pub(crate) writes: Sizes,
     pub(crate) trims: u64,
-    pub(crate) flushes: u64,
-    /// The byte behind the last that it touches.
-    pub(crate) end: u64,
     /// What all offsets and lengths are multiples of: a power of two.
     pub(crate) align: u64,
-    /// The instant of the last request, in ns.
-    pub(crate) last_ns: u64,
-    /// How many requests the recorded device had at once; `None` where that is not known of these.
-    pub(crate) in_flight: Option<InFlight>,
     pub(crate) ending: TraceEnd,
     _spooled: Option<Spooled>,
 }
@@ -71,15 +61,11 @@ impl Scanned {
     pub(crate) fn together(all: &[Scanned]) -> Scanned {
         let mut sum = Scanned::none();
         for one in all {
-            sum.requests = sum.requests.saturating_add(one.requests);
-            sum.bytes = sum.bytes.saturating_add(one.bytes);
+            sum.whole.merge(&one.whole);
             sum.reads.merge(&one.reads);
             sum.writes.merge(&one.writes);
             sum.trims += one.trims;
-            sum.flushes += one.flushes;
-            sum.end = sum.end.max(one.end);
             sum.align = sum.align.min(one.align);
-            sum.last_ns = sum.last_ns.max(one.last_ns);
         }
         sum
     }
@@ -91,18 +77,11 @@ impl Scanned {
 
     fn none() -> Scanned {
         Scanned {
-            path: String::new(),
-            digest: SequenceDigest::default(),
-            requests: 0,
-            bytes: 0,
+            whole: Share::NONE,
             reads: Sizes::default(),
             writes: Sizes::default(),
             trims: 0,
-            flushes: 0,
-            end: 0,
             align: MOST_ALIGN,
-            last_ns: 0,
-            in_flight: None,
             ending: TraceEnd::default(),
             _spooled: None,
         }
@@ -159,14 +138,8 @@ fn scan_once(args: &TraceArgs, folder: &Path, opened: &mut Opened) -> Result<Sca
     let is_own = requests.header().is_some();
     let is_as_it_is =
         is_own && args.only.is_none() && (args.source.is_none() || opened.is_sorted());
-    let header = requests.header().cloned().unwrap_or_else(|| Header {
-        device: args.trace.display().to_string(),
-        size_bytes: 0,
-        sector_bytes: 0,
-        clock: TraceClock::Foreign,
-        taken_from: "replay".to_owned(),
-        began_unix_ns: 0,
-    });
+    let made = || made_here(args.trace.display().to_string(), "replay");
+    let header = requests.header().cloned().unwrap_or_else(made);
     let mut spool = if is_as_it_is { None } else { Some(Spool::create(folder, &header)?) };
     let mut all = Scanned::none();
     while let Some(request) = opened.next(args)? {
@@ -179,24 +152,24 @@ fn scan_once(args: &TraceArgs, folder: &Path, opened: &mut Opened) -> Result<Sca
     }
     all.ending = opened.end();
     // Reads alone, or writes alone, are not what the device had.
-    all.in_flight = opened.requests.in_flight().filter(|_| args.only.is_none());
+    all.whole.in_flight = opened.requests.in_flight().filter(|_| args.only.is_none());
     if all.reads.requests + all.changes() == 0 {
         return Err(nothing(args, &all, &opened.requests.sources()).into());
     }
     match spool {
         Some(spool) => {
             let spooled = spool.finish()?;
-            all.path = spooled.path();
+            all.whole.path = spooled.path();
             all._spooled = Some(spooled);
         }
         None if opened.is_sorted() => {
             let sorted = opened.take_sorted();
-            all.path = sorted.as_ref().map(Spooled::path).unwrap_or_default();
+            all.whole.path = sorted.as_ref().map(Spooled::path).unwrap_or_default();
             all._spooled = sorted;
         }
         None => {
             let path = std::path::absolute(&args.trace).unwrap_or_else(|_| args.trace.clone());
-            all.path = path.to_string_lossy().into_owned();
+            all.whole.path = path.to_string_lossy().into_owned();
         }
     }
     Ok(all)
@@ -204,20 +177,13 @@ fn scan_once(args: &TraceArgs, folder: &Path, opened: &mut Opened) -> Result<Sca
 
 impl Scanned {
     fn add(&mut self, request: &Request) {
-        self.digest.add(request.op, request.offset, request.length);
-        self.requests += 1;
-        self.bytes = self.bytes.saturating_add(request.length.into());
-        self.last_ns = request.at_ns;
+        self.whole.add(request);
         match request.op {
             Op::Read => self.reads.add(request.length),
             Op::Write => self.writes.add(request.length),
             Op::Trim => self.trims += 1,
-            _ => {
-                self.flushes += 1;
-                return;
-            }
+            _ => return,
         }
-        self.end = self.end.max(request.end());
         let bits = request.offset | u64::from(request.length) | self.align;
         self.align = 1 << bits.trailing_zeros();
     }
@@ -248,7 +214,7 @@ pub(crate) fn tell(path: &Path, ending: TraceEnd, used: &str) {
 
 fn nothing(args: &TraceArgs, all: &Scanned, sources: &[String]) -> Failure {
     let path = args.trace.display();
-    let what = match (&args.source, all.requests) {
+    let what = match (&args.source, all.whole.requests) {
         (Some(source), 0) if !sources.is_empty() => {
             format!("no request is of source `{source}`; its sources are {}", sources.join(", "))
         }
@@ -256,7 +222,7 @@ fn nothing(args: &TraceArgs, all: &Scanned, sources: &[String]) -> Failure {
         (_, 0) => "it holds no requests; record it again while the device is loaded".to_owned(),
         _ => "it holds flushes alone, which load nothing; record it again".to_owned(),
     };
-    Failure::Usage(format!("error: trace {path}: {what}"))
+    Failure::usage(format!("trace {path}: {what}"))
 }
 
 /// The place of the first request of the file that ends behind `size`, and where it ends.

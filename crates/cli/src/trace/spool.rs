@@ -3,7 +3,7 @@
 //! The file has no name from its first moment on: however the process ends, nothing is left of it.
 
 use crate::failure::Failure;
-use model::trace::{Header, Request, Writer};
+use model::trace::{Header, Request, TraceClock, Writer};
 use std::fs::{File, OpenOptions};
 use std::io::BufWriter;
 use std::os::fd::AsRawFd;
@@ -17,6 +17,11 @@ pub(crate) struct Spool {
 /// The file once it is whole; gone when this is dropped.
 pub(crate) struct Spooled {
     file: File,
+}
+
+pub(super) fn made_here(device: String, taken_from: &str) -> Header {
+    let (clock, taken_from) = (TraceClock::Foreign, taken_from.to_owned());
+    Header { device, size_bytes: 0, sector_bytes: 0, clock, taken_from, began_unix_ns: 0 }
 }
 
 impl Spool {
@@ -56,8 +61,8 @@ impl Spooled {
 }
 
 fn failed(folder: &Path, error: &std::io::Error) -> Failure {
-    Failure::Run(format!(
-        "error: the trace cannot be copied for the replay: {}: {error}; begin the replay in a \
+    Failure::run(format!(
+        "the trace cannot be copied for the replay: {}: {error}; begin the replay in a \
          directory with room, or name a run file there with --out",
         folder.display()
     ))

@@ -53,9 +53,6 @@ impl std::str::FromStr for Token {
 }
 
 /// Reads where pages are to be served: an address and a port, `127.0.0.1:9750`.
-///
-/// # Errors
-/// What is meant instead, in words.
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse() {
         return Ok(address);
@@ -77,9 +74,6 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Whether pages may be served at `address`: anywhere but on loopback only with a token.
-///
-/// # Errors
-/// The reason and the remedy, in words.
 pub(crate) fn may_serve(address: SocketAddr, token: Option<&Token>) -> Result<(), String> {
     match token {
         None if !address.ip().is_loopback() => Err(format!(

@@ -25,9 +25,6 @@ pub(crate) struct Pair<'a> {
 }
 
 /// Reads a file that `option` names.
-///
-/// # Errors
-/// It cannot be read, or is too large for what it is said to be.
 pub(crate) fn read(option: &str, path: &Path) -> Result<Vec<u8>, String> {
     let refused = |why: &dyn std::fmt::Display| {
         format!("{option} {}: {why}; name a PEM file that this user can read", path.display())
@@ -42,9 +39,6 @@ pub(crate) fn read(option: &str, path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// What a server needs to show the certificate at the time `now`.
-///
-/// # Errors
-/// What is wrong, where, and what to do.
 pub(crate) fn config(pair: &Pair<'_>, now: UnixTime) -> Result<Arc<ServerConfig>, String> {
     let (chain, key) = (chain(pair)?, key(pair)?);
     let provider = Arc::new(ring::default_provider());

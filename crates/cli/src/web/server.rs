@@ -75,9 +75,6 @@ struct Shared {
 
 impl Server {
     /// Serves `site` at `address`; port 0 is any free one.
-    ///
-    /// # Errors
-    /// When the address is not for all to see and there is no token, or it cannot be had.
     pub(crate) fn start(
         address: SocketAddr,
         protection: Protection,
@@ -85,8 +82,7 @@ impl Server {
         marker: Option<Marker>,
     ) -> Result<Server, Failure> {
         let Protection { token, tls } = protection;
-        access::may_serve(address, token.as_ref())
-            .map_err(|why| Failure::Usage(format!("error: {why}")))?;
+        access::may_serve(address, token.as_ref()).map_err(Failure::usage)?;
         let refused = |error: std::io::Error| {
             let remedy = match error.kind() {
                 std::io::ErrorKind::AddrInUse => {
@@ -98,7 +94,7 @@ impl Server {
                 }
                 _ => "name an address of this machine",
             };
-            Failure::Usage(format!("error: --serve {address}: {error}; {remedy}"))
+            Failure::usage(format!("--serve {address}: {error}; {remedy}"))
         };
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;

@@ -41,21 +41,15 @@ pub(crate) enum Caller {
 
 impl Tls {
     /// Reads the files; none where no certificate is asked for.
-    ///
-    /// # Errors
-    /// A file cannot be read, holds something else, or they do not fit or hold now.
     pub(crate) fn new(args: &TlsArgs) -> Result<Option<Tls>, Failure> {
         let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
         let stamps = [stamp(cert), stamp(key)];
-        let config = load(cert, key).map_err(|why| Failure::Usage(format!("error: {why}")))?;
+        let config = load(cert, key).map_err(Failure::usage)?;
         let shown = Mutex::new(Shown { config, stamps, looked: Instant::now() });
         Ok(Some(Tls { cert: cert.clone(), key: key.clone(), shown }))
     }
 
     /// Refuses what [`Tls::new`] would, before anything else is begun.
-    ///
-    /// # Errors
-    /// As [`Tls::new`].
     pub(crate) fn check(args: &TlsArgs) -> Result<(), Failure> {
         Tls::new(args).map(drop)
     }

@@ -84,10 +84,9 @@ impl<'a> Alarm<'a> {
         self.tell(&News { alert: "test", is_on: true, text: &text, line: &line })?;
         self.finish();
         if self.failed.load(Ordering::SeqCst) > 0 || self.running.load(Ordering::SeqCst) > 0 {
-            return Err(Failure::Run(
-                "error: --test-alert: the command of --on-alert did not take the alert; run it by \
-                 hand"
-                    .to_owned(),
+            return Err(Failure::run(
+                "--test-alert: the command of --on-alert did not take the alert; run it by \
+                 hand",
             ));
         }
         let mut ways = vec!["standard error"];
@@ -96,9 +95,8 @@ impl<'a> Alarm<'a> {
         eprintln!("note: it went to {}", ways.join(", "));
         if let Some(path) = &self.output.textfile {
             let test = words::test_metrics(unix_ns);
-            replace(path, &words::metrics_text(&test)).map_err(|error| {
-                Failure::Run(format!("error: --textfile {}: {error}", path.display()))
-            })?;
+            replace(path, &words::metrics_text(&test))
+                .map_err(|error| Failure::run(format!("--textfile {}: {error}", path.display())))?;
             eprintln!(
                 "note: {} has plimsoll_canary_alert{{alert=\"test\"}} until the canary writes it",
                 path.display()
@@ -160,7 +158,7 @@ const MARK: &str = "# HELP plimsoll_canary_";
 pub(crate) fn check_textfile(path: &Path) -> Result<(), Failure> {
     use std::io::Read;
     let wrong = |what: String| {
-        Failure::Usage(format!("error: --textfile {}: {what}; name another file", path.display()))
+        Failure::usage(format!("--textfile {}: {what}; name another file", path.display()))
     };
     let mut file = match plain_file::open(path) {
         Ok(file) => file,

@@ -34,7 +34,7 @@ pub(crate) struct Ledger {
 }
 
 fn failed(dir: &Path, what: impl std::fmt::Display) -> Failure {
-    Failure::Run(format!("error: the canary's folder {}: {what}", dir.display()))
+    Failure::run(format!("the canary's folder {}: {what}", dir.display()))
 }
 
 /// CRC-32C (Castagnoli 1993), bit by bit: a ledger is small.
@@ -129,8 +129,8 @@ fn text(dir: &Path) -> Result<Option<String>, Failure> {
 pub(crate) fn look(dir: &Path) -> Result<State, Failure> {
     match text(dir)? {
         Some(text) => parse(&text).map(|parsed| parsed.state).map_err(|what| failed(dir, what)),
-        None => Err(Failure::Usage(format!(
-            "error: {} has no canary ({LEDGER}); name the folder that --dir named",
+        None => Err(Failure::usage(format!(
+            "{} has no canary ({LEDGER}); name the folder that --dir named",
             dir.display()
         ))),
     }
@@ -149,7 +149,7 @@ pub(crate) struct Claimed {
 
 /// Takes the folder: a new or empty one, or that of a canary that does not run.
 pub(crate) fn claim(dir: &Path) -> Result<Claimed, Failure> {
-    let usage = |what: &str| Failure::Usage(format!("error: --dir {}: {what}", dir.display()));
+    let usage = |what: &str| Failure::usage(format!("--dir {}: {what}", dir.display()));
     if !dir.exists() {
         std::fs::DirBuilder::new()
             .recursive(true)

@@ -77,7 +77,7 @@ pub(crate) fn run(session: &mut Session<'_>, prepared: Prepared) -> Result<How, 
     let (stage, planned) = load::measured(&plan)?;
     let out = session.ledger.run_file(began.number);
     session.ledger.append(&Entry::Began(began))?;
-    let unrecordable = |error: store::StoreError| Failure::Run(format!("error: {error}"));
+    let unrecordable = |error: store::StoreError| Failure::run(error);
     let version = env!("CARGO_PKG_VERSION");
     let mut writer = store::Writer::create(&out, &plan, &facts, version, fleet::unix_ns())
         .map_err(unrecordable)?;
@@ -247,8 +247,8 @@ impl Seen {
 /// `None` where the load never began.
 fn read(session: &Session<'_>, began: Began, out: &Path) -> Result<Option<Seen>, Failure> {
     let unreadable = |error: store::StoreError| {
-        Failure::RunFile(format!(
-            "error: {error}; move it away, and its segment counts as one without load"
+        Failure::run_file(format!(
+            "{error}; move it away, and its segment counts as one without load"
         ))
     };
     let record = store::read_digests(out).map_err(unreadable)?;

@@ -56,12 +56,12 @@ impl Side {
 }
 
 fn wrong(name: &str, what: &str) -> Failure {
-    Failure::Usage(format!("error: --{name} {what}"))
+    Failure::usage(format!("--{name} {what}"))
 }
 
 fn folder(path: &Path, name: &str) -> Result<Side, Failure> {
     let failed = |error: std::io::Error| {
-        Failure::RunFile(format!("error: the folder {} cannot be read: {error}", path.display()))
+        Failure::run_file(format!("the folder {} cannot be read: {error}", path.display()))
     };
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(path).map_err(failed)? {

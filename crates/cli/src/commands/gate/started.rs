@@ -47,16 +47,13 @@ pub(crate) enum Ended {
 }
 
 /// Runs `command` by the shell to its end, for at most `limit`; `log` takes what it says.
-///
-/// # Errors
-/// It cannot be started, or fails.
 pub(crate) fn run(
     command: &str,
     log: &Path,
     limit: Duration,
     stop: &Stop,
 ) -> Result<Ended, Failure> {
-    let failed = |what: String| Failure::Run(format!("error: `{command}` {what}"));
+    let failed = |what: String| Failure::run(format!("`{command}` {what}"));
     let said = File::create(log).map_err(|error| failed(format!("cannot be logged: {error}")))?;
     let both = said.try_clone().map_err(|error| failed(format!("cannot be logged: {error}")))?;
     let mut shell = Command::new("/bin/sh");

@@ -21,15 +21,15 @@ impl Workplace {
         };
         let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@:,=".contains(letter);
         if !folder.to_string_lossy().chars().all(is_plain) {
-            return Err(Failure::Usage(format!(
-                "error: the folder {} would be other words to a shell; name another one with \
+            return Err(Failure::usage(format!(
+                "the folder {} would be other words to a shell; name another one with \
                  --keep, of letters, digits and /._-",
                 folder.display()
             )));
         }
         std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(|error| {
-            Failure::Usage(format!(
-                "error: the folder {} cannot be made: {error}; name another one with --keep",
+            Failure::usage(format!(
+                "the folder {} cannot be made: {error}; name another one with --keep",
                 folder.display()
             ))
         })?;

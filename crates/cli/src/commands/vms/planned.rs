@@ -5,6 +5,7 @@ use crate::machines::{self, BootArgs, Taken, Wanted};
 use model::machines::{Accelerator, ProviderKind};
 use model::{Bytes, ScaleArg};
 use provision::nodes::NodeNeeds;
+use report::object;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -149,21 +150,13 @@ impl Planned {
                 "kernel": self.wanted.template().is_none().then_some(&on.needs.kernel),
             })
         });
-        json!({
-            "machines": wanted.names(),
-            "provider": self.wanted.provider().word(),
-            "untried": self.wanted.provider().untried(),
-            "template": self.wanted.template(),
-            "nodes": nodes.collect::<Vec<_>>(),
-            "scale": self.wanted.scale().to_string(),
-            "vcpus": wanted.vcpus,
-            "accelerator": wanted.accelerator.word(),
-            "memory": wanted.memory.0,
-            "disks": wanted.disks,
-            "disk_size": wanted.disk_size.0,
-            "bus": self.adapter(),
-            "cache": wanted.cache.word(),
-            "content": wanted.content.word(),
-        })
+        object! {
+            machines: wanted.names(), provider: self.wanted.provider().word(),
+            untried: self.wanted.provider().untried(), template: self.wanted.template(),
+            nodes: nodes.collect::<Vec<_>>(), scale: self.wanted.scale().to_string(),
+            vcpus: wanted.vcpus, accelerator: wanted.accelerator.word(), memory: wanted.memory.0,
+            disks: wanted.disks, disk_size: wanted.disk_size.0, bus: self.adapter(),
+            cache: wanted.cache.word(), content: wanted.content.word(),
+        }
     }
 }
