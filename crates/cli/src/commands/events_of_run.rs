@@ -1,6 +1,5 @@
 //! What is done with each event of a run: shown, and worth a run file or not.
 
-use crate::failure::Failure;
 use crate::view::{News, View};
 use live::terminal::Live;
 use model::{Event, NoteKind};
@@ -22,9 +21,4 @@ pub(crate) fn show_live(view: &mut Option<View>, live: &mut Live, event: &Event)
         live.go_on_in_lines();
     }
     live.event(event);
-}
-
-#[allow(clippy::needless_pass_by_value)]
-pub(crate) fn unrecordable(error: store::StoreError) -> Failure {
-    Failure::run(error)
 }

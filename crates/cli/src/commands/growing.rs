@@ -1,6 +1,6 @@
 //! Runs whose plan grows: each further point follows from those that were measured.
 
-use super::events_of_run::{is_worth_a_record, show_live, unrecordable};
+use super::events_of_run::{is_worth_a_record, show_live};
 use super::views::Views;
 use crate::failure::Failure;
 use crate::view::View;
@@ -31,7 +31,7 @@ impl Growing<'_> {
     /// any stage began.
     pub(super) fn finish(self) -> Result<bool, Failure> {
         drop(self.view);
-        self.writer.finish().map_err(unrecordable)?;
+        self.writer.finish().map_err(Failure::run)?;
         Ok(self.began)
     }
 }

@@ -1,6 +1,5 @@
 //! `plimsoll resume`: goes on with a run that was cut short.
 
-use super::events_of_run::unrecordable;
 use super::run::{Display, ToRun, exit, perform};
 use super::views::Views;
 use super::{confirmation, saved};
@@ -21,7 +20,7 @@ use report::topics::command_line::quoted;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::{Halted, StoreError};
+use store::Halted;
 
 /// So many events of a file are recorded together.
 pub(super) const TOGETHER: usize = 256;
@@ -100,7 +99,7 @@ pub(super) fn go_on(
     let mut views = Views::start(&args.share, &whole)?;
     let mut writer =
         store::Writer::create(&out, &record.plan, &record.testbed, version, record.started_unix_ns)
-            .map_err(unrecordable)?;
+            .map_err(Failure::run)?;
     let mut together = Vec::new();
     hand_on(record, &stages, &args.run, joined, &mut |event| {
         views.event(&record.plan, &event);
@@ -111,7 +110,7 @@ pub(super) fn go_on(
     let note = note(record, &args.run, &stages, is_there);
     eprintln!("{}", topics::note::sentence(&note.fact));
     let note = Event::Note(note);
-    writer.append(&note).map_err(unrecordable)?;
+    writer.append(&note).map_err(Failure::run)?;
     views.event(&record.plan, &note);
     let to_run = ToRun { plan: &record.plan, hosts: &record.testbed, stages: &stages, out: &out };
     let (record, end) = perform(started, &to_run, writer, Display { how: args.how, views })?;
@@ -133,7 +132,7 @@ pub(super) fn hand_on(
     joined: &Joined,
     take: &mut resume::Take<'_, Failure>,
 ) -> Result<(), Failure> {
-    let mut file = store::Stages::of(run).map_err(|error| unreadable(&error))?;
+    let mut file = store::Stages::of(run).map_err(Failure::run_file)?;
     let of_stage = |stage: &StageRecord, take: &mut resume::Take<'_, Failure>| {
         let mut known: BTreeMap<u32, OnRecord> = BTreeMap::new();
         let halted = file.each(record, stage.stage, |event| {
@@ -164,18 +163,14 @@ pub(super) fn write_full(
     if together.len() < least {
         return Ok(());
     }
-    let written = writer.append_all(together).map_err(unrecordable);
+    let written = writer.append_all(together).map_err(Failure::run);
     together.clear();
     written
 }
 
-fn unreadable(error: &StoreError) -> Failure {
-    Failure::run_file(error)
-}
-
 fn halt(halted: Halted<Failure>) -> Failure {
     match halted {
-        Halted::File(error) => unreadable(&error),
+        Halted::File(error) => Failure::run_file(error),
         Halted::Taker(failure) => failure,
     }
 }
@@ -186,7 +181,7 @@ pub(super) fn on_record(
     stage: u32,
 ) -> Result<BTreeMap<u32, OnRecord>, Failure> {
     let mut known: BTreeMap<u32, OnRecord> = BTreeMap::new();
-    let mut file = store::Stages::of(run).map_err(|error| unreadable(&error))?;
+    let mut file = store::Stages::of(run).map_err(Failure::run_file)?;
     let took = file.each(record, stage, |event| {
         if let Event::Sample(sample) = event {
             known.entry(sample.host).or_default().take(sample.interval);

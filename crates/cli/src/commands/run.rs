@@ -1,6 +1,6 @@
 //! `plimsoll run`: plan, record, show, report.
 
-use super::events_of_run::{is_worth_a_record, show_live, unrecordable};
+use super::events_of_run::{is_worth_a_record, show_live};
 use super::growing::Growing;
 use super::verdict_gate::{self, gate};
 use super::views::Views;
@@ -125,7 +125,7 @@ pub(super) fn carried(
     let whole = RunOverview { plan, hosts, version, began_ns, marker };
     let views = Views::start(&args.share, &whole)?;
     let writer =
-        store::Writer::create(out, plan, hosts, version, began_ns).map_err(unrecordable)?;
+        store::Writer::create(out, plan, hosts, version, began_ns).map_err(Failure::run)?;
     let to_run = ToRun { plan, hosts, stages: &stages, out };
     perform(started, &to_run, writer, Display { how: args.how, views })
 }
@@ -152,7 +152,7 @@ fn finished(display: Display, out: &Path, ending: &Ending, began: bool) -> Resul
     if !began {
         return Err(nothing_began(out, &ending.end));
     }
-    let record = store::read_judged(out).map_err(unrecordable)?;
+    let record = store::read_judged(out).map_err(Failure::run)?;
     show(how, views.takes_stdout(), &record, out)?;
     views.finish(&record);
     Ok(record)
@@ -227,7 +227,7 @@ fn record(
     );
     // What comes now is for the terminal as it was.
     drop(view);
-    writer.finish().map_err(unrecordable)?;
+    writer.finish().map_err(Failure::run)?;
     Ok((ending, began))
 }
 

@@ -1,6 +1,5 @@
 //! `plimsoll take`: goes on with a run whose coordinator is gone and whose agents hold out.
 
-use super::events_of_run::unrecordable;
 use super::resume::{
     Joined, TOGETHER, beside, check_devices, check_places, go_on, hand_on, on_record, way,
     without_commands, write_full,
@@ -99,7 +98,7 @@ fn finish(record: &Record, args: &ResumeArgs, joined: &Joined) -> Result<ExitCod
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let (version, began_ns) = (env!("CARGO_PKG_VERSION"), record.started_unix_ns);
     let mut writer = store::Writer::create(&out, &record.plan, &record.testbed, version, began_ns)
-        .map_err(unrecordable)?;
+        .map_err(Failure::run)?;
     let end = RunEnd::Complete;
     let over = Event::RunEnded { unix_ns: fleet::unix_ns(), end: end.clone() };
     let mut together = Vec::new();
@@ -109,9 +108,9 @@ fn finish(record: &Record, args: &ResumeArgs, joined: &Joined) -> Result<ExitCod
     })?;
     together.push(over);
     write_full(&mut writer, &mut together, 1)?;
-    writer.finish().map_err(unrecordable)?;
+    writer.finish().map_err(Failure::run)?;
     eprintln!("note: what the run made stays on its targets; `plimsoll clean` removes it");
-    let record = store::read_judged(&out).map_err(unrecordable)?;
+    let record = store::read_judged(&out).map_err(Failure::run)?;
     show(args.how, false, &record, &out)?;
     exit(&record, end, &out)
 }

@@ -16,7 +16,6 @@ const MOST_LISTED: usize = 1 << 20;
 /// Checks the data of a run; only reads.
 pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     let patience = super::patience(args.patience)?;
-    let unreadable = |error: store::StoreError| Failure::run_file(error);
     let options = AuditOptions {
         basis: args.acknowledged,
         targets: &args.targets,
@@ -24,11 +23,11 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         scenario: args.scenario.as_deref(),
         kept: args.list.min(MOST_LISTED),
     };
-    let head = store::read_head(&args.run).map_err(unreadable)?;
+    let head = store::read_head(&args.run).map_err(Failure::run_file)?;
     unchecked::warn(&args.run, &head);
     let host = engine::audited_host(&head, &options).map_err(refused)?;
     drop(head);
-    let record = store::read_of_host(&args.run, host).map_err(unreadable)?;
+    let record = store::read_of_host(&args.run, host).map_err(Failure::run_file)?;
     let run_id = record.plan.run_id.clone();
     let progress = Arc::new(Mutex::new(Progress::waiting(args.quiet)));
     let theirs = Arc::clone(&progress);

@@ -77,10 +77,9 @@ pub(crate) fn run(session: &mut Session<'_>, prepared: Prepared) -> Result<How, 
     let (stage, planned) = load::measured(&plan)?;
     let out = session.ledger.run_file(began.number);
     session.ledger.append(&Entry::Began(began))?;
-    let unrecordable = |error: store::StoreError| Failure::run(error);
     let version = env!("CARGO_PKG_VERSION");
     let mut writer = store::Writer::create(&out, &plan, &facts, version, fleet::unix_ns())
-        .map_err(unrecordable)?;
+        .map_err(Failure::run)?;
     let mut live = Live {
         stage,
         is_poisson: is_poisson(planned),
@@ -108,7 +107,7 @@ pub(crate) fn run(session: &mut Session<'_>, prepared: Prepared) -> Result<How, 
         },
     );
     session.signalled.leave();
-    writer.finish().map_err(unrecordable)?;
+    writer.finish().map_err(Failure::run)?;
     ending.left.iter().for_each(|left| eprintln!("warning: {left}"));
     let harm = live.harm;
     settle(session, began, Watched { levels_ns: live.levels_ns, harm })?;
