@@ -48,7 +48,7 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PLIMSOLL_BU
 /// Finds the load line of a storage cluster, and says whether the figure can be trusted.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version = VERSION, about, max_term_width = 100,
-    after_help = examples::EXIT_CODES, disable_help_subcommand = true)]
+    after_help = examples::of("exit codes"), disable_help_subcommand = true)]
 pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -133,7 +133,7 @@ pub(crate) enum Command {
     /// Take over a run whose coordinator is gone, and go on with it.
     ///
     /// Its agents hold out for `fleet.hold`, and tell what they kept.
-    #[command(after_help = examples::TAKE)]
+    #[command(after_help = examples::of("take"))]
     Take(Box<ResumeArgs>),
     /// Remove the files that runs left, and nothing else.
     Clean(CleanArgs),
@@ -142,20 +142,20 @@ pub(crate) enum Command {
     /// Serve a coordinator on standard input and output; started by it.
     Agent(AgentArgs),
     /// Print a completion script for a shell.
-    #[command(after_help = examples::COMPLETIONS)]
+    #[command(after_help = examples::of("completions"))]
     Completions {
         /// The shell.
         shell: Shell,
     },
     /// Print the help of a command, or a page of the guide; `all` lists both.
-    #[command(after_help = examples::HELP)]
+    #[command(after_help = examples::of("help"))]
     Help {
         /// A command, a topic, or `all`.
         #[arg(value_name = "COMMAND|TOPIC")]
         words: Vec<String>,
     },
     /// Print the man page, or write one page for each command.
-    #[command(after_help = examples::MAN)]
+    #[command(after_help = examples::of("man"))]
     Man {
         /// Where to write the pages of all commands; without it, the main page goes to standard
         /// output.
@@ -164,11 +164,9 @@ pub(crate) enum Command {
     },
 }
 
-/// `plimsoll run`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::RUN_SHORT, after_long_help = examples::RUN)]
+#[command(after_help = examples::of("run short"), after_long_help = examples::of("run"))]
 pub(crate) struct RunArgs {
-    /// What to load, with what, and how much.
     #[command(flatten)]
     pub(crate) work: WorkArgs,
 
@@ -198,17 +196,14 @@ pub(crate) struct RunArgs {
     #[arg(long, hide_short_help = true, requires = "provider", help_heading = "Output")]
     pub(crate) keep_vms: bool,
 
-    /// What the run is to leave, and to say.
     #[command(flatten)]
     pub(crate) how: How,
 
-    /// Where else the run is shown.
     #[command(flatten)]
     pub(crate) share: ShareArgs,
 }
 
 impl RunArgs {
-    /// A run that shows and records itself as a replay is to.
     pub(crate) fn of_replay(args: &ReplayArgs) -> RunArgs {
         let work = WorkArgs {
             sets: args.sets.clone(),
@@ -222,7 +217,6 @@ impl RunArgs {
     }
 }
 
-/// What a run is to leave, and to say.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct How {
@@ -252,13 +246,11 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// What stands under the table of results.
     pub(crate) fn notes(self) -> Notes {
         if self.explain || self.json { Notes::All } else { Notes::Few }
     }
 }
 
-/// Where else a run is shown while it goes on: browsers, Prometheus, scripts.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Sharing")]
 pub(crate) struct ShareArgs {
@@ -276,7 +268,6 @@ pub(crate) struct ShareArgs {
     #[arg(long, value_name = "TOKEN", requires = "serve")]
     pub(crate) token: Option<Token>,
 
-    /// The certificate of the page.
     #[command(flatten)]
     pub(crate) tls: TlsArgs,
 
@@ -298,12 +289,10 @@ pub(crate) struct ShareArgs {
     pub(crate) events: Option<PathBuf>,
 }
 
-/// Where pages are served by default.
 pub(crate) const DEFAULT_SERVE: &str = "127.0.0.1:9750";
 
-/// `plimsoll serve`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::SERVE)]
+#[command(after_help = examples::of("serve"))]
 pub(crate) struct ServeArgs {
     /// The run files.
     #[arg(required = true, value_name = "RUN")]
@@ -329,9 +318,8 @@ pub(crate) struct ServeArgs {
     pub(crate) tls_key: Option<PathBuf>,
 }
 
-/// `plimsoll loadline`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::LOADLINE)]
+#[command(after_help = examples::of("loadline"))]
 pub(crate) struct LoadlineArgs {
     /// What has to hold, with commas between: [read|write|trim|all] FIGURE < LIMIT. Figures: mean,
     /// max, p50 to p99.99 (at most, with a unit), errors (a count or a share), iops and bandwidth
@@ -350,8 +338,6 @@ pub(crate) struct LoadlineArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Option<String>,
 
-    /// What to load, with what and where to record it. `measure` is the time of each point, of
-    /// which there are 12 at most.
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }
@@ -361,11 +347,9 @@ fn along(text: &str) -> Result<SearchAxis, String> {
     found.ok_or_else(|| "there is no such axis; write rate, depth, size, workers or map".to_owned())
 }
 
-/// `plimsoll plan`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::PLAN)]
+#[command(after_help = examples::of("plan"))]
 pub(crate) struct PlanArgs {
-    /// What to load, with what, and how much.
     #[command(flatten)]
     pub(crate) work: WorkArgs,
 
@@ -374,9 +358,8 @@ pub(crate) struct PlanArgs {
     pub(crate) json: bool,
 }
 
-/// `plimsoll watch`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::WATCH)]
+#[command(after_help = examples::of("watch"))]
 pub(crate) struct WatchArgs {
     /// A run file to play again, instead of hosts as they are now.
     #[arg(value_name = "RUN", conflicts_with_all = ["hosts", "slurm", "kubernetes", "interval"])]
@@ -403,16 +386,13 @@ pub(crate) struct WatchArgs {
     #[arg(long, requires = "json")]
     pub(crate) cores: bool,
 
-    /// Who else may see them.
     #[command(flatten)]
     pub(crate) share: WatchShareArgs,
 
-    /// The hosts to watch.
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
 }
 
-/// Who else may see hosts while they are watched: browsers, Prometheus.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Showing them to others")]
 pub(crate) struct WatchShareArgs {
@@ -427,7 +407,6 @@ pub(crate) struct WatchShareArgs {
     #[arg(long, value_name = "TOKEN", requires = "serve")]
     pub(crate) token: Option<Token>,
 
-    /// The certificate of the page.
     #[command(flatten)]
     pub(crate) tls: TlsArgs,
 
@@ -438,9 +417,8 @@ pub(crate) struct WatchShareArgs {
     pub(crate) push: Option<Destination>,
 }
 
-/// `plimsoll inventory`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::INVENTORY)]
+#[command(after_help = examples::of("inventory"))]
 pub(crate) struct InventoryArgs {
     /// Paths whose layers are to be shown, down to the disks.
     #[arg(value_name = "TARGET")]
@@ -465,14 +443,12 @@ pub(crate) struct InventoryArgs {
     #[arg(long, value_name = "TIME", default_value = "30s")]
     pub(crate) patience: Nanos,
 
-    /// The hosts to ask.
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
 }
 
-/// `plimsoll network`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::NETWORK)]
+#[command(after_help = examples::of("network"))]
 pub(crate) struct NetworkArgs {
     /// Use each host's address in this range, such as 10.1.0.0/16 [default: the only network that
     /// all hosts are in].
@@ -510,14 +486,12 @@ pub(crate) struct NetworkArgs {
     #[arg(short, long, value_name = "FILE.json")]
     pub(crate) out: Option<PathBuf>,
 
-    /// The hosts: two or more.
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
 }
 
-/// `plimsoll suites`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::SUITES)]
+#[command(after_help = examples::of("suites"))]
 pub(crate) struct SuitesArgs {
     /// Print this suite's file.
     pub(crate) name: Option<String>,
@@ -538,9 +512,8 @@ pub(crate) enum JobTool {
     Fio,
 }
 
-/// `plimsoll clean`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::CLEAN)]
+#[command(after_help = examples::of("clean"))]
 pub(crate) struct CleanArgs {
     /// The directories that runs wrote to [default: ./plimsoll-data; with --hosts none, and only
     /// the copies of plimsoll are removed].
@@ -551,15 +524,12 @@ pub(crate) struct CleanArgs {
     #[arg(long, value_name = "TIME", default_value = "30s")]
     pub(crate) patience: Nanos,
 
-    /// Where to: what runs left in these directories is removed on every host, then the copies of
-    /// plimsoll that are there.
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
 }
 
-/// `plimsoll resume`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::RESUME)]
+#[command(after_help = examples::of("resume"))]
 pub(crate) struct ResumeArgs {
     /// The run file of the run that was cut short. It stays as it is.
     #[arg(value_name = "RUN")]
@@ -578,20 +548,16 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "[HOST:]DEVICE")]
     pub(crate) destroy_data: Vec<GivenUpArg>,
 
-    /// The hosts, if they are reached in another way than before.
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
 
-    /// What the run is to leave, and to say.
     #[command(flatten)]
     pub(crate) how: How,
 
-    /// Who else is told of the run; the page and the lines begin with what was kept.
     #[command(flatten)]
     pub(crate) share: ShareArgs,
 }
 
-/// `plimsoll agent`.
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
     /// A path that may be loaded, with everything below it. What /etc/plimsoll/allow of this host
@@ -617,7 +583,6 @@ pub(crate) struct AgentArgs {
     pub(crate) attach: Option<String>,
 }
 
-/// Where files go when no target is named.
 pub(crate) const DEFAULT_TARGET: &str = "./plimsoll-data";
 
 #[cfg(test)]

@@ -8,25 +8,18 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use suite::planner::{Refusal, RefusalKind};
 
-/// Why a command did not do what was asked.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The arguments or the suite are wrong.
     Usage(String),
     /// The same of a file that is shown with the places of its mistakes, in colours where these are
     /// wanted.
     Drawn(String),
-    /// A target was refused.
     Target(String),
     /// Something of another tool's job was refused.
     Lost(String),
-    /// The run could not go on.
     Run(String),
-    /// A run file could not be read.
     RunFile(String),
-    /// Somebody stopped it.
     Interrupted(String),
-    /// A bug of ours ended it.
     Bug(String),
 }
 
@@ -43,7 +36,22 @@ pub(crate) const DATA_DAMAGED: u8 = 7;
 pub(crate) const LOST: u8 = 8;
 
 impl Failure {
-    /// The exit code of the documented table.
+    pub(crate) fn usage(what: impl fmt::Display) -> Failure {
+        Failure::Usage(format!("error: {what}"))
+    }
+
+    pub(crate) fn target(what: impl fmt::Display) -> Failure {
+        Failure::Target(format!("error: {what}"))
+    }
+
+    pub(crate) fn run(what: impl fmt::Display) -> Failure {
+        Failure::Run(format!("error: {what}"))
+    }
+
+    pub(crate) fn run_file(what: impl fmt::Display) -> Failure {
+        Failure::RunFile(format!("error: {what}"))
+    }
+
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Failure::Usage(_) | Failure::Drawn(_) => 2,
@@ -93,7 +101,6 @@ impl fmt::Display for Failure {
     }
 }
 
-/// All mistakes of a suite, each with its line, the offending text and the remedy.
 pub(crate) fn suite_failure(errors: &SpecErrors) -> Failure {
     file_failure(errors, "the suite")
 }
@@ -140,7 +147,6 @@ fn equal(problems: &[Problem]) -> Vec<(&Problem, Vec<&Problem>)> {
     all
 }
 
-/// Where mistakes stand, as compilers write it.
 fn places(errors: &SpecErrors, problems: &[&Problem]) -> String {
     let place = |problem: &&Problem| {
         let place = errors.sources.place(&problem.span);

@@ -18,10 +18,8 @@ const SIZE: &str = "1073741824";
 /// The most workers of a workload that leaves their number to the machine.
 const WORKERS: u32 = 4;
 
-/// A job file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FioJob {
-    /// Its text.
     pub(crate) text: String,
     /// What it does not say as the suite does, each once.
     pub(crate) lost: Vec<Lost>,
@@ -76,7 +74,6 @@ impl FioJob {
     }
 }
 
-/// A name that no bracket or line break ends, and that no other section has.
 fn section_name(
     scenario: &Scenario,
     point: &PointSpec,

@@ -6,6 +6,7 @@ use crate::text_file;
 use dialects::results::{self, LogReader, Results};
 use model::Bytes;
 use model::foreign::{Doubt, ForeignRun, GivenRow, MOST_ROWS, Source, short};
+use report::object;
 use report::topics::foreign;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -17,23 +18,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// No line of a log is kept longer in memory: what is longer is none.
 const MOST_LINE: u64 = 4_096;
-/// No folder of results has more files.
 const MOST_FILES: usize = 4_096;
 /// No folder of results holds more bytes of them.
 const MOST_FOLDER: u64 = 1 << 30;
 /// A log is read line by line, and can be long; this is no log.
 const MOST_LOG: u64 = 64 << 30;
 
-/// Results with the file that they are from.
 pub(crate) struct Found {
-    /// What the file holds.
     pub(crate) results: Results,
-    /// The file.
     pub(crate) source: Source,
 }
 
 fn wrong(path: &Path, what: &str) -> Failure {
-    Failure::Usage(format!("error: {}: {what}", path.display()))
+    Failure::usage(format!("{}: {what}", path.display()))
 }
 
 /// The name of a file without its folders.
@@ -50,7 +47,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Found>, Failure> {
     let Some(form) = results::detect(&text) else { return Ok(None) };
     let name = path.display().to_string();
     let found = results::read(&name, &text, form);
-    let found = found.map_err(|error| Failure::Usage(format!("error: {error}")))?;
+    let found = found.map_err(Failure::usage)?;
     let file = plain_file::open(path).map_err(|error| wrong(path, &error.to_string()))?;
     let mut hashed = Hashed::new(file);
     std::io::copy(&mut hashed, &mut std::io::sink())
@@ -114,7 +111,6 @@ fn within(folder: &Path, sizes: impl Iterator<Item = u64>) -> Result<(), Failure
     }
 }
 
-/// A log of any length, line by line.
 fn read_log(path: &Path) -> Result<Found, Failure> {
     let failed = |error: std::io::Error| wrong(path, &format!("{error}; check the path"));
     let meta = std::fs::metadata(path).map_err(failed)?;
@@ -127,7 +123,7 @@ fn read_log(path: &Path) -> Result<Found, Failure> {
     let mut file =
         BufReader::with_capacity(1 << 16, Hashed::new(plain_file::open(path).map_err(failed)?));
     let mut line = Vec::new();
-    let told = |error: dialects::ImportError| Failure::Usage(format!("error: {error}"));
+    let told = |error: dialects::ImportError| Failure::usage(error);
     loop {
         line.clear();
         if (&mut file).take(MOST_LINE).read_until(b'\n', &mut line).map_err(failed)? == 0 {
@@ -139,7 +135,6 @@ fn read_log(path: &Path) -> Result<Found, Failure> {
     Ok(Found { source: file.into_inner().source(path, &results), results })
 }
 
-/// A file that is hashed while it is read.
 struct Hashed {
     file: File,
     hash: Sha256,
@@ -206,14 +201,12 @@ pub(crate) fn run(found: Vec<Found>, name: &str) -> ForeignRun {
     }
 }
 
-/// The results of a file for programs.
 pub(crate) fn object(found: &Found) -> Value {
-    let results = json!({
-        "tool": found.results.tool(),
-        "source": foreign::json::source(&found.source),
-        "rows": foreign::json::rows(&found.results.rows),
-        "doubts": foreign::json::doubts(&found.results.doubts),
-    });
+    let results = object! {
+        tool: found.results.tool(), source: foreign::json::source(&found.source),
+        rows: foreign::json::rows(&found.results.rows),
+        doubts: foreign::json::doubts(&found.results.doubts),
+    };
     json!({ "dialect": "results", "options": [], "suites": [], "results": results })
 }
 

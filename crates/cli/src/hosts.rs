@@ -21,7 +21,6 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 use suite::planner;
 
-/// A list of hosts is a few pages of text.
 const LONGEST_LIST: u64 = 1 << 20;
 /// Processes of this machine that a list may ask for.
 const MOST_LOCAL: u32 = 1024;
@@ -30,24 +29,18 @@ const COPY_TAKES: Duration = Duration::from_secs(5);
 /// Wall clocks of machines that are kept on time differ by less.
 const CLOCKS_DIFFER_NS: i128 = 2_000_000_000;
 
-/// Agents, and what has to stay as long as they do.
 pub(crate) struct Hosts {
-    /// The agents.
     pub(crate) fleet: Fleet,
-    /// The targets of each, in the order of the fleet's hosts.
     pub(crate) targets: Vec<Vec<String>>,
     /// What each host is, where it was asked; `None` of a host without an agent.
     pub(crate) told: Vec<Option<HostReport>>,
-    /// Hosts that were asked for and have no agent, each with the reason.
     pub(crate) absent: Vec<LaunchError>,
     /// What is presumed of those of them that may join between points, by their numbers; else they
     /// are left out.
     pub(crate) presumed: Vec<(usize, HostFacts)>,
     /// How the start of each agent went, in the order in which they were asked for.
     pub(crate) starts: Vec<HostStart>,
-    /// How the agents hold out, if they do.
     hold: Option<Hold>,
-    /// Ended with them, if it is ours.
     job: Option<SlurmJob>,
 }
 
@@ -73,7 +66,6 @@ impl Hosts {
         left_out.into_iter().chain(started).chain(held)
     }
 
-    /// How many hosts were asked for.
     pub(crate) fn asked(&self) -> usize {
         let left_out = self.absent.iter().map(|absent| absent.hosts.len()).sum::<usize>();
         self.fleet.names().len() + if self.presumed.is_empty() { left_out } else { 0 }
@@ -110,9 +102,6 @@ impl Hosts {
 
     /// Refuses a plan that surely lasts longer than the Slurm job that its hosts are of: the job's
     /// end would cut it short.
-    ///
-    /// # Errors
-    /// Both times, and the remedy.
     pub(crate) fn last_long_enough(&self, plan: &Plan) -> Result<(), Failure> {
         let left_s = self.job.as_ref().and_then(|job| job.left_s);
         let is_virtual = plan.hosts.iter().any(|host| host.engine.virtual_time);
@@ -141,14 +130,12 @@ fn least_time(plan: &Plan) -> Nanos {
     Nanos(plan.fixed_time().0.saturating_sub(plan.steady_room().0))
 }
 
-/// The way to the hosts, and who they are.
 struct Way {
     via: Via,
     hosts: Vec<String>,
     job: Option<SlurmJob>,
 }
 
-/// Says which targets each of the hosts of these names has.
 pub(crate) type TargetsOf<'a> = dyn Fn(&[String]) -> Result<Vec<Vec<String>>, Failure> + 'a;
 
 /// Starts the agents, each allowed to touch its own targets, and asks each what it and these are; a
@@ -213,15 +200,13 @@ fn start_with(
             Err(FleetError::Interrupted) if work == Work::Look => {
                 return Err(Failure::Interrupted("stopped".to_owned()));
             }
-            Err(error) => return Err(Failure::Run(format!("error: {error}"))),
+            Err(error) => return Err(Failure::run(error)),
         }
     }
 }
 
-/// What hosts are asked for at the start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
-    /// How they are started.
     pub(crate) terms: Terms,
     /// How long a target may take to answer.
     pub(crate) patience: Nanos,
@@ -239,9 +224,6 @@ pub(crate) fn reach(args: &HostArgs, targets: &[String], terms: Terms) -> Result
 }
 
 /// What agents of a run kept that hold out under this name, in the order of these hosts.
-///
-/// # Errors
-/// The way leads to no other process, or to other hosts.
 pub(crate) fn take_over(
     args: &HostArgs,
     names: &[String],
@@ -249,22 +231,28 @@ pub(crate) fn take_over(
     terms: Takeover,
 ) -> Result<Vec<Result<Kept, LaunchError>>, Failure> {
     let Some(way) = way_to(args, &signals::watch(Work::Look))? else {
-        return Err(Failure::Usage(
-            "error: a run in one process ends with it: nothing holds out; go on with `plimsoll \
-             resume`"
-                .to_owned(),
+        return Err(Failure::usage(
+            "a run in one process ends with it: nothing holds out; go on with `plimsoll \
+             resume`",
         ));
     };
     if way.hosts != names {
-        return Err(Failure::Usage(format!(
-            "error: the run is one of {}, and the hosts are {}; name the same ones",
+        return Err(Failure::usage(format!(
+            "the run is one of {}, and the hosts are {}; name the same ones",
             hostlist::compress(names),
             hostlist::compress(&way.hosts)
         )));
     }
-    let wanted = Wanted {
-        via: way.via,
-        hosts: way.hosts,
+    let Way { via, hosts, .. } = way;
+    let wanted = Wanted { hold: Some(hold), ..wanted(args, via, hosts) };
+    Ok(terms.hear(&wanted))
+}
+
+/// Agents that may load nothing, and of which none may lack.
+fn wanted(args: &HostArgs, via: Via, hosts: Vec<String>) -> Wanted {
+    Wanted {
+        via,
+        hosts,
         allow: Vec::new(),
         agent: args.agent.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -272,10 +260,9 @@ pub(crate) fn take_over(
         connections: args.connections,
         start_within: Nanos(0),
         may_lack: false,
-        hold: Some(hold),
+        hold: None,
         by: None,
-    };
-    Ok(terms.hear(&wanted))
+    }
 }
 
 /// The way to the hosts; `None` where they are in this process.
@@ -298,17 +285,11 @@ fn start_over(
     };
     let hold = (terms.hold > Nanos(0)).then(|| Hold::new(terms.hold));
     let wanted = Wanted {
-        via: way.via.clone(),
-        hosts: way.hosts.clone(),
         allow: targets.iter().map(real).collect(),
-        agent: args.agent.clone(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        fanout: args.fanout,
-        connections: args.connections,
         start_within: terms.start_within,
         may_lack: terms.absence != Absence::Refused,
         hold: hold.clone(),
-        by: None,
+        ..wanted(args, way.via.clone(), way.hosts.clone())
     };
     let launched = while_copying(|| launch::launch_but(&wanted, gone, &told));
     let mut launched = launched.map_err(|errors| refused(&errors))?;
@@ -426,11 +407,13 @@ fn refused(errors: &[LaunchError]) -> Failure {
 
 /// What the arguments ask for; `None` is this machine alone, in this process.
 fn way(args: &HostArgs, signalled: &Signalled) -> Result<Option<Way>, Failure> {
-    let usage = |what: String| Failure::Usage(format!("error: {what}"));
-    let target = |what: String| Failure::Target(format!("error: {what}"));
     if let Some(options) = &args.slurm {
         let job = signalled.slurm().allocate(options);
-        return job.inspect_err(|_| signalled.or_end()).map(of_job).map(Some).map_err(target);
+        return job
+            .inspect_err(|_| signalled.or_end())
+            .map(of_job)
+            .map(Some)
+            .map_err(Failure::target);
     }
     if let Some(selector) = &args.kubernetes {
         let options: Vec<String> = args
@@ -439,7 +422,7 @@ fn way(args: &HostArgs, signalled: &Signalled) -> Result<Option<Way>, Failure> {
             .flat_map(|text| text.split_whitespace())
             .map(str::to_owned)
             .collect();
-        let hosts = launch::pods(selector, &options).map_err(target)?;
+        let hosts = launch::pods(selector, &options).map_err(Failure::target)?;
         return Ok(Some(Way { via: Via::Kubernetes { options }, hosts, job: None }));
     }
     let Some(list) = &args.hosts else { return Ok(None) };
@@ -448,12 +431,13 @@ fn way(args: &HostArgs, signalled: &Signalled) -> Result<Option<Way>, Failure> {
         return Ok(Some(Way { via: machines::way(&machines)?, hosts, job: None }));
     }
     if list == "slurm" {
-        return SlurmJob::current().map(of_job).map(Some).map_err(usage);
+        return SlurmJob::current().map(of_job).map(Some).map_err(Failure::usage);
     }
     if let Some(count) = list.strip_prefix("local:") {
         let count = count.parse().ok().filter(|count| (1..=MOST_LOCAL).contains(count));
-        let count = count
-            .ok_or_else(|| usage(format!("--hosts {list}: write local:1 to local:{MOST_LOCAL}")))?;
+        let count = count.ok_or_else(|| {
+            Failure::usage(format!("--hosts {list}: write local:1 to local:{MOST_LOCAL}"))
+        })?;
         let hosts = (1..=count).map(|number| format!("local-{number}")).collect();
         return Ok(Some(Way { via: Via::Local, hosts, job: None }));
     }
@@ -462,12 +446,14 @@ fn way(args: &HostArgs, signalled: &Signalled) -> Result<Option<Way>, Failure> {
             .and_then(|text| hostlist::expand_file(&text).map_err(|error| error.to_string())),
         None => hostlist::expand(list).map_err(|error| error.to_string()),
     };
-    let hosts = hosts.map_err(|what| usage(format!("--hosts: {what}")))?;
+    let hosts = hosts.map_err(|what| Failure::usage(format!("--hosts: {what}")))?;
     if hosts.is_empty() {
-        return Err(usage(format!("--hosts {list}: names no host; write one name a line")));
+        return Err(Failure::usage(format!(
+            "--hosts {list}: names no host; write one name a line"
+        )));
     }
     let via = match &args.launcher {
-        Some(template) => Via::template(template).map_err(usage)?,
+        Some(template) => Via::template(template).map_err(Failure::usage)?,
         None => Via::Ssh,
     };
     Ok(Some(Way { via, hosts, job: None }))
@@ -514,8 +500,8 @@ pub(crate) fn facts_of(started: &Hosts, may_be_one: bool) -> Result<Vec<HostFact
         let same =
             |other: &&HostFacts| !host.identity.is_empty() && other.identity == host.identity;
         if let Some(other) = hosts[..number].iter().find(same) {
-            return Err(Failure::Target(format!(
-                "error: hosts {} and {} are one machine under two names; name it once",
+            return Err(Failure::target(format!(
+                "hosts {} and {} are one machine under two names; name it once",
                 other.hostname, host.hostname
             )));
         }

@@ -13,9 +13,7 @@ use suite::Spec;
 
 /// What a file that another tool reads or wrote becomes.
 pub(crate) enum Imported {
-    /// Suites, with what was lost.
     Job(Import),
-    /// Results, with what in them does not go together.
     Results(Box<Found>),
 }
 
@@ -30,13 +28,11 @@ pub(crate) fn file(path: &Path, dialect: Option<Dialect>) -> Result<Imported, Fa
     text_of(&path.display().to_string(), &text, dialect).map(Imported::Job)
 }
 
-/// The job file of this name and text.
 pub(crate) fn text_of(name: &str, text: &str, dialect: Option<Dialect>) -> Result<Import, Failure> {
     let folder = Path::new(name).parent().unwrap_or(Path::new(""));
     with_world(folder, &[], |world| dialects::import(name, text, dialect, world))
 }
 
-/// A command line. The files that it names were named by whoever typed it.
 pub(crate) fn command(line: &str, dialect: Option<Dialect>) -> Result<Import, Failure> {
     let words: Vec<&str> =
         line.split_whitespace().map(|word| word.trim_matches(['"', '\''])).collect();
@@ -63,8 +59,7 @@ fn with_world(
         }
         std::env::var(name).ok()
     };
-    let import = import(&World { file: &file, variable: &variable })
-        .map_err(|error| Failure::Usage(format!("error: {error}")))?;
+    let import = import(&World { file: &file, variable: &variable }).map_err(Failure::usage)?;
     Ok(Import { variables: read.into_inner(), ..import })
 }
 
@@ -84,7 +79,6 @@ fn below(folder: &Path, name: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// The commands that the suites of an import would have a run start.
 fn commands(import: &Import) -> Vec<String> {
     let specs = import.suites.iter().filter_map(|suite| {
         // One that is no suite runs nothing.
@@ -129,7 +123,6 @@ fn refuse_all(count: usize, allowed: bool, otherwise: &str) -> Result<(), Failur
 
 /// A job that is to be run or planned at once.
 pub(crate) struct Job {
-    /// Its suite.
     pub(crate) text: String,
     /// What became of its options, for the record.
     pub(crate) imported: note::Imported,
@@ -142,14 +135,13 @@ pub(crate) fn to_run(name: &str, text: &str, allow_loss: bool) -> Result<Job, Fa
     refuse(&import, allow_loss)?;
     match import.suites.as_slice() {
         [one] => Ok(Job { text: one.text.clone(), imported: on_record(&import) }),
-        suites => Err(Failure::Usage(format!(
-            "error: {name} makes {} suites; write them with `plimsoll import {name} -o DIR`",
+        suites => Err(Failure::usage(format!(
+            "{name} makes {} suites; write them with `plimsoll import {name} -o DIR`",
             suites.len()
         ))),
     }
 }
 
-/// The report of losses as a run file keeps it.
 fn on_record(import: &Import) -> note::Imported {
     let count = |class| import.options.iter().filter(|told| told.class == class).count() as u64;
     let mut all: Vec<&ReportedOption> =

@@ -15,10 +15,6 @@ const THREADS: usize = 16;
 /// stacks reserve more than they use.
 const ADDRESS_SPACE: u64 = 512 << 20;
 
-/// Sees to it that a limit is told as an error with its remedy.
-///
-/// # Errors
-/// The system allows too few threads, or too little address space.
 pub(crate) fn check() -> Result<(), Failure> {
     // A write beyond the limit of file sizes is then an error of that write (EFBIG), and not the
     // end of the process. A handler and not "ignore", which commands of events would inherit.
@@ -29,8 +25,8 @@ pub(crate) fn check() -> Result<(), Failure> {
 
 fn address_space(limit: Option<u64>) -> Result<(), Failure> {
     match limit {
-        Some(bytes) if bytes < ADDRESS_SPACE => Err(Failure::Run(format!(
-            "error: the address space of this process is limited to {} MiB; Plimsoll needs {} \
+        Some(bytes) if bytes < ADDRESS_SPACE => Err(Failure::run(format!(
+            "the address space of this process is limited to {} MiB; Plimsoll needs {} \
              MiB: raise the limit (ulimit -v)",
             bytes >> 20,
             ADDRESS_SPACE >> 20
@@ -52,8 +48,8 @@ fn threads(count: usize) -> Result<(), Failure> {
         .collect();
     drop(held);
     let started = started.map_err(|error| {
-        Failure::Run(format!(
-            "error: this process cannot have {count} threads: {error}; raise the limit (pids.max \
+        Failure::run(format!(
+            "this process cannot have {count} threads: {error}; raise the limit (pids.max \
              of its control group, or ulimit -u)"
         ))
     })?;

@@ -5,6 +5,12 @@
 #[macro_use]
 mod standard_error;
 
+macro_rules! embedded {
+    ($folder:literal, $ending:literal, [$($name:literal),* $(,)?]) => {
+        [$(($name, include_str!(concat!($folder, $name, $ending)))),*]
+    };
+}
+
 mod args;
 mod budget;
 mod caret;
@@ -36,13 +42,12 @@ mod trace;
 mod view;
 mod web;
 
-use args::Command;
 use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = args::parse();
-    let result = limits::check().and_then(|()| run(arguments.command));
+    let result = limits::check().and_then(|()| commands::dispatch(arguments.command));
     result.unwrap_or_else(|failure: Failure| {
         match &failure {
             // Its texts were made harmless one by one; it may have colours.
@@ -51,41 +56,4 @@ fn main() -> ExitCode {
         }
         failure.exit_code()
     })
-}
-
-fn run(command: Command) -> Result<ExitCode, Failure> {
-    match command {
-        Command::Run(mut run) => commands::run(&mut run),
-        Command::Loadline(mut loadline) => commands::loadline(&mut loadline),
-        Command::Plan(plan) => commands::plan(&plan),
-        Command::Watch(watch) => commands::watch(&watch),
-        Command::Inventory(inventory) => commands::inventory(&inventory),
-        Command::Network(network) => commands::network(&network),
-        Command::Suites(suites) => commands::suites(&suites),
-        Command::Import(import) => commands::import(&import),
-        Command::Record(record) => commands::record(&record),
-        Command::Replay(replay) => commands::replay(&replay),
-        Command::Distil(distil) => commands::distil(&distil),
-        Command::Mark(mark) => commands::mark(&mark),
-        Command::Report(report) => commands::report(&report),
-        Command::Export(export) => commands::export(&export),
-        Command::Serve(serve) => commands::serve(&serve),
-        Command::Compare(compare) => commands::compare(&compare),
-        Command::Gate(gate) => commands::gate(&gate),
-        Command::Canary(canary) => commands::canary(&canary),
-        Command::Trend(trend) => commands::trend(&trend),
-        Command::Show(show) => commands::show(&show),
-        Command::Ceiling(ceiling) => commands::ceiling(&ceiling),
-        Command::Calibrate(calibrate) => commands::calibrate(&calibrate),
-        Command::Predict(predict) => commands::predict(&predict),
-        Command::Verify(verify) => commands::verify(&verify),
-        Command::Clean(clean) => commands::clean(&clean),
-        Command::Resume(resume) => commands::resume(&resume),
-        Command::Take(take) => commands::take(&take),
-        Command::Vms(vms) => commands::vms(&vms),
-        Command::Agent(agent) => commands::agent(&agent),
-        Command::Completions { shell } => commands::completions(shell),
-        Command::Help { words } => commands::help(&words),
-        Command::Man { directory } => commands::man(directory.as_deref()),
-    }
 }

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Signals while machines are being made: the first asks for a stop, the second ends the process,
 /// and `plimsoll vms down` finds what is left then.
 pub(crate) struct Making {
-    /// Set by the first signal.
     pub(crate) stop: Arc<AtomicBool>,
     handle: Option<Handle>,
 }

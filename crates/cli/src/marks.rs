@@ -30,7 +30,6 @@ const RECORDED_WITHIN: Duration = Duration::from_secs(1);
 /// A mark cannot be of longer ago: it is set when something happens.
 const MOST_AGO: Duration = Duration::from_secs(60);
 
-/// What a caller asks for.
 #[derive(Debug, Serialize, Deserialize)]
 struct Ask {
     label: String,
@@ -38,7 +37,6 @@ struct Ask {
     ago_ns: u64,
 }
 
-/// What it is told.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Answer {
@@ -47,7 +45,6 @@ struct Answer {
     mark: Option<Mark>,
 }
 
-/// A mark as it stands in the record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Mark {
@@ -79,7 +76,6 @@ impl Mark {
 #[derive(Debug)]
 pub(crate) struct Listener {
     place: PathBuf,
-    /// Device and inode of the socket.
     identity: (u64, u64),
 }
 
@@ -137,7 +133,6 @@ fn is_socket(place: &Path) -> bool {
     std::fs::symlink_metadata(place).is_ok_and(|meta| meta.file_type().is_socket())
 }
 
-/// What the stages of a plan are called.
 pub(crate) fn stage_names(plan: &Plan) -> Vec<String> {
     plan.stages.iter().map(|stage| ground::stage::name(plan, stage)).collect()
 }
@@ -236,7 +231,6 @@ fn read_line(stream: &mut UnixStream, came: Instant) -> Result<String, String> {
     String::from_utf8(line).map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
-/// The label, and how long ago it was.
 fn asked(line: &str) -> Result<(String, Duration), String> {
     let ask: Ask = serde_json::from_str(line.trim())
         .map_err(|error| format!("it is not understood: {error}"))?;
@@ -244,7 +238,6 @@ fn asked(line: &str) -> Result<(String, Duration), String> {
     Ok((ask.label, Duration::from_nanos(ask.ago_ns).min(MOST_AGO)))
 }
 
-/// Whether a label says something, and not too much.
 pub(crate) fn check(label: &str) -> Result<(), String> {
     match label.trim().len() {
         0 => Err("a mark needs a text; say what happened".to_owned()),
@@ -289,9 +282,6 @@ fn resumed(run: &Path) -> Option<PathBuf> {
 
 /// Sets a mark in the run that is recorded at `run`, at the instant `called`. What stands in the
 /// record; `None` where the run took the mark and is slow to record it.
-///
-/// # Errors
-/// What is in the way, and what to do about it, in words.
 pub(crate) fn send(run: &Path, label: &str, called: Instant) -> Result<Option<Mark>, String> {
     let place = place(run);
     let nobody = |why: &str| {

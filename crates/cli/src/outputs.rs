@@ -11,13 +11,9 @@ use std::path::{Path, PathBuf};
 /// What is to be written; by what it begins with, an older one is known and may be written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A page of ours.
     Page,
-    /// A report in Markdown.
     Markdown,
-    /// A chart as SVG.
     Chart,
-    /// The result of a gate as JUnit's XML.
     JUnit,
     /// Something that says nowhere who made it: tables.
     Unmarked,
@@ -35,12 +31,11 @@ pub(crate) fn instead_of(ending: &str) -> Option<&'static str> {
     }
 }
 
-/// Refuses a file with such an ending.
 pub(crate) fn refuse_ending(out: Option<&Path>) -> Result<(), Failure> {
     let ending = out.and_then(Path::extension).and_then(|ending| ending.to_str());
     match ending.and_then(|ending| Some((ending, instead_of(ending)?))) {
         Some((ending, remedy)) => {
-            Err(Failure::Usage(format!("error: Plimsoll does not write .{ending}; {remedy}")))
+            Err(Failure::usage(format!("Plimsoll does not write .{ending}; {remedy}")))
         }
         None => Ok(()),
     }
@@ -69,12 +64,9 @@ fn may_replace(kind: Kind, head: &[u8]) -> bool {
         }
 }
 
-/// Why a file was not written.
 #[derive(Debug)]
 pub(crate) enum NotWritten {
-    /// Something that is not ours stands there.
     NotOurs(PathBuf),
-    /// The system refused it.
     System(PathBuf, std::io::Error),
 }
 
@@ -96,20 +88,17 @@ impl From<NotWritten> for Failure {
     fn from(not: NotWritten) -> Failure {
         let what = not.what();
         match not {
-            NotWritten::NotOurs(_) => Failure::Usage(format!(
-                "error: {what}; name another place with --out, or add --force to overwrite it"
+            NotWritten::NotOurs(_) => Failure::usage(format!(
+                "{what}; name another place with --out, or add --force to overwrite it"
             )),
             NotWritten::System(..) => {
-                Failure::Run(format!("error: {what}; name another place with --out"))
+                Failure::run(format!("{what}; name another place with --out"))
             }
         }
     }
 }
 
 /// Opens a file to be written from its beginning.
-///
-/// # Errors
-/// Something that is not ours stands there and `force` is not given, or it cannot be written.
 pub(crate) fn create(path: &Path, kind: Kind, force: bool) -> Result<File, NotWritten> {
     let failed = |error: std::io::Error| NotWritten::System(path.to_owned(), error);
     match OpenOptions::new().write(true).create_new(true).open(path) {
@@ -125,9 +114,6 @@ pub(crate) fn create(path: &Path, kind: Kind, force: bool) -> Result<File, NotWr
 }
 
 /// Writes a whole file, as [`create`] does.
-///
-/// # Errors
-/// As those of [`create`].
 pub(crate) fn write(
     path: &Path,
     kind: Kind,

@@ -8,17 +8,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// Opens the file at `path` to read it.
-///
-/// # Errors
-/// It cannot be opened, or is no regular file.
 pub(crate) fn open(path: &Path) -> Result<File> {
     open_with(OpenOptions::new().read(true), OFlags::empty(), path)
 }
 
 /// The same of a file of our own that nobody may have made a link of.
-///
-/// # Errors
-/// As those of [`open`], or it is a link.
 pub(crate) fn open_own(options: &mut OpenOptions, path: &Path) -> Result<File> {
     open_with(options, OFlags::NOFOLLOW, path)
 }
@@ -41,9 +35,6 @@ fn no_file() -> Error {
 }
 
 /// All bytes of the file at `path`.
-///
-/// # Errors
-/// As those of [`open`], or it has more than `most` bytes.
 pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -54,9 +45,6 @@ pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
 }
 
 /// Opens something to be written that may be a pipe or a terminal: one that somebody reads.
-///
-/// # Errors
-/// It cannot be opened, or is a pipe that nobody reads.
 pub(crate) fn open_output(options: &mut OpenOptions, path: &Path) -> Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = options.custom_flags(flags.bits() as i32).open(path).map_err(|error| {

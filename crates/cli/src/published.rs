@@ -9,13 +9,17 @@ use form::nearest;
 use std::path::Path;
 
 /// The figures of the five field reports: name and text.
-const BUILT_IN: [(&str, &str); 5] = [
-    ("azure-stack-hci", include_str!("../../../reference/results/azure-stack-hci.toml")),
-    ("s2d-disaggregated", include_str!("../../../reference/results/s2d-disaggregated.toml")),
-    ("vsan-four-corners", include_str!("../../../reference/results/vsan-four-corners.toml")),
-    ("hyperflex-stretched", include_str!("../../../reference/results/hyperflex-stretched.toml")),
-    ("pixstor-nvme", include_str!("../../../reference/results/pixstor-nvme.toml")),
-];
+const BUILT_IN: [(&str, &str); 5] = embedded!(
+    "../../../reference/results/",
+    ".toml",
+    [
+        "azure-stack-hci",
+        "s2d-disaggregated",
+        "vsan-four-corners",
+        "hyperflex-stretched",
+        "pixstor-nvme"
+    ]
+);
 
 /// The figures called `wanted`, and the reference testbed of the same name, if there is one.
 pub(crate) fn read(wanted: &str) -> Result<(Published, Option<Cluster>), Failure> {
@@ -45,7 +49,7 @@ fn unknown(wanted: &str) -> Failure {
             names.collect::<Vec<_>>().join(", ")
         ),
     };
-    Failure::Usage(format!("error: no published figures are called `{wanted}`; {remedy}"))
+    Failure::usage(format!("no published figures are called `{wanted}`; {remedy}"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use model::{Bytes, Nanos, Percent};
 use std::fmt::Write;
 use suite::{Scenario, Spec};
 
-/// The suite that the quick form stands for.
 pub(crate) fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
     let mixed = quick.rwmixread.unwrap_or(Percent::of(50));
     let (access, read) = match pattern {
@@ -93,15 +92,12 @@ pub(crate) fn sets(quick: &QuickArgs, spec: &Spec) -> Vec<Override> {
 
 /// So many intervals of a short measurement say how far chance moves its figures.
 const INTERVALS: u64 = 40;
-/// No interval is shorter.
 const LEAST_INTERVAL: Nanos = Nanos(10_000_000);
 
-/// How long an interval of a measurement is.
 fn interval(measure: Nanos) -> Nanos {
     Nanos((measure.0 / INTERVALS).clamp(LEAST_INTERVAL.0, Nanos::seconds(1).0))
 }
 
-/// A time as suites have it.
 fn milliseconds(time: Nanos) -> String {
     format!("{}ms", time.0 / 1_000_000)
 }
@@ -120,7 +116,6 @@ fn fio_size(size: Bytes) -> String {
     }
 }
 
-/// fio's word for the pattern.
 fn word(pattern: Pattern) -> &'static str {
     match pattern {
         Pattern::Read => "read",

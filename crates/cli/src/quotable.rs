@@ -15,7 +15,6 @@ const KEPT_FREE: u64 = 20;
 /// The share of what is free that a layout may take, in tenths.
 const TENTHS_OF_FREE: u64 = 8;
 
-/// The fields that do not depend on the hosts.
 pub(crate) fn sets(spec: &Spec) -> Vec<Override> {
     let mut texts = vec!["stages.flush=end".to_owned(), "stages.prepare=true".to_owned()];
     if spec.first_scenario().stages.amount.value == Amount::None {
@@ -58,7 +57,6 @@ fn room(target: &TargetFacts) -> u64 {
     (target.free.0 / 10 * TENTHS_OF_FREE).min(target.free.0.saturating_sub(kept_free))
 }
 
-/// Whether anybody said how large files are to be.
 fn is_size_chosen(spec: &Spec) -> bool {
     let is_chosen =
         |layout: &LayoutSpec| layout.size.value != Auto::Auto || layout.sizes.value != Auto::Auto;

@@ -13,7 +13,6 @@ use model::testbed::{DATA_DIR, DirectoryState, HostFacts, TargetFacts, TargetKin
 use model::{Fact, Plan};
 use std::path::Path;
 
-/// The folder that a run file goes to.
 pub(crate) fn folder_of(out: &Path) -> &Path {
     out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -1,5 +1,6 @@
 //! What runs are called where several of them appear.
 
+use crate::failure::Failure;
 use std::path::PathBuf;
 
 /// What runs are called: by the names of their files, and where these are the same by their paths.
@@ -14,4 +15,21 @@ pub(crate) fn names_of(runs: &[PathBuf]) -> Vec<String> {
         model::printable::line(&name).into_owned()
     };
     runs.iter().map(name).collect()
+}
+
+pub(crate) fn paths_of(runs: &[PathBuf]) -> Vec<String> {
+    runs.iter().map(|run| run.display().to_string()).collect()
+}
+
+/// A run beside itself has no differences, and would open any gate; and it is no repetition.
+pub(crate) fn same_run_twice(ids: &[&str], names: &[String]) -> Result<(), Failure> {
+    for second in 1..ids.len() {
+        if let Some(first) = (0..second).find(|first| ids[*first] == ids[second]) {
+            return Err(Failure::usage(format!(
+                "{} is the same run as {}; name each run once",
+                names[second], names[first]
+            )));
+        }
+    }
+    Ok(())
 }

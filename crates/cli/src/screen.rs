@@ -20,12 +20,9 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Whether the screen is drawn to standard error, where standard output is for results.
 static ON_STDERR: AtomicBool = AtomicBool::new(false);
 
-/// The stream that is a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
-    /// Standard output.
     Out,
-    /// Standard error.
     Error,
 }
 
@@ -56,12 +53,9 @@ pub(crate) fn room_of(stream: Stream) -> Option<usize> {
     (columns > 0).then_some(usize::from(columns))
 }
 
-/// Something that a terminal told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TerminalEvent {
-    /// A key was pressed.
     Key(Key),
-    /// It has another size.
     Resized,
 }
 
@@ -71,10 +65,6 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal over.
-    ///
-    /// # Errors
-    /// When the terminal refuses it; then it is as it was.
     pub(crate) fn open(stream: Stream) -> io::Result<Screen> {
         restore_on_panic();
         ON_STDERR.store(stream == Stream::Error, Ordering::SeqCst);
@@ -87,10 +77,6 @@ impl Screen {
         open().map(|terminal| Screen { terminal }).inspect_err(|_| restore())
     }
 
-    /// Draws the state.
-    ///
-    /// # Errors
-    /// When the terminal is gone, or was given back already.
     pub(crate) fn draw(&mut self, state: &mut State, title: &str, status: &str) -> io::Result<()> {
         if !is_taken() {
             return Err(io::ErrorKind::NotConnected.into());
@@ -99,9 +85,6 @@ impl Screen {
     }
 
     /// What the terminal tells within `patience`.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub(crate) fn next_event(&self, patience: Duration) -> io::Result<Option<TerminalEvent>> {
         if !event::poll(patience)? {
             return Ok(None);

@@ -9,14 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What a signal cuts short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// A run, of which something is kept.
     Run,
-    /// A look at hosts, of which nothing is left.
     Look,
-    /// A canary, of which everything is kept.
     Canary,
 }
 
@@ -36,7 +32,6 @@ impl Work {
         }
     }
 
-    /// What is said when nothing is loaded.
     fn idle(self) -> &'static str {
         match self {
             Work::Run | Work::Look => "\nstopped before anything was loaded",
@@ -54,7 +49,6 @@ pub(crate) struct Signalled {
 }
 
 impl Signalled {
-    /// From here on, signals interrupt this fleet.
     pub(crate) fn reach(&self, interrupter: Interrupter) {
         *held(&self.interrupter) = Some(interrupter);
     }
@@ -156,7 +150,6 @@ pub(crate) fn asked_to_stop() -> Arc<AtomicBool> {
     flag
 }
 
-/// Waits for the first signal that ends this process.
 pub(crate) fn wait() {
     // Where signals cannot be had, they end the process as they always do.
     if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {

@@ -23,8 +23,8 @@ pub(crate) fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Fa
         Some("") if testbed::built_in(suite).is_some() => format!("{CLUSTER}{suite}"),
         Some("") => {
             let names: Vec<&str> = testbed::BUILT_IN.iter().map(|(name, _)| *name).collect();
-            return Err(Failure::Usage(format!(
-                "error: --simulate: no testbed is called like the suite `{suite}`; name one \
+            return Err(Failure::usage(format!(
+                "--simulate: no testbed is called like the suite `{suite}`; name one \
                  behind it, such as {}",
                 names.join(", ")
             )));
@@ -36,9 +36,7 @@ pub(crate) fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Fa
 
 fn checked(target: String) -> Result<String, Failure> {
     match engine::simulated(&target).kind {
-        TargetKind::Unreadable(why) => {
-            Err(Failure::Usage(format!("error: the simulated cluster: {why}")))
-        }
+        TargetKind::Unreadable(why) => Err(Failure::usage(format!("the simulated cluster: {why}"))),
         _ => Ok(target),
     }
 }
@@ -58,7 +56,6 @@ fn parameters(scenario: &Scenario) -> Vec<&str> {
     text.split(is_between).map(str::trim).filter(|parameter| !parameter.is_empty()).collect()
 }
 
-/// The cluster as a scenario has it, with what distinguishes that one.
 pub(crate) fn of_scenario(
     cluster: &str,
     spec: &Spec,
@@ -96,8 +93,8 @@ fn at_event(parameter: &str, spec: &Spec, scenario: &Scenario) -> Result<String,
             Percent { ppm: ppm as u32 }
         }
         EventTime::After(after) => {
-            return Err(Failure::Usage(format!(
-                "error: the simulated cluster: the event `{}` is due after {after}, when nothing \
+            return Err(Failure::usage(format!(
+                "the simulated cluster: the event `{}` is due after {after}, when nothing \
                  is measured any more; give it a share, such as at = \"50%\"",
                 event.name.value
             )));
@@ -187,7 +184,6 @@ pub(crate) fn join_targets(spec: &mut Spec) -> Option<Adjusted> {
     is_joined.then_some(Adjusted::TargetsJoined)
 }
 
-/// A cluster that is loaded by simulated hosts.
 pub(crate) struct Simulation {
     cluster: Cluster,
     spec: twin::ClusterSpec,
@@ -202,7 +198,7 @@ impl Simulation {
         let named = targets.iter().flatten().find_map(|target| target.strip_prefix("sim:"));
         let (Some(_), Some(text)) = (&hosts.simulate, named) else { return Ok(None) };
         let spec = twin::ClusterSpec::parse(text)
-            .map_err(|why| Failure::Usage(format!("error: the simulated cluster: {why}")))?;
+            .map_err(|why| Failure::usage(format!("the simulated cluster: {why}")))?;
         let cluster = testbed::read(&spec.testbed, &[])?;
         Ok(Some(Simulation { cluster, spec }))
     }

@@ -14,62 +14,57 @@ use suite::planner::GivenUp;
 use suite::{ALL_HOSTS, HostTargets, Scenario, Spec, planner};
 
 /// The built-in suites: name and text.
-pub(crate) const BUILT_IN: [(&str, &str); 26] = [
-    ("azure-stack-hci", include_str!("../../../suites/azure-stack-hci.toml")),
-    ("calibration", include_str!("../../../suites/calibration.toml")),
-    ("disk-mark", include_str!("../../../suites/disk-mark.toml")),
-    ("fileserver", include_str!("../../../suites/fileserver.toml")),
-    ("four-corners", include_str!("../../../suites/four-corners.toml")),
-    ("hyperflex-stretched", include_str!("../../../suites/hyperflex-stretched.toml")),
-    ("io500-like", include_str!("../../../suites/io500-like.toml")),
-    ("ior-n-to-1", include_str!("../../../suites/ior-n-to-1.toml")),
-    ("iozone-n-to-n", include_str!("../../../suites/iozone-n-to-n.toml")),
-    ("iozone-random", include_str!("../../../suites/iozone-random.toml")),
-    ("jesd219-enterprise", include_str!("../../../suites/jesd219-enterprise.toml")),
-    ("mdtest-4k", include_str!("../../../suites/mdtest-4k.toml")),
-    ("pixstor-nvme", include_str!("../../../suites/pixstor-nvme.toml")),
-    ("quick", include_str!("../../../suites/quick.toml")),
-    ("s2d-disaggregated", include_str!("../../../suites/s2d-disaggregated.toml")),
-    ("smoke", include_str!("../../../suites/smoke.toml")),
-    ("snia-iops", include_str!("../../../suites/snia-iops.toml")),
-    ("snia-latency", include_str!("../../../suites/snia-latency.toml")),
-    ("snia-throughput", include_str!("../../../suites/snia-throughput.toml")),
-    ("snia-write-saturation", include_str!("../../../suites/snia-write-saturation.toml")),
-    ("varmail", include_str!("../../../suites/varmail.toml")),
-    ("vmfleet-general", include_str!("../../../suites/vmfleet-general.toml")),
-    ("vmfleet-sql", include_str!("../../../suites/vmfleet-sql.toml")),
-    ("vmfleet-vdi", include_str!("../../../suites/vmfleet-vdi.toml")),
-    ("vsan-four-corners", include_str!("../../../suites/vsan-four-corners.toml")),
-    ("webserver", include_str!("../../../suites/webserver.toml")),
-];
+pub(crate) const BUILT_IN: [(&str, &str); 26] = embedded!(
+    "../../../suites/",
+    ".toml",
+    [
+        "azure-stack-hci",
+        "calibration",
+        "disk-mark",
+        "fileserver",
+        "four-corners",
+        "hyperflex-stretched",
+        "io500-like",
+        "ior-n-to-1",
+        "iozone-n-to-n",
+        "iozone-random",
+        "jesd219-enterprise",
+        "mdtest-4k",
+        "pixstor-nvme",
+        "quick",
+        "s2d-disaggregated",
+        "smoke",
+        "snia-iops",
+        "snia-latency",
+        "snia-throughput",
+        "snia-write-saturation",
+        "varmail",
+        "vmfleet-general",
+        "vmfleet-sql",
+        "vmfleet-vdi",
+        "vsan-four-corners",
+        "webserver"
+    ]
+);
 
 /// What was asked for: a checked suite and the targets it goes to.
 pub(crate) struct Asked {
-    /// The suite, with every override put in.
     pub(crate) spec: Spec,
-    /// The targets as the user named them, those to be destroyed included.
     targets: Vec<HostTargets>,
-    /// What is said of the scenarios that are not simulated.
     pub(crate) left_out: Vec<Adjusted>,
-    /// The suite's text, before any option changed it.
     pub(crate) text: String,
-    /// Whether it was read from a file.
     pub(crate) is_file: bool,
     /// What became of the options of the job that it was made of.
     pub(crate) imported: Option<Imported>,
-    /// The disks of machines that we made, which may be overwritten.
     disks: Vec<GivenUp>,
-    /// The folder that the run file goes to.
     pub(crate) run_file_in: PathBuf,
 }
 
 impl Asked {
-    /// The disks of machines that we made, on each of them.
     pub(crate) fn own_disks(&self) -> Vec<GivenUp> {
         self.disks.clone()
     }
 
-    /// The targets of each of the hosts of these names.
     pub(crate) fn targets_of(&self, hosts: &[String]) -> Result<Vec<Vec<String>>, Failure> {
         let of = |scenario: &Scenario| {
             let targets = scenario.own_targets.as_ref().unwrap_or(&self.targets);
@@ -88,7 +83,6 @@ impl Asked {
     }
 }
 
-/// Reads the arguments.
 pub(crate) fn asked(work: &WorkArgs) -> Result<Asked, Failure> {
     asked_with(work, &[])
 }
@@ -102,9 +96,10 @@ pub(crate) fn asked_with(work: &WorkArgs, changed: &[Override]) -> Result<Asked,
         }
         None => {
             if work.what.is_empty() && work.quick != QuickArgs::default() {
-                let text = "error: words of the quick form need a pattern or a suite; add --rw \
-                            randread, or name a suite";
-                return Err(Failure::Usage(text.to_owned()));
+                return Err(Failure::usage(
+                    "words of the quick form need a pattern or a suite; add --rw \
+                            randread, or name a suite",
+                ));
             }
             let (name, text) = find(&work.what)?;
             // A file that calls itself a suite is held to that.
@@ -129,11 +124,9 @@ pub(crate) fn asked_of(work: &WorkArgs, name: &str, text: String) -> Result<Aske
     put_together(work, Read { name: name.to_owned(), text, paths: Vec::new(), imported: None }, &[])
 }
 
-/// A suite that was found or made.
 struct Read {
     name: String,
     text: String,
-    /// Those of the quick form.
     paths: Vec<String>,
     /// What became of the options of a job.
     imported: Option<Imported>,
@@ -179,8 +172,7 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
             spec = parse(&[sets, amounts, work.sets.clone()].concat())?;
         }
     }
-    spec.keep_scenarios(&work.scenarios)
-        .map_err(|what| Failure::Usage(format!("error: {what}")))?;
+    spec.keep_scenarios(&work.scenarios).map_err(Failure::usage)?;
     let cluster = simulate::target(&work.hosts, &name)?;
     let loaded = loaded_machines(work, &paths)?;
     let mut targets = targets(work, &paths, cluster.clone(), &spec)?;
@@ -213,14 +205,14 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
     Ok(Asked { spec, targets, left_out, text, is_file, imported, disks, run_file_in })
 }
 
-/// The machines that carry the load, where these are ours and no other target was named.
 fn loaded_machines(work: &WorkArgs, paths: &[String]) -> Result<Option<Deployment>, Failure> {
     let is_named = !work.targets.is_empty() || !paths.is_empty();
     let is_made = work.machines.provider.is_some();
     if is_made && (is_named || !work.destroy_data.is_empty() || work.existing) {
-        let text = "error: the disks of machines are the targets of --provider; leave out other \
-                    targets, --destroy-data and --existing";
-        return Err(Failure::Usage(text.to_owned()));
+        return Err(Failure::usage(
+            "the disks of machines are the targets of --provider; leave out other \
+                    targets, --destroy-data and --existing",
+        ));
     }
     if is_named || work.existing || !work.destroy_data.is_empty() {
         return Ok(None);
@@ -240,7 +232,6 @@ fn machine_targets(machines: &Deployment) -> Vec<HostTargets> {
     machines.machines.iter().map(of).collect()
 }
 
-/// The disks of machines that we made, on each of them.
 fn own_disks(machines: &Deployment) -> Vec<GivenUp> {
     let of = |machine: &Machine| {
         let host = Some(machine.name.clone());
@@ -266,9 +257,10 @@ fn targets(
         .extend(work.targets.iter().map(|target| of_hosts(target.hosts.as_deref(), &target.path)));
     if let Some(cluster) = cluster {
         if !targets.is_empty() || !work.destroy_data.is_empty() {
-            let text = "error: --simulate is a target itself; leave out the others, or name \
-                        sim:cluster=TESTBED as the target";
-            return Err(Failure::Usage(text.to_owned()));
+            return Err(Failure::usage(
+                "--simulate is a target itself; leave out the others, or name \
+                        sim:cluster=TESTBED as the target",
+            ));
         }
         return Ok(vec![of_hosts(None, &cluster)]);
     }
@@ -298,9 +290,10 @@ fn of_hosts(hosts: Option<&str>, path: &str) -> HostTargets {
 fn check_targets(targets: &[HostTargets]) -> Result<(), Failure> {
     // A shell makes one of a variable that it does not know.
     if targets.iter().flat_map(|target| &target.paths).any(|path| path.trim().is_empty()) {
-        let text = "error: a target has no name; give a directory, a file or a device, and `.` for \
-                    the directory you are in";
-        return Err(Failure::Usage(text.to_owned()));
+        return Err(Failure::usage(
+            "a target has no name; give a directory, a file or a device, and `.` for \
+                    the directory you are in",
+        ));
     }
     // What hosts of their own are given is looked at when these are known.
     let of_all = targets.iter().filter(|target| target.hosts == ALL_HOSTS);
@@ -312,15 +305,14 @@ fn check_targets(targets: &[HostTargets]) -> Result<(), Failure> {
                     .is_ok_and(|a| std::fs::canonicalize(target).is_ok_and(|b| a == b))
         };
         if paths[..index].iter().any(is_same) {
-            return Err(Failure::Usage(format!(
-                "error: target {target} is named twice; name each target once"
+            return Err(Failure::usage(format!(
+                "target {target} is named twice; name each target once"
             )));
         }
     }
     Ok(())
 }
 
-/// The suite's name and text.
 pub(crate) fn find(what: &[String]) -> Result<(String, String), Failure> {
     // Whoever leaves the `=` out would be told of a suite of that name.
     if let Some(address) = what.iter().find_map(|word| word.parse::<SocketAddr>().ok()) {
@@ -346,7 +338,7 @@ pub(crate) fn find(what: &[String]) -> Result<(String, String), Failure> {
     }
     let path = Path::new(wanted);
     if let Some(meant) = meant(wanted, path.is_dir()) {
-        return Err(Failure::Usage(format!("error: `{wanted}` is no suite; {meant}")));
+        return Err(Failure::usage(format!("`{wanted}` is no suite; {meant}")));
     }
     let looks_like_a_file = wanted.ends_with(".toml") || wanted.contains('/');
     if looks_like_a_file || path.is_file() {

@@ -55,12 +55,10 @@ pub(crate) fn text(wanted: &str) -> Result<String, Failure> {
     }
 }
 
-/// The text of a reference testbed.
 pub(crate) fn built_in(wanted: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|(name, _)| *name == wanted).map(|(_, text)| *text)
 }
 
-/// No testbed has this name.
 pub(crate) fn unknown(wanted: &str) -> Failure {
     let names = BUILT_IN.iter().map(|(name, _)| *name);
     let remedy = match nearest(wanted, names.clone()) {
@@ -72,7 +70,7 @@ pub(crate) fn unknown(wanted: &str) -> Failure {
             )
         }
     };
-    Failure::Usage(format!("error: no testbed is called `{wanted}`; {remedy}"))
+    Failure::usage(format!("no testbed is called `{wanted}`; {remedy}"))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// The text of the file at `path`, which is to be a `kind` of file.
 pub(crate) fn read(path: &Path, kind: &str) -> Result<String, Failure> {
-    let wrong = |what: String| Failure::Usage(format!("error: {kind} {}: {what}", path.display()));
+    let wrong = |what: String| Failure::usage(format!("{kind} {}: {what}", path.display()));
     let bytes = bytes(path, kind, MOST_BYTES)?;
     String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text; name a {kind} file")))
 }
@@ -21,10 +21,6 @@ pub(crate) fn read_foreign(path: &Path, kind: &str, most_bytes: u64) -> Result<S
     Ok(decoded(&bytes(path, kind, most_bytes)?))
 }
 
-/// The text of a file that a suite names, from the folder of the suite.
-///
-/// # Errors
-/// Why not, in words.
 pub(crate) fn of_suite(folder: &Path, name: &str) -> Result<String, String> {
     let path = folder.join(name);
     let bytes = plain_file::read(&path, MOST_BYTES).map_err(|error| error.to_string())?;
@@ -48,7 +44,7 @@ fn decoded(bytes: &[u8]) -> String {
 }
 
 fn bytes(path: &Path, kind: &str, most_bytes: u64) -> Result<Vec<u8>, Failure> {
-    let wrong = |what: String| Failure::Usage(format!("error: {kind} {}: {what}", path.display()));
+    let wrong = |what: String| Failure::usage(format!("{kind} {}: {what}", path.display()));
     if path.is_dir() {
         return Err(wrong(match kind {
             "suite" => {

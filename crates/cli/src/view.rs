@@ -23,13 +23,11 @@ const MOST_WAITING: usize = 4096;
 
 /// What is shown as it happens.
 pub(crate) enum News {
-    /// Of a run.
     Event(Box<Event>),
     /// Of hosts without a run.
     Watched(Watched),
 }
 
-/// A view in a thread of its own.
 pub(crate) struct View {
     news: Option<SyncSender<News>>,
     thread: Option<JoinHandle<()>>,
@@ -38,9 +36,6 @@ pub(crate) struct View {
 
 impl View {
     /// Opens a view of what happens now. Its keys reach what is watched through `interrupter`.
-    ///
-    /// # Errors
-    /// When the terminal cannot be taken over.
     pub(crate) fn open(
         stream: Stream,
         state: State,
@@ -70,7 +65,6 @@ impl View {
         matches!(sent, Some(Ok(()) | Err(TrySendError::Full(_))))
     }
 
-    /// Whether the user left it.
     pub(crate) fn was_left(&self) -> bool {
         self.left.load(Ordering::SeqCst)
     }
@@ -100,22 +94,17 @@ impl Drop for View {
     }
 }
 
-/// What stands in the first line.
 pub(crate) struct Labels {
-    /// What is watched.
     pub(crate) title: String,
-    /// How.
     pub(crate) status: String,
 }
 
-/// Where a view's news come from.
 trait Source {
     /// Puts what happened since the last time into the state. `None` when the view is over, else
     /// whether anything happened.
     fn feed(&mut self, state: &mut State) -> Option<bool>;
     /// Does what a key asks for. False ends the view.
     fn ask(&mut self, ask: Ask, state: &mut State) -> bool;
-    /// How it is watched, for the first line.
     fn status(&self) -> String;
 }
 
@@ -208,19 +197,13 @@ impl Source for Live {
     }
 }
 
-/// Why a run is not played to its end.
 pub(crate) enum Unplayed {
-    /// The terminal cannot be taken over.
     Screen(io::Error),
-    /// The file cannot be read.
     File(StoreError),
 }
 
 /// Plays a run until the user leaves or `is_stopped`, which a signal sets. At its end it stands
 /// still.
-///
-/// # Errors
-/// When the terminal cannot be taken over, or the file cannot be read on.
 pub(crate) fn play(
     state: State,
     title: &str,
@@ -234,7 +217,6 @@ pub(crate) fn play(
     played.unread.map_or(Ok(()), |error| Err(Unplayed::File(error)))
 }
 
-/// The film of a run file.
 pub(crate) struct Film(pub InTime);
 
 impl live::watch::Film for Film {
@@ -261,10 +243,8 @@ impl live::watch::Film for Film {
 struct Played {
     replay: Replay<Film>,
     last: Instant,
-    /// The second that the clock shows.
     second: u64,
     is_stopped: Arc<AtomicBool>,
-    /// Why the file could not be read on.
     unread: Option<StoreError>,
 }
 

@@ -39,7 +39,6 @@ pub const WORDS: [(&[&str], &str, &str); 24] = [
     (&["cpus_allowed", "cpus_allowed_policy"], "`pin`", "engine"),
 ];
 
-/// What needs no option here, or is one of the command line alone.
 const FLAGS: [(&[&str], &str); 11] = [
     (&["direct"], "direct I/O is the default; `--buffered` goes through the page cache"),
     (&["time_based"], "a run always lasts its whole time (`--runtime`)"),
@@ -99,7 +98,6 @@ const VALUES: [(&[&str], &str, &str); 4] = [
     ),
 ];
 
-/// Where a target is said, which no field does.
 const TARGETS: [&str; 6] = ["filename", "directory", "path", "target", "device", "lun"];
 
 /// Where to write what somebody called `key`, if it is known by that name elsewhere.

@@ -37,7 +37,6 @@ impl Field for Offered {
     }
 }
 
-/// A share of what the target carries.
 fn share(text: &str) -> Result<Percent, UnitError> {
     let remedy = "write a share above 0% up to 100%, such as 80%, or a rate such as 10000";
     match text.parse::<Percent>() {
@@ -47,7 +46,6 @@ fn share(text: &str) -> Result<Percent, UnitError> {
     }
 }
 
-/// What the steps come to so far.
 #[derive(Default)]
 struct Drawn {
     unit: Option<Unit>,
@@ -56,7 +54,6 @@ struct Drawn {
     then: Option<Then>,
 }
 
-/// The curve of these steps.
 fn curve(steps: &[Node]) -> Result<Curve, UnitError> {
     if steps.is_empty() {
         return Err(wrong("a curve without a step", STEPS));
@@ -165,7 +162,6 @@ impl Drawn {
         }
     }
 
-    /// The level of a key, in the unit of the steps before.
     fn level(&mut self, step: &Table, key: &str) -> Result<u64, UnitError> {
         let Some(node) = step.get(key) else { return Ok(0) };
         let text = match &node.value {

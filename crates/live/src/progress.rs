@@ -25,11 +25,9 @@ pub struct Progress {
     ended: Option<StageEnd>,
 }
 
-/// What there is to know of a stage beforehand.
 #[derive(Clone, Debug)]
 struct StageLine {
     name: String,
-    /// Whether it works on whole files, which are no I/Os.
     is_metadata: bool,
     goal: Goal,
 }
@@ -72,7 +70,6 @@ impl Goal {
     }
 }
 
-/// The stage that is on.
 #[derive(Clone, Debug)]
 struct Current {
     stage: usize,
@@ -293,7 +290,6 @@ impl Progress {
         )
     }
 
-    /// What a rate counts.
     fn unit(&self) -> &'static str {
         match self.line() {
             Some((StageLine { is_metadata: true, .. }, _)) => "op/s",
@@ -336,7 +332,6 @@ impl Current {
     }
 }
 
-/// How many points a plan that grows comes to.
 fn most_points(plan: &Plan) -> String {
     match &plan.search {
         None if plan.rounds.most > 0 => {

@@ -15,7 +15,6 @@ use model::{Bytes, Nanos, Percent};
 use report::topics;
 use std::path::PathBuf;
 
-/// How findings are shown.
 #[derive(Debug, Args)]
 pub(crate) struct ShownArgs {
     /// One JSON object (docs/reference/json.md) instead of tables.
@@ -31,9 +30,8 @@ pub(crate) struct ShownArgs {
     pub(crate) force: bool,
 }
 
-/// `plimsoll ceiling`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::CEILING)]
+#[command(after_help = examples::of("ceiling"))]
 pub(crate) struct CeilingArgs {
     /// A testbed file, or the name of a reference testbed; without it, those are listed.
     #[arg(value_name = "TESTBED")]
@@ -77,7 +75,6 @@ pub(crate) struct CeilingArgs {
     #[arg(long, value_name = "RATE", requires = "rw")]
     pub(crate) measured: Option<Rate>,
 
-    /// How it is shown.
     #[command(flatten)]
     pub(crate) shown: ShownArgs,
 
@@ -90,9 +87,8 @@ pub(crate) struct CeilingArgs {
     pub(crate) devices: bool,
 }
 
-/// `plimsoll compare`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::COMPARE)]
+#[command(after_help = examples::of("compare"))]
 pub(crate) struct CompareArgs {
     /// The run files, the first one being the base; or one run with several scenarios.
     #[arg(required = true, value_name = "RUN")]
@@ -105,14 +101,12 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,
 
-    /// How it is shown.
     #[command(flatten)]
     pub(crate) shown: ShownArgs,
 }
 
-/// `plimsoll trend`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::TREND)]
+#[command(after_help = examples::of("trend"))]
 pub(crate) struct TrendArgs {
     /// Run files, or folders with run files (*.plimsoll), in any order.
     #[arg(required = true, value_name = "RUN|FOLDER")]
@@ -125,14 +119,12 @@ pub(crate) struct TrendArgs {
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,
 
-    /// How it is shown.
     #[command(flatten)]
     pub(crate) shown: ShownArgs,
 }
 
-/// `plimsoll show`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::SHOW)]
+#[command(after_help = examples::of("show"))]
 pub(crate) struct ShowArgs {
     /// The run file.
     #[arg(value_name = "RUN")]
@@ -206,9 +198,8 @@ impl Part {
     }
 }
 
-/// `plimsoll verify`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::VERIFY)]
+#[command(after_help = examples::of("verify"))]
 pub(crate) struct VerifyArgs {
     /// The run file of a run with contents.verify.
     #[arg(value_name = "RUN")]
@@ -250,7 +241,6 @@ pub(crate) struct VerifyArgs {
     pub(crate) quiet: bool,
 }
 
-/// The basis that a word stands for.
 fn basis(word: &str) -> Result<Basis, String> {
     let found = Basis::ALL.iter().copied().find(|basis| basis.word() == word);
     found.ok_or_else(|| "write completed or durable".to_owned())

@@ -7,9 +7,8 @@ use model::{Bytes, Nanos, Objective, Percent};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// `plimsoll canary`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::CANARY, args_conflicts_with_subcommands = true)]
+#[command(after_help = examples::of("canary"), args_conflicts_with_subcommands = true)]
 pub(crate) struct CanaryArgs {
     /// What to do instead of loading.
     #[command(subcommand)]
@@ -19,32 +18,25 @@ pub(crate) struct CanaryArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 
-    /// The load.
     #[command(flatten)]
     pub(crate) load: CanaryLoad,
 
-    /// What requests have to keep to.
     #[command(flatten)]
     pub(crate) slo: CanarySlo,
 
-    /// When it takes its load away.
     #[command(flatten)]
     pub(crate) guard: CanaryGuard,
 
-    /// What it leaves, and whom it tells.
     #[command(flatten)]
     pub(crate) output: CanaryOutput,
 
-    /// Who else may see it.
     #[command(flatten)]
     pub(crate) share: CanaryShare,
 
-    /// What to load, with what and on which hosts.
     #[command(flatten)]
     pub(crate) work: WorkArgs,
 }
 
-/// Who else may see a canary: browsers, Prometheus.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Showing it to others")]
 pub(crate) struct CanaryShare {
@@ -62,7 +54,6 @@ pub(crate) struct CanaryShare {
     #[arg(long, value_name = "TOKEN", requires = "serve")]
     pub(crate) token: Option<Token>,
 
-    /// The certificate of the page.
     #[command(flatten)]
     pub(crate) tls: TlsArgs,
 
@@ -89,7 +80,6 @@ pub(crate) enum CanaryCommand {
     },
 }
 
-/// The load of a canary.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct CanaryLoad {
@@ -110,7 +100,6 @@ pub(crate) struct CanaryLoad {
     pub(crate) segments: Option<u32>,
 }
 
-/// The objective of a canary.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Objective")]
 pub(crate) struct CanarySlo {
@@ -129,7 +118,6 @@ pub(crate) struct CanarySlo {
     pub(crate) window: Nanos,
 }
 
-/// When a canary takes its load away.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "No harm")]
 pub(crate) struct CanaryGuard {
@@ -157,7 +145,6 @@ pub(crate) enum OnHarm {
     Stop,
 }
 
-/// What a canary leaves, and whom it tells.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct CanaryOutput {

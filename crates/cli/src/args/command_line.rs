@@ -15,7 +15,6 @@ pub(crate) fn parse() -> Arguments {
     parse_from(std::env::args_os()).unwrap_or_else(|error| error.exit())
 }
 
-/// What these words say, the program's name first.
 fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
     let mut command = daily();
     let line: Vec<OsString> = line.into_iter().collect();
@@ -116,7 +115,6 @@ fn insert(error: &mut clap::Error, remedy: String) {
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![remedy.into()]));
 }
 
-/// What to do with an option that a job of fio has, and the quick form has not.
 fn of_fio(flag: &str) -> Option<String> {
     dialects::fio::said_of(flag.trim_start_matches('-')).map(|(class, what)| {
         format!(

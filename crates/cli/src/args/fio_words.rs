@@ -14,13 +14,11 @@ const OWN_WORDS: [&str; 8] =
 
 /// A line with fio's options as our own, and what was said of them.
 pub(crate) struct Expanded {
-    /// The line.
     pub(crate) line: Vec<OsString>,
     /// The options that were understood, or refused for their values.
     pub(crate) told: Vec<ReportedOption>,
 }
 
-/// Whether a line uses the quick form.
 pub(crate) fn is_quick(line: &[OsString]) -> bool {
     let mut words = line.iter().filter_map(|word| word.to_str());
     words.any(|word| word == "--rw" || word.starts_with("--rw="))
@@ -79,7 +77,6 @@ pub(crate) fn expanded(line: &[OsString], known: &dyn Fn(&str) -> bool) -> Expan
     Expanded { line: kept, told }
 }
 
-/// The defaults of the quick form in fio's words.
 fn defaults() -> Vec<(String, String)> {
     let pairs = [
         ("direct", "1"),

@@ -9,9 +9,8 @@ use clap::Args;
 use model::Nanos;
 use std::path::PathBuf;
 
-/// `plimsoll gate`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::GATE)]
+#[command(after_help = examples::of("gate"))]
 pub(crate) struct GateArgs {
     /// What is compared with: a command, a run file, or a folder of run files.
     ///
@@ -55,12 +54,10 @@ pub(crate) struct GateArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// What it is to leave, and to say.
     #[command(flatten)]
     pub(crate) output: GateOutput,
 }
 
-/// What a gate is to leave, and to say.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct GateOutput {
@@ -85,14 +82,12 @@ pub(crate) struct GateOutput {
     pub(crate) quiet: bool,
 }
 
-/// A change in percent.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim().parse::<f64>().ok();
     let good = number.filter(|value| (0.1..=500.0).contains(value));
     good.ok_or_else(|| "write 0.1% to 500%".to_owned())
 }
 
-/// A share of found changes.
 pub(crate) fn power(text: &str) -> Result<f64, String> {
     share(text)
         .filter(|value| (0.5..=0.999).contains(value))

@@ -4,7 +4,6 @@ use crate::failure::Failure;
 use clap::{Args, Parser};
 use std::path::PathBuf;
 
-/// The hosts that load, and the way to them.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Hosts: this machine alone, unless given")]
 pub(crate) struct HostArgs {
@@ -80,12 +79,10 @@ pub(crate) struct HostArgs {
 }
 
 impl HostArgs {
-    /// Whether any hosts are asked for, rather than this machine alone.
     pub(crate) fn are_named(&self) -> bool {
         self.hosts.is_some() || self.slurm.is_some() || self.kubernetes.is_some()
     }
 
-    /// Whether all hosts are this machine.
     pub(crate) fn are_here(&self) -> bool {
         let is_here = |list: &String| list.split(',').all(|one| one.starts_with("local:"));
         self.slurm.is_none() && self.kubernetes.is_none() && self.hosts.iter().all(is_here)
@@ -125,10 +122,9 @@ impl HostArgs {
         // A run file may come from anybody.
         let read = OnlyHosts::try_parse_from(line).map(|only| only.hosts);
         read.map_err(|_| {
-            Failure::RunFile(
-                "error: the run file does not say how its hosts are reached; name them with \
-                 --hosts"
-                    .to_owned(),
+            Failure::run_file(
+                "the run file does not say how its hosts are reached; name them with \
+                 --hosts",
             )
         })
     }

@@ -5,9 +5,8 @@ use clap::Args;
 use dialects::Dialect;
 use std::path::PathBuf;
 
-/// `plimsoll import`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::IMPORT)]
+#[command(after_help = examples::of("import"))]
 pub(crate) struct ImportArgs {
     /// Jobs or results of other tools (docs/compat/README.md).
     #[arg(value_name = "FILE", required_unless_present = "command")]

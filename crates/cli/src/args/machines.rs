@@ -14,7 +14,6 @@ use std::path::PathBuf;
 /// Providers that were built in before programs of users were possible.
 const GONE: [&str; 3] = ["kubevirt", "proxmox", "hyper-v"];
 
-/// Who makes virtual machines, by its word.
 fn provider() -> impl TypedValueParser<Value = ProviderKind> {
     let words = ProviderKind::ALL.iter().map(|kind| PossibleValue::new(kind.word()));
     let gone = GONE.map(|word| PossibleValue::new(word).hide(true));
@@ -27,7 +26,6 @@ fn provider() -> impl TypedValueParser<Value = ProviderKind> {
     })
 }
 
-/// Virtual machines that carry the load.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Hosts: this machine alone, unless given")]
 pub(crate) struct MachineArgs {
@@ -59,9 +57,8 @@ pub(crate) struct MachineArgs {
     pub(crate) guest: Option<PathBuf>,
 }
 
-/// `plimsoll vms`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::VMS)]
+#[command(after_help = examples::of("vms"))]
 pub(crate) struct VmsArgs {
     /// What to do with them.
     #[command(subcommand)]
@@ -72,10 +69,10 @@ pub(crate) struct VmsArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum VmsCommand {
     /// Make the machines of a suite's [vms], and leave them there for runs.
-    #[command(after_help = examples::VMS)]
+    #[command(after_help = examples::of("vms"))]
     Up(VmsUpArgs),
     /// List the machines that Plimsoll made, and what they do.
-    #[command(after_help = examples::VMS)]
+    #[command(after_help = examples::of("vms"))]
     List {
         /// List all of this provider that carry our mark, also those that are not on record here:
         /// qemu or libvirt.
@@ -92,7 +89,7 @@ pub(crate) enum VmsCommand {
         json: bool,
     },
     /// Stop and remove machines that Plimsoll made, with their disks.
-    #[command(after_help = examples::VMS)]
+    #[command(after_help = examples::of("vms"))]
     Down {
         /// Their name (vms.name).
         #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
@@ -103,25 +100,25 @@ pub(crate) enum VmsCommand {
         all: bool,
     },
     /// Let machines stand still.
-    #[command(after_help = examples::VMS)]
+    #[command(after_help = examples::of("vms"))]
     Pause(VmsActArgs),
     /// Let paused machines go on.
-    #[command(after_help = examples::VMS)]
+    #[command(after_help = examples::of("vms"))]
     Resume(VmsActArgs),
     /// Fail the power of machines; they are not started again.
-    #[command(after_help = examples::VMS)]
+    #[command(after_help = examples::of("vms"))]
     Off(VmsActArgs),
     /// Keep what the disks hold now; writes go to a file on top of each.
-    #[command(after_help = examples::VMS)]
+    #[command(after_help = examples::of("vms"))]
     Snapshot(VmsActArgs),
     /// Move the disks to another pool while their machines run.
-    #[command(after_help = examples::VMS)]
+    #[command(after_help = examples::of("vms"))]
     Move(VmsActArgs),
     /// Move running machines to another node of libvirt; both must reach their disks.
-    #[command(after_help = examples::VMS)]
+    #[command(after_help = examples::of("vms"))]
     Migrate(VmsActArgs),
     /// Write the memory image of the guests, without machines.
-    #[command(after_help = examples::VMS)]
+    #[command(after_help = examples::of("vms"))]
     Image(VmsImageArgs),
     /// Carry standard input and output to a machine's agent; started by a run.
     #[command(hide = true)]
@@ -161,7 +158,6 @@ pub(crate) enum VmsCommand {
     },
 }
 
-/// `plimsoll vms up`.
 #[derive(Debug, Args)]
 pub(crate) struct VmsUpArgs {
     /// A built-in suite or a suite file, for its [vms]; without it, one machine.
@@ -194,7 +190,6 @@ pub(crate) struct VmsUpArgs {
     pub(crate) guest: Option<PathBuf>,
 }
 
-/// What is done to machines while they run.
 #[derive(Debug, Args)]
 pub(crate) struct VmsActArgs {
     /// Their name (vms.name).
@@ -215,7 +210,6 @@ pub(crate) struct VmsActArgs {
     pub(crate) json: bool,
 }
 
-/// `plimsoll vms image`.
 #[derive(Debug, Args)]
 pub(crate) struct VmsImageArgs {
     /// The file to write.

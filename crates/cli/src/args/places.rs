@@ -8,7 +8,6 @@ use suite::planner::GivenUp;
 pub(crate) struct TargetArg {
     /// Their names or labels; `None` for all of them.
     pub(crate) hosts: Option<String>,
-    /// The path, or a simulated device.
     pub(crate) path: String,
 }
 

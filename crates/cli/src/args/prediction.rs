@@ -7,9 +7,8 @@ use form::Override;
 use model::Objective;
 use std::path::PathBuf;
 
-/// `plimsoll calibrate`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::CALIBRATE)]
+#[command(after_help = examples::of("calibrate"))]
 pub(crate) struct CalibrateArgs {
     /// A testbed file, or the name of a reference testbed.
     #[arg(value_name = "TESTBED")]
@@ -46,9 +45,8 @@ pub(crate) struct CalibrateArgs {
     pub(crate) json: bool,
 }
 
-/// `plimsoll predict`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::PREDICT)]
+#[command(after_help = examples::of("predict"))]
 pub(crate) struct PredictArgs {
     /// A testbed file, best a fitted one, or the name of a reference testbed.
     #[arg(value_name = "TESTBED")]

@@ -3,7 +3,6 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// With which certificate a page is served.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct TlsArgs {
     /// Serve by TLS (https) with this certificate.

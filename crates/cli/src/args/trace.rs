@@ -8,9 +8,8 @@ use model::trace::Speed;
 use model::{Bytes, Nanos};
 use std::path::PathBuf;
 
-/// `plimsoll record`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::RECORD)]
+#[command(after_help = examples::of("record"))]
 pub(crate) struct RecordArgs {
     /// The block device whose requests are recorded, or a file or directory on it; it is only
     /// watched.
@@ -30,7 +29,6 @@ pub(crate) struct RecordArgs {
     pub(crate) json: bool,
 }
 
-/// Which file, and what of it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TraceArgs {
     /// A trace of `plimsoll record`, or of another tool (docs/guide/traces.md).
@@ -69,11 +67,9 @@ pub(crate) enum ScaleSpace {
     Stretch,
 }
 
-/// `plimsoll replay`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::REPLAY)]
+#[command(after_help = examples::of("replay"))]
 pub(crate) struct ReplayArgs {
-    /// What is replayed.
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
 
@@ -134,21 +130,17 @@ pub(crate) struct ReplayArgs {
     #[arg(short, long, value_name = "FILE.plimsoll", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
 
-    /// What the run is to leave, and to say.
     #[command(flatten)]
     pub(crate) how: How,
 
-    /// Who else is told of the run.
     #[command(flatten)]
     pub(crate) share: ShareArgs,
 
-    /// The hosts that replay.
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
 }
 
 impl ReplayArgs {
-    /// All traces.
     pub(crate) fn traces(&self) -> impl Iterator<Item = &PathBuf> {
         std::iter::once(&self.trace.trace).chain(&self.more)
     }
@@ -163,11 +155,9 @@ pub(crate) enum Split {
     Turn,
 }
 
-/// `plimsoll distil`.
 #[derive(Debug, Args)]
-#[command(after_help = examples::DISTIL)]
+#[command(after_help = examples::of("distil"))]
 pub(crate) struct DistilArgs {
-    /// What is distilled.
     #[command(flatten)]
     pub(crate) trace: TraceArgs,
 

@@ -7,7 +7,6 @@ use model::load::Rate;
 use model::units::UnitError;
 use model::{Bytes, Nanos, Percent, ScaleArg};
 
-/// What to load, with what, and how much.
 #[derive(Debug, Default, Args)]
 pub(crate) struct WorkArgs {
     /// A built-in suite, a suite file, a job of another tool, or with --rw the paths to load.
@@ -84,15 +83,12 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "[HOST:]DEVICE")]
     pub(crate) destroy_data: Vec<GivenUpArg>,
 
-    /// One workload without a suite file, in fio's words; without a pattern, they change the suite.
     #[command(flatten)]
     pub(crate) quick: QuickArgs,
 
-    /// The hosts that load.
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
 
-    /// The machines that load, where they are to be made.
     #[command(flatten)]
     pub(crate) machines: MachineArgs,
 
@@ -106,7 +102,6 @@ pub(crate) struct WorkArgs {
 pub(crate) const QUICK_FORM: &str =
     "Quick form: one workload, in fio's words; without --rw, they change the suite's workloads";
 
-/// One workload in fio's words.
 #[derive(Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = QUICK_FORM)]
 pub(crate) struct QuickArgs {

@@ -1,21 +1,20 @@
 //! `plimsoll agent`: the far end of a run.
 
+use super::carry;
 use crate::args::AgentArgs;
 use crate::failure::Failure;
 use fleet::launch::{Binary, greeting, not_held};
 use fleet::{ALLOW_FILE, AttachError, Guard, HeldAs};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
 
 /// Serves the coordinator that started this, until it is gone.
-pub(crate) fn agent(args: &AgentArgs) -> Result<ExitCode, Failure> {
-    let failed = |what: String| Failure::Run(format!("error: {what}"));
+pub(crate) fn agent(args: &AgentArgs) -> Result<(), Failure> {
     if let Some(name) = &args.attach {
         return attach(name);
     }
     let guard = Guard::of_host(&args.allow, Path::new(ALLOW_FILE))
-        .map_err(|error| failed(error.to_string()))?;
+        .map_err(|error| Failure::run(error.to_string()))?;
     let version = env!("CARGO_PKG_VERSION");
     greet()?;
     let held = args.hold.zip(args.held_as.clone()).map(|(within, name)| HeldAs { within, name });
@@ -28,12 +27,11 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<ExitCode, Failure> {
 
 /// The greeting tells the coordinator where the noise of a login shell ends.
 fn greet() -> Result<(), Failure> {
-    let failed = |what: String| Failure::Run(format!("error: {what}"));
     let binary = Binary::own().map_err(|error| {
-        failed(format!("the program's own file cannot be read: {error}; start again"))
+        Failure::run(format!("the program's own file cannot be read: {error}; start again"))
     })?;
     say(&greeting(env!("CARGO_PKG_VERSION"), &binary.hash)).map_err(|error| {
-        failed(format!("nobody listens: {error}; a coordinator starts its agents itself"))
+        Failure::run(format!("nobody listens: {error}; a coordinator starts its agents itself"))
     })
 }
 
@@ -42,34 +40,22 @@ fn say(line: &str) -> std::io::Result<()> {
     writeln!(out, "{line}").and_then(|()| out.flush())
 }
 
-/// Passes on what an agent says and hears that holds out on this host.
-fn attach(name: &str) -> Result<ExitCode, Failure> {
-    let failed = |what: String| Failure::Run(format!("error: {what}"));
+fn attach(name: &str) -> Result<(), Failure> {
     let stream = match fleet::attach(name) {
         Ok(stream) => stream,
         Err(AttachError::NotHeld) => {
-            say(&not_held()).map_err(|error| failed(error.to_string()))?;
-            return Ok(ExitCode::SUCCESS);
+            say(&not_held()).map_err(|error| Failure::run(error.to_string()))?;
+            return Ok(());
         }
-        Err(error) => return Err(failed(error.to_string())),
+        Err(error) => return Err(Failure::run(error.to_string())),
     };
     greet()?;
-    let down = stream.try_clone().map_err(|error| failed(error.to_string()))?;
+    let down = stream.try_clone().map_err(|error| Failure::run(error.to_string()))?;
     std::thread::spawn(move || {
-        pass(std::io::stdin(), &down);
+        let _ = carry(std::io::stdin(), &down);
         // The agent hears that nobody is there any more, and what it says goes nowhere.
         std::process::exit(0)
     });
-    pass(&stream, std::io::stdout());
+    let _ = carry(&stream, std::io::stdout());
     std::process::exit(0)
-}
-
-/// Passes on all that is read until either side ends.
-fn pass(mut from: impl Read, mut to: impl Write) {
-    let mut chunk = vec![0; 64 << 10];
-    while let Ok(read @ 1..) = from.read(&mut chunk) {
-        if to.write_all(&chunk[..read]).and_then(|()| to.flush()).is_err() {
-            return;
-        }
-    }
 }

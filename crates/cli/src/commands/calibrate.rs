@@ -1,12 +1,13 @@
 //! `plimsoll calibrate`
 
+use super::answer;
 use super::compare::same_run_twice;
 use super::predicted_plan::can_predict;
 use super::saved::read_digests;
-use super::{print, print_json};
 use crate::args::CalibrateArgs;
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
+use crate::run_names::{paths_of, same_run_twice};
 use crate::{published, testbed};
 use analysis::prediction::calibration::calibrate as fit;
 use analysis::prediction::choice::{Chosen, one_cluster, part};
@@ -17,25 +18,21 @@ use catalogue::cluster::{FittedRow, with_fitted};
 use model::Record;
 use report::topics::prediction::{self as topic, Calibrated};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-/// Rows with where they come from.
 struct Source {
     name: String,
     rows: Vec<Measured>,
-    /// Which of them are meant to be fitted.
     meant: Vec<bool>,
     left_out: Vec<(String, LeftOut)>,
-    /// What follows from the rows, of a report.
     derived: Vec<Derived>,
 }
 
 /// Fits a testbed to measured rows, and shows what came of it.
-pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<(), Failure> {
     let text = testbed::text(&args.testbed)?;
     let mut cluster = testbed::parsed(&args.testbed, &text, &[])?;
     if !cluster.fitted_rows.is_empty() {
-        return Err(refused(
+        return Err(Failure::usage(
             "the testbed is fitted already; calibrate the one that it was made from, with all runs",
         ));
     }
@@ -46,7 +43,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
         None => of_runs(args, &mut cluster)?,
     };
     if source.rows.is_empty() {
-        return Err(refused(&topic::no_rows(&source.name, &source.left_out)));
+        return Err(Failure::usage(topic::no_rows(&source.name, &source.left_out)));
     }
     let chosen = |texts: &[String]| -> Vec<Chosen> {
         // Every text is a choice.
@@ -55,10 +52,10 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
     let parted = part(&source.rows, &source.meant, &chosen(&args.fit), &chosen(&args.hold))
         .map_err(|why| {
             let given = [args.fit.as_slice(), args.hold.as_slice()].concat();
-            refused(&topic::not_parted(&why, &given, &source.rows))
+            Failure::usage(topic::not_parted(&why, &given, &source.rows))
         })?;
     let calibration = fit(&cluster, &parted.fit, &parted.held_out)
-        .map_err(|why| refused(&topic::refusal(&why)))?;
+        .map_err(|why| Failure::usage(topic::refusal(&why)))?;
     let followed = follow(&cluster, &calibration, &source.derived);
     let calibrated = Calibrated {
         testbed: &cluster.top.name.value,
@@ -73,16 +70,11 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Failure> {
         outputs::write(out, Kind::Unmarked, args.force, fitted.as_bytes())?;
         eprintln!("testbed   {}", out.display());
     }
-    if args.json {
-        print_json(&topic::calibration_json(&calibrated))?;
-    } else {
-        print(&topic::calibration_table(&calibrated))?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn refused(why: &str) -> Failure {
-    Failure::Usage(format!("error: {why}"))
+    answer(
+        args.json,
+        || topic::calibration_json(&calibrated),
+        || topic::calibration_table(&calibrated),
+    )
 }
 
 /// What is read is never written over: neither a run nor the testbed that it calibrates.
@@ -94,7 +86,7 @@ fn keeps_inputs(args: &CalibrateArgs) -> Result<(), Failure> {
     let is_there = |input: &Path| input.canonicalize().is_ok_and(|input| input == there);
     match inputs.into_iter().find(|input| is_there(input)) {
         None => Ok(()),
-        Some(input) => Err(refused(&format!(
+        Some(input) => Err(Failure::usage(format!(
             "--out {} is what is read, {}; give the fitted testbed another name",
             out.display(),
             input.display()
@@ -102,12 +94,11 @@ fn keeps_inputs(args: &CalibrateArgs) -> Result<(), Failure> {
     }
 }
 
-/// The rates of a report, which is to be of this testbed.
 fn of_report(wanted: &str, cluster: &Cluster) -> Result<Source, Failure> {
     let (figures, _) = published::read(wanted)?;
     let (name, testbed) = (&figures.report.name.value, &cluster.top.name.value);
     if name != testbed {
-        return Err(refused(&format!(
+        return Err(Failure::usage(format!(
             "the figures of {name} are of another cluster than {testbed}; calibrate {name}, or \
              give the testbed that name"
         )));
@@ -122,15 +113,16 @@ fn of_report(wanted: &str, cluster: &Cluster) -> Result<Source, Failure> {
     })
 }
 
-/// The rows of run files, numbered through.
 fn of_runs(args: &CalibrateArgs, cluster: &mut Cluster) -> Result<Source, Failure> {
     let records: Vec<Record> =
         args.runs.iter().map(|run| read_digests(run)).collect::<Result<_, _>>()?;
-    same_run_twice(&args.runs, &records.iter().collect::<Vec<_>>())?;
-    let files: Vec<String> = args.runs.iter().map(|run| run.display().to_string()).collect();
+    let ids: Vec<&str> = records.iter().map(|record| record.plan.run_id.as_str()).collect();
+    let files = paths_of(&args.runs);
+    same_run_twice(&ids, &files)?;
     testbed::find_files(cluster, &args.testbed, &records);
-    one_cluster(cluster, &records)
-        .map_err(|why| refused(&topic::other_cluster(&why, &cluster.top.name.value, &files)))?;
+    one_cluster(cluster, &records).map_err(|why| {
+        Failure::usage(topic::other_cluster(&why, &cluster.top.name.value, &files))
+    })?;
     let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     for record in &records {
         let found = load::measured(record, &analysis::results(record));

@@ -1,6 +1,6 @@
 //! `plimsoll ceiling`
 
-use super::{network, print, print_json};
+use super::{answer, network, print};
 use crate::args::{CeilingArgs, Pattern};
 use crate::failure::{Failure, suite_failure};
 use crate::outputs::{self, Kind};
@@ -15,24 +15,20 @@ use model::load::{SizeMix, Skew};
 use model::popularity::{Law, Popularity};
 use model::{Bytes, Percent};
 use report::topics::ceiling::{self, Ceilings};
-use std::process::ExitCode;
 use suite::{Spec, WorkloadSpec};
 
 /// Computes and shows what a testbed can carry.
-pub(crate) fn ceiling(args: &CeilingArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn ceiling(args: &CeilingArgs) -> Result<(), Failure> {
     if args.devices {
-        print(&ceiling::catalogue(catalogue()))?;
-        return Ok(ExitCode::SUCCESS);
+        return print(&ceiling::catalogue(catalogue()));
     }
     if let Some(name) = &args.print {
-        print(testbed::built_in(name).ok_or_else(|| testbed::unknown(name))?)?;
-        return Ok(ExitCode::SUCCESS);
+        return print(testbed::built_in(name).ok_or_else(|| testbed::unknown(name))?);
     }
     match &args.testbed {
-        None => print(&list()?)?,
-        Some(wanted) => show(args, wanted)?,
+        None => print(&list()?),
+        Some(wanted) => show(args, wanted),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
@@ -42,10 +38,9 @@ fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
         measured.into_iter().flatten().chain(args.sets.iter().map(Change::from)).collect();
     let cluster = testbed::read(wanted, &sets)?;
     if args.footprint == Some(Bytes(0)) {
-        return Err(Failure::Usage(
-            "error: --footprint 0: a load touches something; give all bytes that it touches, such \
-             as 16TB, or leave it out"
-                .to_owned(),
+        return Err(Failure::usage(
+            "--footprint 0: a load touches something; give all bytes that it touches, such \
+             as 16TB, or leave it out",
         ));
     }
     let workloads = workloads(args)?;
@@ -61,7 +56,7 @@ fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
             "no layer has a figure, so there is no ceiling; give the data drives a model or rates \
              ([[nodes.drives]]), or the nodes their ports"
         };
-        return Err(Failure::Usage(format!("error: {wanted}: {why}; nothing was computed")));
+        return Err(Failure::usage(format!("{wanted}: {why}; nothing was computed")));
     }
     let mut what_ifs = Vec::new();
     for what_if in &args.what_ifs {
@@ -73,14 +68,9 @@ fn show(args: &CeilingArgs, wanted: &str) -> Result<(), Failure> {
         outputs::write(out, Kind::Page, args.shown.force, ceiling::html(&ceilings).as_bytes())?;
         eprintln!("page      {}", out.display());
     }
-    if args.shown.json {
-        print_json(&ceiling::json(&ceilings))
-    } else {
-        print(&ceiling::table(&ceilings))
-    }
+    answer(args.shown.json, || ceiling::json(&ceilings), || ceiling::table(&ceilings))
 }
 
-/// Whether no drive of any node is for data.
 fn holds_no_data(cluster: &Cluster) -> bool {
     let mut drives = cluster.nodes.iter().flat_map(|group| &group.drives);
     drives.all(|drive| matches!(drive.spec.role.value, Role::Boot))
@@ -127,7 +117,6 @@ fn of_suite(spec: &Spec, footprint: Option<Bytes>) -> Vec<Workload> {
     workloads
 }
 
-/// A workload as a suite has it.
 fn of_workload(spec: &WorkloadSpec, footprint: Option<Bytes>) -> Workload {
     let reads = &spec.block_size.value;
     let writes = match &spec.write_block_size.value {

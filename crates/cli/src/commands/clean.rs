@@ -6,13 +6,12 @@ use crate::failure::Failure;
 use crate::hosts::{self, Absence, Least, Terms};
 use fleet::{Cleaned, FleetError, Outcome};
 use model::{Bytes, Nanos};
-use std::process::ExitCode;
 
 /// A host that is only told to remove files has this long between two signs of life.
 const LOST_AFTER: Nanos = Nanos::seconds(30);
 
 /// Removes what is ours from each directory of each host, and then our copies from the hosts.
-pub(crate) fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn clean(args: &CleanArgs) -> Result<(), Failure> {
     let patience = super::patience(args.patience)?;
     probe::block_trace::remove_left();
     let is_remote = args.hosts.are_named();
@@ -38,7 +37,7 @@ pub(crate) fn clean(args: &CleanArgs) -> Result<ExitCode, Failure> {
     if is_remote && hosts::forget(&args.hosts)? {
         print("the copies of plimsoll are gone from the hosts\n")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn failure(error: FleetError) -> Failure {
@@ -46,11 +45,10 @@ fn failure(error: FleetError) -> Failure {
         FleetError::Interrupted => {
             Failure::Interrupted("stopped; what was removed until then is gone".to_owned())
         }
-        error => Failure::Run(format!("error: {error}")),
+        error => Failure::run(error),
     }
 }
 
-/// What became of it, in words.
 struct Lines {
     done: String,
     errors: Vec<String>,
@@ -94,7 +92,6 @@ fn lines(hosts: &[(String, Vec<Cleaned>)]) -> Lines {
     told
 }
 
-/// What is said of a tree that stays.
 fn staying(left: &Option<String>) -> String {
     left.as_ref().map_or_else(String::new, |tree| {
         format!(

@@ -6,32 +6,31 @@ use super::saved::read_judged;
 use super::{print_exactly, print_json};
 use crate::args::CompareArgs;
 use crate::failure::{CONDITION_MET, Failure};
-use crate::run_names::names_of;
+use crate::run_names::{names_of, paths_of, same_run_twice};
 use crate::screen;
 use analysis::ResultRow;
 use analysis::compare::{Comparison, Condition, compare_results};
 use model::{Record, printable};
 use report::surfaces::html::Against;
 use report::topics;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Compares runs with the first of them.
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     if let Some(mixed) = Mixed::read(&args.runs)? {
-        return super::foreign::compare(&mixed, args);
+        return super::foreign::compare(&mixed, args).map(|()| ExitCode::SUCCESS);
     }
     let records =
         args.runs.iter().map(|run| read_judged(run)).collect::<Result<Vec<Record>, Failure>>()?;
     let records: Vec<&Record> = records.iter().collect();
-    same_run_twice(&args.runs, &records)?;
+    let ids: Vec<&str> = records.iter().map(|record| record.plan.run_id.as_str()).collect();
+    same_run_twice(&ids, &paths_of(&args.runs))?;
     let results: Vec<Vec<ResultRow>> =
         records.iter().map(|record| analysis::results(record)).collect();
     let comparison = compare_results(&records, &results);
     if comparison.others.is_empty() {
-        return Err(Failure::Usage(
-            "error: there is nothing to compare: one run with one scenario; name a second run file"
-                .to_owned(),
+        return Err(Failure::usage(
+            "there is nothing to compare: one run with one scenario; name a second run file",
         ));
     }
     let names = names_of(&args.runs);
@@ -54,28 +53,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     }
     // With conditions, these say what they had to look at.
     if args.fail_if.is_empty() && !topics::compare::has_differences(&comparison) {
-        return Err(Failure::Usage(
-            "error: the runs have no point that can be compared; see the reasons above, or name \
-             runs of one suite"
-                .to_owned(),
+        return Err(Failure::usage(
+            "the runs have no point that can be compared; see the reasons above, or name \
+             runs of one suite",
         ));
     }
     gate(&args.fail_if, &comparison)
-}
-
-/// A run beside itself has no differences, and would open any gate; and it is no repetition.
-pub(super) fn same_run_twice(runs: &[PathBuf], records: &[&Record]) -> Result<(), Failure> {
-    let id = |number: usize| records[number].plan.run_id.as_str();
-    for second in 1..records.len() {
-        if let Some(first) = (0..second).find(|first| id(*first) == id(second)) {
-            return Err(Failure::Usage(format!(
-                "error: {} is the same run as {}; name each run once",
-                runs[second].display(),
-                runs[first].display()
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// The exit code of conditions: of a gate that is closed, open, or has nothing to look at.
@@ -84,14 +67,14 @@ pub(super) fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<
     for condition in conditions {
         let outcome = condition.check(comparison);
         if outcome.checked == 0 && outcome.unknown > 0 {
-            return Err(Failure::Usage(format!(
-                "error: --fail-if '{condition}' decides nothing: every such difference may be \
+            return Err(Failure::usage(format!(
+                "--fail-if '{condition}' decides nothing: every such difference may be \
                  chance. Measure longer, or repeat (sweep.repetitions)."
             )));
         }
         if outcome.checked == 0 {
-            return Err(Failure::Usage(format!(
-                "error: --fail-if '{condition}' has nothing to look at: no point that can be \
+            return Err(Failure::usage(format!(
+                "--fail-if '{condition}' has nothing to look at: no point that can be \
                  compared has this figure; see the reasons above, or name another figure"
             )));
         }

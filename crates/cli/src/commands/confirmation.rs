@@ -6,10 +6,6 @@ use model::plan::{PlannedTarget, Target};
 use model::testbed::{DirectoryState, HostFacts, TargetKind};
 use model::{HostPlan, hostlist};
 
-/// Whether a host's share may be written to what stands at its targets.
-///
-/// # Errors
-/// Which target may not, and what to do about it, in words.
 pub(crate) fn check(plan: &HostPlan, facts: &HostFacts, named: &[TargetArg]) -> Result<(), String> {
     let needed = plan.most_buffers();
     // Under simulated time nothing is allocated for them.
@@ -57,7 +53,6 @@ fn directory(
     ))
 }
 
-/// Whether the user named the target for this host.
 fn is_named(plan: &HostPlan, target: &Target, named: &[TargetArg]) -> bool {
     let is_this_host =
         |hosts: &String| hostlist::expand(hosts).is_ok_and(|names| names.contains(&plan.hostname));

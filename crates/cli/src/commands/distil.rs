@@ -8,10 +8,8 @@ use dialects::trace::TraceEnd;
 use dialects::trace::distil::{Distances, Distiller};
 use serde_json::json;
 use std::path::Path;
-use std::process::ExitCode;
 
-/// Reads the trace, and writes the suite.
-pub(crate) fn distil(args: &DistilArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn distil(args: &DistilArgs) -> Result<(), Failure> {
     let path = &args.trace.trace;
     let (distiller, end) = read(args)?;
     trace::tell(path, end, "distilled");
@@ -19,8 +17,8 @@ pub(crate) fn distil(args: &DistilArgs) -> Result<ExitCode, Failure> {
     let name = format!("distilled {}", path.file_stem().unwrap_or_default().to_string_lossy());
     let distilled = distiller.finish(&name, &format!("Distilled from {file}."));
     let distilled = distilled.ok_or_else(|| {
-        Failure::Usage(format!(
-            "error: trace {}: it holds no request that a suite could send; look at --source and \
+        Failure::usage(format!(
+            "trace {}: it holds no request that a suite could send; look at --source and \
              --only, or record it again while the device is loaded",
             path.display()
         ))
@@ -47,7 +45,7 @@ pub(crate) fn distil(args: &DistilArgs) -> Result<ExitCode, Failure> {
         None if args.json => {}
         None => print(&distilled.suite)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// What all of the trace comes to, and how it ended. One that is far out of order is sorted into a

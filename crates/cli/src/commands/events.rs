@@ -17,9 +17,6 @@ pub(crate) struct EventLines {
 
 impl EventLines {
     /// Opens `path`, or standard output for `-`, and says which run it is.
-    ///
-    /// # Errors
-    /// When the file cannot be made.
     pub(crate) fn open(path: &Path, whole: &RunOverview<'_>) -> Result<EventLines, Failure> {
         let place = path.display().to_string();
         let out: Box<dyn Write> = if is_stdout(path) {
@@ -28,8 +25,8 @@ impl EventLines {
             let mut options = OpenOptions::new();
             options.write(true).create(true).truncate(true);
             let file = plain_file::open_output(&mut options, path).map_err(|error| {
-                Failure::Usage(format!(
-                    "error: --events {place}: {error}; name another place, or - for standard \
+                Failure::usage(format!(
+                    "--events {place}: {error}; name another place, or - for standard \
                      output"
                 ))
             })?;
@@ -40,7 +37,6 @@ impl EventLines {
         Ok(lines)
     }
 
-    /// Writes the line of an event.
     pub(crate) fn event(&mut self, plan: &Plan, event: &Event) {
         if self.out.is_some() {
             self.put(&topics::events::line(event, plan));
@@ -64,7 +60,6 @@ impl EventLines {
     }
 }
 
-/// Whether the lines go to standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }

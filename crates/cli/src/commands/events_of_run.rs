@@ -1,6 +1,5 @@
 //! What is done with each event of a run: shown, and worth a run file or not.
 
-use crate::failure::Failure;
 use crate::view::{News, View};
 use live::terminal::Live;
 use model::{Event, NoteKind};
@@ -15,7 +14,6 @@ pub(crate) fn is_worth_a_record(event: &Event) -> bool {
     }
 }
 
-/// Shows an event in the view, if there is one, or else in lines.
 pub(crate) fn show_live(view: &mut Option<View>, live: &mut Live, event: &Event) {
     if view.as_ref().is_some_and(|view| !view.show(News::Event(Box::new(event.clone())))) {
         // It was left; the run goes on and says so in lines.
@@ -23,10 +21,4 @@ pub(crate) fn show_live(view: &mut Option<View>, live: &mut Live, event: &Event)
         live.go_on_in_lines();
     }
     live.event(event);
-}
-
-/// A run file that cannot be written, or read back.
-#[allow(clippy::needless_pass_by_value)]
-pub(crate) fn unrecordable(error: store::StoreError) -> Failure {
-    Failure::Run(format!("error: {error}"))
 }

@@ -2,7 +2,7 @@
 
 use super::export_args::{ExportArgs, Format};
 use super::saved::read_judged;
-use super::{export_foreign, foreign};
+use super::{export_foreign, foreign, make_folder};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
 use model::Record;
@@ -10,18 +10,15 @@ use report::surfaces::export::{Csv, Json, Sink, Table, Tables};
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use store::{Halted, StoreError};
 
-/// A file and the tables in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     file: PathBuf,
     tables: Vec<Table>,
 }
 
-/// Writes tables of a run.
-pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn export(args: &ExportArgs) -> Result<(), Failure> {
     outputs::refuse_ending(args.out.as_deref())?;
     let format = Format::of(args.format, args.out.as_deref());
     if let Some(run) = foreign::read(&args.run)? {
@@ -34,18 +31,13 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let record = read_judged(&args.run)?;
     let tables = Tables::new(&record);
     if let Some(folder) = folder(args, format) {
-        std::fs::create_dir_all(&folder).map_err(|error| {
-            Failure::Run(format!(
-                "error: the folder {} cannot be made: {error}; name another place with --out",
-                folder.display()
-            ))
-        })?;
+        make_folder(&folder)?;
     }
     refuse_what_is_there(&parts, args.force)?;
     for part in &parts {
         write(part, format, args, &record, &tables)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// All files before the first is written: half an export helps nobody.
@@ -53,8 +45,8 @@ fn refuse_what_is_there(parts: &[Part], force: bool) -> Result<(), Failure> {
     let is_there =
         |part: &&Part| part.file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0);
     match parts.iter().find(is_there) {
-        Some(part) if !force => Err(Failure::Usage(format!(
-            "error: {} exists; name another place with --out, or add --force to overwrite it",
+        Some(part) if !force => Err(Failure::usage(format!(
+            "{} exists; name another place with --out, or add --force to overwrite it",
             part.file.display()
         ))),
         _ => Ok(()),
@@ -74,17 +66,15 @@ fn folder(args: &ExportArgs, format: Format) -> Option<PathBuf> {
     Some(args.out.clone().unwrap_or_else(beside))
 }
 
-/// Which files are to be written.
 fn parts(args: &ExportArgs, format: Format) -> Result<Vec<Part>, Failure> {
     let one = |tables: Vec<Table>, name: &str| {
         let beside = || args.run.with_extension(format!("{name}{}", format.ending()));
         vec![Part { file: args.out.clone().unwrap_or_else(beside), tables }]
     };
     if is_stdout(args.out.as_deref()) && folder(args, format).is_some() {
-        return Err(Failure::Usage(
-            "error: standard output takes one table as CSV, or JSON; add --table results, or \
-             --format json"
-                .to_owned(),
+        return Err(Failure::usage(
+            "standard output takes one table as CSV, or JSON; add --table results, or \
+             --format json",
         ));
     }
     let parts = match (args.table, folder(args, format)) {
@@ -135,17 +125,17 @@ fn write(
             Ok(())
         }
         Err(Halted::Taker(error)) if error.kind() != io::ErrorKind::InvalidData => {
-            Err(Failure::Run(format!(
-                "error: {} cannot be written: {error}; what stands there is a part; free some \
+            Err(Failure::run(format!(
+                "{} cannot be written: {error}; what stands there is a part; free some \
                  space or name another place with --out",
                 part.file.display()
             )))
         }
         Err(Halted::Taker(error)) => {
             let damaged = StoreError::Damaged(args.run.clone(), error.to_string());
-            Err(Failure::RunFile(format!("error: {damaged}")))
+            Err(Failure::run_file(damaged))
         }
-        Err(Halted::File(error)) => Err(Failure::RunFile(format!("error: {error}"))),
+        Err(Halted::File(error)) => Err(Failure::run_file(error)),
     }
 }
 

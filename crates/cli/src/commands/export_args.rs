@@ -5,9 +5,8 @@ use report::surfaces::export::Table;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// `plimsoll export`.
 #[derive(Debug, Args)]
-#[command(after_help = crate::args::examples::EXPORT)]
+#[command(after_help = crate::args::examples::of("export"))]
 pub(crate) struct ExportArgs {
     /// The run file.
     #[arg(value_name = "RUN")]
@@ -43,7 +42,6 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The ending of its files.
     pub(crate) fn ending(self) -> &'static str {
         match self {
             Format::Csv => "csv",
@@ -52,7 +50,6 @@ impl Format {
         }
     }
 
-    /// The one that was asked for, else that of the file's ending.
     pub(crate) fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
         let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
         asked.unwrap_or(match ending {
@@ -78,7 +75,6 @@ pub(crate) enum TableArg {
 }
 
 impl TableArg {
-    /// The table.
     pub(crate) fn table(self) -> Table {
         match self {
             TableArg::Results => Table::Results,

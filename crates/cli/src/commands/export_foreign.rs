@@ -10,10 +10,8 @@ use report::surfaces::export::fio::{self, Exported};
 use report::surfaces::export::given;
 use report::topics::foreign::json;
 use std::path::Path;
-use std::process::ExitCode;
 
-/// A run of our own as fio's JSON.
-pub(crate) fn of_own(record: &Record, args: &ExportArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn of_own(record: &Record, args: &ExportArgs) -> Result<(), Failure> {
     let rows = analysis::foreign::own_rows(record, &analysis::results(record));
     let exported = Exported {
         rows: &rows,
@@ -29,7 +27,7 @@ pub(crate) fn of_foreign(
     run: &ForeignRun,
     args: &ExportArgs,
     format: Format,
-) -> Result<ExitCode, Failure> {
+) -> Result<(), Failure> {
     let text = match format {
         Format::FioJson => {
             let exported = Exported {
@@ -43,7 +41,7 @@ pub(crate) fn of_foreign(
         Format::Csv => given::csv(run),
         Format::Json => {
             let text = serde_json::to_string_pretty(&json::run(run));
-            text.map_err(|error| Failure::Run(format!("error: {error}")))? + "\n"
+            text.map_err(Failure::run)? + "\n"
         }
     };
     write(&text, args, format)
@@ -51,29 +49,24 @@ pub(crate) fn of_foreign(
 
 fn as_fio(exported: Exported<'_>, args: &ExportArgs) -> Result<String, Failure> {
     if args.table.is_some() {
-        let what = "error: --table is for csv and json; leave it out";
-        return Err(Failure::Usage(what.to_owned()));
+        return Err(Failure::usage("--table is for csv and json; leave it out"));
     }
     fio::text(exported).map_err(|why| {
         let run = args.run.display();
-        Failure::Usage(format!(
-            "error: {run} has no place in fio's JSON: {why}; name another format"
-        ))
+        Failure::usage(format!("{run} has no place in fio's JSON: {why}; name another format"))
     })
 }
 
-fn write(text: &str, args: &ExportArgs, format: Format) -> Result<ExitCode, Failure> {
+fn write(text: &str, args: &ExportArgs, format: Format) -> Result<(), Failure> {
     if args.table.is_some() {
-        let what = "error: results of other tools are one table; leave --table out";
-        return Err(Failure::Usage(what.to_owned()));
+        return Err(Failure::usage("results of other tools are one table; leave --table out"));
     }
     if args.out.as_deref() == Some(Path::new("-")) {
-        print_exactly(text)?;
-        return Ok(ExitCode::SUCCESS);
+        return print_exactly(text);
     }
     let beside = || args.run.with_extension(format.ending());
     let out = args.out.clone().unwrap_or_else(beside);
     outputs::write(&out, Kind::Unmarked, args.force, text.as_bytes())?;
     eprintln!("{:9} {}", format.ending(), out.display());
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

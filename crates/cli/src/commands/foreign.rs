@@ -1,10 +1,10 @@
 //! The commands on run files that hold results of other tools.
 
-use super::{print, print_json, unchecked};
+use super::{answer, unchecked};
 use crate::args::{CompareArgs, ShowArgs, TrendArgs};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
-use crate::run_names::names_of;
+use crate::run_names::{names_of, same_run_twice};
 use crate::screen;
 use crate::testbed;
 use model::Record;
@@ -12,23 +12,21 @@ use model::foreign::ForeignRun;
 use report::surfaces::foreign::{Told, html};
 use report::topics::foreign::{beside, json, table};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// The results of another tool in a file; `None` where it is no such file.
 pub(crate) fn read(path: &Path) -> Result<Option<ForeignRun>, Failure> {
-    store::read_foreign(path).map_err(|error| Failure::RunFile(format!("error: {error}")))
+    store::read_foreign(path).map_err(Failure::run_file)
 }
 
-/// Why an option does not fit them.
 pub(crate) fn refused(what: &str, why: &str) -> Failure {
-    Failure::Usage(format!("error: {what} is not for results of other tools: {why}"))
+    Failure::usage(format!("{what} is not for results of other tools: {why}"))
 }
 
 const NO_GATE: &str = "they hold no samples, so that any difference may be chance; gate on runs of \
                        `plimsoll run`";
 
 /// `plimsoll show`.
-pub(crate) fn show(run: &ForeignRun, args: &ShowArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn show(run: &ForeignRun, args: &ShowArgs) -> Result<(), Failure> {
     let none = [
         (args.suite, "--suite", "no suite was run; `plimsoll import JOB` makes one of the job"),
         (args.against.is_some(), "--against", "no plan says which figure is which"),
@@ -44,17 +42,22 @@ pub(crate) fn show(run: &ForeignRun, args: &ShowArgs) -> Result<ExitCode, Failur
         let cluster = testbed::read(name, &[])?;
         run.doubts.extend(analysis::foreign::faster_than(&cluster, &run));
     }
-    match args.json {
-        true => print_json(&json::run(&run))?,
-        false => print(&table::table(&run, screen::room()))?,
-    }
-    Ok(ExitCode::SUCCESS)
+    answer(args.json, || json::run(&run), || table::table(&run, screen::room()))
 }
 
 /// A run that is told of: of our own, or of another tool.
 enum Named {
     Own(Box<Record>),
     Foreign(ForeignRun),
+}
+
+impl Named {
+    fn id(&self) -> &str {
+        match self {
+            Named::Own(record) => &record.plan.run_id,
+            Named::Foreign(run) => &run.run_id,
+        }
+    }
 }
 
 /// Runs of which at least one is foreign, with their names.
@@ -74,7 +77,7 @@ impl Mixed {
             Some(run) => Ok(Named::Foreign(run)),
             None => {
                 let record = store::read_digests(path);
-                let record = record.map_err(|error| Failure::RunFile(format!("error: {error}")))?;
+                let record = record.map_err(Failure::run_file)?;
                 unchecked::warn(path, &record);
                 Ok(Named::Own(Box::new(record)))
             }
@@ -85,31 +88,16 @@ impl Mixed {
         Ok(Some(Mixed { runs, names, sides }))
     }
 
-    fn same_twice(&self) -> Result<(), Failure> {
-        let id = |run: &Named| match run {
-            Named::Own(record) => record.plan.run_id.clone(),
-            Named::Foreign(run) => run.run_id.clone(),
-        };
-        let ids: Vec<String> = self.runs.iter().map(id).collect();
-        for second in 1..ids.len() {
-            if let Some(first) = (0..second).find(|first| ids[*first] == ids[second]) {
-                return Err(Failure::Usage(format!(
-                    "error: {} is the same run as {}; name each run once",
-                    self.names[second], self.names[first]
-                )));
-            }
-        }
-        Ok(())
+    fn ids(&self) -> Vec<&str> {
+        self.runs.iter().map(Named::id).collect()
     }
 
-    /// Writes their page, and says where it is.
     pub(crate) fn written(&self, out: &Path, force: bool) -> Result<(), Failure> {
         outputs::write(out, Kind::Page, force, self.told(html).as_bytes())?;
         eprintln!("report    {}", out.display());
         Ok(())
     }
 
-    /// What a surface makes of them.
     pub(crate) fn told<T>(&self, surface: impl Fn(Told<'_>) -> T) -> T {
         let foreign: Vec<&ForeignRun> = self
             .runs
@@ -148,33 +136,30 @@ fn side(run: &Named, name: &str) -> beside::Side {
 }
 
 /// `plimsoll compare`.
-pub(crate) fn compare(mixed: &Mixed, args: &CompareArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn compare(mixed: &Mixed, args: &CompareArgs) -> Result<(), Failure> {
     if !args.fail_if.is_empty() {
         return Err(refused("--fail-if", NO_GATE));
     }
     if mixed.sides.len() < 2 {
-        let what = "error: there is nothing to compare; name a second run file";
-        return Err(Failure::Usage(what.to_owned()));
+        return Err(Failure::usage("there is nothing to compare; name a second run file"));
     }
-    mixed.same_twice()?;
-    if args.shown.json {
-        print_json(&beside::compared_json(&mixed.sides))?;
-    } else {
-        print(&beside::compared(&mixed.sides, screen::room()))?;
-    }
+    same_run_twice(&mixed.ids(), &mixed.names)?;
+    let table = || beside::compared(&mixed.sides, screen::room());
+    answer(args.shown.json, || beside::compared_json(&mixed.sides), table)?;
     if let Some(out) = &args.shown.out {
         mixed.written(out, args.shown.force)?;
     }
     if beside::of(&mixed.sides).rows.is_empty() {
-        let what = "error: the runs have no result of the same workload and operation; name runs \
-                    of the same job";
-        return Err(Failure::Usage(what.to_owned()));
+        return Err(Failure::usage(
+            "the runs have no result of the same workload and operation; name runs \
+                    of the same job",
+        ));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// `plimsoll trend`.
-pub(crate) fn trend(mixed: Mixed, args: &TrendArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn trend(mixed: Mixed, args: &TrendArgs) -> Result<(), Failure> {
     if !args.fail_if.is_empty() {
         return Err(refused("--fail-if", NO_GATE));
     }
@@ -182,13 +167,9 @@ pub(crate) fn trend(mixed: Mixed, args: &TrendArgs) -> Result<ExitCode, Failure>
         mixed.written(out, args.shown.force)?;
     }
     if beside::of(&mixed.sides).rows.is_empty() {
-        let what = "error: no result is in two of these runs; name runs of the same job";
-        return Err(Failure::Usage(what.to_owned()));
+        return Err(Failure::usage("no result is in two of these runs; name runs of the same job"));
     }
     let sides = beside::in_time(mixed.sides);
-    match args.shown.json {
-        true => print_json(&beside::compared_json(&sides))?,
-        false => print(&beside::trend(&sides, screen::room()))?,
-    }
-    Ok(ExitCode::SUCCESS)
+    let table = || beside::trend(&sides, screen::room());
+    answer(args.shown.json, || beside::compared_json(&sides), table)
 }

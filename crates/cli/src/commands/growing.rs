@@ -1,6 +1,6 @@
 //! Runs whose plan grows: each further point follows from those that were measured.
 
-use super::events_of_run::{is_worth_a_record, show_live, unrecordable};
+use super::events_of_run::{is_worth_a_record, show_live};
 use super::views::Views;
 use crate::failure::Failure;
 use crate::view::View;
@@ -21,11 +21,8 @@ pub(super) struct Growing<'a> {
     pub(super) view: Option<View>,
     pub(super) views: &'a mut Views,
     pub(super) live: Live,
-    /// The run so far, as its file has it.
     pub(super) record: Record,
-    /// What says that a stage may end.
     pub(super) warmth: Warmth,
-    /// Whether the run file is kept.
     pub(super) began: bool,
 }
 
@@ -34,7 +31,7 @@ impl Growing<'_> {
     /// any stage began.
     pub(super) fn finish(self) -> Result<bool, Failure> {
         drop(self.view);
-        self.writer.finish().map_err(unrecordable)?;
+        self.writer.finish().map_err(Failure::run)?;
         Ok(self.began)
     }
 }

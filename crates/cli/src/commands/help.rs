@@ -9,7 +9,6 @@ use clap::CommandFactory;
 use form::nearest;
 use model::Level;
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 /// Other words for a page.
 const ALIASES: [(&str, &str); 4] = [
@@ -18,54 +17,65 @@ const ALIASES: [(&str, &str); 4] = [
     ("marking-events", "long-runs"),
     ("resuming", "long-runs"),
 ];
-
-/// The pages by the words that ask for them.
-const TOPICS: [(&str, &str); 28] = [
+/// Pages that are not in the guide.
+const OTHERS: [(&str, &str); 2] = [
     ("start", include_str!("../../../../docs/start.md")),
-    ("files-and-devices", include_str!("../../../../docs/guide/files-and-devices.md")),
-    ("workloads", include_str!("../../../../docs/guide/workloads.md")),
-    ("coming-from-fio", include_str!("../../../../docs/guide/coming-from-fio.md")),
-    ("importing-results", include_str!("../../../../docs/guide/importing-results.md")),
-    ("hosts", include_str!("../../../../docs/guide/hosts.md")),
-    ("kubernetes", include_str!("../../../../docs/guide/kubernetes.md")),
-    ("virtual-machines", include_str!("../../../../docs/guide/virtual-machines.md")),
     ("machines", include_str!("../../../../docs/reference/machines.md")),
-    ("changing-load", include_str!("../../../../docs/guide/changing-load.md")),
-    ("file-populations", include_str!("../../../../docs/guide/file-populations.md")),
-    ("find-the-limit", include_str!("../../../../docs/guide/find-the-limit.md")),
-    ("sweeps", include_str!("../../../../docs/guide/sweeps.md")),
-    ("scenarios", include_str!("../../../../docs/guide/scenarios.md")),
-    ("comparing", include_str!("../../../../docs/guide/comparing.md")),
-    ("storage-gate", include_str!("../../../../docs/guide/storage-gate.md")),
-    ("canaries", include_str!("../../../../docs/guide/canaries.md")),
-    ("reading-doubts", include_str!("../../../../docs/guide/reading-doubts.md")),
-    ("watching", include_str!("../../../../docs/guide/watching.md")),
-    ("pushing", include_str!("../../../../docs/guide/pushing.md")),
-    ("verifying", include_str!("../../../../docs/guide/verifying.md")),
-    ("long-runs", include_str!("../../../../docs/guide/long-runs.md")),
-    ("simulating", include_str!("../../../../docs/guide/simulating.md")),
-    ("ceilings", include_str!("../../../../docs/guide/ceilings.md")),
-    ("predicting", include_str!("../../../../docs/guide/predicting.md")),
-    ("field-reports", include_str!("../../../../docs/guide/field-reports.md")),
-    ("traces", include_str!("../../../../docs/guide/traces.md")),
-    ("exporting", include_str!("../../../../docs/guide/exporting.md")),
 ];
+const GUIDE: [(&str, &str); 26] = embedded!(
+    "../../../../docs/guide/",
+    ".md",
+    [
+        "files-and-devices",
+        "workloads",
+        "coming-from-fio",
+        "importing-results",
+        "hosts",
+        "kubernetes",
+        "virtual-machines",
+        "changing-load",
+        "file-populations",
+        "find-the-limit",
+        "sweeps",
+        "scenarios",
+        "comparing",
+        "storage-gate",
+        "canaries",
+        "reading-doubts",
+        "watching",
+        "pushing",
+        "verifying",
+        "long-runs",
+        "simulating",
+        "ceilings",
+        "predicting",
+        "field-reports",
+        "traces",
+        "exporting"
+    ]
+);
+
+fn all_topics() -> impl Iterator<Item = (&'static str, &'static str)> {
+    OTHERS.into_iter().chain(GUIDE)
+}
 
 /// Prints the help of a command, a page of the guide, or what there is: the commands of daily use,
 /// or with `all` every command and topic.
-pub(crate) fn help(words: &[String]) -> Result<ExitCode, Failure> {
+pub(crate) fn help(words: &[String]) -> Result<(), Failure> {
     let (words, is_all) = if words == ["all"] { (&[][..], true) } else { (words, false) };
     let alone = words.first().filter(|_| words.len() == 1);
     if let Some(text) = alone.and_then(|word| page(word).map(plain).or_else(|| explained(word))) {
-        print(&text)?;
-        return Ok(ExitCode::SUCCESS);
+        return print(&text);
     }
     let mut command = if is_all { Arguments::command() } else { daily() };
     if words.first().is_some_and(|word| command.find_subcommand(word).is_none()) {
-        let known = TOPICS.iter().map(|(name, _)| *name).chain(CODES.iter().copied());
+        let known = all_topics().map(|(name, _)| name).chain(CODES.iter().copied());
         let remedy = match nearest(&words[0], known) {
             Some(near) => format!("did you mean `plimsoll help {near}`?"),
-            None => format!("topics: {}", TOPICS.map(|(name, _)| name).join(", ")),
+            None => {
+                let names: Vec<&str> = all_topics().map(|(name, _)| name).collect();
+                format!("topics: {}", names.join(", "))
+            }
         };
         let problem = format!("error: `{}` is no command, topic or doubt; {remedy}", words[0]);
         return Err(Failure::Usage(problem));
@@ -78,7 +88,7 @@ pub(crate) fn help(words: &[String]) -> Result<ExitCode, Failure> {
     if is_all {
         print(&topics())?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// What a doubt or the level of a verdict means, from the page of the method.
@@ -108,13 +118,13 @@ fn explained(word: &str) -> Option<String> {
 fn page(topic: &str) -> Option<&'static str> {
     let alias = ALIASES.iter().find(|(alias, _)| *alias == topic);
     let topic = alias.map_or(topic, |(_, name)| name);
-    TOPICS.iter().find(|(name, _)| *name == topic).map(|(_, page)| *page)
+    all_topics().find(|(name, _)| *name == topic).map(|(_, page)| page)
 }
 
 /// What `plimsoll help all` lists below the commands.
 fn topics() -> String {
     let mut text = String::from("\nTopics (`plimsoll help TOPIC`):\n");
-    for (name, page) in TOPICS {
+    for (name, page) in all_topics() {
         let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
         let _ = writeln!(text, "  {name:<18} {title}");
     }
@@ -192,11 +202,11 @@ mod tests {
             .collect();
         pages.push("start".to_owned());
         pages.sort();
-        let mut topics = TOPICS.map(|(name, _)| name.to_owned()).to_vec();
+        let mut topics: Vec<String> = all_topics().map(|(name, _)| name.to_owned()).collect();
         topics.sort();
         assert_eq!(topics, pages);
         let command = Arguments::command();
-        for (name, page) in TOPICS {
+        for (name, page) in all_topics() {
             assert!(command.find_subcommand(name).is_none(), "{name} is a command");
             assert!(page.starts_with("# "), "{name} has no title");
         }

@@ -35,9 +35,10 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         return import_results(args, results);
     }
     if !results.is_empty() && args.out.is_some() {
-        let what = "error: some files are jobs and some are results; import them one after the \
-                    other, results into a run file and jobs into suites";
-        return Err(Failure::Usage(what.to_owned()));
+        return Err(Failure::usage(
+            "some files are jobs and some are results; import them one after the \
+                    other, results into a run file and jobs into suites",
+        ));
     }
     let suites: Vec<&SuiteText> = imports.iter().flat_map(|import| &import.suites).collect();
     let places = places(args, &suites)?;
@@ -60,7 +61,6 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     Ok(if is_lost { ExitCode::from(LOST) } else { ExitCode::SUCCESS })
 }
 
-/// Shows the results of all files together, and writes them where they are to go.
 fn import_results(args: &ImportArgs, results: Vec<Found>) -> Result<ExitCode, Failure> {
     if args.json {
         show_json(&[], &results)?;
@@ -76,8 +76,7 @@ fn import_results(args: &ImportArgs, results: Vec<Found>) -> Result<ExitCode, Fa
         print(&foreign::table::table(&run, screen::room()))?;
     }
     if let Some(place) = place {
-        store::write_foreign(&place, &run)
-            .map_err(|error| Failure::Usage(format!("error: {error}")))?;
+        store::write_foreign(&place, &run).map_err(Failure::usage)?;
         eprintln!("run       {}; see it with `plimsoll show {0}`", place.display());
     }
     Ok(ExitCode::SUCCESS)
@@ -91,7 +90,7 @@ fn show_json(imports: &[Import], results: &[Found]) -> Result<(), Failure> {
         (all, []) => print_json(&all),
         (_, results) => {
             let imports = imports.iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>();
-            let imports = imports.map_err(|error| Failure::Usage(format!("error: {error}")))?;
+            let imports = imports.map_err(Failure::usage)?;
             print_json(&[imports.as_slice(), results].concat())
         }
     }
@@ -99,7 +98,6 @@ fn show_json(imports: &[Import], results: &[Found]) -> Result<(), Failure> {
 
 /// The file of each suite; none where they go to standard output.
 fn places(args: &ImportArgs, suites: &[&SuiteText]) -> Result<Vec<PathBuf>, Failure> {
-    let wrong = |what: &str| Failure::Usage(format!("error: {what}"));
     match &args.out {
         Some(folder) if folder.is_dir() => {
             let places: Vec<PathBuf> =
@@ -108,15 +106,17 @@ fn places(args: &ImportArgs, suites: &[&SuiteText]) -> Result<Vec<PathBuf>, Fail
             match places.iter().find(|place| twice(place)) {
                 Some(twin) => {
                     let what = format!("two suites would be written to {}", twin.display());
-                    Err(wrong(&format!("{what}; import one after the other")))
+                    Err(Failure::usage(&format!("{what}; import one after the other")))
                 }
                 None => Ok(places),
             }
         }
         Some(file) if suites.len() == 1 => Ok(vec![file.clone()]),
-        Some(_) => Err(wrong("several suites go into a directory; name one that exists with -o")),
+        Some(_) => {
+            Err(Failure::usage("several suites go into a directory; name one that exists with -o"))
+        }
         None if suites.len() == 1 || args.json => Ok(Vec::new()),
-        None => Err(wrong("several suites need -o DIR, or --json")),
+        None => Err(Failure::usage("several suites need -o DIR, or --json")),
     }
 }
 

@@ -1,23 +1,15 @@
 //! `plimsoll loadline`: a run whose points follow from each other, until the load line is found.
 
-use super::events_of_run::unrecordable;
-use super::growing::Growing;
 use super::plan;
-use super::run::{
-    Display, asked_and_made, exit, finished, mode, out_file, refuse_imagined, refuse_taken, view,
-};
-use super::views::Views;
+use super::run::{asked_and_made, carried, exit, out_file, refuse_imagined, refuse_taken};
 use crate::args::LoadlineArgs;
 use crate::failure::{CONDITION_MET, Failure};
-use crate::marks::{Listener, stage_names};
-use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
 use crate::suite_and_targets::Asked;
 use analysis::loadline::axis::along_line;
 use analysis::loadline::load_line;
 use analysis::loadline::map::{budget, load_map};
 use form::nearest;
-use live::terminal::{Live, Mode};
 use model::plan::{Plan, Stage};
 use model::search::{Search, SearchAxis};
 use model::testbed::HostFacts;
@@ -26,7 +18,6 @@ use report::topics;
 use std::process::ExitCode;
 use suite::Arrivals;
 
-/// Searches and reports.
 pub(crate) fn loadline(args: &mut LoadlineArgs) -> Result<ExitCode, Failure> {
     let (mut asked, _machines) = asked_and_made(&mut args.run)?;
     let args: &LoadlineArgs = args;
@@ -55,47 +46,14 @@ pub(crate) fn loadline(args: &mut LoadlineArgs) -> Result<ExitCode, Failure> {
         along: args.along,
         grid: Vec::new(),
     })
-    .map_err(|what| Failure::Usage(format!("error: {what}")))?;
+    .map_err(Failure::usage)?;
     let out = out_file(&args.run, &plan);
     if !args.run.how.quiet {
         announce(args, &plan, &hosts, measure);
     }
-    let how = args.run.how;
-    let version = env!("CARGO_PKG_VERSION");
-    let began_unix_ns = fleet::unix_ns();
-    let mut views = Views::start(
-        &args.run.share,
-        &RunOverview {
-            plan: &plan,
-            hosts: &hosts,
-            version,
-            began_ns: began_unix_ns,
-            marker: &started.fleet.marker(),
-        },
-    )?;
-    let writer =
-        store::Writer::create(&out, &plan, &hosts, version, began_unix_ns).map_err(unrecordable)?;
-    let view = view(&started, &plan, &hosts, how)?;
-    let live = Live::new(if view.is_some() { Mode::Quiet } else { mode(how) }, &plan);
-    let record = Record::new(plan.clone(), hosts, version.to_owned(), began_unix_ns);
-    let mut searcher = Growing {
-        writer,
-        view,
-        views: &mut views,
-        live,
-        record,
-        warmth: Default::default(),
-        began: false,
-    };
-    let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
-    let marks = Listener::start(&out, started.fleet.marker(), stage_names(&plan));
-    let ending = started.fleet.direct(&plan, &stages, how.keep_data, &mut searcher);
-    drop(marks);
-    // What comes now is for the terminal as it was.
-    let began = searcher.finish()?;
-    let record = finished(Display { how, views }, &out, &ending, began)?;
+    let (record, end) = carried(&args.run, started, &plan, &hosts, &out)?;
     // Requests that fail beyond the load line are what was looked for, and no exit code.
-    exit(&record, ending.end, &out)?;
+    exit(&record, end, &out)?;
     Ok(if is_found(&record) { ExitCode::SUCCESS } else { ExitCode::from(CONDITION_MET) })
 }
 
@@ -148,8 +106,8 @@ fn choose(args: &LoadlineArgs, asked: &mut Asked) -> Result<(), Failure> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("it has {}", names.join(", ")),
         };
-        return Err(Failure::Usage(format!(
-            "error: --workload {name}: the suite has no workload of this name; {remedy}"
+        return Err(Failure::usage(format!(
+            "--workload {name}: the suite has no workload of this name; {remedy}"
         )));
     }
     asked.spec.retain_scenarios(|scenario| scenario.points.iter().any(is_it));

@@ -5,15 +5,14 @@ use crate::marks::{self, Mark};
 use clap::Args;
 use model::printable;
 use report::ground;
+use report::object;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Instant;
 
-/// `plimsoll mark`.
 #[derive(Debug, Args)]
-#[command(after_help = crate::args::examples::MARK)]
+#[command(after_help = crate::args::examples::of("mark"))]
 pub(crate) struct MarkArgs {
     /// The file of the run, which goes on and was started on this machine.
     #[arg(value_name = "RUN")]
@@ -28,16 +27,15 @@ pub(crate) struct MarkArgs {
     pub(crate) json: bool,
 }
 
-/// Sets the mark at the instant at which this is called, and says where it stands.
-pub(crate) fn mark(args: &MarkArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn mark(args: &MarkArgs) -> Result<(), Failure> {
     let called = Instant::now();
-    marks::check(&args.text).map_err(|why| Failure::Usage(format!("error: {why}")))?;
+    marks::check(&args.text).map_err(Failure::usage)?;
     let mark = marks::send(&args.run, &args.text, called)
-        .map_err(|why| Failure::RunFile(format!("error: {}: {why}", args.run.display())))?;
+        .map_err(|why| Failure::run_file(format!("{}: {why}", args.run.display())))?;
     let told = if args.json { object(mark.as_ref()).to_string() } else { words(mark.as_ref()) };
     // Without a reader, it stands in the record all the same.
     let _ = writeln!(std::io::stdout(), "{}", printable::json(&told));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 const NOT_YET: &str =
@@ -59,14 +57,11 @@ fn words(mark: Option<&Mark>) -> String {
 /// `docs/reference/json.md`, "Marks".
 fn object(mark: Option<&Mark>) -> Value {
     let Some(mark) = mark else { return json!({ "recorded": false }) };
-    json!({
-        "recorded": true,
-        "label": mark.label,
-        "stage": mark.stage,
-        "stage_name": Some(&mark.stage_name).filter(|name| !name.is_empty()),
-        "at_ns": mark.at_ns,
-        "unix_ns": mark.unix_ns,
-    })
+    object! {
+        recorded: true, label: mark.label, stage: mark.stage,
+        stage_name: Some(&mark.stage_name).filter(|name| !name.is_empty()), at_ns: mark.at_ns,
+        unix_ns: mark.unix_ns,
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod ceiling;
 mod clean;
 mod compare;
 mod confirmation;
+mod dispatch;
 mod distil;
 mod events;
 mod events_of_run;
@@ -43,42 +44,14 @@ mod views;
 mod vms;
 mod watch;
 
-pub(crate) use agent::agent;
-pub(crate) use calibrate::calibrate;
-pub(crate) use canary::canary;
-pub(crate) use ceiling::ceiling;
-pub(crate) use clean::clean;
-pub(crate) use compare::compare;
-pub(crate) use distil::distil;
-pub(crate) use export::export;
+pub(crate) use dispatch::dispatch;
 pub(crate) use export_args::ExportArgs;
-pub(crate) use gate::gate;
-pub(crate) use help::help;
-pub(crate) use import::import;
-pub(crate) use inventory::inventory;
-pub(crate) use loadline::loadline;
-pub(crate) use mark::{MarkArgs, mark};
-pub(crate) use network::network;
-pub(crate) use pages::{completions, man};
-pub(crate) use plan::plan;
-pub(crate) use predict::predict;
-pub(crate) use record::record;
-pub(crate) use replay::replay;
-pub(crate) use report::{ReportArgs, report};
-pub(crate) use resume::resume;
-pub(crate) use run::run;
-pub(crate) use saved::show;
-pub(crate) use serve::serve;
-pub(crate) use suites::suites;
-pub(crate) use take::take;
-pub(crate) use trend::trend;
-pub(crate) use verify::verify;
-pub(crate) use vms::vms;
-pub(crate) use watch::watch;
+pub(crate) use mark::MarkArgs;
+pub(crate) use report::ReportArgs;
 
 use crate::failure::Failure;
 use model::{Nanos, printable};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 
 /// Prints to standard output what people read: nothing in it steers their terminal, whoever wrote
@@ -93,49 +66,82 @@ fn print_exactly(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::Run(format!("error: standard output cannot be written: {error}")))
+            Err(Failure::run(format!("standard output cannot be written: {error}")))
         }
         _ => Ok(()),
     }
 }
 
-/// How long a target may leave a call unanswered, as the user gave it; the same range as a suite's
-/// `engine.patience`.
-fn patience(given: Nanos) -> Result<Nanos, Failure> {
-    let (least, most) = (Nanos::millis(100), Nanos::seconds(3600));
+fn within(option: &str, given: Nanos, least: Nanos, most: Nanos) -> Result<Nanos, Failure> {
     if (least..=most).contains(&given) {
         return Ok(given);
     }
-    Err(Failure::Usage(format!(
-        "error: --patience {given} is out of range; write {least} to {most}"
-    )))
+    Err(Failure::usage(format!("{option} {given} is out of range; write {least} to {most}")))
+}
+
+/// How long a target may leave a call unanswered, as the user gave it; the same range as a suite's
+/// `engine.patience`.
+fn patience(given: Nanos) -> Result<Nanos, Failure> {
+    within("--patience", given, Nanos::millis(100), Nanos::seconds(3600))
 }
 
 /// A file made by this call or not at all: between a look and a write somebody else could make it.
 fn create(place: &Path, text: &str) -> Result<(), Failure> {
     let file = std::fs::OpenOptions::new().write(true).create_new(true).open(place);
-    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
-        let what = match error.kind() {
-            std::io::ErrorKind::AlreadyExists => {
-                "it is there already, and no file is overwritten".to_owned()
-            }
-            _ => error.to_string(),
-        };
-        Failure::Usage(format!("error: {}: {what}; name another file with --out", place.display()))
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| not_made(place, &error))
+}
+
+fn not_made(place: &Path, error: &std::io::Error) -> Failure {
+    let what = match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            "it is there already, and no file is overwritten".to_owned()
+        }
+        _ => error.to_string(),
+    };
+    Failure::usage(format!("{}: {what}; name another file with --out", place.display()))
+}
+
+fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let folder = folder.display();
+        Failure::run(format!(
+            "the folder {folder} cannot be made: {error}; name another place with --out"
+        ))
     })
 }
 
-/// Prints a value as JSON.
+/// A result as JSON where that is asked for, or else in words.
+fn answer<T: serde::Serialize>(
+    as_json: bool,
+    object: impl FnOnce() -> T,
+    words: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    if as_json { print_json(&object()) } else { print(&words()) }
+}
+
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_value(value)
         .and_then(|value| serde_json::to_string_pretty(&::report::pens::json::plain(value)))
-        .map_err(|error| {
-            Failure::Run(format!("error: the result cannot be written as JSON: {error}"))
-        })?;
+        .map_err(|error| Failure::run(format!("the result cannot be written as JSON: {error}")))?;
     print_exactly(&printable::json(&format!("{text}\n")))
 }
 
-/// Prints a value as one line of JSON.
 fn print_json_line(value: &serde_json::Value) -> Result<(), Failure> {
     print_exactly(&printable::json(&format!("{value}\n")))
+}
+
+/// What is carried at a time, in bytes.
+const CHUNK: usize = 64 << 10;
+
+fn carry(mut from: impl Read, mut to: impl Write) -> std::io::Result<()> {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match from.read(&mut chunk) {
+            Ok(0) => return Ok(()),
+            Ok(read) => to.write_all(&chunk[..read]).and_then(|()| to.flush())?,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! `plimsoll network`
 
-use super::{create, print, print_json};
+use super::{answer, create, not_made, within};
 use crate::args::NetworkArgs;
 use crate::failure::Failure;
 use crate::hosts::{self, Absence, Asked, Hosts, Terms};
@@ -29,27 +29,22 @@ const SETUP: Nanos = Nanos::seconds(5);
 const BESIDES_S: f64 = 0.7;
 /// Up to so many hosts, each meets each other unless asked otherwise.
 const ALL_MEET: usize = 8;
-/// With more of them, so many rounds.
 const USUAL_ROUNDS: usize = 4;
 
-/// Measures what TCP carries between the hosts.
 pub(crate) fn network(args: &NetworkArgs) -> Result<ExitCode, Failure> {
     if args.hosts.simulate.is_some() || !args.hosts.are_named() {
-        return Err(Failure::Usage(
-            "error: a network is between real hosts; name two or more with --hosts".to_owned(),
+        return Err(Failure::usage(
+            "a network is between real hosts; name two or more with --hosts",
         ));
     }
-    in_range("--time", args.time, Nanos::millis(100), Nanos::seconds(600))?;
+    within("--time", args.time, Nanos::millis(100), Nanos::seconds(600))?;
     if args.most == Bytes(0) {
-        let what = "error: --most 0 sends nothing; give a size such as 64GiB, or leave it out";
-        return Err(Failure::Usage(what.to_owned()));
+        return Err(Failure::usage(
+            "--most 0 sends nothing; give a size such as 64GiB, or leave it out",
+        ));
     }
     if let Some(out) = args.out.as_ref().filter(|out| out.symlink_metadata().is_ok()) {
-        return Err(Failure::Usage(format!(
-            "error: {}: it is there already, and no file is overwritten; name another file with \
-             --out",
-            out.display()
-        )));
+        return Err(not_made(out, &std::io::ErrorKind::AlreadyExists.into()));
     }
     let terms = Terms::look(LOST_AFTER, Absence::Refused);
     let no_targets = |names: &[String]| Ok(vec![Vec::new(); names.len()]);
@@ -67,33 +62,21 @@ pub(crate) fn network(args: &NetworkArgs) -> Result<ExitCode, Failure> {
             out.display()
         );
     }
-    if args.json {
-        print_json(&object)?;
-    } else {
-        print(&topics::network::render(&baseline, &found))?;
-    }
+    answer(args.json, || &object, || topics::network::render(&baseline, &found))?;
     let failed = found.pairs.iter().any(|pair| pair.failed.is_some());
     Ok(if failed { ExitCode::from(4) } else { ExitCode::SUCCESS })
-}
-
-fn in_range(option: &str, given: Nanos, least: Nanos, most: Nanos) -> Result<(), Failure> {
-    if (least..=most).contains(&given) {
-        return Ok(());
-    }
-    Err(Failure::Usage(format!("error: {option} {given} is out of range; write {least} to {most}")))
 }
 
 fn measure(args: &NetworkArgs, started: &Hosts, facts: &[HostFacts]) -> Result<Baseline, Failure> {
     let broken = |error: FleetError| match error {
         FleetError::Interrupted => Failure::Interrupted("stopped".to_owned()),
-        lost @ FleetError::Lost { .. } => Failure::Run(format!("error: {lost}")),
+        lost @ FleetError::Lost { .. } => Failure::run(lost),
     };
     let names: Vec<String> = facts.iter().map(|host| host.hostname.clone()).collect();
     let known: Vec<(String, Vec<HostAddress>)> =
         names.into_iter().zip(started.fleet.addresses().map_err(broken)?).collect();
-    let chosen = choose(&known, args.subnet).map_err(|error| {
-        Failure::Usage(format!("error: {}", topics::network::address_error(&error)))
-    })?;
+    let chosen = choose(&known, args.subnet)
+        .map_err(|error| Failure::usage(format!("{}", topics::network::address_error(&error))))?;
     let of_all = rounds_of_all(chosen.len());
     let usual = if chosen.len() <= ALL_MEET { of_all } else { USUAL_ROUNDS };
     let rounds = rounds(chosen.len(), args.rounds.map_or(usual, |rounds| rounds as usize));
@@ -193,8 +176,8 @@ fn result(round: u32, pair: Meeting, way: Way, at_first: End, at_second: End) ->
 /// What a file of `plimsoll network --out` changes in a testbed.
 pub(crate) fn changes_of(path: &Path) -> Result<Vec<Change>, Failure> {
     let wrong = |what: &str| {
-        Failure::Usage(format!(
-            "error: --network {}: {what}; name a file that `plimsoll network --out` wrote",
+        Failure::usage(format!(
+            "--network {}: {what}; name a file that `plimsoll network --out` wrote",
             path.display()
         ))
     };

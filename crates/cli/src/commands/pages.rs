@@ -6,20 +6,17 @@ use crate::failure::Failure;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use std::path::Path;
-use std::process::ExitCode;
 
-/// Prints the completion script of a shell.
-pub(crate) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
+pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut script);
     print_exactly(&String::from_utf8_lossy(&script))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-/// Prints the main man page, or writes all of them into a directory.
-pub(crate) fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
+pub(crate) fn man(directory: Option<&Path>) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
-        Failure::Run(format!("error: the man page cannot be written: {error}; check the directory"))
+        Failure::run(format!("the man page cannot be written: {error}; check the directory"))
     };
     match directory {
         Some(directory) => {
@@ -38,7 +35,7 @@ pub(crate) fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
             print_exactly(&as_written(&String::from_utf8_lossy(&page)))?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The pages that are written, by file name: of each command, and of those below it, that help

@@ -1,6 +1,6 @@
 //! `plimsoll plan`, and what `run` needs of it.
 
-use super::{print, print_json, vms};
+use super::{answer, vms};
 use crate::args::{PlanArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::hosts::{self, Hosts, Terms};
@@ -17,31 +17,20 @@ use model::testbed::HostFacts;
 use model::{Fact, Fraction, Plan};
 use report::topics;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::process::ExitCode;
 use suite::planner::{self, GivenUp, Refusal, Request};
 use suite::{Spec, VmsSpec};
 
-/// Shows what a run would do.
-pub(crate) fn plan(args: &PlanArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {
     let asked = suite_and_targets::asked(&args.work)?;
     if let Some(of) = args.work.machines.provider {
         reached_by_name(&asked.spec.vms, of, &args.work.sets)?;
         let planned = vms::planned(&asked.spec, of, args.work.machines.boots(), args.work.scale)?;
-        if args.json {
-            print_json(&planned.json())?;
-        } else {
-            print(&planned.text())?;
-        }
-        return Ok(ExitCode::SUCCESS);
+        return answer(args.json, || planned.json(), || planned.text());
     }
     let hosts = start_with_late(&args.work, &asked)?;
     let (plan, hosts) = decide_to_run(&args.work, &asked, &hosts)?;
-    if args.json {
-        print_json(&topics::plan::object(&plan, &hosts))?;
-    } else {
-        print(&topics::plan::render_within(&plan, &hosts, screen::room()))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    let words = || topics::plan::render_within(&plan, &hosts, screen::room());
+    answer(args.json, || topics::plan::object(&plan, &hosts), words)
 }
 
 /// Refuses to ask nodes or hypervisors that the suite alone names: a plan touches nothing, and a
@@ -57,14 +46,13 @@ fn reached_by_name(vms: &VmsSpec, of: ProviderKind, sets: &[Override]) -> Result
     let is_set = |key: &str| sets.iter().any(|set| set.parts().0.trim() == key);
     match reached.iter().find(|(key, value)| !value.trim().is_empty() && !is_set(key)) {
         None => Ok(()),
-        Some((key, value)) => Err(Failure::Usage(format!(
-            "error: only the suite names {key} ({value}), and a plan asks nobody that the command \
+        Some((key, value)) => Err(Failure::usage(format!(
+            "only the suite names {key} ({value}), and a plan asks nobody that the command \
              line does not name; look at it, then name it with --set {key}=…"
         ))),
     }
 }
 
-/// Starts the agents of the hosts, and asks them what they are.
 pub(crate) fn start(work: &WorkArgs, asked: &Asked) -> Result<Hosts, Failure> {
     hosts::start(Work::Run, &work.hosts, &|names| asked.targets_of(names), asks(asked))
 }
@@ -78,7 +66,6 @@ pub(crate) fn start_with_late(work: &WorkArgs, asked: &Asked) -> Result<Hosts, F
     hosts::start(Work::Run, &work.hosts, &|names| asked.targets_of(names), asks)
 }
 
-/// What hosts are asked for at the start.
 pub(crate) fn asks(asked: &Asked) -> hosts::Asked {
     let patience = asked.spec.first_scenario().engine.patience.value;
     hosts::Asked { terms: Terms::of(&asked.spec.fleet), patience }
@@ -145,17 +132,11 @@ pub(crate) fn decide_as(
     Ok((plan, hosts))
 }
 
-/// What is to be planned for hosts whose facts are known.
 pub(crate) struct Planning<'a> {
-    /// The run's name.
     pub(crate) run_id: &'a str,
-    /// What was asked for.
     pub(crate) work: &'a WorkArgs,
-    /// What that came to.
     pub(crate) asked: &'a Asked,
-    /// The suite for these hosts.
     pub(crate) spec: &'a Spec,
-    /// Says why there is no plan.
     pub(crate) refused: &'a dyn Fn(&[Refusal]) -> Failure,
 }
 
@@ -207,7 +188,6 @@ pub(crate) fn run_id(suite: &str) -> String {
     format!("{}-{now}-{chance:06x}", file_name(suite))
 }
 
-/// The suite's name as a part of a file's name.
 pub(crate) fn file_name(suite: &str) -> String {
     let plain = |c: char| match c {
         '-' | '_' => c,

@@ -1,7 +1,7 @@
 //! `plimsoll predict`
 
+use super::answer;
 use super::predicted_plan::{can_predict, planned_on};
-use super::{print, print_json};
 use crate::args::PredictArgs;
 use crate::failure::Failure;
 use crate::testbed;
@@ -16,7 +16,6 @@ use catalogue::Cluster;
 use catalogue::cluster::WhatIf;
 use model::Objective;
 use report::topics::prediction::{self as topic, Forecasts, Simulation};
-use std::process::ExitCode;
 use twin::cluster::{ClosedLoop, closed_loop};
 
 /// Requests of each simulated row, at least.
@@ -24,8 +23,7 @@ const REQUESTS: u64 = 10_000;
 /// What `--one-more` adds.
 const ONE_MORE: [&str; 4] = ["nodes+1", "drives+1", "ports+1", "cores+4"];
 
-/// Predicts what a testbed carries of a suite.
-pub(crate) fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn predict(args: &PredictArgs) -> Result<(), Failure> {
     let cluster = testbed::read(&args.testbed, &[])?;
     check_fitted(&cluster).map_err(|why| contradicts(&args.testbed, &why))?;
     can_predict(&args.testbed, &cluster)?;
@@ -62,31 +60,24 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<ExitCode, Failure> {
         simulated: simulated.as_deref(),
         left_out: &found.left_out,
     };
-    if args.json {
-        print_json(&topic::forecasts_json(&shown))?;
-    } else {
-        print(&topic::forecasts_table(&shown))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    answer(args.json, || topic::forecasts_json(&shown), || topic::forecasts_table(&shown))
 }
 
 /// A fitted testbed whose rows would not be fitted: somebody changed it since.
 fn contradicts(testbed: &str, why: &Refusal) -> Failure {
-    Failure::Usage(format!(
-        "error: testbed {testbed}: what was fitted in it contradicts itself: {}; calibrate it \
+    Failure::usage(format!(
+        "testbed {testbed}: what was fitted in it contradicts itself: {}; calibrate it \
          anew: `{}`",
         topic::refusal(why),
         calibrate_command(testbed)
     ))
 }
 
-/// A testbed with something changed.
 struct Changed {
     name: String,
     cluster: Cluster,
 }
 
-/// The testbed with one more of each, where it says how many there are.
 fn one_more(wanted: &str) -> Vec<Changed> {
     let one = |name: &&str| {
         let what_if: WhatIf = name.parse().ok()?;
@@ -96,11 +87,10 @@ fn one_more(wanted: &str) -> Vec<Changed> {
     ONE_MORE.iter().filter_map(one).collect()
 }
 
-/// The latencies that an objective is about.
 fn objective(objective: &Objective) -> Result<Vec<Latency>, Failure> {
     latencies(objective).ok_or_else(|| {
-        Failure::Usage(format!(
-            "error: --objective: `{objective}` is not predicted; write latencies of all requests, \
+        Failure::usage(format!(
+            "--objective: `{objective}` is not predicted; write latencies of all requests, \
              such as \"p99 < 5ms\" or \"mean < 2ms\""
         ))
     })
@@ -128,7 +118,6 @@ fn simulated(cluster: &Cluster, row: &Planned) -> Result<Simulation, String> {
         .map(|found| Simulation { rate: found.rate, busy: found.busy })
 }
 
-/// What somebody types to fit a testbed.
 fn calibrate_command(testbed: &str) -> String {
     if testbed::built_in(testbed).is_some() {
         format!("plimsoll calibrate {testbed} --against {testbed} -o fitted.toml")

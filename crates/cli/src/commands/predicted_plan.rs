@@ -21,8 +21,8 @@ pub(crate) fn can_predict(testbed: &str, cluster: &Cluster) -> Result<(), Failur
     let simulated = ClusterSpec::parse("cluster=predicted,volume=1MiB")
         .and_then(|spec| twin::Cluster::new(cluster, &spec, 1));
     simulated.map(|_| ()).map_err(|why| {
-        Failure::Usage(format!(
-            "error: testbed {testbed}: no prediction would take it: {why}; if the targets lie on a \
+        Failure::usage(format!(
+            "testbed {testbed}: no prediction would take it: {why}; if the targets lie on a \
              drive with role = \"boot\", it is \"capacity\""
         ))
     })
@@ -34,8 +34,8 @@ pub(crate) fn planned_on(args: &PredictArgs) -> Result<Plan, Failure> {
     let work = work(args)?;
     let target = format!("{SIMULATED_CLUSTER}{}", args.testbed);
     if let TargetKind::Unreadable(why) = engine::simulated(&target).kind {
-        return Err(Failure::Usage(format!(
-            "error: testbed {}: a prediction is of the load that a simulation would have, and \
+        return Err(Failure::usage(format!(
+            "testbed {}: a prediction is of the load that a simulation would have, and \
              {why}",
             args.testbed
         )));
@@ -82,8 +82,8 @@ fn refused(testbed: &str, hosts: usize, refusals: &[Refusal]) -> Failure {
         refusals.iter().filter(|refusal| refusal.too_small.is_none()).cloned().collect();
     let most = refusals.iter().filter_map(|refusal| refusal.too_small).max_by_key(|one| one.wanted);
     match most {
-        Some(TooSmall { has, wanted }) if others.is_empty() => Failure::Usage(format!(
-            "error: the suite does not fit on testbed {testbed}: each of {} would load {wanted}, \
+        Some(TooSmall { has, wanted }) if others.is_empty() => Failure::usage(format!(
+            "the suite does not fit on testbed {testbed}: each of {} would load {wanted}, \
              and has {has}; write more or larger nodes.drives, or load less, such as --set \
              layout.size=SIZE",
             report::ground::words::counted(hosts as u64, "host")
@@ -92,7 +92,6 @@ fn refused(testbed: &str, hosts: usize, refusals: &[Refusal]) -> Failure {
     }
 }
 
-/// The arguments of that simulation.
 fn work(args: &PredictArgs) -> Result<WorkArgs, Failure> {
     #[derive(Parser)]
     struct OnlyWork {

@@ -1,6 +1,6 @@
 //! `plimsoll record`: the requests that a device is sent, as a trace.
 
-use super::print_json;
+use super::{not_made, print_json};
 use crate::args::RecordArgs;
 use crate::failure::Failure;
 use crate::signals;
@@ -9,12 +9,12 @@ use model::trace::{Header, Request, Totals, TraceClock, Writer};
 use model::{Bytes, Nanos, Op};
 use probe::block_trace::{BlockTrace, BlockTraceError, TracedDevice};
 use report::ground::words;
+use report::object;
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,6 @@ const ROUND: Duration = Duration::from_millis(50);
 /// more.
 const BLOCK: Duration = Duration::from_secs(1);
 
-/// Requests by their kind.
 #[derive(Default)]
 struct Counts {
     reads: u64,
@@ -47,12 +46,12 @@ impl Counts {
 }
 
 /// Records until the time is over, or until Ctrl-C.
-pub(crate) fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn record(args: &RecordArgs) -> Result<(), Failure> {
     if args.length.is_some_and(|length| length == Nanos(0)) {
-        return Err(Failure::Usage("error: --for 0s records nothing; give it a time".to_owned()));
+        return Err(Failure::usage("--for 0s records nothing; give it a time"));
     }
     let refuse = |error: BlockTraceError| refused(&args.device, &error);
-    let no_file = |error: io::Error| unwritable(&args.out, &error);
+    let no_file = |error: io::Error| not_made(&args.out, &error);
     // Looked at first: the kernel is asked for nothing where the trace cannot be written.
     if args.out.symlink_metadata().is_ok() {
         return Err(no_file(io::ErrorKind::AlreadyExists.into()));
@@ -118,37 +117,25 @@ pub(crate) fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
         let text = "interrupted: the trace is whole, and shorter than asked for";
         return Err(Failure::Interrupted(text.to_owned()));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-/// How much is recorded, and how long it goes on.
 fn progress(totals: &Totals, left: Option<Duration>) -> String {
     let left = left.map_or("until Ctrl-C".to_owned(), |left| format!("{} s left", left.as_secs()));
     let bytes = words::decimal(Bytes(totals.bytes));
     format!("{} requests, {bytes}; {left}", words::count(totals.requests))
 }
 
-/// The recording for other programs.
 fn object(args: &RecordArgs, device: &TracedDevice, counts: &Counts, totals: &Totals) -> Value {
     let in_flight = totals.in_flight;
     let in_flight = in_flight.map(|seen| json!({ "mean": seen.mean(), "max": seen.most }));
-    json!({
-        "file": args.out.to_string_lossy(),
-        "device": args.device.to_string_lossy(),
-        "name": device.name,
-        "size_bytes": device.size_bytes,
-        "taken_from": device.event(),
-        "requests": totals.requests,
-        "bytes": totals.bytes,
-        "reads": counts.reads,
-        "writes": counts.writes,
-        "trims": counts.trims,
-        "flushes": counts.flushes,
-        "lost": totals.lost,
-        "left_out": totals.left_out,
-        "seconds": counts.last_ns as f64 / 1e9,
-        "in_flight": in_flight,
-    })
+    object! {
+        file: args.out.to_string_lossy(), device: args.device.to_string_lossy(),
+        name: device.name, size_bytes: device.size_bytes, taken_from: device.event(),
+        requests: totals.requests, bytes: totals.bytes, reads: counts.reads,
+        writes: counts.writes, trims: counts.trims, flushes: counts.flushes, lost: totals.lost,
+        left_out: totals.left_out, seconds: counts.last_ns as f64 / 1e9, in_flight,
+    }
 }
 
 fn header(path: &Path, device: &TracedDevice) -> Header {
@@ -194,7 +181,6 @@ fn say(args: &RecordArgs, counts: &Counts, totals: &Totals) {
     eprintln!("trace     {file}; replay it with `plimsoll replay {file}`");
 }
 
-/// The trace itself is a load of the device that holds it.
 fn warn_of_own_writes(out: &Path, file: &File, device: &TracedDevice) {
     if file.metadata().is_ok_and(|metadata| device.holds(metadata.dev())) {
         eprintln!(
@@ -206,48 +192,37 @@ fn warn_of_own_writes(out: &Path, file: &File, device: &TracedDevice) {
     }
 }
 
-fn unwritable(out: &Path, error: &io::Error) -> Failure {
-    let what = match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            "it is there already, and no file is overwritten".to_owned()
-        }
-        _ => error.to_string(),
-    };
-    Failure::Usage(format!("error: {}: {what}; name another file with --out", out.display()))
-}
-
 fn refused(device: &Path, error: &BlockTraceError) -> Failure {
     let path = device.display();
-    let of_target = |text: String| Failure::Target(format!("error: {text}"));
     match error {
         BlockTraceError::NoDevice(error) => {
-            of_target(format!("device {path}: {error}; check the path"))
+            Failure::target(format!("device {path}: {error}; check the path"))
         }
-        BlockTraceError::NotBlock => of_target(format!(
+        BlockTraceError::NotBlock => Failure::target(format!(
             "{path} is no block device, file or directory; name a device such as /dev/nvme0n1"
         )),
-        BlockTraceError::NoneBelow => of_target(format!(
+        BlockTraceError::NoneBelow => Failure::target(format!(
             "{path} lies on no block device of its own, as on tmpfs, NFS, overlayfs, btrfs or a \
              FUSE mount; name the device that its requests reach, such as /dev/nvme0n1"
         )),
-        BlockTraceError::PartitionOfBios => of_target(format!(
+        BlockTraceError::PartitionOfBios => Failure::target(format!(
             "{path} is a partition of a device that the kernel tells no requests of; record the \
              whole device"
         )),
-        BlockTraceError::NoTracefs(error) => of_target(format!(
+        BlockTraceError::NoTracefs(error) => Failure::target(format!(
             "tracefs cannot be mounted: {error}; the kernel needs CONFIG_FTRACE and \
              CONFIG_BLK_DEV_IO_TRACE, or try `mount -t tracefs tracefs /sys/kernel/tracing`"
         )),
-        BlockTraceError::NotPermitted => of_target(
+        BlockTraceError::NotPermitted => Failure::target(
             "the kernel's tracepoints may not be used; run `plimsoll record` as root, outside of \
              a container without that right"
                 .to_owned(),
         ),
-        BlockTraceError::Unknown(what) => of_target(format!(
+        BlockTraceError::Unknown(what) => Failure::target(format!(
             "device {path}: this kernel tells {what} in a way that is not known; please report it"
         )),
         BlockTraceError::File { name, error } => {
-            Failure::Run(format!("error: {name}: {error}; what was recorded until then is kept"))
+            Failure::run(format!("{name}: {error}; what was recorded until then is kept"))
         }
     }
 }

@@ -14,7 +14,6 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Reads the traces through, and sends them.
 pub(crate) fn replay(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     check(args)?;
     let target = target(args)?;
@@ -41,8 +40,8 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<ExitCode, Failure> {
             return Err(past_end(args, path, &target, loaded));
         }
         if u64::from(scanned.reads.largest.max(scanned.writes.largest)) > loaded.0 {
-            return Err(Failure::Usage(format!(
-                "error: target {target}: it has {loaded}, less than the largest request of the \
+            return Err(Failure::usage(format!(
+                "target {target}: it has {loaded}, less than the largest request of the \
                  trace; name a larger target"
             )));
         }
@@ -54,7 +53,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<ExitCode, Failure> {
 
 /// Whether traces, hosts and options go together, as far as they tell by themselves.
 fn check(args: &ReplayArgs) -> Result<(), Failure> {
-    let refuse = |what: &str| Err(Failure::Usage(format!("error: {what}")));
+    let refuse = |what: &str| Err(Failure::usage(what));
     if args.hosts.simulate.is_some() {
         return refuse(
             "a trace is replayed in real time, and a simulated cluster has none; name a target \
@@ -80,7 +79,6 @@ fn check(args: &ReplayArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads all traces through.
 fn scan_all(args: &ReplayArgs, folder: &Path) -> Result<Vec<Scanned>, Failure> {
     let mut all = Vec::new();
     for path in args.traces() {
@@ -88,8 +86,8 @@ fn scan_all(args: &ReplayArgs, folder: &Path) -> Result<Vec<Scanned>, Failure> {
         let scanned = scan(&one, folder)?;
         tell(path, scanned.ending, "replayed");
         if args.existing && scanned.changes() > 0 {
-            return Err(Failure::Usage(format!(
-                "error: trace {}: {} of its requests write or trim, and --existing writes \
+            return Err(Failure::usage(format!(
+                "trace {}: {} of its requests write or trim, and --existing writes \
                  nothing; replay its reads with --only reads, or name a directory without \
                  --existing",
                 path.display(),
@@ -97,8 +95,8 @@ fn scan_all(args: &ReplayArgs, folder: &Path) -> Result<Vec<Scanned>, Failure> {
             )));
         }
         if !args.hosts.are_here() && !scanned.is_as_it_is() {
-            return Err(Failure::Usage(format!(
-                "error: trace {}: other machines cannot read the copy that is made of it here; \
+            return Err(Failure::usage(format!(
+                "trace {}: other machines cannot read the copy that is made of it here; \
                  only a trace of plimsoll record that is taken whole is replayed there, from the \
                  same path on each host",
                 path.display()
@@ -109,7 +107,6 @@ fn scan_all(args: &ReplayArgs, folder: &Path) -> Result<Vec<Scanned>, Failure> {
     Ok(all)
 }
 
-/// The one target, as it was named.
 fn target(args: &ReplayArgs) -> Result<String, Failure> {
     let is_here = !args.hosts.are_named();
     let of_target = |target: &TargetArg| (!is_here || target.hosts.is_none(), target.path.clone());
@@ -123,16 +120,14 @@ fn target(args: &ReplayArgs) -> Result<String, Failure> {
     };
     match named {
         Some((true, path)) => Ok(path),
-        Some((false, _)) => Err(Failure::Usage(
-            "error: the trace is replayed on this host; name the target without a host, or the \
-             hosts with --hosts"
-                .to_owned(),
+        Some((false, _)) => Err(Failure::usage(
+            "the trace is replayed on this host; name the target without a host, or the \
+             hosts with --hosts",
         )),
-        None => Err(Failure::Usage(
-            "error: no target is named; name a directory with --target PATH, a file or device to \
+        None => Err(Failure::usage(
+            "no target is named; name a directory with --target PATH, a file or device to \
              read with --existing --target PATH, or a device to overwrite with --destroy-data \
-             DEVICE"
-                .to_owned(),
+             DEVICE",
         )),
     }
 }
@@ -144,11 +139,11 @@ fn size(args: &ReplayArgs, scanned: &Scanned, target: &str) -> Result<Option<Byt
     let there = if is_here { size_of(Path::new(target)).map(Bytes) } else { None };
     let is_scaled = args.scale_space.is_some();
     match (args.size, there) {
-        (Some(size), _) if !is_scaled && scanned.end > size.0 => {
+        (Some(size), _) if !is_scaled && scanned.whole.end > size.0 => {
             Err(past_end(args, longest(args, scanned, size)?, target, size))
         }
         (Some(size), _) => Ok(Some(size)),
-        (None, Some(there)) if !is_scaled && scanned.end > there.0 => {
+        (None, Some(there)) if !is_scaled && scanned.whole.end > there.0 => {
             Err(past_end(args, longest(args, scanned, there)?, target, there))
         }
         (None, Some(_)) if args.existing => Ok(None),
@@ -156,15 +151,19 @@ fn size(args: &ReplayArgs, scanned: &Scanned, target: &str) -> Result<Option<Byt
         (None, Some(there)) if is_scaled => Ok(Some(there)),
         (None, None) if is_scaled && !target.starts_with("sim:") => {
             let how = if args.scale_space == Some(ScaleSpace::Fold) { "fold" } else { "stretch" };
-            Err(Failure::Usage(format!(
-                "error: --scale-space {how} needs the size of the file in {target}; give it with \
+            Err(Failure::usage(format!(
+                "--scale-space {how} needs the size of the file in {target}; give it with \
                  --size"
             )))
         }
         (None, None) if target.starts_with("sim:") => Ok(None),
         // Whole units of any device.
         (None, _) => Ok(Some(Bytes(
-            scanned.end.next_multiple_of(1 << 20).min(there.map_or(u64::MAX, |there| there.0)),
+            scanned
+                .whole
+                .end
+                .next_multiple_of(1 << 20)
+                .min(there.map_or(u64::MAX, |there| there.0)),
         ))),
     }
 }
@@ -188,7 +187,7 @@ fn loaded(plan: &HostPlan) -> Bytes {
 
 /// The first of the traces that goes past `size`.
 fn longest<'a>(args: &'a ReplayArgs, scanned: &Scanned, size: Bytes) -> Result<&'a Path, Failure> {
-    if !args.more.is_empty() && scanned.end > size.0 {
+    if !args.more.is_empty() && scanned.whole.end > size.0 {
         for path in args.traces() {
             let one = TraceArgs { trace: path.clone(), ..args.trace.clone() };
             if first_past(&one, size.0)?.is_some() {
@@ -207,8 +206,8 @@ fn past_end(args: &ReplayArgs, path: &Path, target: &str, size: Bytes) -> Failur
         Ok(None) => "a request ends".to_owned(),
         Err(failure) => return failure,
     };
-    Failure::Usage(format!(
-        "error: trace {path}: {place}, past the {} bytes of {target}; name a larger target, or lay \
+    Failure::usage(format!(
+        "trace {path}: {place}, past the {} bytes of {target}; name a larger target, or lay \
          the trace onto this one with --scale-space fold or stretch",
         size.0
     ))

@@ -1,6 +1,7 @@
 //! `plimsoll report`: runs as a page, or as Markdown with its charts beside it.
 
 use super::foreign::{Mixed, refused};
+use super::make_folder;
 use super::saved::{hold, hold_predicted, read_judged};
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
@@ -14,11 +15,9 @@ use report::surfaces::html::Against;
 use report::surfaces::markdown::{self, Chart};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-/// `plimsoll report`.
 #[derive(Debug, Args)]
-#[command(after_help = crate::args::examples::REPORT)]
+#[command(after_help = crate::args::examples::of("report"))]
 pub(crate) struct ReportArgs {
     /// The run files.
     #[arg(required = true, value_name = "RUN")]
@@ -62,7 +61,6 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The one that was asked for, else that of the file's ending.
     fn of(asked: Option<Format>, out: Option<&Path>) -> Format {
         let ending = out.and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
         asked.unwrap_or(match ending {
@@ -80,7 +78,7 @@ impl Format {
 }
 
 /// Writes the report of one or more runs.
-pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     outputs::refuse_ending(args.out.as_deref())?;
     let format = Format::of(args.format, args.out.as_deref());
     if let (Some(mixed), Some(first)) = (Mixed::read(&args.runs)?, args.runs.first()) {
@@ -96,7 +94,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
         (Some(out), _) => out.clone(),
         (None, Some(first)) => first.with_extension(format.ending()),
         (None, None) => {
-            return Err(Failure::Usage("error: no run is named; name a run file".to_owned()));
+            return Err(Failure::usage("no run is named; name a run file"));
         }
     };
     let published = args.against.as_deref().map(published::read).transpose()?;
@@ -106,9 +104,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
             .map(|record| hold(record, figures, theirs.as_ref(), testbed.as_ref()))
             .collect();
         // With several runs, the page says of each whether it fits.
-        if held.iter().all(Result::is_err) {
-            held.into_iter().collect::<Result<Vec<_>, Failure>>()?;
-        }
+        any_fits(held)?;
     }
     let predicted =
         args.predicted.as_deref().map(|wanted| testbed::read_for(wanted, &records)).transpose()?;
@@ -118,9 +114,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
             .zip(&args.runs)
             .map(|(record, run)| hold_predicted(record, cluster, run))
             .collect();
-        if held.iter().all(Result::is_err) {
-            held.into_iter().collect::<Result<Vec<_>, Failure>>()?;
-        }
+        any_fits(held)?;
     }
     let names = names_of(&args.runs);
     let against = Against {
@@ -130,15 +124,25 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
         published: published.as_ref().map(|(figures, theirs)| (figures, theirs.as_ref())),
     };
     let records: Vec<&Record> = records.iter().collect();
-    match format {
-        Format::Html => write_page(&records, against, &out, args.force)?,
-        Format::Markdown => write_markdown(&records, against, &out, args)?,
+    if format == Format::Html {
+        return write_page(&records, against, &out, args.force);
     }
-    Ok(ExitCode::SUCCESS)
+    let render = |folder: &str| markdown::render(&records, against, folder);
+    let (charts, folder) = write_markdown(&out, args, render)?;
+    eprintln!("report    {}\ncharts    {charts} in {}", out.display(), folder.display());
+    Ok(())
 }
 
 /// The report of runs of which some hold results of other tools.
-fn of_foreign(mixed: &Mixed, args: &ReportArgs, out: &Path) -> Result<ExitCode, Failure> {
+/// The first refusal, if no run fits.
+fn any_fits<T>(held: Vec<Result<T, Failure>>) -> Result<(), Failure> {
+    if held.iter().any(Result::is_ok) {
+        return Ok(());
+    }
+    held.into_iter().try_for_each(|one| one.map(drop))
+}
+
+fn of_foreign(mixed: &Mixed, args: &ReportArgs, out: &Path) -> Result<(), Failure> {
     let none = [
         (args.testbed.is_some(), "--testbed", "nobody knows what they were measured on"),
         (args.against.is_some(), "--against", "no plan says which figure is which"),
@@ -148,21 +152,11 @@ fn of_foreign(mixed: &Mixed, args: &ReportArgs, out: &Path) -> Result<ExitCode, 
         return Err(refused(what, why));
     }
     if Format::of(args.format, Some(out)) == Format::Html {
-        mixed.written(out, args.force)?;
-        return Ok(ExitCode::SUCCESS);
+        return mixed.written(out, args.force);
     }
-    let folder = chart_folder(out);
-    let report = mixed.told(|told| foreign::markdown(told, &name_of(&folder)));
-    outputs::write(out, Kind::Markdown, args.force, report.text.as_bytes())?;
-    if !report.charts.is_empty() {
-        std::fs::create_dir_all(&folder).map_err(|error| {
-            let what = format!("error: the folder {} cannot be made: {error}", folder.display());
-            Failure::Run(format!("{what}; name another place with --out"))
-        })?;
-    }
-    report.charts.iter().try_for_each(|chart| write_chart(chart, &folder, args))?;
+    write_markdown(out, args, |folder| mixed.told(|told| foreign::markdown(told, folder)))?;
     eprintln!("report    {}", out.display());
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Writes the page of these runs, beside what they are held against, and says where it is.
@@ -183,33 +177,18 @@ pub(crate) fn write_page(
 }
 
 fn write_markdown(
-    records: &[&Record],
-    against: Against<'_>,
     out: &Path,
     args: &ReportArgs,
-) -> Result<(), Failure> {
+    render: impl FnOnce(&str) -> markdown::Report,
+) -> Result<(usize, PathBuf), Failure> {
     let folder = chart_folder(out);
-    let report = markdown::render(records, against, &name_of(&folder));
-    // The text first: if it is not ours to write, no chart is.
+    let report = render(&name_of(&folder));
     outputs::write(out, Kind::Markdown, args.force, report.text.as_bytes())?;
     if !report.charts.is_empty() {
-        std::fs::create_dir_all(&folder).map_err(|error| {
-            Failure::Run(format!(
-                "error: the folder {} cannot be made: {error}; name another place with --out",
-                folder.display()
-            ))
-        })?;
+        make_folder(&folder)?;
     }
-    for chart in &report.charts {
-        write_chart(chart, &folder, args)?;
-    }
-    eprintln!(
-        "report    {}\ncharts    {} in {}",
-        out.display(),
-        report.charts.len(),
-        folder.display()
-    );
-    Ok(())
+    report.charts.iter().try_for_each(|chart| write_chart(chart, &folder, args))?;
+    Ok((report.charts.len(), folder))
 }
 
 fn write_chart(chart: &Chart, folder: &Path, args: &ReportArgs) -> Result<(), Failure> {

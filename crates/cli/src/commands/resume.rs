@@ -1,7 +1,6 @@
 //! `plimsoll resume`: goes on with a run that was cut short.
 
-use super::events_of_run::unrecordable;
-use super::run::{Display, ToRun, perform};
+use super::run::{Display, ToRun, exit, perform};
 use super::views::Views;
 use super::{confirmation, saved};
 use crate::args::{HostArgs, ResumeArgs};
@@ -21,7 +20,7 @@ use report::topics::command_line::quoted;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::{Halted, StoreError};
+use store::Halted;
 
 /// So many events of a file are recorded together.
 pub(super) const TOGETHER: usize = 256;
@@ -80,8 +79,7 @@ pub(super) fn go_on(
         .map(|(host, _)| host)
         .collect();
     for (host, facts) in &there {
-        confirmation::check(host, facts, &args.targets)
-            .map_err(|why| Failure::Target(format!("error: {why}")))?;
+        confirmation::check(host, facts, &args.targets).map_err(Failure::target)?;
     }
     let is_there = there.iter().all(|(plan, facts)| resume::layout_is_there(plan, facts));
     let stages = if is_there { left } else { resume::with_prepare(record, left) };
@@ -101,7 +99,7 @@ pub(super) fn go_on(
     let mut views = Views::start(&args.share, &whole)?;
     let mut writer =
         store::Writer::create(&out, &record.plan, &record.testbed, version, record.started_unix_ns)
-            .map_err(unrecordable)?;
+            .map_err(Failure::run)?;
     let mut together = Vec::new();
     hand_on(record, &stages, &args.run, joined, &mut |event| {
         views.event(&record.plan, &event);
@@ -112,18 +110,17 @@ pub(super) fn go_on(
     let note = note(record, &args.run, &stages, is_there);
     eprintln!("{}", topics::note::sentence(&note.fact));
     let note = Event::Note(note);
-    writer.append(&note).map_err(unrecordable)?;
+    writer.append(&note).map_err(Failure::run)?;
     views.event(&record.plan, &note);
     let to_run = ToRun { plan: &record.plan, hosts: &record.testbed, stages: &stages, out: &out };
-    perform(started, &to_run, writer, Display { how: args.how, views })
+    let (record, end) = perform(started, &to_run, writer, Display { how: args.how, views })?;
+    exit(&record, end, &out)
 }
 
 /// What hosts did that is on record nowhere: taken over from their agents.
 #[derive(Debug, Default)]
 pub(super) struct Joined {
-    /// The stage that was under way.
     pub(super) stage: Option<u32>,
-    /// Behind those on record, in their order.
     pub(super) samples: Vec<IntervalSample>,
 }
 
@@ -135,7 +132,7 @@ pub(super) fn hand_on(
     joined: &Joined,
     take: &mut resume::Take<'_, Failure>,
 ) -> Result<(), Failure> {
-    let mut file = store::Stages::of(run).map_err(|error| unreadable(&error))?;
+    let mut file = store::Stages::of(run).map_err(Failure::run_file)?;
     let of_stage = |stage: &StageRecord, take: &mut resume::Take<'_, Failure>| {
         let mut known: BTreeMap<u32, OnRecord> = BTreeMap::new();
         let halted = file.each(record, stage.stage, |event| {
@@ -166,30 +163,25 @@ pub(super) fn write_full(
     if together.len() < least {
         return Ok(());
     }
-    let written = writer.append_all(together).map_err(unrecordable);
+    let written = writer.append_all(together).map_err(Failure::run);
     together.clear();
     written
 }
 
-fn unreadable(error: &StoreError) -> Failure {
-    Failure::RunFile(format!("error: {error}"))
-}
-
 fn halt(halted: Halted<Failure>) -> Failure {
     match halted {
-        Halted::File(error) => unreadable(&error),
+        Halted::File(error) => Failure::run_file(error),
         Halted::Taker(failure) => failure,
     }
 }
 
-/// How much of a stage is on record of each host.
 pub(super) fn on_record(
     record: &Record,
     run: &Path,
     stage: u32,
 ) -> Result<BTreeMap<u32, OnRecord>, Failure> {
     let mut known: BTreeMap<u32, OnRecord> = BTreeMap::new();
-    let mut file = store::Stages::of(run).map_err(|error| unreadable(&error))?;
+    let mut file = store::Stages::of(run).map_err(Failure::run_file)?;
     let took = file.each(record, stage, |event| {
         if let Event::Sample(sample) = event {
             known.entry(sample.host).or_default().take(sample.interval);
@@ -232,8 +224,8 @@ fn recorded(record: &Record, run: &Path) -> Result<HostArgs, Failure> {
         return HostArgs::of(options);
     }
     let again: Vec<String> = said_again(record).iter().map(|word| quoted(word)).collect();
-    Err(Failure::Usage(format!(
-        "error: the run was on other machines, and a run file may not choose those; look at them, \
+    Err(Failure::usage(format!(
+        "the run was on other machines, and a run file may not choose those; look at them, \
          and say them: plimsoll resume {} {}",
         quoted(&run.to_string_lossy()),
         again.join(" ")
@@ -287,22 +279,21 @@ pub(super) fn targets(record: &Record, names: &[String]) -> Vec<Vec<String>> {
 pub(super) fn check_places(record: &Record) -> Result<(), Failure> {
     match record.plan.hosts.iter().find_map(HostPlan::misplaced) {
         None => Ok(()),
-        Some(misplaced) => Err(Failure::Target(format!(
-            "error: {misplaced}; do not trust this run file: nothing was touched, begin the run \
+        Some(misplaced) => Err(Failure::target(format!(
+            "{misplaced}; do not trust this run file: nothing was touched, begin the run \
              anew"
         ))),
     }
 }
 
-/// Nobody goes on with a run whose machines went with it.
 fn check_guests(record: &Record) -> Result<(), Failure> {
     let made = record.plan.notes.iter().find_map(|note| match &note.fact {
         Fact::Machines(made) if made.go_with_run => Some(made),
         _ => None,
     });
     let Some(made) = made else { return Ok(()) };
-    Err(Failure::Target(format!(
-        "error: the run was on machines that {} made for it ({}); they were removed with their \
+    Err(Failure::target(format!(
+        "the run was on machines that {} made for it ({}); they were removed with their \
          disks when it ended. Begin the run anew, or keep machines with `plimsoll vms up`",
         made.provider,
         hostlist::compress(
@@ -322,8 +313,8 @@ pub(super) fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Fa
             };
             if !args.destroy_data.iter().flat_map(|given| &given.0).any(names) {
                 let host = if several { format!("{}:", host.hostname) } else { String::new() };
-                return Err(Failure::Target(format!(
-                    "error: the run overwrites {0}, whose name may be another device\'s by now; \
+                return Err(Failure::target(format!(
+                    "the run overwrites {0}, whose name may be another device\'s by now; \
                      look, and say --destroy-data {host}{0} again",
                     device.path
                 )));
@@ -333,7 +324,6 @@ pub(super) fn check_devices(record: &Record, args: &ResumeArgs) -> Result<(), Fa
     Ok(())
 }
 
-/// The hosts\' facts, if they are those of the plan.
 fn same_hosts(
     record: &Record,
     started: &Hosts,
@@ -352,8 +342,8 @@ fn same_hosts(
         }
         None => "name the same ones with --hosts".to_owned(),
     };
-    Err(Failure::Usage(format!(
-        "error: the run is one of {}, and the hosts are {}; {remedy}",
+    Err(Failure::usage(format!(
+        "the run is one of {}, and the hosts are {}; {remedy}",
         hostlist::compress(&planned),
         hostlist::compress(&there)
     )))
@@ -372,7 +362,6 @@ fn note(record: &Record, run: &Path, stages: &[u32], is_there: bool) -> Note {
     Note { stage: None, host: 0, fact: Fact::Resumed { run, left, of, is_there } }
 }
 
-/// A name beside the run that nothing has yet.
 pub(super) fn beside(run: &Path) -> PathBuf {
     let last = || marks::resumed_names(run).last().unwrap_or_default();
     marks::resumed_names(run).find(|path| !path.exists()).unwrap_or_else(last)

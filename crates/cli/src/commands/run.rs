@@ -1,6 +1,6 @@
 //! `plimsoll run`: plan, record, show, report.
 
-use super::events_of_run::{is_worth_a_record, show_live, unrecordable};
+use super::events_of_run::{is_worth_a_record, show_live};
 use super::growing::Growing;
 use super::verdict_gate::{self, gate};
 use super::views::Views;
@@ -35,16 +35,14 @@ use std::process::ExitCode;
 /// So much may be written to a layout of our own choice without a word.
 const UNTOLD: Bytes = Bytes::gib(4);
 
-/// Loads the targets and reports.
 pub(crate) fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
     let (asked, _machines) = asked_and_made(args)?;
     let args: &RunArgs = args;
     let objective = asked.spec.objective.objective();
     if args.prove && objective.is_none() {
-        return Err(Failure::Usage(
-            "error: --prove: the suite has no [objective]; write one, such as --set \
-             objective.keep=\"p99 < 5ms, errors = 0\""
-                .to_owned(),
+        return Err(Failure::usage(
+            "--prove: the suite has no [objective]; write one, such as --set \
+             objective.keep=\"p99 < 5ms, errors = 0\"",
         ));
     }
     let started = plan::start_with_late(&args.work, &asked)?;
@@ -54,7 +52,6 @@ pub(crate) fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
     carry_out(args, started, plan, &hosts, objective.as_ref())
 }
 
-/// Shows the plan, carries it out, and reports.
 pub(super) fn carry_out(
     args: &RunArgs,
     started: Hosts,
@@ -71,21 +68,11 @@ pub(super) fn carry_out(
         // Nobody chose so much in so many words.
         eprintln!("--quotable: prepare writes {}", plan.prepare_bytes());
     }
-    let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
-    let version = env!("CARGO_PKG_VERSION");
-    let began_ns = fleet::unix_ns();
-    let views = Views::start(
-        &args.share,
-        &RunOverview { plan: &plan, hosts, version, began_ns, marker: &started.fleet.marker() },
-    )?;
-    let writer =
-        store::Writer::create(&out, &plan, hosts, version, began_ns).map_err(unrecordable)?;
-    let to_run = ToRun { plan: &plan, hosts, stages: &stages, out: &out };
-    let code = perform(started, &to_run, writer, Display { how: args.how, views })?;
+    let (record, end) = carried(args, started, &plan, hosts, &out)?;
+    let code = exit(&record, end, &out)?;
     if args.fail_if.is_empty() && objective.is_none() {
         return Ok(code);
     }
-    let record = store::read_judged(&out).map_err(unrecordable)?;
     let asked = objective.map(|objective| verdict_gate::Asked { objective, proves: args.prove });
     let broken = asked.map(|asked| verdict_gate::objective(asked, &record)).transpose()?.flatten();
     Ok(gate(&args.fail_if, &record).or(broken).unwrap_or(code))
@@ -113,47 +100,51 @@ pub(super) fn asked_and_made(args: &mut RunArgs) -> Result<(Asked, Option<Guard>
     Ok((asked, made))
 }
 
-/// What is to run, and where it is recorded.
 pub(crate) struct ToRun<'a> {
-    /// The plan.
     pub(crate) plan: &'a Plan,
-    /// Its hosts.
     pub(crate) hosts: &'a [HostFacts],
-    /// Those of its stages that run, in order.
     pub(crate) stages: &'a [u32],
-    /// The run file.
     pub(crate) out: &'a Path,
 }
 
-/// How a run is shown, and all that shows it.
 pub(crate) struct Display {
-    /// What was asked for.
     pub(crate) how: How,
-    /// The live page and the events.
     pub(crate) views: Views,
 }
 
+pub(super) fn carried(
+    args: &RunArgs,
+    started: Hosts,
+    plan: &Plan,
+    hosts: &[HostFacts],
+    out: &Path,
+) -> Result<(Record, RunEnd), Failure> {
+    let stages: Vec<u32> = (0..plan.stages.len() as u32).collect();
+    let (version, began_ns) = (env!("CARGO_PKG_VERSION"), fleet::unix_ns());
+    let marker = &started.fleet.marker();
+    let whole = RunOverview { plan, hosts, version, began_ns, marker };
+    let views = Views::start(&args.share, &whole)?;
+    let writer =
+        store::Writer::create(out, plan, hosts, version, began_ns).map_err(Failure::run)?;
+    let to_run = ToRun { plan, hosts, stages: &stages, out };
+    perform(started, &to_run, writer, Display { how: args.how, views })
+}
+
 /// Runs these stages of the plan into the run file, and reports.
-pub(crate) fn perform(
+pub(super) fn perform(
     started: Hosts,
     to_run: &ToRun<'_>,
     writer: store::Writer,
     mut display: Display,
-) -> Result<ExitCode, Failure> {
+) -> Result<(Record, RunEnd), Failure> {
     let marks = Listener::start(to_run.out, started.fleet.marker(), stage_names(to_run.plan));
     let (ending, began) = record(started, to_run, writer, &mut display)?;
     drop(marks);
     let record = finished(display, to_run.out, &ending, began)?;
-    exit(&record, ending.end, to_run.out)
+    Ok((record, ending.end))
 }
 
-/// Reads back what was recorded and shows it.
-pub(super) fn finished(
-    display: Display,
-    out: &Path,
-    ending: &Ending,
-    began: bool,
-) -> Result<Record, Failure> {
+fn finished(display: Display, out: &Path, ending: &Ending, began: bool) -> Result<Record, Failure> {
     let Display { how, views } = display;
     for left in &ending.left {
         eprintln!("warning: {left}");
@@ -161,7 +152,7 @@ pub(super) fn finished(
     if !began {
         return Err(nothing_began(out, &ending.end));
     }
-    let record = store::read_judged(out).map_err(unrecordable)?;
+    let record = store::read_judged(out).map_err(Failure::run)?;
     show(how, views.takes_stdout(), &record, out)?;
     views.finish(&record);
     Ok(record)
@@ -172,13 +163,12 @@ pub(super) fn finished(
 pub(super) fn refuse_taken(args: &RunArgs) -> Result<(), Failure> {
     match &args.out {
         Some(out) if out.symlink_metadata().is_ok() => {
-            Err(Failure::Usage(format!("error: {}", store::StoreError::Exists(out.clone()))))
+            Err(Failure::usage(format!("{}", store::StoreError::Exists(out.clone()))))
         }
         _ => Ok(()),
     }
 }
 
-/// Where the run is recorded.
 pub(super) fn out_file(args: &RunArgs, plan: &Plan) -> PathBuf {
     args.out.clone().unwrap_or_else(|| PathBuf::from(format!("plimsoll-{}.plimsoll", plan.run_id)))
 }
@@ -188,10 +178,11 @@ pub(super) fn refuse_imagined(plan: &Plan) -> Result<(), Failure> {
     if plan.notes.iter().all(|note| note.kind() != NoteKind::ClientsImagined) {
         return Ok(());
     }
-    let text = "error: [clients] (clients.count, clients.memory) is for hosts that are not at \
+    Err(Failure::usage(
+        "[clients] (clients.count, clients.memory) is for hosts that are not at \
                 hand, which cannot be loaded; leave it out, or look at the plan with `plimsoll \
-                plan`";
-    Err(Failure::Usage(text.to_owned()))
+                plan`",
+    ))
 }
 
 /// Runs the plan into the run file. The flag says whether any stage began.
@@ -236,13 +227,13 @@ fn record(
     );
     // What comes now is for the terminal as it was.
     drop(view);
-    writer.finish().map_err(unrecordable)?;
+    writer.finish().map_err(Failure::run)?;
     Ok((ending, began))
 }
 
 /// The view that was asked for. Where standard error is no terminal there is none, as there is no
 /// bar, and that is said.
-pub(super) fn view(
+fn view(
     started: &Hosts,
     plan: &Plan,
     hosts: &[HostFacts],
@@ -264,14 +255,14 @@ pub(super) fn view(
     };
     View::open(Stream::Error, state, labels, started.fleet.interrupter()).map(Some).map_err(
         |error| {
-            Failure::Run(format!(
-                "error: the terminal cannot be used as a screen: {error}; run it without --watch"
+            Failure::run(format!(
+                "the terminal cannot be used as a screen: {error}; run it without --watch"
             ))
         },
     )
 }
 
-pub(super) fn mode(how: How) -> Mode {
+fn mode(how: How) -> Mode {
     match (how.quiet, std::io::stderr().is_terminal()) {
         (true, _) => Mode::Quiet,
         (false, true) => Mode::Terminal(screen::room_of(Stream::Error)),
@@ -284,7 +275,7 @@ fn nothing_began(out: &Path, end: &RunEnd) -> Failure {
     // If it cannot be removed, it is a small file that says the same.
     let _ = std::fs::remove_file(out);
     match end {
-        RunEnd::Failed(why) => Failure::Target(format!("error: {why}")),
+        RunEnd::Failed(why) => Failure::target(why),
         RunEnd::Panicked(why) => bug(why),
         _ => Failure::Interrupted("stopped before anything was loaded".to_owned()),
     }
@@ -330,7 +321,6 @@ pub(super) fn show(
     Ok(())
 }
 
-/// A run that a bug of ours ended.
 fn bug(why: &str) -> Failure {
     let text = "a bug in Plimsoll ended the run; what was recorded until then is kept";
     Failure::Bug(format!("error: {text}: {why}; please report it with the run file"))
@@ -356,7 +346,7 @@ fn way_on(record: &Record, out: &Path) -> String {
 
 pub(super) fn exit(record: &Record, end: RunEnd, out: &Path) -> Result<ExitCode, Failure> {
     match end {
-        RunEnd::Failed(why) => Err(Failure::Run(format!("error: {why}"))),
+        RunEnd::Failed(why) => Err(Failure::run(why)),
         RunEnd::Panicked(why) => Err(bug(&why)),
         RunEnd::Interrupted => {
             let text = "interrupted: the figures above are a part of the run";

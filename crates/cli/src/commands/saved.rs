@@ -27,7 +27,7 @@ pub(super) fn hold(
     let held =
         analysis::published::against(figures, theirs, record, &analysis::results(record), ours);
     held.map_err(|OtherSuite| {
-        Failure::Usage(format!("error: {}", topics::published::unfit(figures, &record.plan.suite)))
+        Failure::usage(format!("{}", topics::published::unfit(figures, &record.plan.suite)))
     })
 }
 
@@ -46,18 +46,17 @@ pub(super) fn hold_predicted(
     let held = analysis::expected::against(cluster, record, &analysis::results(record));
     held.map_err(|why| {
         let (name, run) = (&cluster.top.name.value, run.display().to_string());
-        Failure::Usage(format!("error: {}", topics::expected::unfit(&why, name, &run)))
+        Failure::usage(format!("{}", topics::expected::unfit(&why, name, &run)))
     })
 }
 
-/// Prints the results of a run.
 pub(crate) fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if let Some(run) = super::foreign::read(&args.run)? {
-        return super::foreign::show(&run, args);
+        return super::foreign::show(&run, args).map(|()| ExitCode::SUCCESS);
     }
     if args.suite {
         let head = store::read_head(&args.run);
-        let record = head.map_err(|error| Failure::RunFile(format!("error: {error}")))?;
+        let record = head.map_err(Failure::run_file)?;
         print_exactly(suite(&record.plan.origin, &record.version, &args.run)?)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -98,7 +97,6 @@ pub(crate) fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     Ok(super::verdict_gate::gate(&args.fail_if, &record).unwrap_or(ExitCode::SUCCESS))
 }
 
-/// The text of the suite that a run was begun with.
 fn suite<'a>(origin: &'a Origin, version: &str, run: &Path) -> Result<&'a str, Failure> {
     let text = origin.suite.as_str();
     let why = if text.is_empty() {
@@ -110,8 +108,8 @@ fn suite<'a>(origin: &'a Origin, version: &str, run: &Path) -> Result<&'a str, F
         return Ok(text);
     };
     let run = run.display();
-    Err(Failure::RunFile(format!(
-        "error: {run} {why}; `plimsoll report {run}` shows the plan, which has every value"
+    Err(Failure::run_file(format!(
+        "{run} {why}; `plimsoll report {run}` shows the plan, which has every value"
     )))
 }
 
@@ -133,7 +131,7 @@ pub(crate) fn read_to_resume(path: &Path) -> Result<Record, Failure> {
 }
 
 fn seen(path: &Path, read: Result<Record, StoreError>) -> Result<Record, Failure> {
-    let record = read.map_err(|error| Failure::RunFile(format!("error: {error}")))?;
+    let record = read.map_err(Failure::run_file)?;
     unchecked::warn(path, &record);
     Ok(record)
 }

@@ -6,11 +6,10 @@ use crate::failure::Failure;
 use crate::signals;
 use crate::web::{self, Server, Site, Tls};
 use model::Record;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 /// Serves the reports of run files until somebody stops it.
-pub(crate) fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn serve(args: &ServeArgs) -> Result<(), Failure> {
     let tls = TlsArgs { tls_cert: args.tls_cert.clone(), tls_key: args.tls_key.clone() };
     Tls::check(&tls)?;
     let name = |run: &std::path::Path| {
@@ -30,5 +29,5 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     eprintln!("{}\nCtrl-C ends it", server.line("runs     "));
     signals::wait();
     server.finish();
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -11,7 +11,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use suite::{Spec, reference};
 
-/// Lists the suites, or prints one, or the reference of all fields.
 pub(crate) fn suites(args: &SuitesArgs) -> Result<ExitCode, Failure> {
     if args.reference {
         print(&reference())?;
@@ -49,7 +48,7 @@ fn text_of(wanted: &str) -> Result<&'static str, Failure> {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`plimsoll suites` lists them".to_owned(),
         };
-        Failure::Usage(format!("error: no suite is called `{wanted}`; {remedy}"))
+        Failure::usage(format!("no suite is called `{wanted}`; {remedy}"))
     })
 }
 

@@ -1,6 +1,5 @@
 //! `plimsoll take`: goes on with a run whose coordinator is gone and whose agents hold out.
 
-use super::events_of_run::unrecordable;
 use super::resume::{
     Joined, TOGETHER, beside, check_devices, check_places, go_on, hand_on, on_record, way,
     without_commands, write_full,
@@ -26,16 +25,15 @@ pub(crate) fn take(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     let mut record = saved::read_to_resume(&args.run)?;
     without_commands(&mut record);
     if record.end.is_some() {
-        return Err(Failure::Usage(format!(
-            "error: {} has ended, so nobody holds out for it; go on with `plimsoll resume`",
+        return Err(Failure::usage(format!(
+            "{} has ended, so nobody holds out for it; go on with `plimsoll resume`",
             args.run.display()
         )));
     }
     let hold = held(&record).ok_or_else(|| {
-        Failure::Usage(
-            "error: the agents of this run do not hold out (fleet.hold = 0s); go on with \
-             `plimsoll resume`"
-                .to_owned(),
+        Failure::usage(
+            "the agents of this run do not hold out (fleet.hold = 0s); go on with \
+             `plimsoll resume`",
         )
     })?;
     check_places(&record)?;
@@ -52,7 +50,6 @@ pub(crate) fn take(args: &ResumeArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// How the agents of a run hold out, by what is on record.
 fn held(record: &Record) -> Option<Hold> {
     record.plan.notes.iter().find_map(|note| match &note.fact {
         Fact::Hosts(AboutHosts::HoldOut { within, name }) => {
@@ -97,12 +94,11 @@ fn hear(
     Ok((Joined { stage, samples }, fact))
 }
 
-/// Records a run of which nothing is left to do, and reports.
 fn finish(record: &Record, args: &ResumeArgs, joined: &Joined) -> Result<ExitCode, Failure> {
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let (version, began_ns) = (env!("CARGO_PKG_VERSION"), record.started_unix_ns);
     let mut writer = store::Writer::create(&out, &record.plan, &record.testbed, version, began_ns)
-        .map_err(unrecordable)?;
+        .map_err(Failure::run)?;
     let end = RunEnd::Complete;
     let over = Event::RunEnded { unix_ns: fleet::unix_ns(), end: end.clone() };
     let mut together = Vec::new();
@@ -112,9 +108,9 @@ fn finish(record: &Record, args: &ResumeArgs, joined: &Joined) -> Result<ExitCod
     })?;
     together.push(over);
     write_full(&mut writer, &mut together, 1)?;
-    writer.finish().map_err(unrecordable)?;
+    writer.finish().map_err(Failure::run)?;
     eprintln!("note: what the run made stays on its targets; `plimsoll clean` removes it");
-    let record = store::read_judged(&out).map_err(unrecordable)?;
+    let record = store::read_judged(&out).map_err(Failure::run)?;
     show(args.how, false, &record, &out)?;
     exit(&record, end, &out)
 }

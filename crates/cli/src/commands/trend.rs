@@ -20,14 +20,14 @@ const MOST_RUNS: usize = 2_000;
 pub(crate) fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
     let mut files = files(&args.runs)?;
     if files.len() > MOST_RUNS {
-        return Err(Failure::Usage(format!(
-            "error: {} run files are more than the {MOST_RUNS} that a trend can have; name fewer",
+        return Err(Failure::usage(format!(
+            "{} run files are more than the {MOST_RUNS} that a trend can have; name fewer",
             files.len()
         )));
     }
     let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
     if let Some(mixed) = Mixed::read(&paths)? {
-        return super::foreign::trend(mixed, args);
+        return super::foreign::trend(mixed, args).map(|()| ExitCode::SUCCESS);
     }
     let records = records(&mut files)?;
     let names: Vec<String> = files.iter().map(|file| name(&file.path)).collect();
@@ -39,7 +39,7 @@ pub(crate) fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
             .iter()
             .map(|text| format!("\n  {text}"))
             .collect();
-        return Err(Failure::Usage(format!("error: {why}{apart}")));
+        return Err(Failure::usage(format!("{why}{apart}")));
     }
     if args.shown.json {
         print_json(&topics::trend::json(&found, &runs, &args.fail_if))?;
@@ -58,11 +58,9 @@ pub(crate) fn trend(args: &TrendArgs) -> Result<ExitCode, Failure> {
     gate(&args.fail_if, &found.latest)
 }
 
-/// A file that may be a run.
 #[derive(Debug)]
 struct RunFile {
     path: PathBuf,
-    /// Whether it was named itself, and not its folder alone.
     is_named: bool,
 }
 
@@ -78,7 +76,7 @@ fn records(files: &mut Vec<RunFile>) -> Result<Vec<Record>, Failure> {
                 kept.push(file);
             }
             Err(error) if !file.is_named => eprintln!("note: left out: {error}"),
-            Err(error) => return Err(Failure::RunFile(format!("error: {error}"))),
+            Err(error) => return Err(Failure::run_file(error)),
         }
     }
     *files = kept;
@@ -94,8 +92,8 @@ fn files(named: &[PathBuf]) -> Result<Vec<RunFile>, Failure> {
             continue;
         }
         let failed = |error: std::io::Error| {
-            Failure::RunFile(format!(
-                "error: the folder {} cannot be read: {error}; name run files",
+            Failure::run_file(format!(
+                "the folder {} cannot be read: {error}; name run files",
                 path.display()
             ))
         };
@@ -107,8 +105,8 @@ fn files(named: &[PathBuf]) -> Result<Vec<RunFile>, Failure> {
             }
         }
         if inside.is_empty() {
-            return Err(Failure::Usage(format!(
-                "error: there is no run file (*.plimsoll) in the folder {}; name another one, or \
+            return Err(Failure::usage(format!(
+                "there is no run file (*.plimsoll) in the folder {}; name another one, or \
                  run files",
                 path.display()
             )));

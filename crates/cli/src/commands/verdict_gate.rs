@@ -20,16 +20,11 @@ pub(crate) fn gate(gates: &[Gate], record: &Record) -> Option<ExitCode> {
 /// What a suite asks of its runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
-    /// What every measured point has to keep to.
     pub(crate) objective: &'a Objective,
     /// Whether each condition is to fail once.
     pub(crate) proves: bool,
 }
 
-/// Tells how each condition went, and the exit code where one is broken.
-///
-/// # Errors
-/// A condition was to be proven and cannot fail.
 pub(crate) fn objective(asked: Asked<'_>, record: &Record) -> Result<Option<ExitCode>, Failure> {
     let rows = topics::results::judged::judged(record, None).0;
     let told = kept::kept(record, asked.objective, &rows);
@@ -57,8 +52,8 @@ fn prove(
     proofs.iter().for_each(|proof| eprintln!("{}", topics::objective::proof_line(proof)));
     match proofs.iter().find(|proof| proof.times.is_none()) {
         None => Ok(()),
-        Some(proof) => Err(Failure::Usage(format!(
-            "error: [objective] keep: `{}` never fails; write a limit that a run can break",
+        Some(proof) => Err(Failure::usage(format!(
+            "[objective] keep: `{}` never fails; write a limit that a run can break",
             proof.condition
         ))),
     }

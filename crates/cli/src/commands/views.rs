@@ -8,7 +8,6 @@ use crate::run_overview::RunOverview;
 use crate::web::LivePage;
 use model::{Event, Plan, Record};
 
-/// Everything that was asked for.
 pub(crate) struct Views {
     page: Option<LivePage>,
     lines: Option<EventLines>,
@@ -18,9 +17,6 @@ pub(crate) struct Views {
 
 impl Views {
     /// Opens what was asked for, before anything is touched.
-    ///
-    /// # Errors
-    /// When the page cannot be served, or the lines cannot be written.
     pub(crate) fn start(args: &ShareArgs, whole: &RunOverview<'_>) -> Result<Views, Failure> {
         Ok(Views {
             page: LivePage::start(args, whole)?,
@@ -30,18 +26,15 @@ impl Views {
         })
     }
 
-    /// Shows what happened.
     pub(crate) fn event(&mut self, plan: &Plan, event: &Event) {
         self.page.iter_mut().for_each(|page| page.event(event));
         self.lines.iter_mut().for_each(|lines| lines.event(plan, event));
     }
 
-    /// Whether standard output is for lines alone.
     pub(crate) fn takes_stdout(&self) -> bool {
         self.takes_stdout
     }
 
-    /// Shows what the run file says of the whole run, and ends.
     pub(crate) fn finish(self, record: &Record) {
         if let Some(page) = self.page {
             page.finish(record, self.keep_serving);

@@ -15,18 +15,15 @@ use report::ground::words;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::process::ExitCode;
-use store::{InTime, StoreError};
+use store::InTime;
 
 /// A host that is only watched has this long to give a sign of life.
 const LOST_AFTER: Nanos = Nanos::seconds(10);
 /// The kernel counts CPU time in steps of 10 ms: over less than this, shares are noise.
 const LEAST: Nanos = Nanos::millis(100);
-/// More is no watching.
 const MOST: Nanos = Nanos::seconds(3600);
 
-/// Shows what the kernels count.
-pub(crate) fn watch(args: &WatchArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn watch(args: &WatchArgs) -> Result<(), Failure> {
     match &args.run {
         Some(run) if args.share.serve.is_some() => Err(Failure::Usage(both(run))),
         Some(run) => replay(args, run),
@@ -60,15 +57,11 @@ fn has_screen(args: &WatchArgs) -> bool {
 
 fn no_screen(error: &std::io::Error) -> Failure {
     let remedy = "leave the terminal out with `plimsoll watch --json`, or pipe the output";
-    Failure::Run(format!("error: the terminal cannot be used as a screen: {error}; {remedy}"))
+    Failure::run(format!("the terminal cannot be used as a screen: {error}; {remedy}"))
 }
 
-fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
-    if !(LEAST..=MOST).contains(&args.interval) {
-        let what =
-            format!("error: --interval {} is out of range; write {LEAST} to {MOST}", args.interval);
-        return Err(Failure::Usage(what));
-    }
+fn live(args: &WatchArgs) -> Result<(), Failure> {
+    super::within("--interval", args.interval, LEAST, MOST)?;
     Tls::check(&args.share.tls)?;
     let terms = Terms::look(LOST_AFTER, Absence::Kept(Least::ONE));
     let no_targets = |names: &[String]| Ok(vec![Vec::new(); names.len()]);
@@ -105,16 +98,15 @@ fn live(args: &WatchArgs) -> Result<ExitCode, Failure> {
         page.finish();
     }
     match () {
-        () if was_left || lines_end => Ok(ExitCode::SUCCESS),
-        () if lost.len() == facts.len() => Err(Failure::Run(format!(
-            "error: every host is lost:\n{}\nlook at them and start again",
+        () if was_left || lines_end => Ok(()),
+        () if lost.len() == facts.len() => Err(Failure::run(format!(
+            "every host is lost:\n{}\nlook at them and start again",
             lost.into_values().collect::<Vec<_>>().join("\n")
         ))),
         () => Err(Failure::Interrupted("stopped".to_owned())),
     }
 }
 
-/// What is known of the hosts.
 struct Known {
     facts: Vec<HostFacts>,
     /// Those that are away, each in a line: a screen takes its messages with it.
@@ -144,18 +136,12 @@ fn name(facts: &[HostFacts], host: u32) -> &str {
     facts.get(host as usize).map_or("", |facts| &facts.hostname)
 }
 
-/// Lines for a log or a script.
 struct Log {
     is_json: bool,
-    /// JSON has every logical CPU, too.
     with_cores: bool,
-    /// Intervals that each host still has to tell.
     left: Vec<u64>,
-    /// Whether each host is there.
     is_there: Vec<bool>,
-    /// Whether the end comes when all that are there have told.
     ends: bool,
-    /// All that was asked for was written, or nobody reads it any more.
     is_done: bool,
 }
 
@@ -238,9 +224,8 @@ impl Log {
     }
 }
 
-fn replay(args: &WatchArgs, run: &Path) -> Result<ExitCode, Failure> {
-    let damaged = |error: StoreError| Failure::RunFile(format!("error: {error}"));
-    let file = InTime::of(run).map_err(damaged)?;
+fn replay(args: &WatchArgs, run: &Path) -> Result<(), Failure> {
+    let file = InTime::of(run).map_err(Failure::run_file)?;
     let record = file.record();
     let facts = record.testbed.clone();
     let state = State::new(Subject::Replay, &facts, Some(&record.plan));
@@ -251,7 +236,7 @@ fn replay(args: &WatchArgs, run: &Path) -> Result<ExitCode, Failure> {
         let told = replay.each_counter(|unix_ns, sample| {
             log.counters(&facts, unix_ns, sample) && log.left.iter().any(|left| *left > 0)
         });
-        return told.map(|()| ExitCode::SUCCESS).map_err(damaged);
+        return told.map_err(Failure::run_file);
     }
     let title = run
         .file_name()
@@ -259,10 +244,10 @@ fn replay(args: &WatchArgs, run: &Path) -> Result<ExitCode, Failure> {
     let is_stopped = signals::flag();
     view::play(state, &title, replay, is_stopped.clone()).map_err(|why| match why {
         Unplayed::Screen(error) => no_screen(&error),
-        Unplayed::File(error) => damaged(error),
+        Unplayed::File(error) => Failure::run_file(error),
     })?;
     match is_stopped.load(std::sync::atomic::Ordering::SeqCst) {
         true => Err(Failure::Interrupted("stopped".to_owned())),
-        false => Ok(ExitCode::SUCCESS),
+        false => Ok(()),
     }
 }

@@ -5,19 +5,15 @@ use model::choices::Backend;
 use model::load::Part;
 use suite::{LayoutKind, Scenario, Sharing, Spec, Spread, Until, Verify};
 
-/// How much it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Severity {
-    /// It changes nothing that is measured.
     Harmless,
-    /// The job comes near to it.
     Approximated,
     /// The job does without it.
     Refused,
 }
 
 impl Severity {
-    /// The word in the report.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Severity::Harmless => "harmless",
@@ -30,15 +26,11 @@ impl Severity {
 /// A field that means something else in fio.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lost {
-    /// How much it matters.
     pub(crate) severity: Severity,
-    /// The field of the suite.
     pub(crate) field: &'static str,
-    /// What differs.
     pub(crate) why: &'static str,
 }
 
-/// What belongs to no scenario.
 pub(crate) fn of_suite(spec: &Spec, job: &mut FioJob) {
     let mut lose = |is_there: bool, severity, field, why| {
         if is_there {
@@ -53,7 +45,6 @@ pub(crate) fn of_suite(spec: &Spec, job: &mut FioJob) {
     lose(spec.targets.is_empty(), Severity::Harmless, "targets", why);
 }
 
-/// What belongs to a scenario and all its workloads.
 pub(crate) fn of_scenario(scenario: &Scenario, job: &mut FioJob) {
     let (stages, engine, contents) = (&scenario.stages, &scenario.engine, &scenario.contents);
     let works = || scenario.points.iter().flat_map(|point| &point.workloads);

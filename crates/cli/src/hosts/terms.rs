@@ -7,7 +7,6 @@ use model::plan::FleetPolicy;
 use model::units::Percent;
 use suite::FleetSpec;
 
-/// What is done about hosts that cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absence {
     /// Nothing is done without all.
@@ -23,17 +22,13 @@ pub(crate) enum Absence {
 /// How many have to be there at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Least {
-    /// So large a share of those that were asked for, and one.
     Share(Percent),
-    /// So many, and one.
     Count(u32),
 }
 
 impl Least {
-    /// One is enough.
     pub(crate) const ONE: Least = Least::Count(1);
 
-    /// Of so many that were asked for.
     pub(super) fn of(self, asked: usize) -> u128 {
         let least = match self {
             Least::Share(share) => (asked as u128 * u128::from(share.ppm)).div_ceil(1_000_000),
@@ -43,21 +38,16 @@ impl Least {
     }
 }
 
-/// How hosts are started, and kept in touch with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
-    /// After so long a silence, coordinator and host give each other up.
     pub(crate) lost_after: Nanos,
     /// Agents hold out for so long without a connection; 0 is not at all.
     pub(crate) hold: Nanos,
-    /// Hosts that are not there are tried again for so long.
     pub(crate) start_within: Nanos,
-    /// What becomes of the others where some are not there.
     pub(crate) absence: Absence,
 }
 
 impl Terms {
-    /// Those of a suite.
     pub(crate) fn of(fleet: &FleetSpec) -> Terms {
         let absence = match fleet.on_lost_host.value {
             OnLostHost::Abort => Absence::Refused,
@@ -67,7 +57,6 @@ impl Terms {
         Terms { lost_after: fleet.lost_after.value.max(hold), hold, start_within, absence }
     }
 
-    /// Those of a run that is resumed.
     pub(crate) fn of_plan(fleet: &FleetPolicy) -> Terms {
         let absence = match fleet.on_lost_host {
             OnLostHost::Abort => Absence::Refused,
@@ -77,12 +66,10 @@ impl Terms {
         Terms { lost_after, hold, start_within: Nanos::seconds(5), absence }
     }
 
-    /// Of a look at hosts.
     pub(crate) fn look(lost_after: Nanos, absence: Absence) -> Terms {
         Terms { lost_after, hold: Nanos(0), start_within: Nanos(0), absence }
     }
 
-    /// Whether so many of the hosts are enough.
     pub(super) fn are_enough(self, there: usize, of: usize) -> bool {
         match self.absence {
             Absence::Refused => there == of,

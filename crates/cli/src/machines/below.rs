@@ -25,16 +25,14 @@ pub(crate) struct Below {
     found: Deployment,
     parts: Vec<OnNode>,
     before: Vec<Option<OfNode>>,
-    /// Of each stage.
     is_measured: Vec<bool>,
     began: Instant,
     moved: Moved,
     /// What was under way when the measurement began that runs.
-    running: Option<Begun>,
-    ended: Vec<Measured>,
-    /// Events whose commands run.
-    events: Vec<EventBegun>,
-    events_ended: Vec<EventMeasured>,
+    running: Option<Begun<Measurement>>,
+    ended: Vec<Ended<Measurement>>,
+    events: Vec<Begun<EventCommand>>,
+    events_ended: Vec<Ended<EventCommand>>,
 }
 
 /// What guests' requests moved until now: bytes, and how many requests did.
@@ -52,37 +50,51 @@ impl Moved {
     }
 }
 
-/// A look at the nodes that is under way, with the instant at which it was over.
 type Looking = JoinHandle<(Vec<Option<OfNode>>, Instant)>;
 
-/// A measurement that runs.
-struct Begun {
-    stage: u32,
+/// What is looked at while it goes on: what it is, and what was under way when it began.
+struct Begun<W> {
+    what: W,
     moved: Moved,
     look: Looking,
 }
 
-/// A measurement that is over.
-struct Measured {
-    begun: Begun,
-    moved: Moved,
-    look: Looking,
-}
+type Measurement = u32;
 
 /// An event of the suite whose command runs.
-struct EventBegun {
+struct EventCommand {
     name: String,
     stage: u32,
     at_ns: u64,
+}
+
+struct Ended<W> {
+    begun: Begun<W>,
     moved: Moved,
     look: Looking,
 }
 
-/// One whose command has ended.
-struct EventMeasured {
-    begun: EventBegun,
-    moved: Moved,
-    look: Looking,
+struct Seen<W> {
+    what: W,
+    length: Nanos,
+    before: Vec<Option<OfNode>>,
+    after: Vec<Option<OfNode>>,
+    guest_read: Bytes,
+    guest_written: Bytes,
+    guest_requests: u64,
+}
+
+impl<W> Ended<W> {
+    /// `None` where a look failed.
+    fn seen(self) -> Option<Seen<W>> {
+        let Begun { what, moved, look } = self.begun;
+        let (before, began) = look.join().ok()?;
+        let (after, ended) = self.look.join().ok()?;
+        let (guest_read, guest_written) = self.moved.since(moved);
+        let guest_requests = self.moved.requests.saturating_sub(moved.requests);
+        let length = nanos(ended.saturating_duration_since(began));
+        Some(Seen { what, length, before, after, guest_read, guest_written, guest_requests })
+    }
 }
 
 impl Below {
@@ -129,15 +141,12 @@ impl Below {
     fn count(&mut self, event: &Event) {
         match event {
             Event::StageStarted { stage, .. } if self.measures(*stage) => {
-                let (look, moved) = (self.look(), self.moved);
-                self.running = Some(Begun { stage: *stage, moved, look });
+                self.running = Some(self.begun(*stage));
             }
             Event::StageEnded { stage, .. } => {
-                let begun = self.running.take().filter(|begun| begun.stage == *stage);
-                if let Some(begun) = begun {
-                    let (look, moved) = (self.look(), self.moved);
-                    self.ended.push(Measured { begun, moved, look });
-                }
+                let begun = self.running.take().filter(|begun| begun.what == *stage);
+                let ended = begun.map(|begun| self.over(begun));
+                self.ended.extend(ended);
             }
             Event::Sample(sample) => self.add(sample),
             Event::Happened(occurrence) => self.happened(occurrence),
@@ -152,15 +161,13 @@ impl Below {
                 if self.events.len() + self.events_ended.len() < MOST_EVENTS =>
             {
                 let (name, at_ns) = (occurrence.label.clone(), occurrence.at_ns);
-                let (look, moved) = (self.look(), self.moved);
-                self.events.push(EventBegun { name, stage, at_ns, moved, look });
+                self.events.push(self.begun(EventCommand { name, stage, at_ns }));
             }
             (OccurrenceKind::CommandEnded, _) => {
-                let is_it = |begun: &EventBegun| begun.name == occurrence.label;
+                let is_it = |begun: &Begun<EventCommand>| begun.what.name == occurrence.label;
                 if let Some(place) = self.events.iter().position(is_it) {
                     let begun = self.events.remove(place);
-                    let (look, moved) = (self.look(), self.moved);
-                    self.events_ended.push(EventMeasured { begun, moved, look });
+                    self.events_ended.push(self.over(begun));
                 }
             }
             _ => {}
@@ -171,6 +178,14 @@ impl Below {
         let is_measured = self.is_measured.get(stage as usize).copied().unwrap_or(false);
         // A run of days has no more of them than its page shows.
         is_measured && self.ended.len() < MOST_STAGES
+    }
+
+    fn begun<W>(&self, what: W) -> Begun<W> {
+        Begun { what, moved: self.moved, look: self.look() }
+    }
+
+    fn over<W>(&self, begun: Begun<W>) -> Ended<W> {
+        Ended { begun, moved: self.moved, look: self.look() }
     }
 
     /// Begins a look at the nodes.
@@ -210,27 +225,18 @@ fn nanos(time: Duration) -> Nanos {
 }
 
 /// What stood below one measurement; `None` where a look failed.
-fn of_stage(parts: &[OnNode], measured: Measured) -> Option<BelowStage> {
-    let Measured { begun, moved, look } = measured;
-    let (before, began) = begun.look.join().ok()?;
-    let (after, ended) = look.join().ok()?;
-    let (guest_read, guest_written) = moved.since(begun.moved);
-    Some(BelowStage {
-        stage: begun.stage,
-        length: nanos(ended.saturating_duration_since(began)),
-        guest_read,
-        guest_written,
-        nodes: of_nodes(parts, &before, &after),
-    })
+fn of_stage(parts: &[OnNode], measured: Ended<Measurement>) -> Option<BelowStage> {
+    let Seen { what: stage, length, before, after, guest_read, guest_written, .. } =
+        measured.seen()?;
+    let nodes = of_nodes(parts, &before, &after);
+    Some(BelowStage { stage, length, guest_read, guest_written, nodes })
 }
 
 /// What the nodes' disks did while an event's command ran, as a note; `None` where a node did not
 /// say.
-fn of_event(measured: EventMeasured) -> Option<Event> {
-    let EventMeasured { begun, moved, look } = measured;
-    let (before, began) = begun.look.join().ok()?;
-    let (after, ended) = look.join().ok()?;
-    let (guest_read, guest_written) = moved.since(begun.moved);
+fn of_event(measured: Ended<EventCommand>) -> Option<Event> {
+    let Seen { what, length, before, after, guest_read, guest_written, guest_requests } =
+        measured.seen()?;
     let between: Vec<NodeCounts> = before
         .iter()
         .zip(&after)
@@ -242,20 +248,16 @@ fn of_event(measured: EventMeasured) -> Option<Event> {
         between.iter().map(of).try_fold(0u64, |sum, one| Some(sum.saturating_add(one?)))
     };
     let fact = Fact::EventIo(EventIo {
-        event: begun.name,
-        at: Nanos(begun.at_ns),
-        length: nanos(ended.saturating_duration_since(began)),
+        event: what.name,
+        at: Nanos(what.at_ns),
+        length,
         reads: sum(|counts| counts.reads),
         writes: sum(|counts| counts.writes),
         read: Bytes(sum(|counts| counts.read_bytes)?),
         written: Bytes(sum(|counts| counts.written_bytes)?),
-        by: CountedBy::Nodes {
-            guest_requests: moved.requests.saturating_sub(begun.moved.requests),
-            guest_read,
-            guest_written,
-        },
+        by: CountedBy::Nodes { guest_requests, guest_read, guest_written },
     });
-    Some(Event::Note(Note { stage: Some(begun.stage), host: 0, fact }))
+    Some(Event::Note(Note { stage: Some(what.stage), host: 0, fact }))
 }
 
 fn of_nodes(
@@ -375,11 +377,9 @@ mod tests {
         let node = |reads| Some(OfNode { machines: Vec::new(), counts: counts(reads) });
         let look = |nodes: Vec<Option<OfNode>>, at: Instant| thread::spawn(move || (nodes, at));
         let began = Instant::now();
-        let measured = |after: Vec<Option<OfNode>>| EventMeasured {
-            begun: EventBegun {
-                name: "migration".to_owned(),
-                stage: 3,
-                at_ns: 7,
+        let measured = |after: Vec<Option<OfNode>>| Ended {
+            begun: Begun {
+                what: EventCommand { name: "migration".to_owned(), stage: 3, at_ns: 7 },
                 moved: Moved { read: 1, written: 1, requests: 10 },
                 look: look(vec![node(100), node(0)], began),
             },

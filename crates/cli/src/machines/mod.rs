@@ -31,7 +31,6 @@ pub(crate) const HOSTS: &str = "vms:";
 /// The machines that are removed when this process ends.
 static MADE: Mutex<Option<Held>> = Mutex::new(None);
 
-/// Removes the machines of a run when it is dropped.
 pub(crate) struct Guard(());
 
 impl Drop for Guard {
@@ -55,7 +54,6 @@ pub(crate) fn call_off() {
     }
 }
 
-/// Removes machines, wherever they are.
 pub(crate) fn remove(held: Held) -> Result<(), Problem> {
     match (providers::of(&held.deployment), &held.deployment.ground) {
         (Some(provider), _) => held.remove(&*provider),
@@ -64,7 +62,6 @@ pub(crate) fn remove(held: Held) -> Result<(), Problem> {
     }
 }
 
-/// Removes the machines of a name, wherever they are.
 pub(crate) fn down(places: &Places, name: &str) -> Result<(), Problem> {
     match deployment::hold(places, name)? {
         Some(held) => remove(held),
@@ -72,28 +69,27 @@ pub(crate) fn down(places: &Places, name: &str) -> Result<(), Problem> {
     }
 }
 
-/// A failure in words.
-pub(crate) fn failure(problem: &Problem) -> Failure {
-    let text = format!("error: {problem}");
-    match problem {
-        Problem::Stopped => Failure::Interrupted(problem.to_string()),
-        Problem::Unknown { .. } | Problem::NoMachine { .. } | Problem::Homeless => {
-            Failure::Usage(text)
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Failure {
+        let text = format!("error: {problem}");
+        match problem {
+            Problem::Stopped => Failure::Interrupted(problem.to_string()),
+            Problem::Unknown { .. } | Problem::NoMachine { .. } | Problem::Homeless => {
+                Failure::Usage(text)
+            }
+            _ => Failure::Target(text),
         }
-        _ => Failure::Target(text),
     }
 }
 
 /// What machines boot: the guest of our own with a kernel that is found, unless something is named.
 #[derive(Clone, Copy)]
 pub(crate) struct BootArgs<'a> {
-    /// The kernel for that guest, or the package of one.
     pub(crate) kernel: Option<&'a Path>,
     /// A cloud image instead.
     pub(crate) image: Option<&'a Path>,
 }
 
-/// The machines of a suite, and what they are made with.
 pub(crate) struct Wanted {
     machines: MachinesWanted,
     /// What runs the guests is what all nodes have: nobody said it.
@@ -115,9 +111,7 @@ pub(crate) struct Wanted {
 
 /// What making machines takes, here or of each node.
 pub(crate) enum Taken {
-    /// Of this machine.
     Here(Box<Needs>),
-    /// Of each node, in the order of the nodes.
     Nodes(Vec<NodeNeeds>),
 }
 
@@ -131,19 +125,20 @@ impl Wanted {
     ) -> Result<Wanted, Failure> {
         let vms = &spec.vms;
         let program = Binary::own().map_err(|error| {
-            Failure::Run(format!("error: our own program cannot be read: {error}; start again"))
+            Failure::run(format!("our own program cannot be read: {error}; start again"))
         })?;
         let count = vms.count.value.0;
-        let usage = |error: model::units::UnitError| Failure::Usage(format!("error: {error}"));
+        let usage = |error: model::units::UnitError| Failure::usage(error);
         let names = match vms.nodes.value.trim() {
             "" => Vec::new(),
             list => model::hostlist::expand(list).map_err(usage)?,
         };
         let has_nodes = !names.is_empty() || !vms.place.value.0.is_empty();
         if has_nodes && !matches!(provider, ProviderKind::Qemu | ProviderKind::Libvirt) {
-            let text = "error: this provider places machines itself; leave out vms.nodes and \
-                        vms.place";
-            return Err(Failure::Usage(text.to_owned()));
+            return Err(Failure::usage(
+                "this provider places machines itself; leave out vms.nodes and \
+                        vms.place",
+            ));
         }
         // Where nobody wrote one, a provider that has its own runs guests with it.
         let (accelerator, is_auto) =
@@ -178,7 +173,7 @@ impl Wanted {
             image: boots.image.map(Path::to_owned),
             program: program.hash,
             scale,
-            places: Places::of_user().map_err(|problem| failure(&problem))?,
+            places: Places::of_user()?,
             nodes: placed(count, &names, &vms.place.value.0).map_err(usage)?,
             launcher: vms.launcher.value.split_whitespace().map(str::to_owned).collect(),
         })
@@ -209,7 +204,6 @@ impl Wanted {
         (!parts.is_empty()).then_some(OnNodes { launcher, provider: self.provider, parts })
     }
 
-    /// What one node is to make.
     fn of_node(&self, node: &str, token: &str) -> NodeOrder {
         let numbers = self.nodes.iter().find(|placed| placed.node == node);
         let numbers = numbers.map(|placed| placed.numbers.clone()).unwrap_or_default();
@@ -229,7 +223,7 @@ impl Wanted {
     /// What they would take; nothing is made. Where nobody said what runs the guests, they have the
     /// processor's own virtualisation if all nodes do.
     pub(crate) fn needs(&mut self) -> Result<Taken, Failure> {
-        let taken = self.taken().map_err(|problem| failure(&problem))?;
+        let taken = self.taken()?;
         if self.is_auto {
             let has_kvm = match &taken {
                 Taken::Here(needs) => needs.has_kvm == Some(true),
@@ -252,12 +246,10 @@ impl Wanted {
         needs.map(Taken::Nodes)
     }
 
-    /// The machines themselves.
     pub(crate) fn machines(&self) -> &MachinesWanted {
         &self.machines
     }
 
-    /// Whether they boot a cloud image.
     pub(crate) fn has_image(&self) -> bool {
         self.image.is_some()
     }
@@ -267,12 +259,10 @@ impl Wanted {
         self.scale
     }
 
-    /// Who makes them.
     pub(crate) fn provider(&self) -> ProviderKind {
         self.provider
     }
 
-    /// What they are copies of, where they do not boot our guest.
     pub(crate) fn template(&self) -> Option<&str> {
         self.provider.copies(&self.template).then_some(&self.template)
     }
@@ -299,7 +289,7 @@ impl Wanted {
             }
         };
         let made = self.made(&making.stop, &mut told);
-        made.map_err(|problem| failure(&problem))
+        made.map_err(Failure::from)
     }
 
     fn made(&self, stop: &AtomicBool, told: &mut dyn FnMut(&BootTime)) -> Result<Held, Problem> {
@@ -315,30 +305,25 @@ impl Wanted {
 }
 
 impl MachineArgs {
-    /// What they name for machines to boot.
     pub(crate) fn boots(&self) -> BootArgs<'_> {
         BootArgs { kernel: self.guest_kernel.as_deref(), image: self.guest.as_deref() }
     }
 }
 
 impl VmsUpArgs {
-    /// What they name for machines to boot.
     pub(crate) fn boots(&self) -> BootArgs<'_> {
         BootArgs { kernel: self.guest_kernel.as_deref(), image: self.guest.as_deref() }
     }
 }
 
-/// Whether machines go when this process ends.
 pub(crate) fn are_to_go() -> bool {
     MADE.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }
 
-/// A scale as planners take it.
 pub(crate) fn scale_of(scale: Option<ScaleArg>) -> Scale {
     scale.unwrap_or_default().or(Fraction::ONE)
 }
 
-/// The part of a scale that is for sizes.
 pub(crate) fn size_of(scale: Option<ScaleArg>) -> Fraction {
     scale.and_then(|scale| scale.size).unwrap_or(Fraction::ONE)
 }
@@ -373,7 +358,7 @@ pub(crate) fn named(hosts: &HostArgs) -> Result<Option<Deployment>, Failure> {
     let found = Places::of_user().and_then(|places| deployment::find(&places, name));
     let unknown = || Problem::Unknown { name: name.to_owned() };
     let found = found.and_then(|found| found.ok_or_else(unknown));
-    found.map(Some).map_err(|problem| failure(&problem))
+    found.map(Some).map_err(Failure::from)
 }
 
 /// What the record of a run says of the machines that carry it, if machines of ours do.
@@ -408,20 +393,19 @@ pub(crate) fn note(hosts: &HostArgs) -> Option<PlanNote> {
     })
 }
 
-/// The way to machines, and their names.
 pub(crate) fn way(machines: &Deployment) -> Result<Via, Failure> {
     let is_ours = Binary::own().is_ok_and(|own| own.hash == machines.program);
     if !is_ours {
-        return Err(Failure::Target(format!(
-            "error: another build of plimsoll made the machines {0}, and theirs is in them; make \
+        return Err(Failure::target(format!(
+            "another build of plimsoll made the machines {0}, and theirs is in them; make \
              them again: `plimsoll vms down {0}`, then `plimsoll vms up`",
             machines.name
         )));
     }
     let is_whole = |machine| !machines.devices_of(machine).is_empty();
     if !machines.machines.iter().all(is_whole) {
-        return Err(Failure::Target(format!(
-            "error: the machines {0} were not made to their end, and their disks are not known; \
+        return Err(Failure::target(format!(
+            "the machines {0} were not made to their end, and their disks are not known; \
              remove them: `plimsoll vms down {0}`",
             machines.name
         )));

@@ -18,13 +18,11 @@ const LONG: Duration = Duration::from_secs(24 * 3600);
 /// Between two looks at whether somebody asked for a stop.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Nodes behind one launcher.
 pub(crate) struct Nodes {
     via: Via,
 }
 
 impl Nodes {
-    /// Those of a record, or of an order.
     pub(crate) fn of(nodes: &OnNodes) -> Nodes {
         let via = match nodes.launcher.as_slice() {
             [] => Via::Ssh,
@@ -33,7 +31,6 @@ impl Nodes {
         Nodes { via }
     }
 
-    /// This program on a node.
     pub(crate) fn program(&self, node: &str, words: &[&str]) -> Result<Program, Problem> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let started = Program::start(&self.via, node, &words);

@@ -8,7 +8,7 @@ use dialects::trace::{Requests, TraceProblem};
 use model::Bytes;
 use report::ground::words::decimal;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read};
+use std::io::{self, BufReader, IsTerminal, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -19,40 +19,17 @@ const BUFFER: usize = 256 << 10;
 const TOLD_EVERY: Duration = Duration::from_secs(1);
 
 /// The bytes of a trace.
-pub(crate) struct Source {
-    from: BufReader<Told>,
+pub(crate) type Source = BufReader<Told>;
+
+pub(super) fn source(file: File, path: &Path) -> Source {
+    let of = file.metadata().map_or(0, |metadata| metadata.len());
+    let path = path.display().to_string();
+    let (is_terminal, last) = (io::stderr().is_terminal(), Instant::now());
+    let told = Told { file, path, is_terminal, at: 0, of, last, has_line: false };
+    BufReader::with_capacity(BUFFER, told)
 }
 
-impl Source {
-    /// A file that is read from its first byte on; `path` is what it is called.
-    pub(crate) fn new(file: File, path: &Path) -> Source {
-        let of = file.metadata().map_or(0, |metadata| metadata.len());
-        let path = path.display().to_string();
-        let is_terminal = io::stderr().is_terminal();
-        let told =
-            Told { file, path, is_terminal, at: 0, of, last: Instant::now(), has_line: false };
-        Source { from: BufReader::with_capacity(BUFFER, told) }
-    }
-}
-
-impl Read for Source {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.from.read(bytes)
-    }
-}
-
-impl BufRead for Source {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.from.fill_buf()
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.from.consume(count);
-    }
-}
-
-/// A file that tells how far it was read.
-struct Told {
+pub(crate) struct Told {
     file: File,
     path: String,
     is_terminal: bool,
@@ -84,10 +61,9 @@ impl Drop for Told {
     }
 }
 
-/// The requests of a trace.
 pub(crate) fn open(args: &TraceArgs) -> Result<Requests<Source>, Failure> {
     let path = &args.trace;
-    let wrong = |what: &str| Failure::Usage(format!("error: trace {}: {what}", path.display()));
+    let wrong = |what: &str| Failure::usage(format!("trace {}: {what}", path.display()));
     let metadata = std::fs::metadata(path)
         .map_err(|error| wrong(&format!("{error}; check the path of the trace")))?;
     if metadata.is_dir() {
@@ -99,11 +75,10 @@ pub(crate) fn open(args: &TraceArgs) -> Result<Requests<Source>, Failure> {
     }
     let file = plain_file::open(path)
         .map_err(|error| wrong(&format!("{error}; check your permissions on it")))?;
-    let source = Source::new(file, path);
+    let source = source(file, path);
     Requests::new(source, args.from, args.source.clone()).map_err(|what| problem(path, &what))
 }
 
-/// What is wrong with a trace.
 pub(crate) fn problem(path: &Path, what: &TraceProblem) -> Failure {
-    Failure::Usage(format!("error: trace {}: {what}", path.display()))
+    Failure::usage(format!("trace {}: {what}", path.display()))
 }

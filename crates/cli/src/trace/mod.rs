@@ -4,6 +4,7 @@ mod file;
 mod opened;
 mod replay_suite;
 mod scan;
+mod share;
 mod shares;
 mod sorting;
 mod spool;

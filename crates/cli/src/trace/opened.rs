@@ -1,6 +1,6 @@
 //! A trace in the order of its instants, sorted with files where its own order needs that.
 
-use super::file::{Source, open, problem};
+use super::file::{Source, open, problem, source};
 use super::sorting::sort;
 use super::spool::Spooled;
 use crate::args::TraceArgs;
@@ -11,17 +11,14 @@ use std::path::Path;
 
 /// A trace that is read from its first request to its last.
 pub(crate) struct Opened {
-    /// Its requests.
     pub(crate) requests: Requests<Source>,
     /// Where it was sorted: the file that it is read from, and how the original ended.
     sorted: Option<(Spooled, TraceEnd)>,
 }
 
-/// Why a trace was not read to its end.
 pub(crate) enum Stopped {
     /// Its order is one that a window in memory does not mend: take it [`Opened::sorted`].
     Order,
-    /// All else.
     For(Failure),
 }
 
@@ -32,7 +29,6 @@ impl From<Failure> for Stopped {
 }
 
 impl Opened {
-    /// As it is.
     pub(crate) fn new(args: &TraceArgs) -> Result<Opened, Failure> {
         Ok(Opened { requests: open(args)?, sorted: None })
     }
@@ -46,7 +42,7 @@ impl Opened {
             folder.display()
         );
         let (spooled, ending) = sort(args, folder)?;
-        let source = Source::new(spooled.open()?, &args.trace);
+        let source = source(spooled.open()?, &args.trace);
         // One source was taken out of it already.
         let requests = Requests::new(source, None, None).map_err(|what| problem(folder, &what))?;
         Ok(Opened { requests, sorted: Some((spooled, ending)) })
@@ -66,12 +62,10 @@ impl Opened {
         self.sorted.as_ref().map_or_else(|| self.requests.end(), |(_, ending)| *ending)
     }
 
-    /// Whether it was sorted.
     pub(crate) fn is_sorted(&self) -> bool {
         self.sorted.is_some()
     }
 
-    /// The sorted file, for whoever reads it again.
     pub(crate) fn take_sorted(&mut self) -> Option<Spooled> {
         self.sorted.take().map(|(spooled, _)| spooled)
     }

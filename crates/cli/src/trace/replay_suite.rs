@@ -2,7 +2,7 @@
 //! runs.
 
 use super::scan::{Scanned, Sizes};
-use super::shares::Share;
+use super::share::Share;
 use crate::args::{ReplayArgs, ScaleSpace};
 use model::load::{Pace, Rate};
 use model::plan::{Extent, Plan, TraceWork, Work};
@@ -16,18 +16,14 @@ const MOST_DEPTH: u64 = 256;
 /// Sizes of a mix: the largest, and those that occur most.
 const MOST_PARTS: usize = 32;
 
-/// What the suite of a replay is made of.
 pub(crate) struct ReplaySuite<'a> {
-    /// What was asked for.
     pub(crate) args: &'a ReplayArgs,
-    /// The trace.
     pub(crate) scanned: &'a Scanned,
     /// The size of the file or of the loaded part of the device; `None` for all of what is there.
     pub(crate) size: Option<Bytes>,
 }
 
 impl ReplaySuite<'_> {
-    /// The name of the run.
     pub(crate) fn name(&self) -> String {
         let traces = self.args.traces().map(|path| path.file_name().unwrap_or_default());
         let traces: Vec<_> = traces.map(|name| name.to_string_lossy()).collect();
@@ -73,7 +69,7 @@ impl ReplaySuite<'_> {
 
     /// From the first instant of the traces to the last, as they are sent.
     fn length(&self) -> Nanos {
-        Nanos(self.args.speed.due_ns(self.scanned.last_ns))
+        Nanos(self.args.speed.due_ns(self.scanned.whole.last_ns))
     }
 
     fn depth(&self) -> u32 {
@@ -82,14 +78,13 @@ impl ReplaySuite<'_> {
         self.args.depth.unwrap_or(fit)
     }
 
-    /// The share of a host as a plan holds it, on a target of this size.
     pub(crate) fn work(&self, share: &Share, size: Bytes) -> TraceWork {
         let scanned = self.scanned;
         let space = match self.args.scale_space {
             None => Space::Same,
             Some(ScaleSpace::Fold) => Space::Fold { size },
             Some(ScaleSpace::Stretch) => {
-                Space::Stretch { from: Bytes(scanned.end), size, align: Bytes(scanned.align) }
+                Space::Stretch { from: Bytes(scanned.whole.end), size, align: Bytes(scanned.align) }
             }
         };
         TraceWork {

@@ -2,16 +2,16 @@
 
 use super::file::{open, problem};
 use super::opened::{Opened, Stopped};
-use super::spool::{Spool, Spooled};
+use super::share::Share;
+use super::spool::{Spool, Spooled, made_here};
 use crate::args::{Only, TraceArgs};
 use crate::failure::Failure;
 use dialects::trace::{InFile, Place, TraceEnd};
-use model::trace::{Header, InFlight, Request, SequenceDigest, TraceClock};
+use model::trace::Request;
 use model::{Op, Percent};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// More sizes than this are not counted one by one.
 const MOST_SIZES: usize = 4_096;
 /// A larger alignment is of no use.
 const MOST_ALIGN: u64 = 1 << 20;
@@ -19,11 +19,8 @@ const MOST_ALIGN: u64 = 1 << 20;
 /// How often each size of a kind of request occurs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sizes {
-    /// As many as fit.
     pub(crate) counts: BTreeMap<u32, u64>,
-    /// All requests.
     pub(crate) requests: u64,
-    /// The largest of all.
     pub(crate) largest: u32,
 }
 
@@ -47,35 +44,14 @@ impl Sizes {
     }
 }
 
-/// What a trace comes to.
 pub(crate) struct Scanned {
-    /// Where the engine can read it, in our own form.
-    pub(crate) path: String,
-    /// The sequence of its requests.
-    pub(crate) digest: SequenceDigest,
-    /// Its requests.
-    pub(crate) requests: u64,
-    /// Their bytes.
-    pub(crate) bytes: u64,
-    /// Sizes of reads.
+    pub(crate) whole: Share,
     pub(crate) reads: Sizes,
-    /// Sizes of writes.
     pub(crate) writes: Sizes,
-    /// Trims.
     pub(crate) trims: u64,
-    /// Flushes.
-    pub(crate) flushes: u64,
-    /// The byte behind the last that it touches.
-    pub(crate) end: u64,
     /// What all offsets and lengths are multiples of: a power of two.
     pub(crate) align: u64,
-    /// The instant of the last request, in ns.
-    pub(crate) last_ns: u64,
-    /// How many requests the recorded device had at once; `None` where that is not known of these.
-    pub(crate) in_flight: Option<InFlight>,
-    /// How the file ended.
     pub(crate) ending: TraceEnd,
-    /// Holds the copy, if there is one.
     _spooled: Option<Spooled>,
 }
 
@@ -85,15 +61,11 @@ impl Scanned {
     pub(crate) fn together(all: &[Scanned]) -> Scanned {
         let mut sum = Scanned::none();
         for one in all {
-            sum.requests = sum.requests.saturating_add(one.requests);
-            sum.bytes = sum.bytes.saturating_add(one.bytes);
+            sum.whole.merge(&one.whole);
             sum.reads.merge(&one.reads);
             sum.writes.merge(&one.writes);
             sum.trims += one.trims;
-            sum.flushes += one.flushes;
-            sum.end = sum.end.max(one.end);
             sum.align = sum.align.min(one.align);
-            sum.last_ns = sum.last_ns.max(one.last_ns);
         }
         sum
     }
@@ -105,18 +77,11 @@ impl Scanned {
 
     fn none() -> Scanned {
         Scanned {
-            path: String::new(),
-            digest: SequenceDigest::default(),
-            requests: 0,
-            bytes: 0,
+            whole: Share::NONE,
             reads: Sizes::default(),
             writes: Sizes::default(),
             trims: 0,
-            flushes: 0,
-            end: 0,
             align: MOST_ALIGN,
-            last_ns: 0,
-            in_flight: None,
             ending: TraceEnd::default(),
             _spooled: None,
         }
@@ -127,12 +92,10 @@ impl Scanned {
         share(self.reads.requests, self.reads.requests + self.writes.requests)
     }
 
-    /// The share of trims in reads, writes and trims.
     pub(crate) fn trim_share(&self) -> Percent {
         share(self.trims, self.reads.requests + self.writes.requests + self.trims)
     }
 
-    /// Requests that change what stands at the target.
     pub(crate) fn changes(&self) -> u64 {
         self.writes.requests + self.trims
     }
@@ -149,7 +112,6 @@ fn share(some: u64, of: u64) -> Percent {
     Percent { ppm: ppm.clamp(1, 999_999) }
 }
 
-/// Whether a request is of those that are taken.
 pub(crate) fn is_taken(only: Option<Only>, op: Op) -> bool {
     match only {
         None => true,
@@ -176,14 +138,8 @@ fn scan_once(args: &TraceArgs, folder: &Path, opened: &mut Opened) -> Result<Sca
     let is_own = requests.header().is_some();
     let is_as_it_is =
         is_own && args.only.is_none() && (args.source.is_none() || opened.is_sorted());
-    let header = requests.header().cloned().unwrap_or_else(|| Header {
-        device: args.trace.display().to_string(),
-        size_bytes: 0,
-        sector_bytes: 0,
-        clock: TraceClock::Foreign,
-        taken_from: "replay".to_owned(),
-        began_unix_ns: 0,
-    });
+    let made = || made_here(args.trace.display().to_string(), "replay");
+    let header = requests.header().cloned().unwrap_or_else(made);
     let mut spool = if is_as_it_is { None } else { Some(Spool::create(folder, &header)?) };
     let mut all = Scanned::none();
     while let Some(request) = opened.next(args)? {
@@ -196,24 +152,24 @@ fn scan_once(args: &TraceArgs, folder: &Path, opened: &mut Opened) -> Result<Sca
     }
     all.ending = opened.end();
     // Reads alone, or writes alone, are not what the device had.
-    all.in_flight = opened.requests.in_flight().filter(|_| args.only.is_none());
+    all.whole.in_flight = opened.requests.in_flight().filter(|_| args.only.is_none());
     if all.reads.requests + all.changes() == 0 {
         return Err(nothing(args, &all, &opened.requests.sources()).into());
     }
     match spool {
         Some(spool) => {
             let spooled = spool.finish()?;
-            all.path = spooled.path();
+            all.whole.path = spooled.path();
             all._spooled = Some(spooled);
         }
         None if opened.is_sorted() => {
             let sorted = opened.take_sorted();
-            all.path = sorted.as_ref().map(Spooled::path).unwrap_or_default();
+            all.whole.path = sorted.as_ref().map(Spooled::path).unwrap_or_default();
             all._spooled = sorted;
         }
         None => {
             let path = std::path::absolute(&args.trace).unwrap_or_else(|_| args.trace.clone());
-            all.path = path.to_string_lossy().into_owned();
+            all.whole.path = path.to_string_lossy().into_owned();
         }
     }
     Ok(all)
@@ -221,20 +177,13 @@ fn scan_once(args: &TraceArgs, folder: &Path, opened: &mut Opened) -> Result<Sca
 
 impl Scanned {
     fn add(&mut self, request: &Request) {
-        self.digest.add(request.op, request.offset, request.length);
-        self.requests += 1;
-        self.bytes = self.bytes.saturating_add(request.length.into());
-        self.last_ns = request.at_ns;
+        self.whole.add(request);
         match request.op {
             Op::Read => self.reads.add(request.length),
             Op::Write => self.writes.add(request.length),
             Op::Trim => self.trims += 1,
-            _ => {
-                self.flushes += 1;
-                return;
-            }
+            _ => return,
         }
-        self.end = self.end.max(request.end());
         let bits = request.offset | u64::from(request.length) | self.align;
         self.align = 1 << bits.trailing_zeros();
     }
@@ -265,7 +214,7 @@ pub(crate) fn tell(path: &Path, ending: TraceEnd, used: &str) {
 
 fn nothing(args: &TraceArgs, all: &Scanned, sources: &[String]) -> Failure {
     let path = args.trace.display();
-    let what = match (&args.source, all.requests) {
+    let what = match (&args.source, all.whole.requests) {
         (Some(source), 0) if !sources.is_empty() => {
             format!("no request is of source `{source}`; its sources are {}", sources.join(", "))
         }
@@ -273,7 +222,7 @@ fn nothing(args: &TraceArgs, all: &Scanned, sources: &[String]) -> Failure {
         (_, 0) => "it holds no requests; record it again while the device is loaded".to_owned(),
         _ => "it holds flushes alone, which load nothing; record it again".to_owned(),
     };
-    Failure::Usage(format!("error: trace {path}: {what}"))
+    Failure::usage(format!("trace {path}: {what}"))
 }
 
 /// The place of the first request of the file that ends behind `size`, and where it ends.

@@ -1,11 +1,12 @@
 //! Which host replays what: a trace for each of them, or a share of one.
 
 use super::scan::Scanned;
-use super::spool::{Spool, Spooled};
+use super::share::Share;
+use super::spool::{Spool, Spooled, made_here};
 use crate::args::Split;
 use crate::failure::Failure;
 use crate::plain_file;
-use model::trace::{Header, InFlight, Reader, Request, SequenceDigest, TraceClock};
+use model::trace::Reader;
 use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::path::Path;
@@ -13,74 +14,8 @@ use std::path::Path;
 /// More sources than this are dealt out by their numbers, not in the order in which they come.
 const MOST_SOURCES: usize = 1 << 20;
 
-/// What one host replays.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Share {
-    /// Where the host can read it, in our own form.
-    pub(crate) path: String,
-    /// The sequence of its requests.
-    pub(crate) digest: SequenceDigest,
-    /// Its requests.
-    pub(crate) requests: u64,
-    /// Their bytes.
-    pub(crate) bytes: u64,
-    /// Whether any of them is a flush.
-    pub(crate) flushes: bool,
-    /// The byte behind the last that it touches.
-    pub(crate) end: u64,
-    /// The instant of the last request, in ns.
-    pub(crate) last_ns: u64,
-    /// How many requests the recorded device had at once; `None` where the share is a part of them.
-    pub(crate) in_flight: Option<InFlight>,
-    /// Whose requests of the file it sends, in turn with others: which, and of how many.
-    pub(crate) turn: (u32, u32),
-}
-
-impl Share {
-    /// All of a trace.
-    pub(crate) fn whole(scanned: &Scanned) -> Share {
-        Share {
-            path: scanned.path.clone(),
-            digest: scanned.digest,
-            requests: scanned.requests,
-            bytes: scanned.bytes,
-            flushes: scanned.flushes > 0,
-            end: scanned.end,
-            last_ns: scanned.last_ns,
-            in_flight: scanned.in_flight,
-            turn: (0, 1),
-        }
-    }
-
-    fn none() -> Share {
-        Share {
-            path: String::new(),
-            digest: SequenceDigest::default(),
-            requests: 0,
-            bytes: 0,
-            flushes: false,
-            end: 0,
-            last_ns: 0,
-            in_flight: None,
-            turn: (0, 1),
-        }
-    }
-
-    fn add(&mut self, request: &Request) {
-        self.digest.add(request.op, request.offset, request.length);
-        self.requests += 1;
-        self.bytes = self.bytes.saturating_add(request.length.into());
-        self.last_ns = request.at_ns;
-        match request.op {
-            model::Op::Fsync => self.flushes = true,
-            _ => self.end = self.end.max(request.end()),
-        }
-    }
-}
-
 /// The shares of so many hosts, and the copies that hold them: gone when these are dropped.
 pub(crate) struct Shares {
-    /// One for each host, in their order.
     pub(crate) all: Vec<Share>,
     _held: Vec<Spooled>,
 }
@@ -98,55 +33,46 @@ pub(crate) fn shares(
         ([only], Some(Split::Source)) => by_source(only, hosts, folder),
         ([only], Some(Split::Turn)) => {
             let of = u32::try_from(hosts).unwrap_or(u32::MAX);
-            if only.requests < u64::from(of) {
+            if only.whole.requests < u64::from(of) {
                 let text = format!(
                     "error: the trace has {} requests, fewer than there are hosts; name fewer \
                      hosts",
-                    only.requests
+                    only.whole.requests
                 );
                 return Err(Failure::Usage(text));
             }
             let all = (0..of).map(|turn| Share {
                 turn: (turn, of),
                 in_flight: None,
-                ..Share::whole(only)
+                ..only.whole.clone()
             });
             Ok(Shares { all: all.collect(), _held: held })
         }
         (several, _) if several.len() == hosts => {
-            Ok(Shares { all: several.iter().map(Share::whole).collect(), _held: held })
+            Ok(Shares { all: several.iter().map(|one| one.whole.clone()).collect(), _held: held })
         }
-        ([_], None) => Err(Failure::Usage(format!(
-            "error: one trace and {hosts} hosts: deal it out with --split source (each source to \
+        ([_], None) => Err(Failure::usage(format!(
+            "one trace and {hosts} hosts: deal it out with --split source (each source to \
              one host) or --split turn (its requests in turn), or name a trace for each host"
         ))),
-        (several, _) => Err(Failure::Usage(format!(
-            "error: {} traces and {hosts} {}; name a trace for each host, in the hosts' order",
+        (several, _) => Err(Failure::usage(format!(
+            "{} traces and {hosts} {}; name a trace for each host, in the hosts' order",
             several.len(),
             if hosts == 1 { "host" } else { "hosts" }
         ))),
     }
 }
 
-/// Deals the sources out in the order in which they come.
 fn by_source(trace: &Scanned, hosts: usize, folder: &Path) -> Result<Shares, Failure> {
-    let unreadable =
-        |what: String| Failure::Run(format!("error: the trace cannot be read again: {what}"));
-    let file =
-        plain_file::open(Path::new(&trace.path)).map_err(|error| unreadable(error.to_string()))?;
+    let unreadable = |what: String| Failure::run(format!("the trace cannot be read again: {what}"));
+    let file = plain_file::open(Path::new(&trace.whole.path))
+        .map_err(|error| unreadable(error.to_string()))?;
     let mut reader = Reader::new(BufReader::with_capacity(256 << 10, file))
         .map_err(|error| unreadable(error.to_string()))?;
-    let header = Header {
-        device: String::new(),
-        size_bytes: 0,
-        sector_bytes: 0,
-        clock: TraceClock::Foreign,
-        taken_from: "replay".to_owned(),
-        began_unix_ns: 0,
-    };
+    let header = made_here(String::new(), "replay");
     let mut spools = Vec::new();
     for _ in 0..hosts {
-        spools.push((Spool::create(folder, &header)?, Share::none()));
+        spools.push((Spool::create(folder, &header)?, Share::NONE));
     }
     let (mut owners, mut block) = (BTreeMap::new(), Vec::new());
     while reader.next_block(&mut block).map_err(|error| unreadable(error.to_string()))? {
@@ -158,8 +84,8 @@ fn by_source(trace: &Scanned, hosts: usize, folder: &Path) -> Result<Shares, Fai
         }
     }
     if owners.len() < hosts {
-        return Err(Failure::Usage(format!(
-            "error: the trace has {} {}, fewer than the {hosts} hosts; name fewer hosts, or deal \
+        return Err(Failure::usage(format!(
+            "the trace has {} {}, fewer than the {hosts} hosts; name fewer hosts, or deal \
              it out with --split turn",
             owners.len(),
             if owners.len() == 1 { "source" } else { "sources" }
@@ -174,7 +100,6 @@ fn by_source(trace: &Scanned, hosts: usize, folder: &Path) -> Result<Shares, Fai
     Ok(Shares { all, _held: held })
 }
 
-/// The host of a source.
 fn owner(owners: &mut BTreeMap<u32, usize>, source: u32, hosts: usize) -> usize {
     let next = owners.len();
     match owners.get(&source) {

@@ -2,11 +2,11 @@
 //! sorted and written, and merged so many at a time.
 
 use super::file::{open, problem};
-use super::spool::{Spool, Spooled};
+use super::spool::{Spool, Spooled, made_here};
 use crate::args::TraceArgs;
 use crate::failure::Failure;
 use dialects::trace::{InFile, TraceEnd};
-use model::trace::{Header, MOST, Reader, Request, TraceClock};
+use model::trace::{Header, MOST, Reader, Request};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
@@ -31,8 +31,8 @@ pub(crate) fn sort(args: &TraceArgs, folder: &Path) -> Result<(Spooled, TraceEnd
         let since_ns = at_ns - *first_ns.get_or_insert(at_ns);
         let at_ns = u64::try_from(since_ns + i128::from(ORIGIN)).ok();
         let at_ns = at_ns.filter(|at_ns| *at_ns <= MOST).ok_or_else(|| {
-            Failure::Usage(format!(
-                "error: trace {}: {place}: its instant is decades from the first one; look at the \
+            Failure::usage(format!(
+                "trace {}: {place}: its instant is decades from the first one; look at the \
                  line",
                 args.trace.display()
             ))
@@ -46,7 +46,6 @@ pub(crate) fn sort(args: &TraceArgs, folder: &Path) -> Result<(Spooled, TraceEnd
 /// is full becomes one piece of the next.
 struct Pieces<'a> {
     folder: &'a Path,
-    /// What is not written yet.
     piece: Vec<Request>,
     most: usize,
     merged: usize,
@@ -147,7 +146,6 @@ impl Ord for Held {
     }
 }
 
-/// A piece while it is read, a block at a time.
 struct Piece {
     reader: Reader<BufReader<File>>,
     block: Vec<Request>,
@@ -174,21 +172,14 @@ impl Piece {
 }
 
 fn unreadable(error: &dyn std::fmt::Display) -> Failure {
-    Failure::Run(format!(
-        "error: a sorted part of the trace cannot be read again: {error}; see the disk of this \
+    Failure::run(format!(
+        "a sorted part of the trace cannot be read again: {error}; see the disk of this \
          directory, or name a run file elsewhere with --out"
     ))
 }
 
 fn header() -> Header {
-    Header {
-        device: String::new(),
-        size_bytes: 0,
-        sector_bytes: 0,
-        clock: TraceClock::Foreign,
-        taken_from: "sorted".to_owned(),
-        began_unix_ns: 0,
-    }
+    made_here(String::new(), "sorted")
 }
 
 #[cfg(test)]

@@ -3,14 +3,13 @@
 //! The file has no name from its first moment on: however the process ends, nothing is left of it.
 
 use crate::failure::Failure;
-use model::trace::{Header, Request, Writer};
+use model::trace::{Header, Request, TraceClock, Writer};
 use std::fs::{File, OpenOptions};
 use std::io::BufWriter;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The file while it is written.
 pub(crate) struct Spool {
     writer: Writer<BufWriter<File>>,
 }
@@ -18,6 +17,11 @@ pub(crate) struct Spool {
 /// The file once it is whole; gone when this is dropped.
 pub(crate) struct Spooled {
     file: File,
+}
+
+pub(super) fn made_here(device: String, taken_from: &str) -> Header {
+    let (clock, taken_from) = (TraceClock::Foreign, taken_from.to_owned());
+    Header { device, size_bytes: 0, sector_bytes: 0, clock, taken_from, began_unix_ns: 0 }
 }
 
 impl Spool {
@@ -34,12 +38,10 @@ impl Spool {
         Ok(Spool { writer: writer.map_err(|error| failed(folder, &error))? })
     }
 
-    /// Adds a request.
     pub(crate) fn add(&mut self, request: &Request) -> Result<(), Failure> {
         self.writer.add(request).map_err(|error| failed(Path::new("."), &error))
     }
 
-    /// All were added.
     pub(crate) fn finish(self) -> Result<Spooled, Failure> {
         let (file, _) = self.writer.finish(0, 0).map_err(|error| failed(Path::new("."), &error))?;
         let file = file.into_inner().map_err(|error| failed(Path::new("."), error.error()))?;
@@ -53,15 +55,14 @@ impl Spooled {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
-    /// It, from its first byte on, for a reader of its own.
     pub(crate) fn open(&self) -> Result<File, Failure> {
         File::open(self.path()).map_err(|error| failed(Path::new("."), &error))
     }
 }
 
 fn failed(folder: &Path, error: &std::io::Error) -> Failure {
-    Failure::Run(format!(
-        "error: the trace cannot be copied for the replay: {}: {error}; begin the replay in a \
+    Failure::run(format!(
+        "the trace cannot be copied for the replay: {}: {error}; begin the replay in a \
          directory with room, or name a run file there with --out",
         folder.display()
     ))

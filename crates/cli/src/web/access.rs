@@ -21,7 +21,6 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
-    /// The token as it stands in a cookie or in an address.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
@@ -54,9 +53,6 @@ impl std::str::FromStr for Token {
 }
 
 /// Reads where pages are to be served: an address and a port, `127.0.0.1:9750`.
-///
-/// # Errors
-/// What is meant instead, in words.
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse() {
         return Ok(address);
@@ -78,9 +74,6 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Whether pages may be served at `address`: anywhere but on loopback only with a token.
-///
-/// # Errors
-/// The reason and the remedy, in words.
 pub(crate) fn may_serve(address: SocketAddr, token: Option<&Token>) -> Result<(), String> {
     match token {
         None if !address.ip().is_loopback() => Err(format!(
@@ -91,20 +84,16 @@ pub(crate) fn may_serve(address: SocketAddr, token: Option<&Token>) -> Result<()
     }
 }
 
-/// What is to be done with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It may see everything.
     Welcome,
     /// It brought the token in its address: it gets the cookie and comes again without.
     Hand,
-    /// It has no token, or a wrong one.
     Refused,
     /// Its browser was led here under a foreign name: a page elsewhere wants to read ours.
     Misled,
 }
 
-/// Judges a request.
 pub(crate) fn judge(token: Option<&Token>, uri: &Uri, headers: &HeaderMap) -> Verdict {
     let Some(token) = token else {
         return if is_by_own_name(headers) { Verdict::Welcome } else { Verdict::Misled };

@@ -1,10 +1,10 @@
 //! A canary for others: its page and its metrics, and what is pushed of them.
 
-use super::push::Queue;
-use super::{Pusher, Server, Site, lock, protection};
+use super::lock;
+use super::outlets::{Outlets, Ways};
 use crate::args::CanaryShare;
 use crate::failure::Failure;
-use live::push::{Pace, Snapshot};
+use live::push::Pace;
 use live::web::Dashboard;
 use live::web::board::Board;
 use live::web::canary::CanaryBoard;
@@ -13,27 +13,14 @@ use model::{Event, Nanos};
 use report::topics::canary::Metric;
 use std::sync::{Arc, Mutex};
 
-/// A canary that is shown.
 pub(crate) struct CanaryPage {
     board: Arc<Mutex<CanaryBoard>>,
-    server: Option<Server>,
-    push: Option<Push>,
-}
-
-/// What is pushed.
-struct Push {
-    pusher: Pusher,
-    queue: Arc<Queue>,
+    outlets: Outlets,
     pace: Pace,
-    began_unix_ns: u64,
 }
 
 impl CanaryPage {
-    /// Serves the page and begins to push, if that was asked for. `board` is that of the first
-    /// segment.
-    ///
-    /// # Errors
-    /// As [`Server::start`] and [`Pusher::start`].
+    /// `board` is that of the first segment.
     pub(crate) fn start(
         options: &CanaryShare,
         board: impl FnOnce() -> Board,
@@ -42,50 +29,33 @@ impl CanaryPage {
             return Ok(None);
         }
         let board = Arc::new(Mutex::new(CanaryBoard::new(board())));
-        let push = Pusher::start(options.push.as_ref())?.map(|pusher| {
-            let (queue, began_unix_ns) = (pusher.queue(), fleet::unix_ns());
-            // Who tells decides how often.
-            Push { pusher, queue, pace: Pace::new(Nanos(0)), began_unix_ns }
-        });
-        let serve = |address| {
-            let site = Site::Live(board.clone());
-            Server::start(address, protection(options.token.as_ref(), &options.tls)?, site, None)
+        let ways = Ways {
+            serve: options.serve,
+            token: options.token.as_ref(),
+            tls: &options.tls,
+            push: options.push.as_ref(),
         };
-        let server = options.serve.map(serve).transpose()?;
-        server.iter().for_each(|server| eprintln!("{}", server.line("live page")));
-        Ok(Some(CanaryPage { board, server, push }))
+        let outlets = Outlets::start(&ways, board.clone(), fleet::unix_ns(), None)?;
+        // Who tells decides how often.
+        Ok(Some(CanaryPage { board, outlets, pace: Pace::new(Nanos(0)) }))
     }
 
-    /// Another segment is about to begin.
     pub(crate) fn segment(&self, board: Board) {
         lock(&self.board).segment(board);
     }
 
-    /// Takes in what happened in it.
     pub(crate) fn event(&self, event: &Event) {
         lock(&self.board).event(event);
     }
 
     /// Shows and pushes what the canary says at an instant, in ns since 1970.
     pub(crate) fn tell(&mut self, unix_ns: u64, status: String, metrics: Vec<Metric>) {
-        let scrape = {
-            let mut board = lock(&self.board);
-            board.tell(status, metrics);
-            board.metrics(Detail::Auto)
-        };
-        if let Some(Push { queue, pace, began_unix_ns, .. }) = &mut self.push {
-            let (unix_ns, began_unix_ns) = (pace.instant(unix_ns), *began_unix_ns);
-            queue.put(Snapshot { unix_ns, began_unix_ns, scrape });
-        }
+        let mut board = lock(&self.board);
+        board.tell(status, metrics);
+        self.outlets.push(self.pace.instant(unix_ns), || board.metrics(Detail::Auto));
     }
 
-    /// Nothing more comes: tells every reader, pushes what waits, and ends.
     pub(crate) fn finish(self) {
-        if let Some(push) = self.push {
-            push.pusher.finish();
-        }
-        if let Some(server) = self.server {
-            server.finish();
-        }
+        self.outlets.finish();
     }
 }

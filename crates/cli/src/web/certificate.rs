@@ -17,22 +17,14 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Certificates in a chain; browsers follow no longer one.
 const MOST_CERTIFICATES: usize = 16;
 
-/// What two files say, and what they are called to people.
 pub(crate) struct Pair<'a> {
-    /// The certificates, as PEM.
     pub(crate) cert: &'a [u8],
-    /// Where they are from.
     pub(crate) cert_name: String,
-    /// The private key, as PEM.
     pub(crate) key: &'a [u8],
-    /// Where it is from.
     pub(crate) key_name: String,
 }
 
 /// Reads a file that `option` names.
-///
-/// # Errors
-/// It cannot be read, or is too large for what it is said to be.
 pub(crate) fn read(option: &str, path: &Path) -> Result<Vec<u8>, String> {
     let refused = |why: &dyn std::fmt::Display| {
         format!("{option} {}: {why}; name a PEM file that this user can read", path.display())
@@ -47,9 +39,6 @@ pub(crate) fn read(option: &str, path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// What a server needs to show the certificate at the time `now`.
-///
-/// # Errors
-/// What is wrong, where, and what to do.
 pub(crate) fn config(pair: &Pair<'_>, now: UnixTime) -> Result<Arc<ServerConfig>, String> {
     let (chain, key) = (chain(pair)?, key(pair)?);
     let provider = Arc::new(ring::default_provider());
@@ -159,7 +148,6 @@ pub(crate) mod testing {
         include_str!("../../../../fixtures/tls/cert.pem"),
         include_str!("../../../../fixtures/tls/key.pem"),
     ];
-    /// Another key.
     pub(crate) const OTHER_KEY: &str = include_str!("../../../../fixtures/tls/other-key.pem");
 }
 

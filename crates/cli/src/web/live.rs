@@ -1,34 +1,29 @@
 //! A run that is shown while it goes on: takes its events, has results computed beside it, and
 //! leaves what is pushed.
 
-use super::push::Feed;
-use super::{Pusher, Server, Site, lock, protection};
+use super::lock;
+use super::outlets::{Outlets, Ways};
 use crate::args::ShareArgs;
 use crate::failure::Failure;
 use crate::run_overview::RunOverview;
 use crate::signals;
+use live::push::Pace;
 use live::web::board::{Board, judge};
-use model::{Event, Record};
+use live::web::metrics::Detail;
+use model::{Event, Nanos, Record};
 use std::sync::{Arc, Mutex};
+
+/// Intervals that are shorter are pushed together.
+const EVERY: Nanos = Nanos::seconds(1);
 
 /// A run for others: its live page, and what is pushed of it.
 pub(crate) struct LivePage {
     board: Arc<Mutex<Board>>,
-    server: Option<Server>,
-    push: Option<Push>,
-}
-
-/// What is pushed.
-struct Push {
-    pusher: Pusher,
-    feed: Feed,
+    outlets: Outlets,
+    pace: Pace,
 }
 
 impl LivePage {
-    /// Serves the page of a run that is about to begin, and begins to push, if that was asked for.
-    ///
-    /// # Errors
-    /// As [`Server::start`] and [`Pusher::start`].
     pub(crate) fn start(
         options: &ShareArgs,
         whole: &RunOverview<'_>,
@@ -36,44 +31,32 @@ impl LivePage {
         if options.serve.is_none() && options.push.is_none() {
             return Ok(None);
         }
-        let board = Arc::new(Mutex::new(Board::new(
-            whole.plan.clone(),
-            whole.hosts.to_vec(),
-            whole.version,
-            whole.began_ns,
-        )));
-        let push = Pusher::start(options.push.as_ref())?.map(|pusher| {
-            let feed = Feed::new(pusher.queue(), whole.began_ns);
-            Push { pusher, feed }
-        });
-        let serve = |address| {
-            let site = Site::Live(board.clone());
-            Server::start(
-                address,
-                protection(options.token.as_ref(), &options.tls)?,
-                site,
-                Some(whole.marker.clone()),
-            )
+        let RunOverview { plan, hosts, version, began_ns, marker } = *whole;
+        let board = Board::new(plan.clone(), hosts.to_vec(), version, began_ns);
+        let board = Arc::new(Mutex::new(board));
+        let ways = Ways {
+            serve: options.serve,
+            token: options.token.as_ref(),
+            tls: &options.tls,
+            push: options.push.as_ref(),
         };
-        let server = options.serve.map(serve).transpose()?;
-        server.iter().for_each(|server| eprintln!("{}", server.line("live page")));
-        Ok(Some(LivePage { board, server, push }))
+        let outlets = Outlets::start(&ways, board.clone(), began_ns, Some(marker.clone()))?;
+        Ok(Some(LivePage { board, outlets, pace: Pace::new(EVERY) }))
     }
 
-    /// Takes in what happened.
     pub(crate) fn event(&mut self, event: &Event) {
         let part = {
             let mut board = lock(&self.board);
-            if let Some(push) = &mut self.push {
-                push.feed.before(&board, event);
+            if self.pace.is_due(event, board.now_unix_ns()) {
+                push(&self.outlets, &mut self.pace, &board);
             }
             let part = board.event(event);
-            if let Some(push) = &mut self.push {
-                push.feed.after(&board, event);
+            if Pace::is_last(event) {
+                push(&self.outlets, &mut self.pace, &board);
             }
             part
         };
-        let Some(part) = part.filter(|_| self.server.is_some()) else { return };
+        let Some(part) = part.filter(|_| self.outlets.server.is_some()) else { return };
         let board = Arc::clone(&self.board);
         // The next stage must not wait for the statistics of this one.
         std::thread::spawn(move || {
@@ -84,10 +67,7 @@ impl LivePage {
 
     /// Shows what the run file says of the whole run; then ends, or stays until somebody stops it.
     pub(crate) fn finish(self, record: &Record, stays: bool) {
-        if let Some(push) = self.push {
-            push.pusher.finish();
-        }
-        let Some(server) = self.server else { return };
+        let Some(server) = self.outlets.end_pushing() else { return };
         let judged = judge(record);
         lock(&self.board).set_results(judged);
         if stays {
@@ -96,4 +76,8 @@ impl LivePage {
         }
         server.finish();
     }
+}
+
+fn push(outlets: &Outlets, pace: &mut Pace, board: &Board) {
+    outlets.push(pace.instant(board.now_unix_ns()), || board.metrics(Detail::Auto));
 }

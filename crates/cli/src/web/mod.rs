@@ -6,6 +6,7 @@ mod access;
 mod canary;
 mod certificate;
 mod live;
+mod outlets;
 mod peer;
 mod push;
 mod server;
@@ -19,7 +20,8 @@ mod watched;
 pub(crate) use access::{Token, listen_address};
 pub(crate) use canary::CanaryPage;
 pub(crate) use live::LivePage;
-pub(crate) use push::{Destination, Pusher};
+pub(crate) use push::Destination;
+use push::Pusher;
 pub(crate) use server::Server;
 pub(crate) use site::{Site, lock};
 pub(crate) use tls::Tls;
@@ -28,32 +30,21 @@ pub(crate) use watched::WatchedPage;
 use crate::args::TlsArgs;
 use crate::failure::Failure;
 
-/// Who may see pages, and what protects them on their way.
 pub(crate) struct Protection {
-    /// What lets somebody in.
     pub(crate) token: Option<Token>,
-    /// What they are served with, where that is TLS.
     pub(crate) tls: Option<Tls>,
 }
 
-/// The protection that the arguments ask for.
-///
-/// # Errors
-/// As [`token`] and [`Tls::new`].
 pub(crate) fn protection(token: Option<&Token>, tls: &TlsArgs) -> Result<Protection, Failure> {
     Ok(Protection { token: self::token(token)?, tls: Tls::new(tls)? })
 }
 
-/// The token of the arguments, or of the environment.
-///
-/// # Errors
-/// When the environment's is none.
 fn token(given: Option<&Token>) -> Result<Option<Token>, Failure> {
     match (given, std::env::var("PLIMSOLL_TOKEN")) {
         (Some(token), _) => Ok(Some(token.clone())),
         (None, Ok(text)) => match text.parse() {
             Ok(token) => Ok(Some(token)),
-            Err(why) => Err(Failure::Usage(format!("error: $PLIMSOLL_TOKEN: {why}"))),
+            Err(why) => Err(Failure::usage(format!("$PLIMSOLL_TOKEN: {why}"))),
         },
         (None, Err(_)) => Ok(None),
     }

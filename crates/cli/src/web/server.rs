@@ -36,7 +36,6 @@ const MOST_STREAMS: usize = 32;
 /// What a request may say before its body; hyper allows no less than this.
 const MOST_HEAD_BYTES: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
-/// What a form may say.
 const MOST_FORM_BYTES: usize = 4 << 10;
 /// How long a request's head may take.
 const HEAD_TIME: Duration = Duration::from_secs(10);
@@ -60,17 +59,14 @@ pub(crate) struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What every connection needs to know.
 struct Shared {
     site: Site,
     address: SocketAddr,
     token: Option<Token>,
     tls: Option<Tls>,
-    /// Takes marks, where the site is a run that goes on.
     marker: Option<Marker>,
     boot: String,
     streams: Arc<Semaphore>,
-    /// Who writes metrics just now.
     scrapes: Semaphore,
     /// Who is connected and has asked nothing yet.
     silent: Mutex<Silent>,
@@ -79,9 +75,6 @@ struct Shared {
 
 impl Server {
     /// Serves `site` at `address`; port 0 is any free one.
-    ///
-    /// # Errors
-    /// When the address is not for all to see and there is no token, or it cannot be had.
     pub(crate) fn start(
         address: SocketAddr,
         protection: Protection,
@@ -89,8 +82,7 @@ impl Server {
         marker: Option<Marker>,
     ) -> Result<Server, Failure> {
         let Protection { token, tls } = protection;
-        access::may_serve(address, token.as_ref())
-            .map_err(|why| Failure::Usage(format!("error: {why}")))?;
+        access::may_serve(address, token.as_ref()).map_err(Failure::usage)?;
         let refused = |error: std::io::Error| {
             let remedy = match error.kind() {
                 std::io::ErrorKind::AddrInUse => {
@@ -102,7 +94,7 @@ impl Server {
                 }
                 _ => "name an address of this machine",
             };
-            Failure::Usage(format!("error: --serve {address}: {error}; {remedy}"))
+            Failure::usage(format!("--serve {address}: {error}; {remedy}"))
         };
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
@@ -132,7 +124,6 @@ impl Server {
         Ok(Server { address, is_guarded, is_secure, over, thread: Some(thread) })
     }
 
-    /// Where a browser finds it, and what it takes to be let in.
     pub(crate) fn line(&self, what: &str) -> String {
         let guard = if self.is_guarded { " (add ?token=TOKEN)" } else { "" };
         let scheme = if self.is_secure { "https" } else { "http" };
@@ -224,7 +215,6 @@ async fn greet(stream: TcpStream, shared: Arc<Shared>, peer: SocketAddr, number:
     }
 }
 
-/// Who is connected, and the number of the connection.
 #[derive(Clone, Copy)]
 struct Peer {
     address: SocketAddr,
@@ -431,7 +421,6 @@ fn reply(status: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
     response
 }
 
-/// The pieces of a stream as a body.
 struct Lines(mpsc::Receiver<Bytes>);
 
 impl hyper::body::Body for Lines {

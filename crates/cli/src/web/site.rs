@@ -6,26 +6,19 @@ use live::web::{self, Dashboard, Guard, View, past_runs};
 use model::Record;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What goes on, shared between who feeds it and who shows it.
 pub(crate) type SharedBoard = Arc<Mutex<dyn Dashboard>>;
 
-/// What is served.
 #[derive(Clone, Debug)]
 pub(crate) enum Site {
-    /// A run, or hosts that are watched, while that goes on.
     Live(SharedBoard),
     /// Runs that were recorded, with the names of their files.
     Past(Arc<Vec<(String, Record)>>),
 }
 
-/// What a path asks for.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// A text of a type.
     Text(StatusCode, &'static str, String),
-    /// The metrics of what goes on, to be written in a form.
     Metrics(Form, Box<Scrape>),
-    /// The stream of what is new for a view.
     Stream(View),
 }
 
@@ -34,7 +27,6 @@ const PLAIN: &str = "text/plain; charset=utf-8";
 /// Runs that one page puts side by side at most.
 const MOST_SIDE: usize = 16;
 
-/// The board, whoever had it last.
 pub(crate) fn lock<T: ?Sized>(board: &Mutex<T>) -> MutexGuard<'_, T> {
     // A view that panicked has changed nothing of the board.
     board.lock().unwrap_or_else(PoisonError::into_inner)
@@ -105,7 +97,6 @@ fn nothing() -> Answer {
     )
 }
 
-/// The values of a key in a query, decoded.
 pub(crate) fn values<'a>(query: &'a str, key: &'a str) -> impl Iterator<Item = String> + 'a {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.filter(move |(name, _)| *name == key).map(|(_, value)| decoded(value))

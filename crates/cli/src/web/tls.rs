@@ -19,17 +19,14 @@ const LOOKS_EVERY: Duration = Duration::from_secs(60);
 /// The first byte of whoever begins to speak TLS (RFC 8446, 5.1: a record of a handshake).
 const HANDSHAKE: u8 = 22;
 
-/// What pages are served with.
 pub(crate) struct Tls {
     cert: PathBuf,
     key: PathBuf,
     shown: Mutex<Shown>,
 }
 
-/// The certificate of now.
 struct Shown {
     config: Arc<ServerConfig>,
-    /// Of the files, when they were read last.
     stamps: [Option<Stamp>; 2],
     looked: Instant,
 }
@@ -37,31 +34,22 @@ struct Shown {
 /// What changes with a file: inode, length, seconds and nanoseconds of its last change.
 type Stamp = (u64, u64, i64, i64);
 
-/// Who began to speak.
 pub(crate) enum Caller {
-    /// Somebody who speaks TLS.
     Secure(Box<TlsStream<TcpStream>>),
-    /// Somebody who does not know that he should.
     Plain(TcpStream),
 }
 
 impl Tls {
     /// Reads the files; none where no certificate is asked for.
-    ///
-    /// # Errors
-    /// A file cannot be read, holds something else, or they do not fit or hold now.
     pub(crate) fn new(args: &TlsArgs) -> Result<Option<Tls>, Failure> {
         let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
         let stamps = [stamp(cert), stamp(key)];
-        let config = load(cert, key).map_err(|why| Failure::Usage(format!("error: {why}")))?;
+        let config = load(cert, key).map_err(Failure::usage)?;
         let shown = Mutex::new(Shown { config, stamps, looked: Instant::now() });
         Ok(Some(Tls { cert: cert.clone(), key: key.clone(), shown }))
     }
 
     /// Refuses what [`Tls::new`] would, before anything else is begun.
-    ///
-    /// # Errors
-    /// As [`Tls::new`].
     pub(crate) fn check(args: &TlsArgs) -> Result<(), Failure> {
         Tls::new(args).map(drop)
     }

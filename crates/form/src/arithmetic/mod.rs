@@ -168,7 +168,6 @@ impl fmt::Display for ArithmeticError {
     }
 }
 
-/// What two values are put together by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
     Add,

@@ -260,7 +260,6 @@ impl<'a> Parser<'a> {
         ArithmeticError::new(message, remedy)
     }
 
-    /// One or more numbers in brackets.
     fn arguments(&mut self, operator: Operator) -> Result<Kind, ArithmeticError> {
         if !self.take("(") {
             return Err(self.unexpected("`(`"));
@@ -275,7 +274,6 @@ impl<'a> Parser<'a> {
         self.close().map(|()| Kind::Number)
     }
 
-    /// One number in brackets, rounded down.
     fn floor(&mut self) -> Result<Kind, ArithmeticError> {
         if !self.take("(") {
             return Err(self.unexpected("`(`"));

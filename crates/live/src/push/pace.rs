@@ -6,13 +6,11 @@ use model::{Event, Nanos};
 #[derive(Clone, Debug)]
 pub struct Pace {
     every: Nanos,
-    /// Stage and interval of the newest sample.
     at: Option<Interval>,
     /// The instant of the last push, in ns since 1970.
     last_unix_ns: u64,
 }
 
-/// An interval of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Interval {
     stage: u32,

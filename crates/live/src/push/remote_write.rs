@@ -27,11 +27,9 @@ pub struct RemoteWrite {
     instance: String,
     /// The series that arrived, as their labels are written.
     known: HashSet<Vec<u8>>,
-    /// Those of the last body.
     new: HashSet<Vec<u8>>,
     /// The instant of the last push that arrived, in ms since 1970.
     before_ms: Option<i64>,
-    /// That of the last body.
     sent_ms: i64,
 }
 

@@ -21,7 +21,6 @@ const FIGURES: usize = 36;
 /// Lines above the bar are set in by so many columns.
 const INDENT: &str = "  ";
 
-/// What stands before the bar, cut where the terminal has no room for it.
 fn prefix(head: &str, room: usize) -> String {
     let head = printable::line(head);
     let most = room.saturating_sub(FIGURES).max(8);
@@ -31,7 +30,6 @@ fn prefix(head: &str, room: usize) -> String {
     head.chars().take(most - 1).chain(['…']).collect()
 }
 
-/// A line above the bar, folded.
 fn above(text: &str, room: usize) -> String {
     hung(INDENT, &printable::line(text), 2 * INDENT.len(), room)
 }

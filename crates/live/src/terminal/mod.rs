@@ -22,7 +22,6 @@ pub enum Mode {
 /// A view of a running run. Writes to standard error: standard output is for results.
 pub struct Live {
     progress: Progress,
-    /// The hosts' names, where there are several.
     hosts: Vec<String>,
     view: View,
 }
@@ -98,7 +97,6 @@ impl std::fmt::Debug for Live {
     }
 }
 
-/// The lines that an event is worth.
 fn lines(event: &Event, progress: &Progress, next_ns: &mut u64) -> Vec<String> {
     match event {
         Event::StageStarted { .. } => {
@@ -147,7 +145,6 @@ mod tests {
         }
     }
 
-    /// What a log shows of a recorded run.
     fn log(record: &Record) -> String {
         let out = Shared::default();
         let view = View::Lines { out: Box::new(out.clone()), next_ns: LINE_EVERY_NS };

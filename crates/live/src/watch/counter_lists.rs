@@ -9,12 +9,10 @@ use model::{CounterSample, IntervalSample};
 /// Threads and workers of a host that are kept: a line for each of more is read by nobody.
 const MOST_THREADS: usize = 64;
 
-/// One counter as people read it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counted {
     /// What it is, with its unit where the figure does not say it: `memory: dirty, MiB`.
     pub name: String,
-    /// How the figure is written.
     pub unit: Unit,
     /// The figure; `None` where the kernel does not tell it, or nothing was there to be measured.
     pub value: Option<f64>,
@@ -64,7 +62,6 @@ fn figure(entry: &Entry, metric: Metric, length_ns: u64) -> (Unit, Option<f64>) 
     }
 }
 
-/// A counter in words, with the unit where the figure itself has none.
 fn name(metric: Metric, unit: Unit) -> String {
     use Metric::{
         Blocked, BusyNs, FullNs, GuestNiceNs, GuestNs, QueueNs, RunNs, Runnable, SomeNs, WaitNs,

@@ -52,7 +52,6 @@ pub fn draw(frame: &mut Frame<'_>, state: &mut State, title: &str, status: &str)
     }
 }
 
-/// Cuts so many lines off the top.
 fn top(rest: &mut Rect, lines: u16) -> Rect {
     let lines = lines.min(rest.height);
     let cut = Rect { height: lines, ..*rest };
@@ -60,7 +59,6 @@ fn top(rest: &mut Rect, lines: u16) -> Rect {
     cut
 }
 
-/// Cuts so many lines off the bottom.
 fn bottom(rest: &mut Rect, lines: u16) -> Rect {
     let lines = lines.min(rest.height);
     rest.height -= lines;
@@ -197,7 +195,6 @@ impl Fit {
     }
 }
 
-/// Draws the table, and says which of its rows are seen.
 fn table(buffer: &mut Buffer, area: Rect, state: &mut State) -> String {
     let mut area = Rect { x: area.x + 1, width: area.width - 2, ..area };
     let (rows, cursor) = state.rows();

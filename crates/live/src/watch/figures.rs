@@ -47,7 +47,6 @@ pub(crate) struct Counts {
     length_ns: u64,
 }
 
-/// What a host did in one interval, as sums.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sums {
     /// Reads of its devices and network mounts.
@@ -66,7 +65,6 @@ pub(crate) struct Sums {
 pub(super) const READ: [Metric; 3] = [Metric::Reads, Metric::ReadBytes, Metric::ReadNs];
 pub(super) const WRITE: [Metric; 3] = [Metric::Writes, Metric::WriteBytes, Metric::WriteNs];
 
-/// A sum that is known where any part of it is.
 fn plus(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.saturating_add(b)),
@@ -107,7 +105,6 @@ pub(super) fn per_second(sum: Option<u64>, length_ns: u64) -> Option<f64> {
     sum.filter(|_| length_ns > 0).map(|sum| sum as f64 / (length_ns as f64 / 1e9))
 }
 
-/// Whether an entry's requests are a part of the host's I/O.
 fn is_io(entry: &Entry) -> bool {
     match entry.layer {
         Layer::Block => !is_stacked(&entry.name),
@@ -176,7 +173,6 @@ pub fn total<'a>(hosts: impl Iterator<Item = (&'a Figures, u32)>) -> Figures {
     sum
 }
 
-/// A mean that is made of others with their weights.
 #[derive(Default)]
 struct Weighted {
     sum: f64,

@@ -1,9 +1,7 @@
 //! Figures in few columns of text: three digits and a unit, or a dash.
 
-/// What a number counts, which decides how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Times a second.
     Rate,
     /// Bytes a second, written in MiB/s.
     Bandwidth,
@@ -11,15 +9,12 @@ pub enum Unit {
     Time,
     /// A share of 0 to 1, written in percent.
     Share,
-    /// A number of things.
     Number,
-    /// A frequency in Hz, written in MHz.
     Frequency,
     /// Bytes, written in MiB.
     Size,
 }
 
-/// What stands where nothing is known.
 pub const UNKNOWN: &str = "–";
 
 impl Unit {

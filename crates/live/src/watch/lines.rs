@@ -42,7 +42,6 @@ pub fn object(host: &HostFacts, unix_ns: u64, sample: &CounterSample, with_cores
     object
 }
 
-/// A host as a whole.
 fn summary(host: &str, unix_ns: u64, length_ns: u64, figures: &Figures) -> Value {
     let side = |side: &Side| {
         object! { ..side { iops, bytes_per_s, latency_ns } }

@@ -28,7 +28,6 @@ pub fn devices(sample: &CounterSample, facts: &HostFacts) -> Vec<Value> {
     })
 }
 
-/// The network interfaces and RDMA ports of a host.
 pub fn ports(sample: &CounterSample, facts: &HostFacts) -> Vec<Value> {
     each(sample, Panel::Nics, |entry, cells| {
         let [bytes, packets, lost, sent_bytes, sent_packets, sent_lost] = cells else {
@@ -44,7 +43,6 @@ pub fn ports(sample: &CounterSample, facts: &HostFacts) -> Vec<Value> {
     })
 }
 
-/// The logical CPUs of a host.
 pub fn cores(sample: &CounterSample) -> Vec<Value> {
     each(sample, Panel::Cores, |entry, cells| {
         let [busy, user, system, irq, iowait, steal, frequency] = cells else { return Value::Null };

@@ -24,7 +24,6 @@ const MOST_MESSAGES: usize = 100;
 /// Devices, ports and cores of one host that are remembered once they are gone: more than any host
 /// has.
 const MOST_PARTS: usize = 8192;
-/// A filter is a part of a name.
 const LONGEST_FILTER: usize = 60;
 /// A step in a replay, in seconds.
 const STEP_S: i64 = 10;
@@ -44,7 +43,6 @@ pub enum Subject {
     Replay,
 }
 
-/// One host, as far as it told.
 #[derive(Debug)]
 struct Host {
     facts: HostFacts,
@@ -52,7 +50,6 @@ struct Host {
     /// What came while the view stood still.
     waiting: Option<Box<CounterSample>>,
     lost: Option<String>,
-    /// Its workers in their last interval, where there is a run.
     workers: Vec<Counted>,
     /// Every part that was ever seen: what is gone is shown as gone.
     seen: BTreeSet<(&'static str, String)>,
@@ -92,7 +89,6 @@ pub struct State {
     progress: Option<Progress>,
     messages: VecDeque<String>,
     panel: Panel,
-    /// The host that is looked into, where the panel is not that of all nodes.
     node: usize,
     /// The device, port or core that is looked into, and where it was chosen.
     part: (Option<(Layer, String)>, Panel),
@@ -401,7 +397,6 @@ impl State {
         Ask::Nothing
     }
 
-    /// Keys that sort and that move the cursor.
     fn choose(&mut self, key: Key) {
         let columns = self.panel.columns().len();
         let order = &mut self.orders[self.panel as usize];
@@ -448,7 +443,6 @@ impl State {
         }
     }
 
-    /// From a part to its table, and from there to all nodes.
     fn back(&mut self) {
         self.panel = if self.panel == Panel::Part { self.part.1 } else { Panel::Nodes };
     }
@@ -542,7 +536,6 @@ impl Host {
         }
     }
 
-    /// What its kernel counts of it as a whole.
     fn counters(&self) -> Vec<Row> {
         let shown = self.shown.as_ref().filter(|_| self.lost.is_none());
         let told =
@@ -551,7 +544,6 @@ impl Host {
         told.unwrap_or_default().into_iter().chain(workers).map(Row::of).collect()
     }
 
-    /// What its kernel counts of one part.
     fn part(&self, layer: Layer, name: &str) -> Vec<Row> {
         let shown = self.shown.as_ref().filter(|_| self.lost.is_none());
         let found = shown.map(|shown| counter_lists::of_part(&shown.sample, layer, name));

@@ -17,7 +17,6 @@ fn hosts(count: u32) -> Vec<HostFacts> {
     (1..=count).map(|number| facts(&format!("node{number:03}"))).collect()
 }
 
-/// Hosts of which each has more to do than the one before.
 fn watching(count: u32) -> State {
     let mut state = State::new(Subject::Hosts, &hosts(count), None);
     (0..count).for_each(|host| state.counters(Box::new(busy(host, u64::from(host) + 1))));
@@ -39,7 +38,6 @@ fn press(state: &mut State, keys: &[Key]) {
     }
 }
 
-/// The names in the order in which they stand.
 fn names(state: &State) -> Vec<String> {
     state.rows().0.into_iter().map(|row| row.name).collect()
 }

@@ -130,12 +130,10 @@ pub struct Board {
     /// The stage that is on, as a run file has it; `None` where it became too large to be kept.
     partial: Option<Record>,
     samples: usize,
-    /// Whether the results are those of the whole run.
     is_final: bool,
     current: Option<u32>,
     requests: Requests,
     counters: Kernel,
-    /// What hosts said of counters that they do not have.
     remarks: BTreeSet<(u32, String)>,
     revision: u64,
 }

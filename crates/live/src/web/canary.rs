@@ -1,8 +1,9 @@
 //! A canary as its page shows it: the segment that runs, and what all of them come to.
 
+use super::View;
 use super::board::Board;
+use super::dashboard::{Dashboard, Part};
 use super::metrics::{Detail, Scrape};
-use super::{Dashboard, Guard, View, page};
 use model::Event;
 use report::ground::markup::{Markup, plain};
 use report::topics::canary::Metric;
@@ -53,21 +54,21 @@ impl CanaryBoard {
 
 impl Dashboard for CanaryBoard {
     fn title(&self) -> &str {
-        Dashboard::title(&self.board)
+        self.board.title()
+    }
+
+    fn version(&self) -> &str {
+        self.board.version()
     }
 
     fn revision(&self) -> u64 {
         self.revisions + self.board.revision()
     }
 
-    fn fragments(&self, view: &View) -> Vec<(&'static str, String)> {
-        let mut all = vec![("canary", self.status().into_string())];
-        all.extend(page::fragments(&self.board, view));
+    fn parts(&self, view: &View) -> Vec<Part> {
+        let mut all = vec![Part::new("canary", "Canary", Markup::new(), self.status())];
+        all.extend(self.board.parts(view));
         all
-    }
-
-    fn page(&self, view: &View, boot: &str, guard: Guard) -> String {
-        page::page_below(Some(self.status()), &self.board, view, page::Served { boot, guard })
     }
 
     fn metrics(&self, detail: Detail) -> Scrape {
@@ -81,6 +82,7 @@ impl Dashboard for CanaryBoard {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Guard;
     use super::super::metrics::Form;
     use super::*;
     use analysis::testing::Recorded;

@@ -10,7 +10,6 @@ use report::ground::moment::{latency_words, time_words};
 use report::ground::words;
 use report::topics::workload::{LATENCIES, line_at};
 
-/// The charts of the whole fleet.
 pub fn total(board: &Board) -> Markup {
     let slots = board.whole_slots();
     let end_s = board.now_s();
@@ -227,7 +226,6 @@ fn heat(title: String, slots: &[Slot<Load>], told: &[LatencySummary], end_s: f64
     }
 }
 
-/// Processors and networks.
 pub(super) fn system<P>(
     slots: &[Slot<P>],
     of: fn(&P) -> System,

@@ -8,10 +8,8 @@ use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::words;
 use report::pens::{Cell, Table};
 
-/// Hosts in one window.
 pub const WINDOW: usize = 50;
 
-/// The window of the table that a reader looks at.
 pub fn table(board: &Board, view: &View) -> Markup {
     let lost = (0..)
         .zip(&board.hosts)
@@ -36,11 +34,8 @@ pub(super) fn together(hosts: usize, kernels: &Kernels) -> String {
 
 /// Hosts that are listed: their names, who is lost, and the head of their table.
 pub(super) struct Listed<'a> {
-    /// How many there are.
     pub count: usize,
-    /// What each is called.
     pub name: &'a dyn Fn(u32) -> String,
-    /// The numbers of those that are lost.
     pub lost: Vec<u32>,
 }
 
@@ -123,14 +118,12 @@ fn cells<'a>(board: &'a Board, view: &View, here: &[u32]) -> Table<(u32, &'a Hos
         .figure("Sent", |(_, host)| network(host, |system| system.sent_bytes))
 }
 
-/// A host's name, which leads to its charts.
 pub(super) fn name_link(view: &View, number: u32, name: String) -> Markup {
     let (href, key) = (link(view, Some(number), view.from), format!("host-{number}"));
     let current = if view.host == Some(number) { "true" } else { "false" };
     element("a", &[("href", &href), ("data-keep", &key), ("aria-current", current)], name)
 }
 
-/// Which window it is, and the ways to the others.
 fn windows(view: &View, from: usize, shown: usize, of: usize) -> Markup {
     let way = |from: usize, words: &str, key: &str| {
         element("a", &[("href", &link(view, view.host, from)), ("data-keep", key)], words)
@@ -149,7 +142,6 @@ fn windows(view: &View, from: usize, shown: usize, of: usize) -> Markup {
     element("nav", &[("class", "windows"), ("aria-label", "Windows of the table")], content)
 }
 
-/// The address of a view.
 fn link(view: &View, host: Option<u32>, from: usize) -> String {
     let mut parts = Vec::new();
     parts.extend(host.map(|host| format!("host={host}")));

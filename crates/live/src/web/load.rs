@@ -6,25 +6,19 @@ use model::{CounterSample, EncodedHistogram, Histogram, Op};
 use report::ground::chart::Bands;
 use std::collections::BTreeMap;
 
-/// What all hosts together did in a stretch.
 #[derive(Debug, Default)]
 pub struct Load {
     /// By operation; those that nobody completed are absent.
     pub ops: BTreeMap<Op, OpLoad>,
-    /// Samples of hosts that are in it.
     pub samples: u64,
 }
 
-/// One operation of a stretch.
 #[derive(Debug, Default)]
 pub struct OpLoad {
-    /// Requests that succeeded.
     pub ios: u64,
     /// Bytes that moved.
     pub bytes: u64,
-    /// Requests that failed.
     pub errors: u64,
-    /// Their service times.
     pub latency: Latency,
 }
 
@@ -80,7 +74,6 @@ impl Latency {
         let _ = histogram.merge_into(self.opened());
     }
 
-    /// What charts show of it.
     pub fn summary(&self) -> LatencySummary {
         match (&self.open, &self.settled) {
             (Some(histogram), _) => LatencySummary::of(histogram),
@@ -126,7 +119,6 @@ impl Latency {
 /// of hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HostLoad {
-    /// Requests that succeeded.
     pub ios: u64,
     /// Bytes that moved.
     pub bytes: u64,
@@ -150,11 +142,8 @@ impl Part for HostLoad {
 pub struct System {
     /// CPU time in which there was work, in ns.
     pub busy_ns: u64,
-    /// The part of it in the kernel, interrupts included.
     pub kernel_ns: u64,
-    /// The part of it in soft interrupts.
     pub softirq_ns: u64,
-    /// All CPU time that there was.
     pub all_ns: u64,
     /// Bytes that came in over networks; the loopback interface is none.
     pub received_bytes: u64,

@@ -11,7 +11,7 @@ mod guard;
 mod hosts;
 mod load;
 pub mod metrics;
-pub mod page;
+mod page;
 pub mod past_runs;
 mod view;
 pub mod watched;

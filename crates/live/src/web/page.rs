@@ -1,94 +1,58 @@
 //! The live page: whole for a browser that comes, in fragments for one that is there.
 
 use super::board::{Board, StageState};
-use super::{Guard, View, charts, hosts};
+use super::dashboard::{Dashboard, Part};
+use super::metrics::{Detail, Scrape};
+use super::{View, charts, hosts};
 use crate::progress::Goal;
 use model::{RunEnd, StageEnd};
-use report::ground;
 use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::moment::time_words;
 use report::ground::words;
 use report::topics::evidence;
 
-/// The parts of the page that change, by the id of their place.
-pub fn fragments(board: &Board, view: &View) -> Vec<(&'static str, String)> {
-    parts(board, view).into_iter().map(|(id, markup)| (id, markup.into_string())).collect()
-}
-
-fn parts(board: &Board, view: &View) -> [(&'static str, Markup); 6] {
-    let charts = match view.host {
-        None => charts::total(board),
-        Some(number) => charts::host(board, number),
-    };
-    [
-        ("head", head(board)),
-        ("plan", plan(board)),
-        ("charts", [charts_head(board, view), charts, counters(board, view)].into()),
-        ("hosts", hosts::table(board, view)),
-        ("happened", happened(board)),
-        ("results", results(board)),
-    ]
-}
-
-/// The whole page. `boot` tells this server from one that ran before it at the same address;
-/// `guard` says who can see it.
-pub fn page(board: &Board, view: &View, boot: &str, guard: Guard) -> String {
-    page_below(None, board, view, Served { boot, guard })
-}
-
-/// How a page is served.
-#[derive(Clone, Copy, Debug)]
-pub struct Served<'a> {
-    /// What tells this server from one that ran before it at the same address.
-    pub boot: &'a str,
-    /// Who can see it.
-    pub guard: Guard,
-}
-
-/// The whole page of a segment below the status of its canary.
-pub fn page_below(
-    canary: Option<Markup>,
-    board: &Board,
-    view: &View,
-    served: Served<'_>,
-) -> String {
-    let Served { boot, guard } = served;
-    let skip = element("a", &[("class", "skip"), ("href", "#charts")], "To the charts");
-    let status =
-        [("id", "status"), ("role", "status"), ("aria-live", "polite"), ("data-boot", boot)];
-    let mut body: Markup = [skip, element("p", &status, "Connecting …")].into();
-    if let Some(status) = canary {
-        let place = element("div", &[("id", "canary")], status);
-        body.push(element("section", &[("aria-label", "Canary"), ("class", "part-canary")], place));
+impl Dashboard for Board {
+    fn title(&self) -> &str {
+        &self.plan.suite
     }
-    for (id, content) in parts(board, view) {
-        body.push(section(id, content, board, view));
-    }
-    let guard = guard.words();
-    let links: Markup = [
-        Markup::from(format!("Plimsoll {}. {guard} For Prometheus: ", board.version)),
-        element("a", &[("href", "/metrics")], "/metrics"),
-    ]
-    .into();
-    body.push(classed("footer", "remark", links));
-    body.push(element("script", &[("src", "/live.js")], ""));
-    let title = format!("{}: Plimsoll", board.plan.suite);
-    ground::page::dressed(title, body, ground::page::Dress::Served)
-}
 
-fn section(id: &'static str, content: Markup, board: &Board, view: &View) -> Markup {
-    let (name, before) = match id {
-        // The header of the run needs no headline above its own.
-        "head" => ("Run", Markup::new()),
-        "plan" => ("Plan", plain("h2", "Plan")),
-        "charts" => ("Load", plain("h2", "Load")),
-        "hosts" => ("Hosts", [plain("h2", "Hosts"), hosts::form(board.hosts.len(), view)].into()),
-        "happened" => ("Events and notes", [plain("h2", "Events and notes"), mark_form()].into()),
-        // Its parts bring their own.
-        _ => ("Results", Markup::new()),
-    };
-    let place = element("div", &[("id", id)], content);
-    element("section", &[("aria-label", name), ("class", &format!("part-{id}"))], [before, place])
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn revision(&self) -> u64 {
+        Board::revision(self)
+    }
+
+    fn parts(&self, view: &View) -> Vec<Part> {
+        let charts = match view.host {
+            None => charts::total(self),
+            Some(number) => charts::host(self, number),
+        };
+        let charts = [charts_head(self, view), charts, counters(self, view)].into();
+        let headline = |words: &str| plain("h2", words);
+        let of_hosts = [headline("Hosts"), hosts::form(self.hosts.len(), view)].into();
+        let of_events = [headline("Events and notes"), mark_form()].into();
+        vec![
+            // The header of the run needs no headline above its own.
+            Part::new("head", "Run", Markup::new(), head(self)),
+            Part::new("plan", "Plan", headline("Plan"), plan(self)),
+            Part::new("charts", "Load", headline("Load"), charts),
+            Part::new("hosts", "Hosts", of_hosts, hosts::table(self, view)),
+            Part::new("happened", "Events and notes", of_events, happened(self)),
+            // Its parts bring their own.
+            Part::new("results", "Results", Markup::new(), results(self)),
+        ]
+    }
+
+    fn metrics(&self, detail: Detail) -> Scrape {
+        Board::metrics(self, detail)
+    }
+
+    fn farewell(&self) -> &'static str {
+        "The run is over and its server ended; this page keeps what it shows. The run file has \
+         everything."
+    }
 }
 
 fn head(board: &Board) -> Markup {
@@ -221,7 +185,6 @@ fn happened(board: &Board) -> Markup {
     told(board.happened.iter().rev())
 }
 
-/// What happened, in the order in which it comes.
 pub(super) fn told<'a>(
     happened: impl ExactSizeIterator<Item = &'a super::board::Happened>,
 ) -> Markup {

@@ -21,7 +21,6 @@ const MOST_COMMANDS: u32 = 4;
 /// How often the end of a command is looked for.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Whom it tells.
 pub(crate) struct Alarm<'a> {
     output: &'a CanaryOutput,
     running: Arc<AtomicU32>,
@@ -29,15 +28,12 @@ pub(crate) struct Alarm<'a> {
     failed: Arc<AtomicU32>,
 }
 
-/// Something that people have to know.
 pub(crate) struct News<'a> {
     /// `fast`, `medium`, `slow`, `level` or `harm`.
     pub(crate) alert: &'a str,
     /// Whether it begins.
     pub(crate) is_on: bool,
-    /// In words.
     pub(crate) text: &'a str,
-    /// As a line of JSON.
     pub(crate) line: &'a serde_json::Value,
 }
 
@@ -47,12 +43,10 @@ impl<'a> Alarm<'a> {
         Alarm { output, running: Arc::default(), failed: Arc::default() }
     }
 
-    /// A line on standard output, in words or as JSON.
     pub(crate) fn line(&self, text: &str, line: &serde_json::Value) -> Result<(), Failure> {
         if self.output.json { print_json_line(line) } else { print(&format!("{text}\n")) }
     }
 
-    /// A line on standard error, one of JSON where these are wanted, and the command.
     pub(crate) fn tell(&self, news: &News<'_>) -> Result<(), Failure> {
         eprintln!("{}", news.text);
         if self.output.json {
@@ -90,10 +84,9 @@ impl<'a> Alarm<'a> {
         self.tell(&News { alert: "test", is_on: true, text: &text, line: &line })?;
         self.finish();
         if self.failed.load(Ordering::SeqCst) > 0 || self.running.load(Ordering::SeqCst) > 0 {
-            return Err(Failure::Run(
-                "error: --test-alert: the command of --on-alert did not take the alert; run it by \
-                 hand"
-                    .to_owned(),
+            return Err(Failure::run(
+                "--test-alert: the command of --on-alert did not take the alert; run it by \
+                 hand",
             ));
         }
         let mut ways = vec!["standard error"];
@@ -102,9 +95,8 @@ impl<'a> Alarm<'a> {
         eprintln!("note: it went to {}", ways.join(", "));
         if let Some(path) = &self.output.textfile {
             let test = words::test_metrics(unix_ns);
-            replace(path, &words::metrics_text(&test)).map_err(|error| {
-                Failure::Run(format!("error: --textfile {}: {error}", path.display()))
-            })?;
+            replace(path, &words::metrics_text(&test))
+                .map_err(|error| Failure::run(format!("--textfile {}: {error}", path.display())))?;
             eprintln!(
                 "note: {} has plimsoll_canary_alert{{alert=\"test\"}} until the canary writes it",
                 path.display()
@@ -121,7 +113,6 @@ impl<'a> Alarm<'a> {
         }
     }
 
-    /// Waits for commands that still run, for as long as they may.
     pub(crate) fn finish(&self) {
         let began = Instant::now();
         while self.running.load(Ordering::SeqCst) > 0 && began.elapsed() < LONGEST {
@@ -167,7 +158,7 @@ const MARK: &str = "# HELP plimsoll_canary_";
 pub(crate) fn check_textfile(path: &Path) -> Result<(), Failure> {
     use std::io::Read;
     let wrong = |what: String| {
-        Failure::Usage(format!("error: --textfile {}: {what}; name another file", path.display()))
+        Failure::usage(format!("--textfile {}: {what}; name another file", path.display()))
     };
     let mut file = match plain_file::open(path) {
         Ok(file) => file,

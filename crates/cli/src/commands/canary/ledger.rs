@@ -34,7 +34,7 @@ pub(crate) struct Ledger {
 }
 
 fn failed(dir: &Path, what: impl std::fmt::Display) -> Failure {
-    Failure::Run(format!("error: the canary's folder {}: {what}", dir.display()))
+    Failure::run(format!("the canary's folder {}: {what}", dir.display()))
 }
 
 /// CRC-32C (Castagnoli 1993), bit by bit: a ledger is small.
@@ -59,7 +59,6 @@ fn parsed<T: DeserializeOwned>(line: &str) -> Option<T> {
     is_whole.then(|| serde_json::from_str(text).ok()).flatten()
 }
 
-/// A ledger as its text has it.
 #[derive(Debug)]
 struct Parsed {
     state: State,
@@ -130,8 +129,8 @@ fn text(dir: &Path) -> Result<Option<String>, Failure> {
 pub(crate) fn look(dir: &Path) -> Result<State, Failure> {
     match text(dir)? {
         Some(text) => parse(&text).map(|parsed| parsed.state).map_err(|what| failed(dir, what)),
-        None => Err(Failure::Usage(format!(
-            "error: {} has no canary ({LEDGER}); name the folder that --dir named",
+        None => Err(Failure::usage(format!(
+            "{} has no canary ({LEDGER}); name the folder that --dir named",
             dir.display()
         ))),
     }
@@ -143,7 +142,6 @@ pub(crate) fn peek(dir: &Path) -> Result<Option<State>, Failure> {
     found.map(|found| found.map(|parsed| parsed.state)).map_err(|what| failed(dir, what))
 }
 
-/// A folder that is ours alone from here on.
 pub(crate) struct Claimed {
     dir: PathBuf,
     lock: File,
@@ -151,7 +149,7 @@ pub(crate) struct Claimed {
 
 /// Takes the folder: a new or empty one, or that of a canary that does not run.
 pub(crate) fn claim(dir: &Path) -> Result<Claimed, Failure> {
-    let usage = |what: &str| Failure::Usage(format!("error: --dir {}: {what}", dir.display()));
+    let usage = |what: &str| Failure::usage(format!("--dir {}: {what}", dir.display()));
     if !dir.exists() {
         std::fs::DirBuilder::new()
             .recursive(true)
@@ -203,7 +201,6 @@ impl Claimed {
     }
 }
 
-/// Puts a ledger with this state alone in the place of the old one.
 fn rewrite(dir: &Path, state: &State) -> Result<(), Failure> {
     let write = || -> std::io::Result<()> {
         let text = line(state).map_err(std::io::Error::other)?;
@@ -219,7 +216,6 @@ fn rewrite(dir: &Path, state: &State) -> Result<(), Failure> {
 }
 
 impl Ledger {
-    /// What all entries come to.
     pub(crate) fn state(&self) -> &State {
         &self.state
     }
@@ -316,7 +312,6 @@ mod tests {
         assert!(why.contains("line 2 of canary.ledger is damaged"), "{why}");
     }
 
-    /// A ledger of a state and these lines, and what is said of it.
     fn refused(dir: &Path, text: &str) -> String {
         std::fs::create_dir_all(dir).expect("room");
         std::fs::write(dir.join(LEDGER), text).expect("room");

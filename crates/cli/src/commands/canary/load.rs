@@ -2,6 +2,7 @@
 
 use super::alarm;
 use crate::args::CanaryArgs;
+use crate::commands::within;
 use crate::failure::Failure;
 use crate::suite_and_targets::{self, Asked};
 use analysis::canary::{GuardTerms, Judge};
@@ -17,67 +18,49 @@ use std::path::PathBuf;
 const DAY: u64 = 24 * 3600;
 const MINUTE: u64 = 60_000_000_000;
 
-/// What is wanted of a canary.
 pub(crate) struct Wanted {
-    /// Its folder.
     pub(crate) dir: PathBuf,
     /// The suite with the canary's times and rate.
     pub(crate) asked: Asked,
-    /// What requests have to keep to.
     pub(crate) objective: Objective,
-    /// Which requests do.
     pub(crate) judge: Judge,
-    /// When the load is taken away.
     pub(crate) guard: GuardTerms,
 }
 
-fn usage(what: impl std::fmt::Display) -> Failure {
-    Failure::Usage(format!("error: {what}"))
-}
-
-fn within(name: &str, value: Nanos, range: [Nanos; 2]) -> Result<(), Failure> {
-    let [least, most] = range;
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(usage(format!("--{name} {value} is out of range; write {least} to {most}")))
-}
-
-/// Reads the arguments.
 pub(crate) fn wanted(args: &CanaryArgs) -> Result<Wanted, Failure> {
     let Some(dir) = args.dir.clone() else {
-        return Err(usage(
+        return Err(Failure::usage(
             "there is no --dir; name the folder where the canary keeps what it sees",
         ));
     };
     let Some(objective) = args.slo.objective.clone() else {
-        return Err(usage(
+        return Err(Failure::usage(
             "there is no --objective; say what requests have to keep to, such as --objective \
              \"p99.9 < 5ms\"",
         ));
     };
     let judge = Judge::new(&objective, args.slo.slo)
-        .map_err(|why| usage(format!("--objective {objective}: {why}")))?;
+        .map_err(|why| Failure::usage(format!("--objective {objective}: {why}")))?;
     let seconds = Nanos::seconds;
-    within("segment", args.load.segment, [seconds(1), seconds(DAY)])?;
-    within("window", args.slo.window, [seconds(3600), seconds(90 * DAY)])?;
-    within("over", args.guard.over, [seconds(60), seconds(3600)])?;
-    within("keep", args.output.keep, [Nanos(0), seconds(3650 * DAY)])?;
+    within("--segment", args.load.segment, seconds(1), seconds(DAY))?;
+    within("--window", args.slo.window, seconds(3600), seconds(90 * DAY))?;
+    within("--over", args.guard.over, seconds(60), seconds(3600))?;
+    within("--keep", args.output.keep, Nanos(0), seconds(3650 * DAY))?;
     if let Some(path) = &args.output.textfile {
         alarm::check_textfile(path)?;
     }
     if args.work.quick.runtime.is_some() || args.work.quick.ramp.is_some() {
-        return Err(usage("a canary has no --runtime and no --ramp; write --segment"));
+        return Err(Failure::usage("a canary has no --runtime and no --ramp; write --segment"));
     }
     let set = |text: String| {
-        text.parse::<Override>().map_err(|error| usage(format!("--set {text}: {error}")))
+        text.parse::<Override>().map_err(|error| Failure::usage(format!("--set {text}: {error}")))
     };
     let measure = set(format!("stages.measure={}ms", args.load.segment.0 / 1_000_000))?;
     // Each segment is a part of one long load: none warms up by itself.
     let changed = [measure, set("stages.precondition=0s".to_owned())?];
     let mut asked = suite_and_targets::asked_with(&args.work, &changed)?;
     if !is_target_given(args, &asked) {
-        return Err(usage("there is no --target; a canary loads none that nobody named"));
+        return Err(Failure::usage("there is no --target; a canary loads none that nobody named"));
     }
     if let Some(rate) = share(args)? {
         at(&mut asked, rate)?;
@@ -112,14 +95,14 @@ fn is_target_given(args: &CanaryArgs, asked: &Asked) -> bool {
 fn share(args: &CanaryArgs) -> Result<Option<Rate>, Failure> {
     let (Some(share), Some(run)) = (args.load.share, &args.load.of) else { return Ok(None) };
     if args.work.quick.rate.is_some() {
-        return Err(usage("--rate and --share both name a rate; leave one out"));
+        return Err(Failure::usage("--rate and --share both name a rate; leave one out"));
     }
     let record = store::read_judged(run)
-        .map_err(|error| Failure::RunFile(format!("error: --of {}: {error}", run.display())))?;
+        .map_err(|error| Failure::run_file(format!("--of {}: {error}", run.display())))?;
     let line = load_line(&record, &analysis::results(&record));
     let found = line.filter(|line| line.finished).and_then(|line| line.answer.rate);
     let Some(rate) = found else {
-        return Err(usage(format!(
+        return Err(Failure::usage(format!(
             "--of {}: has no load line; name the run file of a complete `plimsoll loadline` along \
              the rate",
             run.display()
@@ -127,7 +110,7 @@ fn share(args: &CanaryArgs) -> Result<Option<Rate>, Failure> {
     };
     let milli = (rate * 1e3 * f64::from(share.ppm) / 1e6).floor() as u64;
     if milli == 0 {
-        return Err(usage(format!(
+        return Err(Failure::usage(format!(
             "--share {share} of {rate} requests per second is none; write a larger share"
         )));
     }
@@ -140,7 +123,7 @@ fn at(asked: &mut Asked, rate: Rate) -> Result<(), Failure> {
     let points = scenarios.flat_map(|scenario| &mut scenario.points);
     let mut workloads: Vec<_> = points.flat_map(|point| &mut point.workloads).collect();
     let [only] = workloads.as_mut_slice() else {
-        return Err(usage(format!(
+        return Err(Failure::usage(format!(
             "--share needs a suite with one workload, and this one has {}; name another suite, or \
              write --rw",
             workloads.len()
@@ -150,7 +133,6 @@ fn at(asked: &mut Asked, rate: Rate) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The number of the stage that loads, and what the canary does by this plan.
 pub(crate) fn terms(wanted: &Wanted, plan: &Plan, window: Nanos) -> Result<Terms, Failure> {
     let (_, stage) = measured(plan)?;
     let mut rate_milli = 0u64;
@@ -160,21 +142,21 @@ pub(crate) fn terms(wanted: &Wanted, plan: &Plan, window: Nanos) -> Result<Terms
                 rate_milli = rate_milli.saturating_add(*milli);
             }
             Pace::Open { .. } => {
-                return Err(usage(format!(
+                return Err(Failure::usage(format!(
                     "workload {} has a bandwidth as its rate; write requests per second, such as \
                      --rate 50",
                     work.workload
                 )));
             }
             Pace::Changing { .. } => {
-                return Err(usage(format!(
+                return Err(Failure::usage(format!(
                     "workload {} has a rate that changes, and a canary compares hours with each \
                      other; write one rate, such as --rate 50",
                     work.workload
                 )));
             }
             Pace::Closed { .. } => {
-                return Err(usage(format!(
+                return Err(Failure::usage(format!(
                     "workload {} has no rate, and a canary never loads as fast as it can; write \
                      --rate 50 with --rw, --set workload.{}.rate=50 with a suite, or --share 1%",
                     work.workload, work.workload
@@ -183,10 +165,13 @@ pub(crate) fn terms(wanted: &Wanted, plan: &Plan, window: Nanos) -> Result<Terms
         }
     }
     if plan.interval.0 > MINUTE {
-        return Err(usage(format!("an interval of {} is longer than a minute", plan.interval)));
+        return Err(Failure::usage(format!(
+            "an interval of {} is longer than a minute",
+            plan.interval
+        )));
     }
     if plan.hosts.iter().any(|host| host.engine.contents.verify || !host.parts.is_empty()) {
-        return Err(usage(
+        return Err(Failure::usage(
             "a canary writes its layout once and reuses it, which checked contents and several \
              scenarios do not allow; leave out --verify, or name one --scenario",
         ));
@@ -204,12 +189,11 @@ pub(crate) fn terms(wanted: &Wanted, plan: &Plan, window: Nanos) -> Result<Terms
     })
 }
 
-/// The one stage that measures, with its number.
 pub(crate) fn measured(plan: &Plan) -> Result<(u32, &Stage), Failure> {
     let mut all = (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
     match (all.next(), all.count()) {
         (Some(one), 0) => Ok(one),
-        (_, more) => Err(usage(format!(
+        (_, more) => Err(Failure::usage(format!(
             "the suite measures {} points, one after the other, and a canary has one; name a suite \
              of one workload, or write --rw",
             more + 1

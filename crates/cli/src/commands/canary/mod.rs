@@ -14,15 +14,12 @@ use crate::failure::{CONDITION_MET, Failure};
 use crate::web::Tls;
 use std::process::ExitCode;
 
-/// How a canary ended by itself.
 enum Outcome {
-    /// All segments that were asked for ended.
     Done,
     /// Others may suffer, and `--on-harm` says to stop.
     Harm,
 }
 
-/// Loads, or shows what was seen.
 pub(crate) fn canary(args: &CanaryArgs) -> Result<ExitCode, Failure> {
     if let Some(CanaryCommand::Status { dir, json }) = &args.command {
         return status::status(dir, *json);
@@ -39,7 +36,6 @@ pub(crate) fn canary(args: &CanaryArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Sends one alert, and loads nothing.
 fn test_alert(output: &CanaryOutput) -> Result<ExitCode, Failure> {
     output.textfile.iter().try_for_each(|path| alarm::check_textfile(path))?;
     alarm::Alarm::new(output).test()?;

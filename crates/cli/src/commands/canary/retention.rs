@@ -71,7 +71,6 @@ pub(crate) fn remove(path: &Path, run_id: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What SQLite makes beside a run file.
 fn beside(path: &Path) -> impl Iterator<Item = PathBuf> {
     ["-wal", "-shm", "-journal"].into_iter().map(|suffix| {
         let mut beside = path.as_os_str().to_owned();

@@ -50,8 +50,8 @@ pub(crate) fn run(args: &CanaryArgs, wanted: &Wanted) -> Result<Outcome, Failure
     let terms = load::terms(wanted, &first.plan, args.slo.window)?;
     let ledger = ledger::claim(&wanted.dir)?.open(State::new(run_id, terms.clone()))?;
     if let Some(what) = load::difference(&ledger.state().terms, &terms) {
-        return Err(Failure::Usage(format!(
-            "error: --dir {} is that of another canary: {what}; name another folder",
+        return Err(Failure::usage(format!(
+            "--dir {} is that of another canary: {what}; name another folder",
             wanted.dir.display()
         )));
     }
@@ -116,7 +116,7 @@ impl Session<'_> {
                     )));
                 }
                 How::Failed(why) if self.ledger.state().segments == 0 => {
-                    return Err(Failure::Target(format!("error: {why}")));
+                    return Err(Failure::target(why));
                 }
                 How::Failed(why) => {
                     eprintln!("warning: the segment ended early: {why}; the next is in 60 s");
@@ -136,11 +136,10 @@ impl Session<'_> {
         let terms = load::terms(self.wanted, &prepared.plan, self.args.slo.window)?;
         match load::difference(&state.terms, &terms) {
             None => Ok(prepared),
-            Some(what) => Err(Failure::Run(format!("error: the load is not the same: {what}"))),
+            Some(what) => Err(Failure::run(format!("the load is not the same: {what}"))),
         }
     }
 
-    /// The targets, as words.
     fn places(&self) -> String {
         let all = self.ledger.state().terms.targets.iter();
         all.map(|(host, path)| format!("{host}:{path}")).collect::<Vec<_>>().join(", ")

@@ -17,31 +17,21 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use store::Halted;
 
-/// Hosts that are ready, and what they are to do.
 pub(crate) struct Prepared {
-    /// The hosts.
     pub(crate) started: Hosts,
-    /// The plan of a segment.
     pub(crate) plan: Plan,
-    /// What the hosts are.
     pub(crate) facts: Vec<HostFacts>,
 }
 
-/// How a segment ended.
 pub(crate) enum How {
-    /// At its time.
     Complete,
-    /// The load was taken away.
     Harm(Harm),
-    /// Somebody stopped it.
     Stopped,
-    /// It could not go on, or not even begin.
     Failed(String),
 }
 
 /// A segment that runs.
 pub(crate) struct Live {
-    /// The stage that measures.
     stage: u32,
     is_poisson: bool,
     began_unix_ns: u64,
@@ -72,7 +62,6 @@ fn stages(plan: &Plan, facts: &[HostFacts]) -> Vec<u32> {
     (0..).zip(&plan.stages).filter(|(_, stage)| is_left(stage.kind)).map(|(n, _)| n).collect()
 }
 
-/// What is shown of a segment that began at this instant.
 pub(crate) fn board(prepared: &Prepared, began_unix_ns: u64) -> Board {
     let Prepared { plan, facts, .. } = prepared;
     Board::new(plan.clone(), facts.clone(), env!("CARGO_PKG_VERSION"), began_unix_ns)
@@ -88,10 +77,9 @@ pub(crate) fn run(session: &mut Session<'_>, prepared: Prepared) -> Result<How, 
     let (stage, planned) = load::measured(&plan)?;
     let out = session.ledger.run_file(began.number);
     session.ledger.append(&Entry::Began(began))?;
-    let unrecordable = |error: store::StoreError| Failure::Run(format!("error: {error}"));
     let version = env!("CARGO_PKG_VERSION");
     let mut writer = store::Writer::create(&out, &plan, &facts, version, fleet::unix_ns())
-        .map_err(unrecordable)?;
+        .map_err(Failure::run)?;
     let mut live = Live {
         stage,
         is_poisson: is_poisson(planned),
@@ -119,7 +107,7 @@ pub(crate) fn run(session: &mut Session<'_>, prepared: Prepared) -> Result<How, 
         },
     );
     session.signalled.leave();
-    writer.finish().map_err(unrecordable)?;
+    writer.finish().map_err(Failure::run)?;
     ending.left.iter().for_each(|left| eprintln!("warning: {left}"));
     let harm = live.harm;
     settle(session, began, Watched { levels_ns: live.levels_ns, harm })?;
@@ -194,7 +182,6 @@ impl Live {
     }
 }
 
-/// What was seen of a segment while it ran, and is in no run file.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     /// The p99 of each quiet window, in ns.
@@ -203,7 +190,6 @@ pub(crate) struct Watched {
     pub(crate) harm: Option<Harm>,
 }
 
-/// Enters what a segment that is over came to, as its run file has it.
 pub(crate) fn settle(
     session: &mut Session<'_>,
     began: Began,
@@ -236,7 +222,6 @@ pub(crate) fn settle(
     session.ended(ended)
 }
 
-/// A segment as its run file has it.
 struct Seen {
     began_unix_ns: u64,
     is_cut: bool,
@@ -261,8 +246,8 @@ impl Seen {
 /// `None` where the load never began.
 fn read(session: &Session<'_>, began: Began, out: &Path) -> Result<Option<Seen>, Failure> {
     let unreadable = |error: store::StoreError| {
-        Failure::RunFile(format!(
-            "error: {error}; move it away, and its segment counts as one without load"
+        Failure::run_file(format!(
+            "{error}; move it away, and its segment counts as one without load"
         ))
     };
     let record = store::read_digests(out).map_err(unreadable)?;

@@ -18,25 +18,16 @@ use std::collections::BTreeMap;
 pub(crate) struct Running {
     /// By the minute since 1970.
     pub(crate) slots: BTreeMap<u64, Counts>,
-    /// What has no answer.
     pub(crate) unanswered: Option<Unanswered>,
 }
 
-/// A canary at work.
 pub(crate) struct Session<'a> {
-    /// What is wanted of it.
     pub(crate) wanted: &'a Wanted,
-    /// What it has seen.
     pub(crate) ledger: Ledger,
-    /// Whether others may suffer.
     pub(crate) guard: Guard,
-    /// Where signals go.
     pub(crate) signalled: Signalled,
-    /// What was typed.
     pub(crate) args: &'a CanaryArgs,
-    /// Whom it reports to.
     pub(crate) alarm: Alarm<'a>,
-    /// Who else sees it.
     pub(crate) page: Option<CanaryPage>,
     /// Whether time is simulated, so that nobody waits for it.
     pub(crate) is_virtual: bool,
@@ -72,7 +63,6 @@ impl Session<'_> {
         Ok(stays)
     }
 
-    /// A minute is over, and this is what the running segment counted.
     pub(crate) fn minute(&mut self, last: u64, running: &Running) -> Result<(), Failure> {
         let known = &self.ledger.state().running_slots;
         let slots = running.slots.iter().filter(|(slot, counts)| known.get(slot) != Some(counts));

@@ -1,7 +1,7 @@
 //! `plimsoll canary status`: what the ledger says.
 
 use super::ledger;
-use crate::commands::{print, print_json};
+use crate::commands::answer;
 use crate::failure::Failure;
 use model::canary::SLOT_NS;
 use report::topics::canary::{self, Told};
@@ -17,10 +17,6 @@ pub(crate) fn status(dir: &Path, json: bool) -> Result<ExitCode, Failure> {
     let unix_ns = fleet::unix_ns().max(state.last_end_unix_ns).max(last_ns);
     let (running, unanswered) = (&state.running_slots, state.unanswered);
     let told = Told { state: &state, running, unanswered, unix_ns };
-    if json {
-        print_json(&canary::status_object(&told))?;
-    } else {
-        print(&canary::status(&told))?;
-    }
+    answer(json, || canary::status_object(&told), || canary::status(&told))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -27,7 +27,6 @@ struct Outcome {
     was_stopped: bool,
 }
 
-/// Judges the head.
 pub(crate) fn gate(args: &GateArgs) -> Result<ExitCode, Failure> {
     let sought = sought::sought(args)?;
     let base = Side::of(&args.base, "base")?;
@@ -39,10 +38,9 @@ pub(crate) fn gate(args: &GateArgs) -> Result<ExitCode, Failure> {
         (Side::Runs(base), Side::Runs(head)) => recorded::both(&sought, &base, &head)?,
         (Side::Runs(base), Side::Command(head)) => recorded::with_head(&sought, &base, &head)?,
         (Side::Command(_), Side::Runs(_)) => {
-            return Err(Failure::Usage(
-                "error: --base is a command and --head was recorded before; give --head as a \
-                 command, too, or --base as a run file"
-                    .to_owned(),
+            return Err(Failure::usage(
+                "--base is a command and --head was recorded before; give --head as a \
+                 command, too, or --base as a run file",
             ));
         }
     };

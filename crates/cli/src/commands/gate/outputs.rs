@@ -1,7 +1,7 @@
 //! Where the answer goes: the terminal, a file for the CI server, a summary of the pipeline.
 
 use crate::args::GateOutput;
-use crate::commands::{print, print_json};
+use crate::commands::answer;
 use crate::failure::Failure;
 use crate::outputs::{self, Kind};
 use crate::standard_error;
@@ -20,19 +20,15 @@ pub(crate) fn check(output: &GateOutput) -> Result<(), Failure> {
             }
             Ok(())
         }
-        Err(not) => Err(Failure::Usage(format!(
-            "error: {}; name another place with --junit, or add --force to overwrite it",
+        Err(not) => Err(Failure::usage(format!(
+            "{}; name another place with --junit, or add --force to overwrite it",
             not.what()
         ))),
     }
 }
 
-/// Says the answer everywhere.
 pub(crate) fn tell(told: &Told<'_>, output: &GateOutput) -> Result<(), Failure> {
-    match output.json {
-        true => print_json(&json(told))?,
-        false => print(&text(told))?,
-    }
+    answer(output.json, || json(told), || text(told))?;
     if let Some(path) = &output.junit {
         let xml = junit(told);
         outputs::write(path, Kind::JUnit, output.force, xml.as_bytes())?;

@@ -8,28 +8,19 @@ use super::workplace::Workplace;
 use crate::args::GateArgs;
 use crate::commands::saved::read_digests;
 use crate::failure::Failure;
-use crate::standard_error;
+use crate::standard_error::Progress;
 use analysis::gate::{Answer, Gate, MOST_PAIRS, Subject, figures};
 use model::rng::Rng;
 use model::{Nanos, Record};
 use report::topics::gate::{Runs, change};
-use std::io::IsTerminal;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// In a log, progress is a line so often.
-const LINE_EVERY: Duration = Duration::from_secs(10);
-/// On a terminal, it is renewed so often.
-const RENEWED_EVERY: Duration = Duration::from_millis(200);
-
-/// What a command came to.
 enum Value {
     Time(Duration),
     Run(Box<Record>),
 }
 
-/// Why there is no further pair.
 enum Cut {
-    /// Somebody stopped the gate.
     Stopped,
     /// A run did not fit the rest of the time.
     Late,
@@ -40,10 +31,9 @@ enum Cut {
 pub(crate) fn run(sought: &Sought<'_>, base: &str, head: &str) -> Result<Outcome, Failure> {
     let args = sought.args;
     if writes_run(base) != writes_run(head) {
-        return Err(Failure::Usage(
-            "error: one of --base and --head has {out} in it, and the other has not: a run file \
-             and the time of a command cannot be compared; write {out} in both or in none"
-                .to_owned(),
+        return Err(Failure::usage(
+            "one of --base and --head has {out} in it, and the other has not: a run file \
+             and the time of a command cannot be compared; write {out} in both or in none",
         ));
     }
     let seed = args.seed.unwrap_or_else(seed_of_now);
@@ -77,7 +67,7 @@ pub(crate) fn run(sought: &Sought<'_>, base: &str, head: &str) -> Result<Outcome
         if gate.answer() != Answer::CannotTell {
             break;
         }
-        progress.show(gate, &runner);
+        show(&mut progress, gate, &runner);
     }
     progress.end();
     let Some(gate) = gate else {
@@ -123,7 +113,6 @@ impl Runner<'_> {
         done == 0 || self.left() >= self.began.elapsed().div_f64(done as f64)
     }
 
-    /// What base and head came to.
     fn pair(
         &mut self,
         number: usize,
@@ -151,15 +140,15 @@ impl Runner<'_> {
         match started::run(&line, &log, limit, &self.stop)? {
             Ended::Stopped => Ok(Err(Cut::Stopped)),
             Ended::Late if number > 1 => Ok(Err(Cut::Late)),
-            Ended::Late => Err(Failure::Run(format!(
-                "error: `{line}` took longer than {}, all that --budget leaves; allow more",
+            Ended::Late => Err(Failure::run(format!(
+                "`{line}` took longer than {}, all that --budget leaves; allow more",
                 nanos(limit)
             ))),
             Ended::After(time) if !writes_run(command) => Ok(Ok(Value::Time(time))),
             Ended::After(_) => {
                 if !out.exists() {
-                    return Err(Failure::Run(format!(
-                        "error: `{line}` ended well, but wrote no run file; use {{out}} as in \
+                    return Err(Failure::run(format!(
+                        "`{line}` ended well, but wrote no run file; use {{out}} as in \
                          `plimsoll run … --out {{out}}`"
                     )));
                 }
@@ -171,7 +160,6 @@ impl Runner<'_> {
     }
 }
 
-/// What is watched, by the first pair.
 fn subjects(pair: &[Value; 2], args: &GateArgs) -> Result<Vec<Subject>, Failure> {
     match pair {
         [Value::Run(base), Value::Run(head)] => {
@@ -179,15 +167,13 @@ fn subjects(pair: &[Value; 2], args: &GateArgs) -> Result<Vec<Subject>, Failure>
             super::recorded::shared_subjects(&[base], &[head], &args.metrics)
         }
         _ if args.metrics.is_empty() => Ok(vec![Subject::CommandTime]),
-        _ => Err(Failure::Usage(
-            "error: --metric is about run files, and these commands are timed as a whole; write \
-             {out} into both where a run file is expected"
-                .to_owned(),
+        _ => Err(Failure::usage(
+            "--metric is about run files, and these commands are timed as a whole; write \
+             {out} into both where a run file is expected",
         )),
     }
 }
 
-/// The logarithm of head ÷ base of each subject.
 fn logarithms(
     subjects: &[Subject],
     pair: &[Value; 2],
@@ -212,47 +198,18 @@ fn logarithms(
     let ratio = |subject: &Subject| Some(of(&head, subject)? - of(&base, subject)?);
     let missing = |subject: &Subject| {
         let name = report::topics::gate::subject(subject);
-        Failure::Run(format!(
-            "error: in pair {number}, a run has no figure \"{name}\", which those before it had; \
+        Failure::run(format!(
+            "in pair {number}, a run has no figure \"{name}\", which those before it had; \
              --keep keeps the run files"
         ))
     };
     subjects.iter().map(|subject| ratio(subject).ok_or_else(|| missing(subject))).collect()
 }
 
-/// What is said while it goes on.
-struct Progress {
-    is_quiet: bool,
-    is_terminal: bool,
-    last: Option<Instant>,
-}
-
-impl Progress {
-    fn new(is_quiet: bool) -> Progress {
-        Progress { is_quiet, is_terminal: std::io::stderr().is_terminal(), last: None }
-    }
-
-    fn show(&mut self, gate: &Gate, runner: &Runner<'_>) {
-        let every = if self.is_terminal { RENEWED_EVERY } else { LINE_EVERY };
-        if self.is_quiet || self.last.is_some_and(|last| last.elapsed() < every) {
-            return;
-        }
-        self.last = Some(Instant::now());
-        let judged = gate.judged();
-        let unknown = judged.iter().find(|one| one.answer == Answer::CannotTell);
-        let Some(shown) = unknown.or(judged.first()) else { return };
-        let left = nanos(runner.left());
-        let line = format!("pair {}: {}, at most {left} left", gate.pairs(), change(shown));
-        if self.is_terminal {
-            standard_error::over(&line);
-        } else {
-            eprintln!("{line}");
-        }
-    }
-
-    fn end(&self) {
-        if self.is_terminal && self.last.is_some() {
-            standard_error::over("");
-        }
-    }
+fn show(progress: &mut Progress, gate: &Gate, runner: &Runner<'_>) {
+    let judged = gate.judged();
+    let unknown = judged.iter().find(|one| one.answer == Answer::CannotTell);
+    let Some(shown) = unknown.or(judged.first()) else { return };
+    let left = nanos(runner.left());
+    progress.say(|| format!("pair {}: {}, at most {left} left", gate.pairs(), change(shown)));
 }

@@ -30,7 +30,7 @@ pub(crate) fn both(
     let bases = of_same_hosts(base, first, &args.base)?;
     let same = |base: &Record| heads.iter().any(|head| head.plan.run_id == base.plan.run_id);
     if bases.iter().any(same) {
-        return Err(Failure::Usage("error: a run is on both sides; name each run once".to_owned()));
+        return Err(Failure::usage("a run is on both sides; name each run once"));
     }
     judge(sought, &bases, &heads, None, false)
 }
@@ -43,10 +43,9 @@ pub(crate) fn with_head(
 ) -> Result<Outcome, Failure> {
     let args = sought.args;
     if !writes_run(head) {
-        return Err(Failure::Usage(
-            "error: --base was recorded before, so --head has to write a run file; put {out} into \
-             it where the file is expected, as in `plimsoll run … --out {out}`"
-                .to_owned(),
+        return Err(Failure::usage(
+            "--base was recorded before, so --head has to write a run file; put {out} into \
+             it where the file is expected, as in `plimsoll run … --out {out}`",
         ));
     }
     let stop = Stop::watch();
@@ -155,7 +154,6 @@ fn measured(subject: &Subject, rows: &[Vec<ResultRow>], choices: &[Choice]) -> O
     }
 }
 
-/// A subject with the logarithm of its figure.
 pub(crate) fn value(subject: Subject, rows: &[&ResultRow]) -> Option<(Subject, f64)> {
     let Subject::Figure { metric, .. } = &subject else { return None };
     let value = Measured::of(*metric, rows)?.value();
@@ -179,10 +177,9 @@ pub(crate) fn shared_subjects(
         });
     }
     shared.filter(|shared| !shared.is_empty()).ok_or_else(|| {
-        Failure::Usage(
-            "error: base and head have no figure in common; run the same suite, or name another \
-             --metric"
-                .to_owned(),
+        Failure::usage(
+            "base and head have no figure in common; run the same suite, or name another \
+             --metric",
         )
     })
 }
@@ -197,8 +194,8 @@ pub(crate) fn comparable(base: &Record, head: &Record) -> Result<(), Failure> {
     if refused.is_empty() {
         return Ok(());
     }
-    Err(Failure::Usage(format!(
-        "error: base and head did different work: {}; run the same suite on both",
+    Err(Failure::usage(format!(
+        "base and head did different work: {}; run the same suite on both",
         words(refused)
     )))
 }
@@ -227,7 +224,7 @@ fn complete(files: &RunFiles) -> Result<Vec<Record>, Failure> {
             Err(error) => error.to_string(),
         };
         if !files.is_folder {
-            return Err(Failure::RunFile(format!("error: {why}")));
+            return Err(Failure::run_file(why));
         }
         eprintln!("note: left out: {why}");
     }
@@ -235,7 +232,7 @@ fn complete(files: &RunFiles) -> Result<Vec<Record>, Failure> {
 }
 
 fn none_left(name: &str) -> Failure {
-    Failure::Usage(format!("error: {name} has no complete run; record some there"))
+    Failure::usage(format!("{name} has no complete run; record some there"))
 }
 
 /// The runs of the base on hosts of the head's class: unlike machines are never compared.
@@ -248,8 +245,8 @@ fn of_same_hosts(files: &RunFiles, head: &Record, name: &str) -> Result<Vec<Reco
         all.into_iter().partition(|base| unlike_hosts(base, head).is_empty());
     if same.is_empty() {
         let unlike = other.last().map(|base| unlike_hosts(base, head)).unwrap_or_default();
-        return Err(Failure::Usage(format!(
-            "error: {name} has no run of hosts like the head's: {}; record a base on these hosts, \
+        return Err(Failure::usage(format!(
+            "{name} has no run of hosts like the head's: {}; record a base on these hosts, \
              or give --base as a command",
             words(&unlike)
         )));

@@ -6,26 +6,19 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Where a command is told to put its run file.
 const OUT: &str = "{out}";
 /// More files than this are a mistaken folder.
 const MOST_RUNS: usize = 2_000;
 /// With this begins every run file.
 const RUN_FILE: &[u8] = b"SQLite format 3\0";
 
-/// One side of a gate.
 pub(crate) enum Side {
-    /// A command for the shell.
     Command(String),
-    /// Run files.
     Runs(RunFiles),
 }
 
-/// Run files of one side.
 pub(crate) struct RunFiles {
-    /// Where they are.
     pub(crate) paths: Vec<PathBuf>,
-    /// Whether a folder was named, of which what does not fit is left out.
     pub(crate) is_folder: bool,
 }
 
@@ -63,12 +56,12 @@ impl Side {
 }
 
 fn wrong(name: &str, what: &str) -> Failure {
-    Failure::Usage(format!("error: --{name} {what}"))
+    Failure::usage(format!("--{name} {what}"))
 }
 
 fn folder(path: &Path, name: &str) -> Result<Side, Failure> {
     let failed = |error: std::io::Error| {
-        Failure::RunFile(format!("error: the folder {} cannot be read: {error}", path.display()))
+        Failure::run_file(format!("the folder {} cannot be read: {error}", path.display()))
     };
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(path).map_err(failed)? {
@@ -97,12 +90,10 @@ fn begins_as_run_file(path: &Path) -> bool {
         && head == RUN_FILE
 }
 
-/// Whether a command writes a run file.
 pub(crate) fn writes_run(command: &str) -> bool {
     command.contains(OUT)
 }
 
-/// The command with the place of its run file put in.
 pub(crate) fn with_out(command: &str, out: &Path) -> String {
     command.replace(OUT, &out.to_string_lossy())
 }

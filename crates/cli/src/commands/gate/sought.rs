@@ -9,13 +9,9 @@ use form::Auto;
 use model::{Nanos, Percent};
 use suite::{ObjectiveSpec, Spec};
 
-/// The arguments of a gate, with what it is to find.
 pub(crate) struct Sought<'a> {
-    /// What was typed.
     pub(crate) args: &'a GateArgs,
-    /// The change, and how often to err.
     pub(crate) terms: Terms,
-    /// How long it may take.
     pub(crate) budget: Nanos,
 }
 
@@ -25,17 +21,12 @@ const BUDGET: Nanos = Nanos::seconds(20 * 60);
 /// Gates of less are none, and of more nobody waits for.
 const BUDGETS: [Nanos; 2] = [Nanos::seconds(1), Nanos::seconds(7 * 24 * 3600)];
 
-/// Puts both together.
-///
-/// # Errors
-/// The suite is none, a number is out of range, or nobody says what to find.
 pub(crate) fn sought(args: &GateArgs) -> Result<Sought<'_>, Failure> {
     let suite = args.suite.as_deref().map(objective).transpose()?;
-    let usage = |what: String| Failure::Usage(format!("error: {what}"));
     let share = |key: &str, pick: fn(&ObjectiveSpec) -> Auto<Percent>, read: Reading| {
         let Some(Auto::Fixed(percent)) = suite.as_ref().map(pick) else { return Ok(None) };
         let read = read(&percent.to_string()).map(Some);
-        read.map_err(|remedy| usage(format!("[objective] {key} is {percent}; {remedy}")))
+        read.map_err(|remedy| Failure::usage(format!("[objective] {key} is {percent}; {remedy}")))
     };
     let detect = share("detect", |suite| suite.detect.value, numbers::percent)?;
     let power = share("power", |suite| suite.power.value, numbers::power)?;
@@ -45,21 +36,20 @@ pub(crate) fn sought(args: &GateArgs) -> Result<Sought<'_>, Failure> {
         _ => None,
     };
     let Some(detect_percent) = args.detect.or(detect) else {
-        return Err(usage(
+        return Err(Failure::usage(
             "the suite has no [objective] detect; write one, or --detect 3%".to_owned(),
         ));
     };
     let budget = args.budget.or(budget).unwrap_or(BUDGET);
     let [least, most] = BUDGETS;
     if !(least..=most).contains(&budget) {
-        return Err(usage(format!("--budget {budget} is out of range; write 1s to 168h")));
+        return Err(Failure::usage(format!("--budget {budget} is out of range; write 1s to 168h")));
     }
     let power = args.power.or(power).unwrap_or(POWER);
     let alpha = args.alpha.or(alpha).unwrap_or(ALPHA);
     Ok(Sought { args, terms: Terms { detect_percent, power, alpha }, budget })
 }
 
-/// How a number of a gate is read.
 type Reading = fn(&str) -> Result<f64, String>;
 
 fn objective(name: &str) -> Result<ObjectiveSpec, Failure> {

@@ -20,12 +20,10 @@ const GRACE: Duration = Duration::from_secs(10);
 /// So much of what a command said last is shown.
 const TAIL_BYTES: u64 = 2_000;
 
-/// Whether somebody stopped the gate.
 #[derive(Clone)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// From here on, signals stop the gate.
     pub(crate) fn watch() -> Stop {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -35,15 +33,12 @@ impl Stop {
         Stop(flag)
     }
 
-    /// Whether it is to stop.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
 
-/// How a command ended.
 pub(crate) enum Ended {
-    /// Well, after this time.
     After(Duration),
     /// It was ended, because somebody stopped the gate.
     Stopped,
@@ -52,16 +47,13 @@ pub(crate) enum Ended {
 }
 
 /// Runs `command` by the shell to its end, for at most `limit`; `log` takes what it says.
-///
-/// # Errors
-/// It cannot be started, or fails.
 pub(crate) fn run(
     command: &str,
     log: &Path,
     limit: Duration,
     stop: &Stop,
 ) -> Result<Ended, Failure> {
-    let failed = |what: String| Failure::Run(format!("error: `{command}` {what}"));
+    let failed = |what: String| Failure::run(format!("`{command}` {what}"));
     let said = File::create(log).map_err(|error| failed(format!("cannot be logged: {error}")))?;
     let both = said.try_clone().map_err(|error| failed(format!("cannot be logged: {error}")))?;
     let mut shell = Command::new("/bin/sh");

@@ -21,27 +21,25 @@ impl Workplace {
         };
         let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@:,=".contains(letter);
         if !folder.to_string_lossy().chars().all(is_plain) {
-            return Err(Failure::Usage(format!(
-                "error: the folder {} would be other words to a shell; name another one with \
+            return Err(Failure::usage(format!(
+                "the folder {} would be other words to a shell; name another one with \
                  --keep, of letters, digits and /._-",
                 folder.display()
             )));
         }
         std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(|error| {
-            Failure::Usage(format!(
-                "error: the folder {} cannot be made: {error}; name another one with --keep",
+            Failure::usage(format!(
+                "the folder {} cannot be made: {error}; name another one with --keep",
                 folder.display()
             ))
         })?;
         Ok(Workplace { folder, is_kept: keep.is_some(), files: Vec::new() })
     }
 
-    /// Where a run file goes.
     pub(crate) fn run_file(&mut self, side: &str, number: usize) -> PathBuf {
         self.file(format!("{side}-{number:04}.plimsoll"))
     }
 
-    /// Where what a command says goes.
     pub(crate) fn log(&mut self) -> PathBuf {
         self.file("said.log".to_owned())
     }
@@ -62,7 +60,6 @@ impl Workplace {
     }
 }
 
-/// A run file, its page and its database's own files.
 fn remove(run: &Path) {
     let beside = ["html", "plimsoll-wal", "plimsoll-shm", "plimsoll-journal"];
     let _ = std::fs::remove_file(run);

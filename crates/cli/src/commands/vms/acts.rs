@@ -3,49 +3,43 @@
 use super::super::{print, print_json};
 use crate::args::VmsActArgs;
 use crate::failure::Failure;
-use crate::machines::{self, Nodes};
+use crate::machines::Nodes;
 use model::machines::MachineAct;
 use provision::deployment::{self, Done};
 use provision::provider::{Look, Migrated};
 use provision::{Ground, Places, Problem, nodes};
-use serde_json::{Value, json};
-use std::process::ExitCode;
+use report::object;
+use serde_json::Value;
 use std::time::Instant;
 
-/// Does it, waits for its end, and says what it came to.
-pub(crate) fn act(args: &VmsActArgs, act: MachineAct) -> Result<ExitCode, Failure> {
-    let usage = |text: &str| Failure::Usage(format!("error: {text}"));
+pub(crate) fn act(args: &VmsActArgs, act: MachineAct) -> Result<(), Failure> {
     match (act, &args.to) {
         (MachineAct::Move, None) => {
-            return Err(usage("nowhere to move the disks to; name a pool with --to"));
+            return Err(Failure::usage("nowhere to move the disks to; name a pool with --to"));
         }
         (MachineAct::Migrate, None) => {
-            return Err(usage("nowhere to migrate to; name a libvirt with --to"));
+            return Err(Failure::usage("nowhere to migrate to; name a libvirt with --to"));
         }
         (MachineAct::Move | MachineAct::Migrate, Some(_)) | (_, None) => {}
         (_, Some(_)) => {
             let words = "--to is for `plimsoll vms move` and `plimsoll vms migrate`; leave it out";
-            return Err(usage(words));
+            return Err(Failure::usage(words));
         }
     }
     let began = Instant::now();
-    let done = done(args, act).map_err(|problem| machines::failure(&problem))?;
+    let done = done(args, act)?;
     let seconds = began.elapsed().as_secs_f64();
     if args.json {
         let rows = done.iter().map(|done| {
-            json!({
-                "machine": done.machine,
-                "disks": done.acted.disks,
-                "copied_bytes": done.acted.copied.0,
-                "migrated": done.acted.migrated.as_ref().map(migrated),
-            })
+            object! {
+                machine: done.machine, disks: done.acted.disks, copied_bytes: done.acted.copied.0,
+                migrated: done.acted.migrated.as_ref().map(migrated),
+            }
         });
-        print_json(&json!({
-            "act": act.word(),
-            "seconds": seconds,
-            "machines": rows.collect::<Vec<_>>(),
-        }))?;
-        return Ok(ExitCode::SUCCESS);
+        print_json(&object! {
+            act: act.word(), seconds, machines: rows.collect::<Vec<_>>(),
+        })?;
+        return Ok(());
     }
     for done in &done {
         for look in done.acted.migrated.iter().flat_map(|migrated| &migrated.looks) {
@@ -55,22 +49,19 @@ pub(crate) fn act(args: &VmsActArgs, act: MachineAct) -> Result<ExitCode, Failur
         print(&format!("{}  {}\n", done.machine, words(act, done)))?;
     }
     print(&format!("done in {seconds:.1} s\n"))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn migrated(migrated: &Migrated) -> Value {
     let look = |look: &Look| {
-        json!({
-            "after_ns": look.after.0,
-            "sent_bytes": look.sent.0,
-            "left_bytes": look.left.0,
-        })
+        object! {
+            after_ns: look.after.0, sent_bytes: look.sent.0, left_bytes: look.left.0,
+        }
     };
-    json!({
-        "took_ns": migrated.took.0,
-        "downtime_ns": migrated.downtime.map(|downtime| downtime.0),
-        "looks": migrated.looks.iter().map(look).collect::<Vec<_>>(),
-    })
+    object! {
+        took_ns: migrated.took.0, downtime_ns: migrated.downtime.map(|downtime| downtime.0),
+        looks: migrated.looks.iter().map(look).collect::<Vec<_>>(),
+    }
 }
 
 fn words(act: MachineAct, done: &Done) -> String {

@@ -1,7 +1,8 @@
 //! Lines between a coordinator and the agents in machines, and between it and other nodes.
 
+use crate::commands::carry;
 use crate::failure::Failure;
-use crate::machines::{self, Nodes};
+use crate::machines::Nodes;
 use fleet::launch::{Binary, Program, Via, greeting};
 use model::printable;
 use provision::nodes::{self as asked, Answer, Request};
@@ -12,29 +13,23 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Carries bytes between our streams and a machine's agent until one side ends. What is at the
 /// machine's end starts that agent, or finds it again.
-pub(crate) fn bridge(
-    socket: &Path,
-    is_to_greet: bool,
-    agent: &[String],
-) -> Result<ExitCode, Failure> {
-    let ask = Ask::of_arguments(agent).ok_or_else(|| {
-        Failure::Usage("error: no such agent can be asked for; a run does it".to_owned())
-    })?;
+pub(crate) fn bridge(socket: &Path, is_to_greet: bool, agent: &[String]) -> Result<(), Failure> {
+    let ask = Ask::of_arguments(agent)
+        .ok_or_else(|| Failure::usage("no such agent can be asked for; a run does it"))?;
     if is_to_greet {
         greet(&mut io::stdout())?;
     }
-    let failed = |problem: Problem| machines::failure(&problem);
-    let places = Places::of_user().map_err(failed)?;
+    let places = Places::of_user()?;
     // A whole path stays what it is.
     let socket = places.state.join(socket);
-    match line_of(&socket, &ask).map_err(failed)? {
+    match line_of(&socket, &ask)? {
         Way::Line(Line::Socket(path)) => over_socket(&path, &ask),
         Way::Line(Line::Ssh { host, socket }) => over_ssh(&host, &socket, &ask),
         Way::Node(program) => over_program(program),
@@ -43,7 +38,6 @@ pub(crate) fn bridge(
     }
 }
 
-/// The way to an agent.
 enum Way {
     Line(Line),
     /// The same bridge, on the machine's node.
@@ -69,7 +63,6 @@ fn line_of(socket: &Path, ask: &Ask) -> Result<Way, Problem> {
     provider.line(&found, machine).map(Way::Line)
 }
 
-/// The arguments of an agent that is asked for.
 fn arguments(ask: &Ask) -> Vec<String> {
     let agent = "agent".to_owned();
     match ask {
@@ -81,10 +74,10 @@ fn arguments(ask: &Ask) -> Vec<String> {
     }
 }
 
-fn over_socket(socket: &Path, ask: &Ask) -> Result<ExitCode, Failure> {
+fn over_socket(socket: &Path, ask: &Ask) -> Result<(), Failure> {
     let failed = |error: io::Error| {
-        Failure::Target(format!(
-            "error: {}: {error}; see with `plimsoll vms list` whether the machine runs",
+        Failure::target(format!(
+            "{}: {error}; see with `plimsoll vms list` whether the machine runs",
             socket.display()
         ))
     };
@@ -98,12 +91,12 @@ fn over_socket(socket: &Path, ask: &Ask) -> Result<ExitCode, Failure> {
     });
     // A coordinator that no longer listens, or a machine that ended: either way this is the end.
     let _ = carry(&from, io::stdout().lock());
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The socket of a host that libvirt reaches over ssh, too. `nc -U` is what libvirt itself uses
 /// there.
-fn over_ssh(host: &str, socket: &Path, ask: &Ask) -> Result<ExitCode, Failure> {
+fn over_ssh(host: &str, socket: &Path, ask: &Ask) -> Result<(), Failure> {
     let path = socket.to_string_lossy().replace('\'', r"'\''");
     // What is asked for is made of plain words.
     // Without it, `cat` alone would hold the line, and nobody would answer.
@@ -116,15 +109,15 @@ fn over_ssh(host: &str, socket: &Path, ask: &Ask) -> Result<ExitCode, Failure> {
     command.args(["-T", "-oBatchMode=yes", "-oConnectTimeout=15", "-oServerAliveInterval=5"]);
     // It takes our place, streams and all.
     let error = command.args(["--", host, &script]).exec();
-    Err(Failure::Target(format!("error: ssh cannot be started: {error}; install it here")))
+    Err(Failure::target(format!("ssh cannot be started: {error}; install it here")))
 }
 
 /// A program whose streams reach the agent. It ends with the coordinator, whatever it waits for.
-fn over_command(words: &[String], ask: &Ask) -> Result<ExitCode, Failure> {
+fn over_command(words: &[String], ask: &Ask) -> Result<(), Failure> {
     let failed = |why: &str| {
         let command = words.join(" ");
-        Failure::Target(format!(
-            "error: the provider's command `{}` {why}; correct `command` in its answer",
+        Failure::target(format!(
+            "the provider's command `{}` {why}; correct `command` in its answer",
             printable::line(&command)
         ))
     };
@@ -141,26 +134,26 @@ fn over_command(words: &[String], ask: &Ask) -> Result<ExitCode, Failure> {
         let _ = child.kill().and_then(|()| child.wait().map(|_| ()));
     });
     let _ = carry(output, io::stdout().lock());
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// An agent in a guest of the user's image: started there over ssh, with the user's own
 /// configuration. It is this very program, or it does not start.
-fn over_guest(address: &str, disks: &[String], ask: &Ask) -> Result<ExitCode, Failure> {
+fn over_guest(address: &str, disks: &[String], ask: &Ask) -> Result<(), Failure> {
     let mut words = arguments(ask);
     if !matches!(ask, Ask::Attach { .. }) {
         words.extend(disks.iter().flat_map(|disk| ["--allow".to_owned(), disk.clone()]));
     }
     let program = Program::start(&Via::Ssh, address, &words);
     let program =
-        program.map_err(|said| Failure::Target(format!("error: the guest {address}: {said}")))?;
+        program.map_err(|said| Failure::target(format!("the guest {address}: {said}")))?;
     // Its own greeting was read to see what it is; a coordinator expects one.
     greet(&mut io::stdout())?;
     over_program(program)
 }
 
 /// The same bridge on the machine's node; what it carries begins behind its greeting.
-fn over_program(program: Program) -> Result<ExitCode, Failure> {
+fn over_program(program: Program) -> Result<(), Failure> {
     let Program { input, output, process } = program;
     thread::spawn(move || {
         // The input closes with this thread's end, and with it the line to the agent.
@@ -168,43 +161,25 @@ fn over_program(program: Program) -> Result<ExitCode, Failure> {
     });
     let _ = carry(output, io::stdout().lock());
     drop(process);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The first line of what this program says to one that started it elsewhere.
 fn greet(out: &mut impl Write) -> Result<(), Failure> {
-    let failed = |what: String| Failure::Run(format!("error: {what}"));
     let binary = Binary::own().map_err(|error| {
-        failed(format!("the program's own file cannot be read: {error}; start again"))
+        Failure::run(format!("the program's own file cannot be read: {error}; start again"))
     })?;
     let greeted = writeln!(out, "{}", greeting(env!("CARGO_PKG_VERSION"), &binary.hash))
         .and_then(|()| out.flush());
-    greeted.map_err(|error| failed(format!("nobody listens: {error}")))
+    greeted.map_err(|error| Failure::run(format!("nobody listens: {error}")))
 }
 
-/// What is carried at a time, in bytes.
-const CHUNK: usize = 64 << 10;
-
-/// Passes each piece on as soon as it is there.
-fn carry(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
-    let mut chunk = vec![0; CHUNK];
-    loop {
-        match from.read(&mut chunk) {
-            Ok(0) => return Ok(()),
-            Ok(read) => to.write_all(&chunk[..read]).and_then(|()| to.flush())?,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// A request is not longer.
 const LONGEST_REQUEST: u64 = 1 << 20;
 
 /// Answers one request of a coordinator. Where it goes away meanwhile, what was being made is taken
 /// down.
-pub(crate) fn node() -> Result<ExitCode, Failure> {
-    let places = Places::of_user().map_err(|problem| machines::failure(&problem))?;
+pub(crate) fn node() -> Result<(), Failure> {
+    let places = Places::of_user()?;
     let mut out = io::stdout();
     greet(&mut out)?;
     let mut line = String::new();

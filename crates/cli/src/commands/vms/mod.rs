@@ -16,16 +16,15 @@ use model::Bytes;
 use model::machines::{BootTime, DiskBus, HostCpu, MachineAct, OnNode, ProviderKind};
 use provision::guest::{Init, Kernel, Within};
 use provision::provider::{self, State};
-use provision::{Deployment, Ground, Places, Problem, deployment, nodes, providers};
+use provision::{Deployment, Ground, Places, deployment, nodes, providers};
+use report::object;
 use report::topics::below_guests;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::ExitCode;
 use suite::Spec;
 
-/// Does what was asked.
-pub(crate) fn vms(args: &VmsArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn vms(args: &VmsArgs) -> Result<(), Failure> {
     match &args.what {
         VmsCommand::Up(args) => up(args),
         VmsCommand::List { provider: Some(of), connect, json } => marked(*of, connect, *json),
@@ -54,7 +53,7 @@ pub(crate) fn vms(args: &VmsArgs) -> Result<ExitCode, Failure> {
 /// A suite of nothing but machines.
 const ALONE: &str = "name = \"vms\"\n[[workload]]\nname = \"none\"\n";
 
-fn up(args: &VmsUpArgs) -> Result<ExitCode, Failure> {
+fn up(args: &VmsUpArgs) -> Result<(), Failure> {
     let (name, text) = match &args.suite {
         Some(suite) => suite_and_targets::find(std::slice::from_ref(suite))?,
         None => ("(no suite)".to_owned(), ALONE.to_owned()),
@@ -67,13 +66,10 @@ fn up(args: &VmsUpArgs) -> Result<ExitCode, Failure> {
         let deployment = &held.deployment;
         let boots: Vec<Value> = deployment.boots.iter().map(boot).collect();
         let all = BootStorm::of(&deployment.boots);
-        print_json(&json!({
-            "name": name,
-            "machines": boots,
-            "storm": all.map(storm),
-            "nodes": storms_of_nodes(deployment),
-        }))?;
-        return Ok(ExitCode::SUCCESS);
+        print_json(&object! {
+            name, machines: boots, storm: all.map(storm), nodes: storms_of_nodes(deployment),
+        })?;
+        return Ok(());
     }
     if let Some(sentence) = below_guests::boot_storm(&held.deployment.boots) {
         print(&format!("boots         {sentence}\n"))?;
@@ -82,18 +78,16 @@ fn up(args: &VmsUpArgs) -> Result<ExitCode, Failure> {
         "load them     plimsoll run --hosts {}{name}\nremove them   plimsoll vms down {name}\n",
         machines::HOSTS
     ))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// How long a machine took to come up.
 fn boot(boot: &BootTime) -> Value {
-    json!({
-        "name": boot.machine,
-        "agent_ns": boot.agent.0,
-        "first_read_ns": boot.first_read.map(|at| at.0),
-        "reads": boot.reads.map(|reads| reads.requests),
-        "read_bytes": boot.reads.map(|reads| reads.bytes.0),
-    })
+    object! {
+        name: boot.machine, agent_ns: boot.agent.0, first_read_ns: boot.first_read.map(|at| at.0),
+        reads: boot.reads.map(|reads| reads.requests),
+        read_bytes: boot.reads.map(|reads| reads.bytes.0),
+    }
 }
 
 /// What it took machines to come up together, and what they read until then.
@@ -120,15 +114,14 @@ fn storms_of_nodes(deployment: &Deployment) -> Vec<Value> {
     on.parts.iter().map(of).collect()
 }
 
-fn list(as_json: bool) -> Result<ExitCode, Failure> {
-    let failed = |problem: Problem| machines::failure(&problem);
-    let places = Places::of_user().map_err(failed)?;
-    let names = deployment::names(&places).map_err(failed)?;
+fn list(as_json: bool) -> Result<(), Failure> {
+    let places = Places::of_user()?;
+    let names = deployment::names(&places)?;
     let mut rows = Vec::new();
     let mut text = String::new();
     // Writing into a String cannot fail.
     for name in &names {
-        let Some(found) = deployment::find(&places, name).map_err(failed)? else {
+        let Some(found) = deployment::find(&places, name)? else {
             let _ = writeln!(text, "{name}  begun, nothing made");
             rows.push(json!({ "name": name, "machines": [] }));
             continue;
@@ -149,32 +142,26 @@ fn list(as_json: bool) -> Result<ExitCode, Failure> {
         (false, true) => print("no machines\n")?,
         (false, false) => print(&text)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-/// All machines with our mark at a provider, and whether they are on record here.
-fn marked(of: ProviderKind, connect: &str, as_json: bool) -> Result<ExitCode, Failure> {
-    let failed = |problem: Problem| machines::failure(&problem);
-    let places = Places::of_user().map_err(failed)?;
-    let all = providers::named(of, connect, "").all().map_err(failed)?;
+fn marked(of: ProviderKind, connect: &str, as_json: bool) -> Result<(), Failure> {
+    let places = Places::of_user()?;
+    let all = providers::named(of, connect, "").all()?;
     let mut known = Vec::new();
-    for name in deployment::names(&places).map_err(failed)? {
-        let found = deployment::find(&places, &name).map_err(failed)?;
+    for name in deployment::names(&places)? {
+        let found = deployment::find(&places, &name)?;
         let machines = found.map(|found| found.machines).unwrap_or_default();
         known.extend(machines.into_iter().map(|machine| (machine.uuid, name.clone())));
     }
     let of = |uuid: &str| known.iter().find(|(known, _)| known == uuid).map(|(_, name)| name);
     if as_json {
         let row = |one: &provider::Marked| {
-            json!({
-                "name": one.name,
-                "uuid": one.uuid,
-                "state": one.state,
-                "of": of(&one.uuid),
-            })
+            object! {
+                name: one.name, uuid: one.uuid, state: one.state, of: of(&one.uuid),
+            }
         };
-        print_json(&all.iter().map(row).collect::<Vec<_>>())?;
-        return Ok(ExitCode::SUCCESS);
+        return print_json(&all.iter().map(row).collect::<Vec<_>>());
     }
     for one in &all {
         let whose = match of(&one.uuid) {
@@ -186,18 +173,15 @@ fn marked(of: ProviderKind, connect: &str, as_json: bool) -> Result<ExitCode, Fa
     if all.is_empty() {
         print("no machines\n")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-/// A machine in a list.
 struct Row {
     name: String,
     /// `None` where its node does not answer.
     state: Option<State>,
-    /// The size of its disks' files, where they are files here.
     disks: Option<Bytes>,
     node: Option<String>,
-    /// What its hypervisor spent on it.
     cpu: Option<HostCpu>,
 }
 
@@ -215,12 +199,10 @@ impl Row {
             "state": self.state.map(State::word),
             "disks": self.disks.map(|disks| disks.0),
             "node": self.node,
-            "cpu_ns": self.cpu.map(|cpu| json!({
-                "vcpu": cpu.vcpu.0,
-                "io": cpu.io.map(|io| io.0),
-                "other": cpu.other.0,
-                "waited": cpu.waited.map(|waited| waited.0),
-            })),
+            "cpu_ns": self.cpu.map(|cpu| object! {
+                vcpu: cpu.vcpu.0, io: cpu.io.map(|io| io.0), other: cpu.other.0,
+                waited: cpu.waited.map(|waited| waited.0),
+            }),
             "agent_ns": boot.map(|boot| boot.agent.0),
             "first_read_ns": boot.and_then(|boot| boot.first_read).map(|at| at.0),
         })
@@ -259,7 +241,6 @@ fn machines_of(found: &Deployment) -> Vec<Row> {
     found.machines.iter().map(row).collect()
 }
 
-/// The size of a machine's disks in all folders that they may be in.
 fn files_of(found: &Deployment, machine: &provider::Machine) -> Option<Bytes> {
     let Ground::Folders(folders) = &found.ground else { return None };
     let size = |path: &Path| path.metadata().map_or(0, |told| told.len());
@@ -268,10 +249,9 @@ fn files_of(found: &Deployment, machine: &provider::Machine) -> Option<Bytes> {
     Some(Bytes(all.sum()))
 }
 
-fn down(names: &[String], all: bool) -> Result<ExitCode, Failure> {
-    let failed = |problem: Problem| machines::failure(&problem);
-    let places = Places::of_user().map_err(failed)?;
-    let names = if all { deployment::names(&places).map_err(failed)? } else { names.to_vec() };
+fn down(names: &[String], all: bool) -> Result<(), Failure> {
+    let places = Places::of_user()?;
+    let names = if all { deployment::names(&places)? } else { names.to_vec() };
     let mut first = None;
     for name in &names {
         match machines::down(&places, name) {
@@ -284,19 +264,17 @@ fn down(names: &[String], all: bool) -> Result<ExitCode, Failure> {
     if all && names.is_empty() {
         print("no machines\n")?;
     }
-    first.map_or(Ok(ExitCode::SUCCESS), |problem| Err(failed(problem)))
+    first.map_or(Ok(()), |problem| Err(problem.into()))
 }
 
-/// Writes the guests' memory image.
-fn image(args: &VmsImageArgs) -> Result<ExitCode, Failure> {
-    let failed = |problem: Problem| machines::failure(&problem);
-    let places = Places::of_user().map_err(failed)?;
-    let kernel = Kernel::find(args.guest_kernel.as_deref(), &places.kernels).map_err(failed)?;
-    let size = provision::guest::write_image(&args.to, &kernel, DiskBus::ALL).map_err(failed)?;
+fn image(args: &VmsImageArgs) -> Result<(), Failure> {
+    let places = Places::of_user()?;
+    let kernel = Kernel::find(args.guest_kernel.as_deref(), &places.kernels)?;
+    let size = provision::guest::write_image(&args.to, &kernel, DiskBus::ALL)?;
     print(&format!(
         "image   {} ({size})\nkernel  {}\n",
         args.to.display(),
         kernel.image.display()
     ))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -5,6 +5,7 @@ use crate::machines::{self, BootArgs, Taken, Wanted};
 use model::machines::{Accelerator, ProviderKind};
 use model::{Bytes, ScaleArg};
 use provision::nodes::NodeNeeds;
+use report::object;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -44,20 +45,17 @@ pub(crate) fn planned(
     Ok(Planned { wanted, nodes })
 }
 
-/// Machines that could be made.
 pub(crate) struct Planned {
     wanted: Wanted,
     nodes: Vec<OnOne>,
 }
 
-/// What one node would make.
 struct OnOne {
     node: String,
     names: Vec<String>,
     needs: NodeNeeds,
 }
 
-/// What is free, where the provider says so.
 fn known(free: Bytes) -> Option<Bytes> {
     (free.0 != u64::MAX).then_some(free)
 }
@@ -71,7 +69,6 @@ fn why_emulated(has_device: bool) -> &'static str {
 }
 
 impl Planned {
-    /// What guests see their disks on.
     fn adapter(&self) -> &'static str {
         match self.wanted.provider() {
             ProviderKind::Vsphere => "paravirtual SCSI",
@@ -79,7 +76,6 @@ impl Planned {
         }
     }
 
-    /// For people.
     pub(crate) fn text(&self) -> String {
         let wanted = self.wanted.machines();
         let mut text = String::new();
@@ -139,7 +135,6 @@ impl Planned {
         text
     }
 
-    /// For programs.
     pub(crate) fn json(&self) -> Value {
         let wanted = self.wanted.machines();
         let nodes = self.nodes.iter().map(|on| {
@@ -155,21 +150,13 @@ impl Planned {
                 "kernel": self.wanted.template().is_none().then_some(&on.needs.kernel),
             })
         });
-        json!({
-            "machines": wanted.names(),
-            "provider": self.wanted.provider().word(),
-            "untried": self.wanted.provider().untried(),
-            "template": self.wanted.template(),
-            "nodes": nodes.collect::<Vec<_>>(),
-            "scale": self.wanted.scale().to_string(),
-            "vcpus": wanted.vcpus,
-            "accelerator": wanted.accelerator.word(),
-            "memory": wanted.memory.0,
-            "disks": wanted.disks,
-            "disk_size": wanted.disk_size.0,
-            "bus": self.adapter(),
-            "cache": wanted.cache.word(),
-            "content": wanted.content.word(),
-        })
+        object! {
+            machines: wanted.names(), provider: self.wanted.provider().word(),
+            untried: self.wanted.provider().untried(), template: self.wanted.template(),
+            nodes: nodes.collect::<Vec<_>>(), scale: self.wanted.scale().to_string(),
+            vcpus: wanted.vcpus, accelerator: wanted.accelerator.word(), memory: wanted.memory.0,
+            disks: wanted.disks, disk_size: wanted.disk_size.0, bus: self.adapter(),
+            cache: wanted.cache.word(), content: wanted.content.word(),
+        }
     }
 }

@@ -23,7 +23,6 @@ const MOST_TOLD: usize = 200;
 pub(crate) enum Trouble {
     /// The receiver will not take it, however often it comes.
     Refused(String),
-    /// It may be taken later.
     Failed(String),
 }
 
@@ -31,13 +30,11 @@ pub(crate) enum Trouble {
 pub(crate) struct Sent<'a> {
     /// Its bytes.
     pub(crate) bytes: Vec<u8>,
-    /// What proves who sends it.
     pub(crate) authorization: Option<&'a HeaderValue>,
     /// Whom the receiver has to be known by, where it is spoken to by TLS.
     pub(crate) trust: Option<&'a Trust>,
 }
 
-/// Sends it, and hears the answer.
 pub(crate) async fn send(to: &Destination, sent: Sent<'_>) -> Result<(), Trouble> {
     match tokio::time::timeout(PATIENCE, exchange(to, sent)).await {
         Ok(answer) => answer,

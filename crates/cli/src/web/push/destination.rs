@@ -3,12 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A receiver of metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Destination {
     /// Its name or address and port, as the header `Host` has them.
     pub(crate) authority: String,
-    /// Whether it is spoken to by TLS.
     pub(crate) is_secure: bool,
     /// What it is asked for: path and query.
     pub(crate) path: String,

@@ -3,13 +3,11 @@
 
 mod client;
 mod destination;
-mod feed;
 mod queue;
 mod trust;
 
 pub(crate) use destination::Destination;
-pub(crate) use feed::Feed;
-pub(crate) use queue::Queue;
+use queue::Queue;
 
 use crate::failure::Failure;
 use client::{Sent, Trouble};
@@ -32,7 +30,6 @@ const PAUSES: [Duration; 4] = [
     Duration::from_secs(5),
 ];
 
-/// A thread that pushes.
 #[derive(Debug)]
 pub(crate) struct Pusher {
     to: Destination,
@@ -40,29 +37,22 @@ pub(crate) struct Pusher {
     thread: JoinHandle<Told>,
 }
 
-/// What came of all pushes.
 #[derive(Clone, Debug, Default)]
 struct Told {
     arrived: u64,
-    /// Whether the last one arrived.
     is_last_there: bool,
-    /// Why one did not, the first time.
     why: Option<String>,
 }
 
 impl Pusher {
     /// Begins to push, if that was asked for.
-    ///
-    /// # Errors
-    /// The value of $PLIMSOLL_PUSH_AUTHORIZATION is none, a receiver by TLS could not be known, or
-    /// no thread can be had.
     pub(crate) fn start(to: Option<&Destination>) -> Result<Option<Pusher>, Failure> {
         let Some(to) = to.cloned() else { return Ok(None) };
         let authorization = authorization()?;
         let trust = to.is_secure.then(Trust::of_machine).transpose();
-        let trust = trust.map_err(|why| Failure::Usage(format!("error: --push {to}: {why}")))?;
+        let trust = trust.map_err(|why| Failure::usage(format!("--push {to}: {why}")))?;
         let no_thread = |error: std::io::Error| {
-            Failure::Run(format!("error: --push {to}: no thread for it can be had: {error}"))
+            Failure::run(format!("--push {to}: no thread for it can be had: {error}"))
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -86,9 +76,8 @@ impl Pusher {
         Ok(Some(Pusher { to, queue, thread }))
     }
 
-    /// Where to leave what is to be pushed.
-    pub(crate) fn queue(&self) -> Arc<Queue> {
-        self.queue.clone()
+    pub(crate) fn put(&self, snapshot: Snapshot) {
+        self.queue.put(snapshot);
     }
 
     /// Pushes what waits, for as long as it may take, and tells what was lost.
@@ -107,8 +96,8 @@ fn authorization() -> Result<Option<HeaderValue>, Failure> {
     let Some(value) = std::env::var_os(AUTHORIZATION) else { return Ok(None) };
     let value = value.to_str().and_then(|text| HeaderValue::from_str(text).ok());
     value.map(Some).ok_or_else(|| {
-        Failure::Usage(format!(
-            "error: ${AUTHORIZATION}: no header has this value; write it as in \"Bearer TOKEN\""
+        Failure::usage(format!(
+            "${AUTHORIZATION}: no header has this value; write it as in \"Bearer TOKEN\""
         ))
     })
 }
@@ -127,7 +116,6 @@ fn lost(to: &Destination, taken: u64, told: &Told) -> Option<String> {
     Some(format!("warning: --push {to}: {lost} of {taken} pushes were lost: {why}; {then}"))
 }
 
-/// What the thread has.
 struct Sender {
     to: Destination,
     writer: RemoteWrite,
@@ -136,7 +124,6 @@ struct Sender {
     trust: Option<Trust>,
     runtime: tokio::runtime::Runtime,
     told: Told,
-    /// Pushes that were given up.
     refused: u64,
 }
 

@@ -9,7 +9,6 @@ use std::time::Instant;
 /// what a lost one would have said.
 pub(crate) const MOST_WAITING: usize = 64;
 
-/// The queue.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: Mutex<Waiting>,
@@ -57,7 +56,6 @@ impl Queue {
         }
     }
 
-    /// Leaves out all but the newest, which has the totals of all.
     pub(crate) fn skip_to_newest(&self) {
         let mut waiting = self.lock();
         let skipped = waiting.snapshots.len().saturating_sub(1);
@@ -65,7 +63,6 @@ impl Queue {
         waiting.left_out += skipped as u64;
     }
 
-    /// Whether any waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().snapshots.is_empty()
     }
@@ -94,12 +91,10 @@ impl Queue {
         }
     }
 
-    /// How many were left out.
     pub(crate) fn left_out(&self) -> u64 {
         self.lock().left_out
     }
 
-    /// How many were ever put in.
     pub(crate) fn taken(&self) -> u64 {
         self.lock().taken
     }

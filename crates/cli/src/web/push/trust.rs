@@ -23,14 +23,10 @@ const PLACES: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// The authorities.
 pub(crate) struct Trust(TlsConnector);
 
 impl Trust {
     /// Those of `$SSL_CERT_FILE`, or of this machine.
-    ///
-    /// # Errors
-    /// There are none, in words.
     pub(crate) fn of_machine() -> Result<Trust, String> {
         Trust::of(std::env::var_os(VARIABLE).as_deref())
     }
@@ -67,9 +63,6 @@ impl Trust {
     }
 
     /// Speaks TLS on a connection with `host`: a name, or an address without brackets.
-    ///
-    /// # Errors
-    /// It is not who it says, or speaks no TLS, in words.
     pub(crate) async fn greet(
         &self,
         host: &str,

@@ -21,7 +21,6 @@ struct OfHost {
 }
 
 impl State {
-    /// What is known now.
     pub(in crate::watch) fn memory(&self) -> Memory {
         let of = |host: &super::Host| OfHost {
             shown: host.shown.clone(),
@@ -36,7 +35,6 @@ impl State {
         }
     }
 
-    /// Knows again what was known then.
     pub(in crate::watch) fn recall(&mut self, memory: &Memory) {
         for (host, of) in self.hosts.iter_mut().zip(&memory.hosts) {
             (host.shown, host.waiting, host.lost) = (of.shown.clone(), None, of.lost.clone());

@@ -1,13 +1,12 @@
 use super::*;
+use crate::web::Dashboard;
 use crate::web::View;
 use crate::web::bounded_series::MOST;
 use crate::web::metrics::Form;
-use crate::web::page::{fragments, page};
 use analysis::testing::Recorded;
 use model::note::TakesPart;
 use model::{Fact, Note, Op, StageKind};
 
-/// A board that heard everything of a recorded run.
 fn board_of(record: &Record) -> Board {
     let mut board = Board::new(
         record.plan.clone(),
@@ -37,7 +36,7 @@ fn board_of(record: &Record) -> Board {
 }
 
 fn part(board: &Board, view: &View, id: &str) -> String {
-    fragments(board, view).into_iter().find(|(other, _)| *other == id).expect("a part").1
+    board.fragments(view).into_iter().find(|(other, _)| *other == id).expect("a part").1
 }
 
 fn measured(hosts: usize, seconds: u32) -> Recorded {
@@ -259,8 +258,7 @@ fn a_thousand_hosts_are_a_window_and_each_can_be_looked_at() {
     let view = View { host: Some(777), from: 0, find: name.clone() };
     assert!(part(&board, &view, "hosts").contains("lost: node2: its connection ended"));
     assert!(part(&board, &view, "charts").contains(&format!("{name} alone")));
-    let page = page(
-        &board,
+    let page = board.page(
         &View { host: Some(u32::MAX), from: usize::MAX, find: "\"<x>".to_owned() },
         "b",
         crate::web::Guard::Token,
@@ -350,5 +348,5 @@ fn odd_events_do_no_harm() {
     board.event(&Event::Sample(stray));
     board.event(&Event::StageStarted { stage: 77, unix_ns: u64::MAX });
     board.event(&Event::StageEnded { stage: 77, end: StageEnd::Complete });
-    assert!(!fragments(&board, &View::default()).is_empty());
+    assert!(!board.fragments(&View::default()).is_empty());
 }

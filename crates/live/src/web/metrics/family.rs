@@ -6,7 +6,6 @@ use super::told::{Amount, Finished, Point, Told, owned};
 use super::value::{Durations, Value};
 use super::{protobuf, text};
 
-/// What all families of an answer have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Series<'a> {
     /// In which form they are written; `None` where they are kept as values.
@@ -29,7 +28,6 @@ pub struct Family<'a> {
 }
 
 impl<'a> Family<'a> {
-    /// A family of which nothing is told yet.
     pub fn new(
         series: Series<'a>,
         kind: Kind,
@@ -40,12 +38,10 @@ impl<'a> Family<'a> {
         Family { series, name, help, kind, is_new: true, metrics, points }
     }
 
-    /// One whose totals go on from before the program was started.
     pub fn older(self) -> Family<'a> {
         Family { is_new: false, ..self }
     }
 
-    /// Adds a number.
     pub fn add(&mut self, labels: &[(&str, &str)], value: Value) {
         let labels = self.labels(labels);
         match self.series.form {
@@ -57,7 +53,6 @@ impl<'a> Family<'a> {
         }
     }
 
-    /// Adds a histogram.
     pub fn add_durations(&mut self, labels: &[(&str, &str)], durations: &Durations<'_>) {
         let Durations { at_most, count, sum_ns, native } = *durations;
         let labels: &[(&str, &str)] = &self.labels(labels);
@@ -85,7 +80,6 @@ impl<'a> Family<'a> {
         }
     }
 
-    /// The label of the run, and these.
     fn labels<'l>(&self, labels: &[(&'l str, &'l str)]) -> Vec<(&'l str, &'l str)>
     where
         'a: 'l,
@@ -101,7 +95,6 @@ impl<'a> Family<'a> {
         self.metrics.extend_from_slice(text::line(self.name, suffix, labels, value).as_bytes());
     }
 
-    /// The family in its form.
     pub fn finish(self) -> Finished {
         let Family { series, name, help, kind, is_new, metrics, points } = self;
         let Some(form) = series.form else {

@@ -27,7 +27,6 @@ fn place_of(bucket: usize) -> Option<i32> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Native {
     zeros: u64,
-    /// The bucket of the first count.
     low: i32,
     counts: Vec<u64>,
 }

@@ -5,12 +5,10 @@ use super::kind::Kind;
 use super::told::{Finished, Told};
 use super::value::Value;
 
-/// Where families go, one after the other.
 #[derive(Debug, Default)]
 pub struct Out {
     /// The answer to a scrape, as far as it is written.
     pub bytes: Vec<u8>,
-    /// What is pushed.
     pub told: Vec<Told>,
 }
 
@@ -25,7 +23,6 @@ impl Out {
     }
 }
 
-/// A family of one state, or of one total.
 pub fn single<'a>(
     series: Series<'a>,
     kind: Kind,

@@ -7,28 +7,23 @@ use super::kind::Kind;
 use super::native::{Native, SCHEMA, ZERO_THRESHOLD_S};
 use model::varint;
 
-/// A message that is being written.
 #[derive(Clone, Debug, Default)]
 pub struct Message(pub Vec<u8>);
 
 impl Message {
-    /// A number alone, for a packed list.
     pub fn varint(&mut self, value: u64) {
         varint::put(&mut self.0, value);
     }
 
-    /// A field's number and the way in which it is written.
     fn key(&mut self, field: u32, wire_type: u32) {
         self.varint(u64::from(field << 3 | wire_type));
     }
 
-    /// A whole number.
     pub fn whole(&mut self, field: u32, value: u64) {
         self.key(field, 0);
         self.varint(value);
     }
 
-    /// A number with a fraction.
     pub fn double(&mut self, field: u32, value: f64) {
         self.key(field, 1);
         self.0.extend_from_slice(&value.to_le_bytes());
@@ -41,18 +36,14 @@ impl Message {
         self.0.extend_from_slice(bytes);
     }
 
-    /// A message inside.
     pub fn message(&mut self, field: u32, message: &Message) {
         self.bytes(field, &message.0);
     }
 }
 
-/// A histogram, classic and native.
 #[derive(Clone, Copy, Debug)]
 pub struct Histogram<'a> {
-    /// How many were counted.
     pub count: u64,
-    /// Their sum, in s.
     pub sum_s: f64,
     /// Upper ends in s and how many are no larger, in rising order, without the end that is for
     /// all.
@@ -61,7 +52,6 @@ pub struct Histogram<'a> {
     pub native: &'a Native,
 }
 
-/// A family as a message behind its length, with its metrics.
 pub fn family(name: &str, help: &str, kind: Kind, metrics: &[u8]) -> Vec<u8> {
     let mut family = Message::default();
     family.bytes(1, name.as_bytes());
@@ -72,14 +62,12 @@ pub fn family(name: &str, help: &str, kind: Kind, metrics: &[u8]) -> Vec<u8> {
     [whole.0.as_slice(), &family.0, metrics].concat()
 }
 
-/// A metric of a family, of one number.
 pub fn number(labels: &[(&str, &str)], kind: Kind, value: f64) -> Vec<u8> {
     let mut inner = Message::default();
     inner.double(1, value);
     metric(labels, if kind == Kind::Counter { 3 } else { 2 }, &inner)
 }
 
-/// A metric of a family, of counts.
 pub fn histogram(labels: &[(&str, &str)], histogram: &Histogram<'_>) -> Vec<u8> {
     let mut inner = Message::default();
     inner.whole(1, histogram.count);

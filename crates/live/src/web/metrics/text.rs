@@ -1,6 +1,5 @@
 //! Lines of the text format.
 
-/// What stands before the lines of a family.
 pub fn head(name: &str, help: &str, kind: &str) -> String {
     format!(
         "# HELP {name} {}\n# TYPE {name} {kind}\n",

@@ -13,14 +13,12 @@ type Columns = Vec<(Layer, Vec<Metric>)>;
 /// A row knows by a bit which of its values were ever told.
 pub const MOST_METRICS: usize = 32;
 
-/// One thing of a host, or all of a layer together.
 #[derive(Clone, Debug)]
 struct Row {
     layer: Layer,
     name: String,
     known: u32,
     values: Vec<u128>,
-    /// The sample in which states were last told.
     told: u64,
 }
 
@@ -34,7 +32,6 @@ struct Host {
 #[derive(Clone, Debug)]
 pub struct Totals {
     columns: Columns,
-    /// Layers of which all things are one row.
     is_sum: fn(Layer) -> bool,
     hosts: BTreeMap<u32, Arc<Host>>,
 }
@@ -47,7 +44,6 @@ impl Totals {
         Totals { columns, is_sum, hosts: BTreeMap::new() }
     }
 
-    /// Adds a sample.
     pub fn add(&mut self, sample: &CounterSample) {
         let host = Arc::make_mut(self.hosts.entry(sample.host).or_default());
         host.samples = host.samples.saturating_add(1);

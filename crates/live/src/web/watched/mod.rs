@@ -6,10 +6,11 @@ mod page;
 #[cfg(test)]
 mod tests;
 
+use super::View;
 use super::board::Happened;
-use super::bounded_series::{Key, Part, Slot, Track};
+use super::bounded_series::{Key, Part as _, Slot, Track};
+use super::dashboard::{Dashboard, Part};
 use super::metrics::{Detail, Kernel, Scrape};
-use super::{Dashboard, Guard, View};
 use crate::watch::counter_lists::summary;
 use crate::watch::figures::sums;
 use model::kernels::CountedLayers;
@@ -23,14 +24,11 @@ const MOST_HAPPENED: usize = 500;
 /// Instants in charts: more cannot be told apart.
 const MOST_INSTANTS: usize = 100;
 
-/// What is known of a host.
 #[derive(Debug, Default)]
 struct Host {
-    /// Why it is lost, if it is.
     lost: Option<String>,
     /// Its last interval, and its length in ns.
     last: Option<(Node, u64)>,
-    /// What its kernel last counted of it as a whole.
     counted: Option<CounterSample>,
     over_time: Track<Node>,
 }
@@ -44,7 +42,6 @@ pub struct Watching {
     started_unix_ns: u64,
     interval: Nanos,
     hosts: Vec<Host>,
-    /// All hosts together.
     total: Track<Node>,
     happened: VecDeque<Happened>,
     /// Instants that stand in charts: seconds after the watch began, and words.
@@ -110,7 +107,6 @@ impl Watching {
         }
     }
 
-    /// What of a host's counters is in the sum of all.
     fn voice(&self, number: usize) -> CountedLayers {
         self.kernels
             .voice(number, |host| self.hosts.get(host).is_some_and(|host| host.lost.is_none()))
@@ -161,7 +157,6 @@ impl Watching {
         self.revision += 1;
     }
 
-    /// A host's name.
     fn name(&self, host: u32) -> String {
         let named = self.facts.get(host as usize).map(|facts| facts.hostname.clone());
         named.unwrap_or_else(|| format!("host {host}"))
@@ -204,16 +199,16 @@ impl Dashboard for Watching {
         page::TITLE
     }
 
+    fn version(&self) -> &str {
+        &self.version
+    }
+
     fn revision(&self) -> u64 {
         self.revision
     }
 
-    fn fragments(&self, view: &View) -> Vec<(&'static str, String)> {
-        page::parts(self, view).into_iter().map(|(id, markup)| (id, markup.into_string())).collect()
-    }
-
-    fn page(&self, view: &View, boot: &str, guard: Guard) -> String {
-        page::page(self, view, boot, guard)
+    fn parts(&self, view: &View) -> Vec<Part> {
+        page::parts(self, view)
     }
 
     fn metrics(&self, detail: Detail) -> Scrape {

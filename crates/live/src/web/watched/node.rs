@@ -6,7 +6,6 @@ use crate::web::bounded_series::Part;
 use crate::web::load::System;
 use model::CounterSample;
 
-/// One direction of I/O, as the kernel counts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Side {
     /// Requests that completed.
@@ -36,7 +35,6 @@ impl Side {
     }
 }
 
-/// A host in a stretch, or several hosts together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Node {
     /// Reads of devices and network mounts.

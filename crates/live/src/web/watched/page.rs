@@ -3,63 +3,28 @@
 use super::node::Side;
 use super::{Host, Node, Watching};
 use crate::web::bounded_series::Slot;
+use crate::web::dashboard::Part;
 use crate::web::hosts::{self, Listed};
 use crate::web::page::told;
-use crate::web::{Dashboard, Guard, View, charts, counters};
+use crate::web::{View, charts, counters};
 use report::ground::chart::Line;
 use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::words;
 use report::pens::Table;
 
-/// What the page is called.
 pub(super) const TITLE: &str = "Hosts";
 
-/// The parts of the page that change, by the id of their place.
-pub(super) fn parts(watching: &Watching, view: &View) -> [(&'static str, Markup); 4] {
-    [
-        ("head", head(watching)),
-        ("charts", drawn(watching, view)),
-        ("hosts", table(watching, view)),
-        ("happened", told(watching.happened.iter().rev())),
+pub(super) fn parts(watching: &Watching, view: &View) -> Vec<Part> {
+    let headline = |words: &str| plain("h2", words);
+    let (counts, notes) = ("What the kernels count", told(watching.happened.iter().rev()));
+    // The form stands outside of what changes, so that nobody is interrupted while typing.
+    let of_hosts = [headline("Hosts"), hosts::form(watching.hosts.len(), view)].into();
+    vec![
+        Part::new("head", "Hosts that are watched", Markup::new(), head(watching)),
+        Part::new("charts", counts, headline(counts), drawn(watching, view)),
+        Part::new("hosts", "Hosts", of_hosts, table(watching, view)),
+        Part::new("happened", "Notes", headline("Notes"), notes),
     ]
-}
-
-/// The whole page; see [`Dashboard::page`].
-pub(super) fn page(watching: &Watching, view: &View, boot: &str, guard: Guard) -> String {
-    let skip = element("a", &[("class", "skip"), ("href", "#charts")], "To the charts");
-    let status =
-        [("id", "status"), ("role", "status"), ("aria-live", "polite"), ("data-boot", boot)];
-    let mut body: Markup = [skip, element("p", &status, "Connecting …")].into();
-    for (id, content) in parts(watching, view) {
-        body.push(section(id, content, watching, view));
-    }
-    let guard = guard.words();
-    let links: Markup = [
-        Markup::from(format!("Plimsoll {}. {guard} For Prometheus: ", watching.version)),
-        element("a", &[("href", "/metrics")], "/metrics"),
-    ]
-    .into();
-    body.push(classed("footer", "remark", links));
-    body.push(element("script", &[("src", "/live.js")], ""));
-    report::ground::page::dressed(
-        format!("{}: Plimsoll", watching.title()),
-        body,
-        report::ground::page::Dress::Served,
-    )
-}
-
-fn section(id: &'static str, content: Markup, watching: &Watching, view: &View) -> Markup {
-    let (name, before) = match id {
-        "head" => ("Hosts that are watched", Markup::new()),
-        "charts" => ("What the kernels count", plain("h2", "What the kernels count")),
-        // The form stands outside of what changes, so that nobody is interrupted while typing.
-        "hosts" => {
-            ("Hosts", [plain("h2", "Hosts"), hosts::form(watching.hosts.len(), view)].into())
-        }
-        _ => ("Notes", plain("h2", "Notes")),
-    };
-    let place = element("div", &[("id", id)], content);
-    element("section", &[("aria-label", name), ("class", &format!("part-{id}"))], [before, place])
 }
 
 fn head(watching: &Watching) -> Markup {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::watch::testing::{busy, entry, facts};
+use crate::web::Guard;
 use crate::web::bounded_series::MOST;
 use crate::web::metrics::Form;
 use model::counters::{Layer, Metric};
