@@ -1,7 +1,6 @@
 //! `plimsoll calibrate`
 
 use super::answer;
-use super::compare::same_run_twice;
 use super::predicted_plan::can_predict;
 use super::saved::read_digests;
 use crate::args::CalibrateArgs;
