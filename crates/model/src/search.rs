@@ -81,6 +81,11 @@ impl Plan {
             return self.begin_along(search);
         }
         first.sweep = vec![Setting::new(RATE_AXIS, UNLIMITED)];
+        // All points go the same way.
+        for host in &mut self.hosts {
+            host.engine.left_open = false;
+            host.parts.iter_mut().for_each(|part| part.engine.left_open = false);
+        }
         let most_workers =
             self.hosts.iter().flat_map(|host| &host.stages).map(|stage| stage.workers.len()).max();
         let (backend, workers) = (self.backend, most_workers.unwrap_or(1).max(1) as u64);
