@@ -1,11 +1,11 @@
 //! Which backend carries a stage, where that is not decided: tries both ways for a moment, and
 //! chooses.
 //!
-//! A suite with `backend = "auto"` has the load itself tried before each stage, by rate. Where nobody
-//! named a backend, nothing is tried but what needs it: targets whose requests a ring hands to the
-//! kernel's own threads, because they know none that do not wait (tmpfs). There, a thread costs more
-//! than the call that it makes, unless the target is slow enough for the depth to count. These
-//! trials are short, read only, and weigh CPU time as much as rate.
+//! A suite with `backend = "auto"` has the load itself tried before each stage, by rate. Where
+//! nobody named a backend, nothing is tried but what needs it: targets whose requests a ring hands
+//! to the kernel's own threads, because they know none that do not wait (tmpfs). There, a thread
+//! costs more than the call that it makes, unless the target is slow enough for the depth to count.
+//! These trials are short, read only, and weigh CPU time as much as rate.
 
 use crate::backend::always_waits;
 use crate::clock::Clock;

@@ -8,8 +8,8 @@
 //! plan lets them.
 //!
 //! Where the plan asks for a processor for each worker, they come to whole cores before they come
-//! to siblings, to the core that serves the devices' interrupts last, and everything else of a stage
-//! makes way for them.
+//! to siblings, and to the core that serves the devices' interrupts last. Everything else of a
+//! stage makes way for them.
 
 use model::note::Degraded;
 use model::plan::HostPlan;
