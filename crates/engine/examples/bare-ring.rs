@@ -123,7 +123,12 @@ fn refused(result: i64) -> io::Error {
     }
 }
 
-fn ring_loop(options: &Options, file: Option<&File>, stop: &AtomicBool) -> io::Result<u64> {
+fn ring_loop(
+    options: &Options,
+    mut offsets: Offsets,
+    file: Option<&File>,
+    stop: &AtomicBool,
+) -> io::Result<u64> {
     let mut ring: IoUring =
         IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(DEPTH as u32)?;
     let memory = buffers();
@@ -135,7 +140,6 @@ fn ring_loop(options: &Options, file: Option<&File>, stop: &AtomicBool) -> io::R
     }
     let flags = if options.through_thread { squeue::Flags::ASYNC } else { squeue::Flags::empty() };
     let expected = if options.way == Way::Nop { 0 } else { BLOCK as i32 };
-    let mut offsets = Offsets { state: 1, blocks: (options.bytes / BLOCK as u64).max(1) };
     let mut free: Vec<u64> = (0..DEPTH as u64).collect();
     let mut ios = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -171,9 +175,8 @@ fn ring_loop(options: &Options, file: Option<&File>, stop: &AtomicBool) -> io::R
     Ok(ios)
 }
 
-fn pread_loop(options: &Options, file: &File, stop: &AtomicBool) -> io::Result<u64> {
+fn pread_loop(mut offsets: Offsets, file: &File, stop: &AtomicBool) -> io::Result<u64> {
     let memory = buffers();
-    let mut offsets = Offsets { state: 1, blocks: options.bytes / BLOCK as u64 };
     let mut ios = 0;
     while !stop.load(Ordering::Relaxed) {
         let offset = offsets.next() as libc::off_t;
@@ -195,9 +198,13 @@ fn work(options: &Options, number: usize, stop: &AtomicBool) -> io::Result<u64> 
     let flags = libc::O_NOATIME | if options.direct { libc::O_DIRECT } else { 0 };
     let open = |path: &String| OpenOptions::new().read(true).custom_flags(flags).open(path);
     let file = options.files.get(number % options.files.len().max(1)).map(open).transpose()?;
+    // Each in an order of its own, as those of a load generator: workers in step would ask for the
+    // same pages of one file at the same time.
+    let blocks = (options.bytes / BLOCK as u64).max(1);
+    let offsets = Offsets { state: number as u64 + 1, blocks };
     match (&file, options.way) {
-        (Some(file), Way::Pread) => pread_loop(options, file, stop),
-        _ => ring_loop(options, file.as_ref(), stop),
+        (Some(file), Way::Pread) => pread_loop(offsets, file, stop),
+        _ => ring_loop(options, offsets, file.as_ref(), stop),
     }
 }
 

@@ -5,6 +5,9 @@
 //! stage reads it, beside its workers: a worker that looked for its own threads among those of all
 //! others would take time from its load.
 
+use crate::cpu::CpuTime;
+use model::note::Carried;
+use model::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,6 +21,9 @@ const AT_LEAST_EVERY_NS: u64 = 1_000_000_000;
 /// The share of the time that looking may take: one of so many.
 const SHARE: u64 = 10;
 
+/// Less than this part of a stage's CPU time is not worth a word.
+const LEAST_SHARE: u64 = 100;
+
 /// Stages of this process that look at such threads.
 static LOOKING: AtomicU32 = AtomicU32::new(0);
 
@@ -30,6 +36,8 @@ pub(crate) struct Helpers {
     /// Time that was read and not yet handed out, by worker.
     pending_ns: Vec<u64>,
     next_look_ns: u64,
+    /// What was handed out, and the CPU time of the workers with it.
+    carried: Carried,
 }
 
 struct Helper {
@@ -47,6 +55,7 @@ impl Helpers {
             workers,
             known: BTreeMap::new(),
             next_look_ns: 0,
+            carried: Carried { kernel: Nanos(0), all: Nanos(0) },
         }
     }
 
@@ -68,10 +77,20 @@ impl Helpers {
         }
     }
 
-    /// What the threads of `worker` took since the last time that this was asked, as far as it was
-    /// read, in ns.
-    pub(crate) fn take(&mut self, worker: u32) -> u64 {
-        self.pending_ns.get_mut(worker as usize).map_or(0, std::mem::take)
+    /// Adds to `cpu`, that of `worker`, what its threads took since the last time that this was
+    /// asked, as far as it was read.
+    pub(crate) fn add_to(&mut self, cpu: &mut CpuTime, worker: u32) {
+        let taken_ns = self.pending_ns.get_mut(worker as usize).map_or(0, std::mem::take);
+        cpu.system_ns += taken_ns;
+        self.carried.kernel.0 += taken_ns;
+        self.carried.all.0 += cpu.user_ns + cpu.system_ns;
+    }
+
+    /// What the kernel's threads had of the CPU time of the stage, unless it is next to nothing: a
+    /// flush now and then is always theirs.
+    pub(crate) fn carried(&self) -> Option<Carried> {
+        let Carried { kernel, all } = self.carried;
+        (kernel.0 > all.0 / LEAST_SHARE).then_some(self.carried)
     }
 
     fn read(&mut self) {

@@ -25,10 +25,11 @@ use crate::turns::Turns;
 use crate::zones;
 use model::choices::Backend;
 use model::event::{Flush, MOST_FLUSHES, Pause};
+use model::note::Carried;
 use model::plan::{HostPlan, HostStage, Stop, Target, Work, Worker};
 use model::sample::OpSample;
 use model::units::Nanos;
-use model::{Fact, IntervalSample, Note};
+use model::{Fact, IntervalSample, Note, StageKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -74,6 +75,8 @@ pub(crate) fn run_on(
     let crew = threads::start(&shared, &out)?;
     let crew = threads::wait_until_ready(&shared, crew, &inbox)?;
     drop(out);
+    // Also of what watches and collects.
+    let _aside = shared.seats.make_way(stage.workers.len());
     let heart = match Heart::start(control) {
         Ok(heart) => heart,
         Err(error) => {
@@ -93,6 +96,7 @@ pub(crate) fn run_on(
     let mut ends =
         collect(&mut collector, &inbox, &crew, &mut helpers, control, timetable.patience, sink);
     ends.pauses = heart.end();
+    let carried = helpers.carried().filter(|_| stage.kind == StageKind::Measure);
     drop(helpers);
     if ends.stuck == 0 {
         threads::dismiss(crew);
@@ -113,7 +117,7 @@ pub(crate) fn run_on(
         targets: targets_of(plan, &pick(&stage.workers, &ends.stuck_workers)),
         waited: Nanos(now_ns.saturating_sub(control.stop_at_ns())),
     });
-    let mut findings = findings(&shared);
+    let mut findings = findings(&shared, carried);
     findings.extend(before.into_iter().flat_map(|before| page_cache::after(before, plan, stage)));
     if complete {
         purge::reserve(plan, stage, &shared.files)?;
@@ -143,6 +147,8 @@ fn shared(
     let (own, refused) = targets.own_files(stage)?;
     let files = targets.files();
     let is_simulated = targets.world().is_some();
+    let seats = Seats::of(plan);
+    let shared_cpus = seats.shared(stage.workers.len());
     let zones = zones::of_stage(plan, stage, &files, is_simulated, targets.zones())?;
     Ok(Shared {
         files,
@@ -155,14 +161,14 @@ fn shared(
         control: control.clone(),
         keep_raw: plan.engine.raw_latencies,
         gate: Gate::default(),
-        degraded: Mutex::new(refused.into_iter().collect()),
+        degraded: Mutex::new(refused.into_iter().chain(shared_cpus).collect()),
         findings: Mutex::new(Findings::default()),
         late_ns: AtomicU64::new(0),
         trees: targets.trees(),
         ledgers: targets.ledgers(),
         files_left: Mutex::default(),
         bounds: targets.bounds().clone(),
-        seats: Seats::of(plan),
+        seats,
         turns: Turns::of(stage, true),
         zones,
         bookmarks: targets.bookmarks(),
@@ -214,14 +220,16 @@ fn flushed(
     sample
 }
 
-/// What workers found in contents, what they played again, and the ledger of their files.
-fn findings(shared: &Shared) -> Vec<Note> {
+/// What workers found in contents, what they played again, the ledger of their files, and what the
+/// kernel's threads `carried`.
+fn findings(shared: &Shared, carried: Option<Carried>) -> Vec<Note> {
     let (stage, host) = (shared.stage.stage, shared.plan.host);
     let mut findings = std::mem::take(&mut *locked(&shared.findings)).notes(stage, host);
     let note = |fact| Note { stage: Some(stage), host, fact };
     findings.extend(locked(&shared.replays).take().map(Fact::Replayed).map(note));
     let ledgers = locked(&shared.files_left).of_all(shared.stage.workers.len());
     findings.extend(ledgers.into_iter().map(Fact::Ledger).map(note));
+    findings.extend(carried.map(Fact::Carried).map(note));
     findings
 }
 
@@ -293,7 +301,7 @@ fn collect(
         match inbox.recv_timeout(LOOK) {
             Ok(FromWorker::Left { worker, mut interval, now_in }) => {
                 helpers.look(|| control.clock().now_ns());
-                interval.cpu.system_ns += helpers.take(worker);
+                helpers.add_to(&mut interval.cpu, worker);
                 collector.take(worker, &interval, now_in, sink);
                 interval.clear();
                 // A worker that has ended takes nothing back, and one that made itself more pages

@@ -41,10 +41,10 @@ pub fn run_stage(
         // One call after the other: no ring has discards of devices everywhere.
         return run_on(targets, Backend::Sync, stage, control, when, sink);
     }
-    if !backend_trial::is_wanted(targets, stage) {
+    let Some(trial) = backend_trial::wanted(targets, stage) else {
         return run_on(targets, targets.backend(), stage, control, when, sink);
-    }
-    match backend_trial::choose(targets, stage, control)? {
+    };
+    match backend_trial::choose(targets, stage, trial, control)? {
         Trials::Over(outcome) => Ok(outcome),
         Trials::Chosen(backend, mut findings) => {
             let mut outcome = run_on(targets, backend, stage, control, when, sink)?;

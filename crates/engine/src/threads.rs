@@ -20,7 +20,6 @@ use crate::zones::{Zoned, whole_zones};
 use crate::{amount_end, metadata, priority};
 use model::StageKind;
 use model::choices;
-use model::choices::Poll;
 use model::note::Degraded;
 use model::plan::{Work, Worker};
 use rustix::thread::{Pid, gettid};
@@ -189,7 +188,8 @@ fn work(shared: &Shared, line: &Line) -> WorkerEnd {
             run_on(shared, worker, own, line, work.depth, ring)
         }
         (None, choices::Backend::Sync) => {
-            run_on(shared, worker, own, line, 1, setup_of_one(shared, worker, files).map(Sync::new))
+            let setup = setup(shared, worker, files, 1, usize::MAX);
+            run_on(shared, worker, own, line, 1, setup.map(Sync::new))
         }
         (None, choices::Backend::IoUring | choices::Backend::Auto) => {
             run_on(shared, worker, own, line, work.depth, ring(shared, worker, files))
@@ -201,7 +201,7 @@ fn work(shared: &Shared, line: &Line) -> WorkerEnd {
 }
 
 fn ring(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Ring, EngineError> {
-    let (ring, refused) = Ring::new(setup(shared, worker, files)?)
+    let (ring, refused) = Ring::new(whole_depth(shared, worker, files)?)
         .map_err(|error| EngineError::worker("set up its ring (io_uring)", error))?;
     degraded(shared, refused);
     Ok(ring)
@@ -219,7 +219,7 @@ fn degraded(shared: &Shared, refused: impl IntoIterator<Item = Degraded>) {
 }
 
 fn aio(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Aio, EngineError> {
-    Aio::new(setup(shared, worker, files)?).map_err(|error| {
+    Aio::new(whole_depth(shared, worker, files)?).map_err(|error| {
         EngineError::worker(
             "set up its context (libaio; `sysctl fs.aio-max-nr` bounds all of them)",
             error,
@@ -228,11 +228,28 @@ fn aio(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Aio, Eng
 }
 
 /// What a worker needs to keep its whole depth under way: a buffer for every slot.
-fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Setup, EngineError> {
+fn whole_depth(
+    shared: &Shared,
+    worker: &Worker,
+    files: Box<[RawFd]>,
+) -> Result<Setup, EngineError> {
+    let depth = shared.stage.works[worker.work as usize].depth;
+    setup(shared, worker, files, depth, spares::lockable())
+}
+
+/// What a worker needs for `depth` requests at a time; all workers together may lock `lockable`
+/// bytes.
+fn setup(
+    shared: &Shared,
+    worker: &Worker,
+    files: Box<[RawFd]>,
+    depth: u32,
+    lockable: usize,
+) -> Result<Setup, EngineError> {
     let work = &shared.stage.works[worker.work as usize];
-    let (buffers, write_base) = buffers(shared, worker, work.depth as usize, spares::lockable())?;
+    let (buffers, write_base) = buffers(shared, worker, depth as usize, lockable)?;
     Ok(Setup {
-        depth: work.depth,
+        depth,
         files,
         buffers,
         write_base,
@@ -243,29 +260,6 @@ fn setup(shared: &Shared, worker: &Worker, files: Box<[RawFd]>) -> Result<Setup,
         ioprio: ioprio(shared, work),
         poll: shared.plan.engine.poll,
         only_moves: work.fsync_every == 0 && !work.trims() && !has_flushes(work),
-    })
-}
-
-/// The same for one request at a time.
-fn setup_of_one(
-    shared: &Shared,
-    worker: &Worker,
-    files: Box<[RawFd]>,
-) -> Result<Setup, EngineError> {
-    let work = &shared.stage.works[worker.work as usize];
-    let (buffers, write_base) = buffers(shared, worker, 1, usize::MAX)?;
-    Ok(Setup {
-        depth: 1,
-        files,
-        buffers,
-        write_base,
-        dsync: work.dsync,
-        trim_mode: trim_mode(work.trim_as),
-        purges: shared.stage.kind == StageKind::Purge,
-        resets_zones: work.zones.is_some(),
-        ioprio: ioprio(shared, work),
-        poll: Poll::None,
-        only_moves: false,
     })
 }
 

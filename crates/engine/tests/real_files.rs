@@ -239,6 +239,25 @@ fn a_backend_that_is_left_open_is_tried_and_named_and_the_trials_count_nowhere()
 }
 
 #[test]
+fn where_nobody_named_a_backend_a_file_in_memory_is_tried_by_reads_alone() {
+    let folder = tempfile::tempdir_in("/dev/shm").expect("a directory in memory");
+    let root = folder.path().join("t");
+    let mut plan = plan(&root, Backend::IoUring, false, vec![prepare(), timed(0, 2, 4, 60)]);
+    plan.engine.left_open = true;
+    let targets = open(plan).expect("opens");
+    let (prepared, _) = run(&targets, 0);
+    assert!(prepared.findings.is_empty());
+    let (outcome, samples) = run(&targets, 1);
+    check_sums(&samples);
+    // If the ring was taken, the kernel's threads are on record, too.
+    let [note, ..] = outcome.findings.as_slice() else { panic!("{:?}", outcome.findings) };
+    let model::Fact::BackendChosen(choice) = &note.fact else { panic!("{note:?}") };
+    let cpu = choice.cpu.expect("what a request costs");
+    assert!(choice.deep_iops > 0 && choice.sync_iops > 0, "{choice:?}");
+    assert!(cpu.deep.0 > 0 && cpu.sync.0 > 0, "{choice:?}");
+}
+
+#[test]
 fn a_polled_ring_keeps_its_books_or_says_why_there_is_none() {
     for poll in [Poll::Completions, Poll::Submissions] {
         let (_base, root) = scratch();

@@ -237,7 +237,9 @@ spec_table! {
     /// How requests are made.
     pub struct EngineSpec {
         /// The interface to the kernel. Where the kernel forbids io_uring, the run uses `libaio`,
-        /// then `sync`, and the report says so.
+        /// then `sync`, and the report says so. Where nobody names one, and the kernel's own
+        /// threads would carry a ring's requests (tmpfs), [a short trial that only
+        /// reads](../method/timing.md#where-nobody-names-a-backend) takes it or `sync`.
         backend: Backend = Backend::IoUring,
         /// Bypass the page cache (`O_DIRECT`). Where a file system refuses it, the run uses the
         /// cache and marks the result.

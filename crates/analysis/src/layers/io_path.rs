@@ -109,9 +109,7 @@ fn backend(record: &Record, host: u32, stage: u32, planned: Backend) -> (Backend
     let is_of_plan = |note: &Note| {
         note.stage.is_none_or(|of| of == stage) && note.fact.refused_backend() == Some(wanted)
     };
-    if planned == Backend::Auto
-        && let Some((backend, why)) =
-            taken(NoteKind::BackendChosen, &|note| note.stage == Some(stage))
+    if let Some((backend, why)) = taken(NoteKind::BackendChosen, &|note| note.stage == Some(stage))
     {
         return (backend, Because::Tried(why));
     }
@@ -166,6 +164,7 @@ mod tests {
             length: Nanos::millis(100),
             ios: 3,
             bytes: Bytes::kib(12),
+            cpu: None,
         })
     }
 

@@ -15,7 +15,7 @@ pub(crate) use nop::Nop;
 pub(crate) use null::Null;
 pub(crate) use sim::Sim;
 pub(crate) use sync::Sync;
-pub(crate) use uring::{Ring, is_allowed as ring_is_allowed};
+pub(crate) use uring::{Ring, always_waits, is_allowed as ring_is_allowed};
 
 use crate::buffers::Buffers;
 use crate::contents::WorkerContents;

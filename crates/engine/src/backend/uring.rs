@@ -8,8 +8,9 @@ use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
 use model::choices::Poll;
 use model::note::Degraded;
 use model::{Op, WriteMark};
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use std::io;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
 
 /// The largest piece of memory that the kernel registers at once.
 const LARGEST_REGISTERED: usize = 1 << 30;
@@ -227,13 +228,16 @@ impl Form {
 fn flags(file: RawFd) -> squeue::Flags {
     // SAFETY: the caller keeps the files of a ring open.
     let file = unsafe { BorrowedFd::borrow_raw(file) };
+    if always_waits(&file) { squeue::Flags::ASYNC } else { squeue::Flags::empty() }
+}
+
+/// Whether a file knows no requests that do not wait.
+pub(crate) fn always_waits(file: &impl AsFd) -> bool {
     // Far behind the end there is nothing to read, so that the target itself never hears of this.
     let (nowhere, mut room) = (1 << 62, [0; 1]);
     let mut room = [io::IoSliceMut::new(&mut room)];
-    match rustix::io::preadv2(file, &mut room, nowhere, rustix::io::ReadWriteFlags::NOWAIT) {
-        Err(rustix::io::Errno::OPNOTSUPP) => squeue::Flags::ASYNC,
-        _ => squeue::Flags::empty(),
-    }
+    let answer = preadv2(file, &mut room, nowhere, ReadWriteFlags::NOWAIT);
+    answer == Err(Errno::OPNOTSUPP)
 }
 
 fn register_buffers(ring: &IoUring, buffers: &Buffers) -> io::Result<()> {

@@ -13,6 +13,12 @@ pub enum Adjusted {
     CopiesSpread,
     /// The sync backend has one request outstanding for each worker.
     OneOutstanding,
+    /// Nobody named a backend, and on this file system the kernel's own threads may have to carry
+    /// what a ring is asked: where they would, a short trial finds the better way.
+    BackendTried {
+        /// Its name.
+        file_system: String,
+    },
     /// A file has another size.
     FileSize {
         /// What it has.

@@ -76,6 +76,27 @@ pub struct Choice {
     pub ios: u64,
     /// Their bytes.
     pub bytes: Bytes,
+    /// Where nobody named a backend: the trials only read, and CPU time counted as much as rate.
+    #[serde(default)]
+    pub cpu: Option<CpuOfEach>,
+}
+
+/// CPU time for a request, that of the kernel's threads for it included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuOfEach {
+    /// With the whole depth outstanding.
+    pub deep: Nanos,
+    /// One at a time.
+    pub sync: Nanos,
+}
+
+/// How much of a stage's CPU time was that of the kernel's threads behind rings (`iou-wrk`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carried {
+    /// Theirs.
+    pub kernel: Nanos,
+    /// That of the workers, theirs included.
+    pub all: Nanos,
 }
 
 /// What the engine did without.
@@ -104,6 +125,13 @@ pub enum Degraded {
         poll: Poll,
         /// The kernel's error.
         error: SystemError,
+    },
+    /// Some workers share a CPU that each was to have for itself.
+    CpusShared {
+        /// How many workers.
+        workers: u32,
+        /// How many CPUs.
+        cpus: u32,
     },
     /// The system opens no file for each worker: several use one open file.
     OneForSeveral(SystemError),

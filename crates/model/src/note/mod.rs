@@ -22,7 +22,8 @@ mod purged;
 
 pub use adjusted::{Adjusted, ScaledTime};
 pub use backends::{
-    Choice, Degraded, Fallback, RefusedBackend, SystemError, WhyNoPoll, WhyRefused,
+    Carried, Choice, CpuOfEach, Degraded, Fallback, RefusedBackend, SystemError, WhyNoPoll,
+    WhyRefused,
 };
 pub use caches::{Eviction, NotEmptied, PageCache};
 pub use checked::{Damage, FoundBlock, Mismatch, NotChecked};
@@ -59,6 +60,8 @@ crate::words! {
         BackendFallback = "backend-fallback",
         /// The plan leaves the backend open: this one was taken, for these figures.
         BackendChosen = "backend-chosen",
+        /// The kernel's own threads carried requests of rings, and took CPU time for it.
+        Carried = "carried",
         /// The file system cannot reserve space: files may be fragmented, and space can run out in
         /// mid-run.
         NoFallocate = "no-fallocate",
@@ -142,6 +145,8 @@ pub enum Fact {
     BackendFallback(Fallback),
     /// The plan left the backend open, and both ways were tried.
     BackendChosen(Choice),
+    /// The kernel's own threads carried requests.
+    Carried(Carried),
     /// The file system reserves no space ahead.
     NoFallocate {
         /// The file.
@@ -282,6 +287,7 @@ impl Fact {
             Fact::DirectRefused { .. } => NoteKind::DirectRefused,
             Fact::BackendFallback(_) => NoteKind::BackendFallback,
             Fact::BackendChosen(_) => NoteKind::BackendChosen,
+            Fact::Carried(_) => NoteKind::Carried,
             Fact::NoFallocate { .. } => NoteKind::NoFallocate,
             Fact::EngineDegraded(_) => NoteKind::EngineDegraded,
             Fact::Resumed { .. } => NoteKind::Resumed,
@@ -318,7 +324,13 @@ impl Fact {
     /// Whether it is kept for later alone: each stage of each host has one, and all are shown
     /// together at the end.
     pub fn is_bookkeeping(&self) -> bool {
-        matches!(self, Fact::Ledger(_) | Fact::SimulatedLayers { .. } | Fact::SimulatedSites(_))
+        matches!(
+            self,
+            Fact::Carried(_)
+                | Fact::Ledger(_)
+                | Fact::SimulatedLayers { .. }
+                | Fact::SimulatedSites(_)
+        )
     }
 
     /// The backend that was taken, where it says so.

@@ -14,6 +14,10 @@ use std::ops::Range;
 pub struct EngineSettings {
     /// How requests reach the kernel.
     pub backend: Backend,
+    /// Whether nobody named `backend`: where the kernel's own threads would carry what a ring is
+    /// asked, the better way is taken. Runs of versions without it knew no such choice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_open: bool,
     /// Who looks for requests and completions.
     pub poll: Poll,
     /// Whether to bypass the page cache.
@@ -75,6 +79,7 @@ impl EngineSettings {
     pub fn simple(backend: Backend) -> EngineSettings {
         EngineSettings {
             backend,
+            left_open: false,
             poll: Poll::None,
             direct: true,
             evict: false,

@@ -13,6 +13,7 @@ pub use crate::plan::search::{
 
 use crate::choices::Backend;
 use crate::load::{Pace, Rate};
+use crate::note::{Adjusted, Fact};
 use crate::plan::{HostStage, Plan, Point, Stage, StageKind, Stop, Work};
 use crate::rng::derive;
 use crate::setting::Setting;
@@ -82,6 +83,14 @@ impl Plan {
             return self.begin_along(search);
         }
         first.sweep = vec![Setting::new(RATE_AXIS, UNLIMITED)];
+        // All points go the same way.
+        for host in &mut self.hosts {
+            host.engine.left_open = false;
+            host.parts.iter_mut().for_each(|part| part.engine.left_open = false);
+        }
+        let is_of_trial =
+            |fact: &Fact| matches!(fact, Fact::Adjusted(Adjusted::BackendTried { .. }));
+        self.notes.retain(|note| !is_of_trial(&note.fact));
         let most_workers =
             self.hosts.iter().flat_map(|host| &host.stages).map(|stage| stage.workers.len()).max();
         let (backend, workers) = (self.backend, most_workers.unwrap_or(1).max(1) as u64);

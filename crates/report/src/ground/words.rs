@@ -523,6 +523,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::DirectRefused => "direct I/O refused",
         NoteKind::BackendFallback => "other backend",
         NoteKind::BackendChosen => "backend",
+        NoteKind::Carried => "kernel's threads",
         NoteKind::NoFallocate => "space not reserved",
         NoteKind::EngineDegraded => "engine without a part of its set-up",
         NoteKind::Stuck => "target does not answer",

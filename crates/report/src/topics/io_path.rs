@@ -32,7 +32,7 @@ fn part(means: &Means, with_hosts: bool) -> String {
     let because = match &means.because {
         Because::Planned => "as planned",
         Because::Refused(_) => "because the kernel refused the planned backend",
-        Because::Tried(_) => "the faster of two that were tried",
+        Because::Tried(_) => "the better of two that were tried",
     };
     let on = if with_hosts {
         format!(" on {}", words::counted(means.hosts as u64, "host"))

@@ -4,9 +4,9 @@ use crate::ground::sentence::few;
 use crate::ground::words::utc;
 use model::choices::Backend;
 use model::note::{
-    AboutHosts, Adjusted, Choice, Damage, Degraded, Eviction, Fallback, FoundBlock, HostStart,
-    Mismatch, NotChecked, NotEmptied, OtherRun, PageCache, ScaledTime, TakesPart, Trait, WhyNoPoll,
-    WhyRefused,
+    AboutHosts, Adjusted, Carried, Choice, Damage, Degraded, Eviction, Fallback, FoundBlock,
+    HostStart, Mismatch, NotChecked, NotEmptied, OtherRun, PageCache, ScaledTime, TakesPart, Trait,
+    WhyNoPoll, WhyRefused,
 };
 use model::{Bytes, Fact};
 
@@ -24,6 +24,9 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::DirectRefused { path } => format!("{path}: the file system refuses O_DIRECT"),
         Fact::BackendFallback(fallback) => other_backend(fallback),
         Fact::BackendChosen(choice) => chosen(choice),
+        Fact::Carried(Carried { kernel, all }) => {
+            format!("{kernel} of {all} of CPU time were of the kernel's threads behind rings")
+        }
         Fact::NoFallocate { path } => format!("{path}: the file system reserves no space ahead"),
         Fact::EngineDegraded(degraded) => without(degraded),
         Fact::Resumed { run, left, of, is_there } => {
@@ -173,10 +176,14 @@ fn other_backend(fallback: &Fallback) -> String {
 fn chosen(choice: &Choice) -> String {
     let Choice { stage, taken, deep, deep_iops, sync_iops, rounds, length, ios, bytes, .. } =
         choice;
+    let (by_deep, by_sync) = choice.cpu.map_or_else(Default::default, |cpu| {
+        let of = |cpu| format!(" with {cpu} of CPU time each");
+        (of(cpu.deep), of(cpu.sync))
+    });
     format!(
-        "{} ({stage}): auto took {taken}. {deep} did {deep_iops} IOPS at the workload's depth, \
-         sync {sync_iops} at depth 1. No figure counts the {ios} requests ({bytes}) of the \
-         {rounds} trials of {length}.",
+        "{} ({stage}): auto took {taken}. {deep} did {deep_iops} IOPS{by_deep} at the workload's \
+         depth, sync {sync_iops}{by_sync} at depth 1. No figure counts the {ios} requests \
+         ({bytes}) of the {rounds} trials of {length}.",
         choice.workloads.join(" + ")
     )
 }
@@ -239,6 +246,9 @@ fn without(degraded: &Degraded) -> String {
             format!("poll {poll}: {why}")
         }
         Degraded::PollRefused { poll, error } => format!("poll {poll}: {}", error.words),
+        Degraded::CpusShared { workers, cpus } => {
+            format!("a CPU for each worker: {workers} workers share {cpus}")
+        }
         Degraded::OneForSeveral(error) => format!(
             "several workers use one open file: {}. Raise the limit of open files (ulimit -n).",
             error.words
@@ -273,6 +283,11 @@ fn otherwise(adjusted: &Adjusted) -> String {
              multiples of 4 KiB."
                 .to_owned()
         }
+        Adjusted::BackendTried { file_system } => format!(
+            "backend: on {file_system}, the kernel's own threads may carry a ring's requests. \
+             Where they would, io_uring and sync read for 2 × 25 ms each before a stage, and the \
+             better one by rate and CPU time is taken. --set backend=io_uring keeps the ring."
+        ),
         Adjusted::OneOutstanding => "the sync backend has one request outstanding per worker, \
                                      whatever the depth"
             .to_owned(),

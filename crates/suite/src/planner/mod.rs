@@ -155,6 +155,7 @@ fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
     }
     hosts::notes(request.hosts, &mut notes);
     let stages = stages::stages(request, &points, &times, &mut notes);
+    stages::backend_notes(request, &stages, &mut notes);
     let hosts = hosts.into_iter().zip(groups).map(|((number, facts, targets), groups)| {
         let host = stages::Host { number: number as u32, facts, targets, groups };
         stages::host_plan(request, &points, &stages, host, times.interval)

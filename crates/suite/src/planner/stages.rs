@@ -9,11 +9,11 @@ use super::trees::Forest;
 use super::{Refusal, ScenarioRequest, Times, contents, is_null, none, trees};
 use crate::checks::table::MOST_SHARES;
 use crate::{
-    Arrivals, FileOrder, Flush, LayoutKind, Operation, Pin, PointSpec, RateOf, Sharing, StagesSpec,
-    Time, WorkloadKind, WorkloadSpec,
+    Arrivals, FileOrder, Flush, LayoutKind, Operation, Pin, PointSpec, RateOf, Scenario, Sharing,
+    StagesSpec, Time, Verify, WorkloadKind, WorkloadSpec,
 };
 use form::{Amount, Auto};
-use model::choices::{Access, Backend};
+use model::choices::{Access, Backend, Poll};
 use model::load::{Pace, SizeMix, Skew};
 use model::metadata::MetadataWork;
 use model::note::{Adjusted, Fact};
@@ -366,7 +366,7 @@ pub(super) fn host_plan(
         host: host.number,
         hostname: host.facts.hostname.clone(),
         interval,
-        engine: engine_settings(request, &host, contents),
+        engine: engine_settings(request, stages, &host, contents),
         targets: host.targets,
         trees,
         parts: Vec::new(),
@@ -425,14 +425,49 @@ impl Shares<'_> {
     }
 }
 
+/// The file systems, besides a device itself, of which a ring's requests need no thread, in the
+/// kernels of these years (`FMODE_NOWAIT`).
+const READ_WITHOUT_WAITING: [&str; 5] = ["bcachefs", "btrfs", "ext4", "f2fs", "xfs"];
+
+/// Whether the engine may take another way than the ring, after trials that only read: nobody said
+/// which, and nothing bounds how fast the targets may be asked.
+fn is_left_open(request: &ScenarioRequest<'_>, stages: &[Stage]) -> bool {
+    let Scenario { engine, contents, .. } = request.scenario;
+    let is_plain = |work: &Work| {
+        let is_drawn = work.metadata.is_none() && work.trace.is_none() && work.zones.is_none();
+        is_drawn && work.pace == Pace::FREE
+    };
+    let is_named = engine.backend.span.is_some() || engine.poll.value != Poll::None;
+    !is_named
+        && contents.verify.value == Verify::No
+        && stages.iter().flat_map(|of| &of.works).all(is_plain)
+}
+
+/// Says where the engine may take another way.
+pub(super) fn backend_notes(
+    request: &ScenarioRequest<'_>,
+    stages: &[Stage],
+    notes: &mut Vec<PlanNote>,
+) {
+    let targets = request.hosts.iter().flat_map(|host| &host.targets);
+    let named = targets.filter_map(|target| target.file_system.as_deref());
+    let may_wait = named.filter(|name| !READ_WITHOUT_WAITING.contains(name));
+    let fact = |name: &str| Adjusted::BackendTried { file_system: name.to_owned() };
+    if is_left_open(request, stages) {
+        notes.extend(may_wait.map(|name| PlanNote { fact: Fact::Adjusted(fact(name)) }));
+    }
+}
+
 fn engine_settings(
     request: &ScenarioRequest<'_>,
+    stages: &[Stage],
     host: &Host<'_>,
     contents: Contents,
 ) -> EngineSettings {
     let engine = &request.scenario.engine;
     EngineSettings {
         backend: engine.backend.value,
+        left_open: is_left_open(request, stages),
         poll: engine.poll.value,
         direct: engine.direct.value,
         evict: engine.evict.value,

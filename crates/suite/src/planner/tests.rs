@@ -1,6 +1,7 @@
 use super::*;
 use form::Override;
 use model::load::{Pace, Rate};
+use model::note::{Adjusted, Fact};
 use model::plan::{PlannedTarget, StageKind};
 use model::testbed::{DeviceFacts, DirectIo, DirectoryState, TargetFacts, TargetKind};
 use model::units::Bytes;
@@ -324,6 +325,26 @@ fn unusable_paths_are_named_with_a_remedy() {
     let mut read_only = missing();
     read_only.writable = false;
     assert!(Case::default().refusal(read_only).1.contains("cannot be written to"));
+}
+
+#[test]
+fn where_nobody_names_a_backend_the_plan_says_that_another_may_be_taken() {
+    for (sets, of_file_system, expected) in [
+        (&[][..], "tmpfs", [true, true]),
+        (&[], "ext4", [true, false]),
+        (&["backend=io_uring"], "tmpfs", [false, false]),
+        (&["poll=submissions"], "tmpfs", [false, false]),
+        (&["rate=100"], "tmpfs", [false, false]),
+        (&["backend=auto"], "tmpfs", [false, false]),
+    ] {
+        let file_system = Some(of_file_system.to_owned());
+        let target = TargetFacts { file_system, ..target("/t", TargetKind::Missing) };
+        let plan = Case::sets(sets).plan(target).expect("a plan");
+        let tried = Adjusted::BackendTried { file_system: of_file_system.to_owned() };
+        let is_said = plan.notes.iter().any(|note| note.fact == Fact::Adjusted(tried.clone()));
+        let is_open = plan.hosts[0].engine.left_open;
+        assert_eq!([is_open, is_said], expected, "{sets:?} {of_file_system}");
+    }
 }
 
 #[test]
