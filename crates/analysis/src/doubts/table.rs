@@ -151,6 +151,8 @@ rows! {
          of(Samples, "workers_share", own)];
     W::WorkerBusy { share } => "worker-busy", Figure, Weakens,
         [of(Samples, "worker_cpu_share", share)];
+    W::KernelCarried { share } => "kernel-carried", Figure, Harmless,
+        [of(Notes, "kernel_cpu_share", share)];
     W::Stolen { host, share } => "stolen", Figure, Weakens,
         [of(Counters, "host", host), of(Counters, "steal_share", share)];
     W::GuestsWaited { node, share } => "guests-waited", Figure, Weakens,

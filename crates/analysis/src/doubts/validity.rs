@@ -15,11 +15,11 @@ use crate::rows::row::ResultRow;
 use crate::rows::state::run_state;
 use crate::rows::tally::tally;
 use model::digest::{Digest, Moment, Part};
-use model::note::AboutHosts;
+use model::note::{AboutHosts, Carried};
 use model::plan::{Contents, StageKind};
 use model::record::StageRecord;
 use model::testbed::{DirectoryState, TargetFacts, TargetKind};
-use model::{Fact, Nanos, NoteKind, Occurrence, OccurrenceKind, Op, Percent, Record, errno};
+use model::{Fact, Nanos, Note, NoteKind, Occurrence, OccurrenceKind, Op, Percent, Record, errno};
 use std::collections::BTreeMap;
 
 /// Fewer samples than this support no tail: the p99 then rests on fewer than ten.
@@ -27,6 +27,11 @@ const LEAST_SAMPLES: u64 = 1_000;
 /// A quantile with fewer samples beyond it moves by more than a third from run to run by chance
 /// alone.
 const LEAST_BEYOND: f64 = 10.0;
+/// The share of the kernel's threads in the CPU time from which they cost much: each request is then
+/// at least half as dear again as without them.
+const MUCH_OF_KERNEL: f64 = 1.0 / 3.0;
+/// A worker that uses less of a core, its threads included, waits for the target.
+const BUSY_ENOUGH: f64 = 0.5;
 /// A worker that leaves less than a tenth of its core idle is likely to be the limit itself.
 const BUSY_WORKER: f64 = 0.9;
 /// Hosts that begin further apart than this part of an interval do not measure the same intervals:
@@ -217,6 +222,7 @@ fn warnings(
     if row.cpu.busiest >= BUSY_WORKER && may_idle {
         found.push(Warning::WorkerBusy { share: row.cpu.busiest });
     }
+    found.extend(kernel_carried(record, row));
     found.extend(standstill::doubts(record, stage, digest, row));
     found.extend(thin_quantiles(row.ios));
     found.extend(preparation::skipped_stages(record, row));
@@ -321,6 +327,21 @@ fn refusals(record: &Record, stage: u32) -> Vec<Warning> {
         }
     }
     found
+}
+
+/// Whether the kernel's threads behind rings took a third of the CPU time or more, on any host, and
+/// a worker with its own used half a core: with less, they only waited for the target, which any
+/// other way would have done, too.
+fn kernel_carried(record: &Record, row: &ResultRow) -> Option<Warning> {
+    let share = |note: &Note| match note.fact {
+        Fact::Carried(Carried { kernel, all }) if note.stage == Some(row.stage) => {
+            Some(kernel.0 as f64 / all.0.max(1) as f64)
+        }
+        _ => None,
+    };
+    let share = record.notes.iter().filter_map(share).fold(0.0, f64::max);
+    let costs = share >= MUCH_OF_KERNEL && row.cpu.busiest >= BUSY_ENOUGH;
+    costs.then_some(Warning::KernelCarried { share })
 }
 
 /// Whether the page cache still had what it was to be without.

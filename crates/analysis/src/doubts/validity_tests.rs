@@ -70,6 +70,20 @@ fn the_page_cache_in_between_is_said() {
 }
 
 #[test]
+fn threads_of_the_kernel_that_cost_much_are_said() {
+    for (busy, kernel, expected) in
+        [(0.6, 40, &["kernel-carried"][..]), (0.6, 30, &[]), (0.4, 40, &[])]
+    {
+        let mut recorded = good(READS);
+        recorded.busy(busy);
+        let stage = Some(recorded.stage(StageKind::Measure));
+        let fact = Fact::Carried(Carried { kernel: Nanos(kernel), all: Nanos(100) });
+        recorded.note(Note { stage, host: 0, fact });
+        assert_eq!(codes(&recorded), expected, "{busy} {kernel}");
+    }
+}
+
+#[test]
 fn a_busy_worker_and_skipped_stages_are_said() {
     let mut recorded =
         good("[stages]\nprepare = false\nprecondition = 0\n[[workload]]\nname = \"w\"\n");

@@ -163,6 +163,11 @@ pub enum Warning {
         /// The share of one core, 0 to 1.
         share: f64,
     },
+    /// The kernel's own threads carried what rings were asked, and took much of the CPU time.
+    KernelCarried {
+        /// Their share of that of the workers and them.
+        share: f64,
+    },
     /// Hosts that made the load had no CPU time left: they may be what was measured.
     HostSaturated {
         /// Their names.

@@ -70,6 +70,7 @@ fn of_conditions() -> Vec<Warning> {
         Warning::QuotaThrottled { host: "node1".into(), share: 1.0 },
         Warning::WorkerBusy { share: 0.97 },
         Warning::WorkerBusy { share: 1.4 },
+        Warning::KernelCarried { share: 0.6 },
     ]
 }
 
