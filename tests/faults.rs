@@ -12,7 +12,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A run that takes longer than any test waits: reads of 16 MiB.
-const LONG: &str = "run --rw randread --iodepth 8 --numjobs 2 --size 8M --runtime 60 --set interval=50ms --out run.plimsoll data";
+const LONG: &str = "run --rw randread --iodepth 8 --numjobs 2 --size 8M --runtime 60 \
+                    --set interval=50ms --out run.plimsoll data";
 
 /// A number from 0 to 999 that no two calls are likely to share.
 fn chance() -> u64 {

@@ -396,7 +396,8 @@ fn report_e_random_reads_and_writes_rise_with_threads_and_writes_pay_for_their_c
         assert!(few > 8.0 * one && many > 4.0 * few, "{row}: {one}, {few}, {many}");
         assert!((one * alone_us / 1e6 - 1.0).abs() < 0.05, "{row}: {one}");
     }
-    let depth = "--set scenario.random.sweep.workers=[256] --set workload.random-read.depth=16 --set workload.random-write.depth=16";
+    let depth = "--set scenario.random.sweep.workers=[256] --set workload.random-read.depth=16 \
+                 --set workload.random-write.depth=16";
     let of = |deep: &BTreeMap<(String, String), f64>| {
         ["random-read", "random-write"].map(|row| at(deep, row, "256"))
     };

@@ -8,7 +8,8 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const SHAPE: &str = "run --bs 4k --iodepth 8 --size 8M --set interval=100ms --json --quiet --out run.plimsoll --target";
+const SHAPE: &str = "run --bs 4k --iodepth 8 --size 8M --set interval=100ms --json --quiet \
+                     --out run.plimsoll --target";
 
 /// The first result of a run on `target`, during whose load something happens.
 fn disturbed(target: &Path, more: impl Words, happens: impl FnOnce(&std::process::Child)) -> Value {

@@ -63,7 +63,9 @@ impl Drop for Simulator {
 }
 
 /// Two machines `t-1` and `t-2` that are copies of one of the simulator's.
-const MADE: &str = "--provider=vsphere --set=vms.name=t --set=vms.count=2 --set=vms.disk_size=32MiB --set=vms.disks=2 --set=vms.content=zero --set=vms.pool=LocalDS_0 --set=vms.template=DC0_H0_VM0";
+const MADE: &str = "--provider=vsphere --set=vms.name=t --set=vms.count=2 \
+                    --set=vms.disk_size=32MiB --set=vms.disks=2 --set=vms.content=zero \
+                    --set=vms.pool=LocalDS_0 --set=vms.template=DC0_H0_VM0";
 
 #[test]
 fn machines_of_vsphere_are_made_found_moved_and_removed_and_nobody_elses_are() {

@@ -8,6 +8,4 @@
 pub mod ground;
 pub mod pens;
 pub mod surfaces;
-#[cfg(test)]
-mod testing;
 pub mod topics;

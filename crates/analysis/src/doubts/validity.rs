@@ -27,8 +27,8 @@ const LEAST_SAMPLES: u64 = 1_000;
 /// A quantile with fewer samples beyond it moves by more than a third from run to run by chance
 /// alone.
 const LEAST_BEYOND: f64 = 10.0;
-/// The share of the kernel's threads in the CPU time from which they cost much: each request is then
-/// at least half as dear again as without them.
+/// The share of the kernel's threads in the CPU time from which they cost much: each request is
+/// then at least half as dear again as without them.
 const MUCH_OF_KERNEL: f64 = 1.0 / 3.0;
 /// A worker that uses less of a core, its threads included, waits for the target.
 const BUSY_ENOUGH: f64 = 0.5;

@@ -1,4 +1,5 @@
-//! What all others are made of: units, words, chance, checksums, and names as the field writes them.
+//! What all others are made of: units, words, chance, checksums, and names as the field writes
+//! them.
 
 pub mod crc;
 pub mod errno;

@@ -12,4 +12,6 @@ pub mod page;
 pub(crate) mod palette;
 pub(crate) mod sentence;
 pub mod stage;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod words;

@@ -188,7 +188,7 @@ fn progress(progress: &Progress) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, lasting, measured, swept};
+    use crate::ground::testing::{W, lasting, measured, swept};
     use model::layer::Layer;
     use model::note::{CountedBy, Crossing, EventIo};
     use model::{Bytes, Fact, Nanos, Op};

@@ -219,7 +219,7 @@ fn label(row: &ResultRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, begun, has};
+    use crate::ground::testing::{W, begun, has};
     use analysis::testing::Recorded;
     use model::{Fact, Note, Op, StageKind};
 

@@ -72,7 +72,7 @@ fn table<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, measured};
+    use crate::ground::testing::{W, measured};
     use analysis::{Ops, Progress};
     use model::Op;
 

@@ -116,7 +116,7 @@ fn ports_table<'a>(all: &'a [Ports<'a>]) -> Table<&'a Ports<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
     use analysis::testing;
     use model::Bytes;
     use model::inventory::{Media, NicFacts};

@@ -87,7 +87,7 @@ impl Marked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, measured};
+    use crate::ground::testing::{W, measured};
     use model::Op;
 
     #[test]

@@ -71,7 +71,7 @@ pub fn section(rows: &[ResultRow]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{has, measured};
+    use crate::ground::testing::{has, measured};
     use model::Op;
 
     fn told(rate: &str, late: &[u64]) -> String {

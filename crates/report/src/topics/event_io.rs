@@ -123,7 +123,7 @@ pub(super) fn section(record: &Record) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, has, lasting};
+    use crate::ground::testing::{W, has, lasting};
     use model::{Bytes, Fact, Note, Op};
 
     fn record(by: CountedBy) -> Record {

@@ -159,7 +159,7 @@ fn of_counters(sample: &CounterSample) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::W;
+    use crate::ground::testing::W;
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
 

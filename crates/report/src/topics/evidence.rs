@@ -86,7 +86,7 @@ pub fn class(evidence: &Evidence) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, measured};
+    use crate::ground::testing::{W, measured};
     use model::Op;
 
     const SOUND: Evidence = Evidence {

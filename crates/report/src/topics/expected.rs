@@ -192,7 +192,7 @@ fn chart(held: &Held) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
     use analysis::ceiling::Workload;
     use analysis::prediction::fit::Range;
     use analysis::prediction::load::LeftOut;

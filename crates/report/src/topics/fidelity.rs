@@ -121,7 +121,7 @@ fn figures(one: &Fidelity) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, has};
+    use crate::ground::testing::{W, has};
     use analysis::testing::Recorded;
     use model::Note;
 

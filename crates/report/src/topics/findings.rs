@@ -145,7 +145,7 @@ pub fn object(finding: &Finding) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, swept};
+    use crate::ground::testing::{W, swept};
 
     fn told(counts: &[usize], sweep: &str) -> Vec<String> {
         let suite = format!("{W}[sweep]\n{sweep}\n");

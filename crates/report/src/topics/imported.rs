@@ -82,7 +82,7 @@ pub(crate) fn object(record: &Record) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, has};
+    use crate::ground::testing::{W, has};
     use model::plan::PlanNote;
 
     fn imported() -> Imported {

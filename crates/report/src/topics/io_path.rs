@@ -80,7 +80,7 @@ pub fn json(record: &Record, row: &ResultRow) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
     use model::choices::Backend;
     use model::note::{Fact, Fallback};
 

@@ -67,7 +67,7 @@ pub fn section(record: &Record) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, has};
+    use crate::ground::testing::{W, has};
     use analysis::testing::Recorded;
     use model::plan::{PlannedTarget, Target};
     use model::{Fact, Note};

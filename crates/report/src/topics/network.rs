@@ -278,7 +278,7 @@ pub fn json(baseline: &Baseline, figures: &NetworkFigures) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
     use analysis::network::figures;
     use model::network::{BaselineHost, FlowCounts, FlowResult, Way};
 

@@ -362,7 +362,7 @@ pub fn on_axis(record: &Record, stage: u32) -> Vec<(f64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::W;
+    use crate::ground::testing::W;
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
 

@@ -88,7 +88,7 @@ pub fn object(record: &Record) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::W;
+    use crate::ground::testing::W;
     use analysis::testing::Recorded;
     use model::Note;
     use model::ledger::FilesSum;

@@ -138,7 +138,7 @@ fn ports_sum(point: &Attribution) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
     use analysis::testing::Recorded;
     use model::counters::{Entry, Layer, Metric};
     use model::{Op, StageKind};

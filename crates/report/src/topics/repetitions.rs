@@ -122,7 +122,7 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{has, swept};
+    use crate::ground::testing::{has, swept};
 
     #[test]
     fn repetitions_of_a_point_are_one_line() {

@@ -114,7 +114,7 @@ fn simulated(plan: &Plan) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::W;
+    use crate::ground::testing::W;
     use analysis::testing::Recorded;
     use model::plan::{EngineSettings, Part};
     use model::{Fraction, Scale};

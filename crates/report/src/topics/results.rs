@@ -278,7 +278,7 @@ fn swatch(op: Op) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::begun;
+    use crate::ground::testing::begun;
 
     #[test]
     fn footnotes_are_a_mark_and_none_is_no_mark() {

@@ -177,7 +177,7 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, lasting};
+    use crate::ground::testing::{W, lasting};
     use model::{Bytes, Note};
 
     #[test]

@@ -24,7 +24,7 @@ fn object(start: &HostStart) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::W;
+    use crate::ground::testing::W;
     use model::Nanos;
     use model::plan::PlanNote;
 

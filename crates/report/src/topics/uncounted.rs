@@ -38,7 +38,7 @@ pub fn remarks(record: &Record) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::W;
+    use crate::ground::testing::W;
     use analysis::testing::Recorded;
     use model::CounterSample;
 

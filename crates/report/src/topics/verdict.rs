@@ -183,7 +183,7 @@ fn are(count: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, has, lacks, measured};
+    use crate::ground::testing::{W, has, lacks, measured};
     use analysis::testing::Recorded;
     use analysis::{Ops, Warning};
     use model::{Op, StageKind};

@@ -231,8 +231,8 @@ impl Cluster {
         }
     }
 
-    /// Tells how many bytes the load touches from now on, and which blocks it prefers, if any: what of
-    /// them the cache tier answers follows from that.
+    /// Tells how many bytes the load touches from now on, and which blocks it prefers, if any: what
+    /// of them the cache tier answers follows from that.
     pub fn set_load(&mut self, footprint: Bytes, preferring: Option<Preferring<'_>>) {
         self.footprint = footprint;
         self.router.settings.set_load(footprint, preferring);

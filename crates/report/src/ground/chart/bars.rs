@@ -124,7 +124,7 @@ fn shortened(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
 
     #[test]
     fn bars_have_names_values_and_no_width_of_nothing() {

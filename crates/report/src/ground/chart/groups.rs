@@ -146,7 +146,7 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
 
     #[test]
     fn each_bar_has_its_value_beside_it_and_what_is_missing_is_a_dash() {

@@ -137,7 +137,7 @@ fn shade(share: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{has, lacks};
+    use crate::ground::testing::{has, lacks};
 
     #[test]
     fn a_tail_is_pale_but_there_and_cells_of_a_shade_are_one_path() {

@@ -191,7 +191,7 @@ pub(super) fn draw_instants(frame: &Frame, instants: &[(f64, String)]) -> Markup
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
 
     fn chart(ys: &[Option<f64>]) -> String {
         let points = ys

@@ -1,7 +1,7 @@
 //! The page as a whole.
 
 use super::{render, took};
-use crate::testing::{W, has};
+use crate::ground::testing::{W, has};
 use analysis::testing::Recorded;
 use model::counters::{Entry, Layer, Metric};
 use model::{Fact, Note, Op, StageKind};

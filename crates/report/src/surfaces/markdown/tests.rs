@@ -5,7 +5,7 @@ use crate::ground::markup::Node;
 use crate::ground::palette;
 use crate::pens::markdown as text;
 use crate::surfaces::html::{Against, content};
-use crate::testing::W;
+use crate::ground::testing::W;
 use analysis::testing::Recorded;
 use model::{Fact, Note, Op, Record, StageKind};
 

@@ -122,7 +122,7 @@ fn remarks(all: &[Attribution]) -> Vec<&'static str> {
 mod tests {
     use super::super::tests::{READS, told};
     use super::*;
-    use crate::testing::{has, lacks};
+    use crate::ground::testing::{has, lacks};
 
     fn shown(suite: &str, disk: impl Fn(u32) -> u64) -> String {
         let record = told(suite, disk);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::has;
+use crate::ground::testing::has;
 use model::Histogram;
 use model::canary::{Alert, Ended, Entry, Terms, Totals};
 

@@ -119,7 +119,7 @@ fn style(layer: Layer) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
     use model::Percent;
 
     #[test]

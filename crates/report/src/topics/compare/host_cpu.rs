@@ -100,7 +100,7 @@ fn apart(one: &HostCpu, other: &HostCpu) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
     use crate::topics::host_cpu::tests::counted;
     use analysis::compare::compare;
 

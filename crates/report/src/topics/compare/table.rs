@@ -157,7 +157,7 @@ fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
     use analysis::compare::compare;
     use analysis::testing::Recorded;
     use model::{Op, StageKind};

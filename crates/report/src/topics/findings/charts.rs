@@ -263,7 +263,7 @@ fn peaks(rows: &[ResultRow], findings: &[Finding]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, has};
+    use crate::ground::testing::{W, has};
     use analysis::Ops;
     use analysis::testing::Recorded;
     use model::Op;
@@ -276,7 +276,7 @@ mod tests {
     fn a_swept_size_stands_beside_the_footprint_that_it_comes_to() {
         let sizes = "[layout]\nfiles = 2\n[[workload]]\nname = \"w\"\nread = \"100%\"\n\
                      [sweep]\nsize = [\"10MB\", \"50MB\"]\n";
-        let record = crate::testing::swept(sizes, vec![vec![1_000; 10]; 2]);
+        let record = crate::ground::testing::swept(sizes, vec![vec![1_000; 10]; 2]);
         let drawn = charts(&record, &analysis::results(&record), &[]).into_string();
         assert!(drawn.contains(">10MB (") && drawn.contains(" MB)<"), "{drawn}");
     }
@@ -297,7 +297,7 @@ mod tests {
     /// A sweep whose points carry so many reads each.
     fn swept(axis: &str, counts: &[usize]) -> Vec<ResultRow> {
         let counts = counts.iter().map(|count| vec![1_000; *count]);
-        analysis::results(&crate::testing::swept(&format!("{W}[sweep]\n{axis}\n"), counts))
+        analysis::results(&crate::ground::testing::swept(&format!("{W}[sweep]\n{axis}\n"), counts))
     }
 
     #[test]

@@ -123,7 +123,7 @@ fn percentiles(rows: &[ResultRow]) -> Option<Markup> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, has, swept};
+    use crate::ground::testing::{W, has, swept};
     use analysis::Ops;
     use analysis::testing::Recorded;
     use model::Op;

@@ -98,11 +98,11 @@ fn curve(rows: &[ResultRow], found: &Finding, style: &'static str, in_bytes: boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, has};
+    use crate::ground::testing::{W, has};
 
     fn swept(axis: &str, counts: &[u64]) -> Vec<ResultRow> {
         let points = counts.iter().map(|count| vec![1_000 * count; *count as usize]);
-        analysis::results(&crate::testing::swept(&format!("{W}[sweep]\n{axis}\n"), points))
+        analysis::results(&crate::ground::testing::swept(&format!("{W}[sweep]\n{axis}\n"), points))
     }
 
     #[test]

@@ -206,7 +206,7 @@ fn against(beside: &Beside<'_>) -> Option<Large> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
 

@@ -104,7 +104,7 @@ pub(super) fn table(line: &LoadLine) -> Table<&LoadPoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
     use analysis::testing::Recorded;
     use model::search::Search;
     use model::{Nanos, Op, StageKind};

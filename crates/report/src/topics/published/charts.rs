@@ -77,7 +77,7 @@ fn group(beside: &Beside, words: fn(f64) -> String) -> Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::ground::testing::has;
     use analysis::published::{Missing, Side};
 
     fn beside(quantity: Quantity, published: f64, run: Result<f64, Missing>) -> Beside {

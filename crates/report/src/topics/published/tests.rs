@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{has, lacks};
+use crate::ground::testing::{has, lacks};
 use model::{Bytes, Fraction};
 
 fn comparison(share: f64, run: Result<Side, Missing>) -> (Published, Comparison) {

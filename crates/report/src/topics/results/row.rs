@@ -51,7 +51,7 @@ pub fn most_bytes_per_s(reached: &Reached) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::begun;
+    use crate::ground::testing::begun;
     use catalogue::Cluster;
 
     #[test]

@@ -133,7 +133,7 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, has};
+    use crate::ground::testing::{W, has};
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
 

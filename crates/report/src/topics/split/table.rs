@@ -82,7 +82,7 @@ pub(super) fn parts<'a>(row: &ResultRow, shares: &'a [Share], by: By) -> Table<&
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{W, has};
+    use crate::ground::testing::{W, has};
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
 
