@@ -200,7 +200,7 @@ mod tests {
             .filter_map(|name| name.strip_suffix(".md").map(str::to_owned))
             .filter(|name| name != "README")
             .collect();
-        pages.push("start".to_owned());
+        pages.extend(OTHERS.map(|(name, _)| name.to_owned()));
         pages.sort();
         let mut topics: Vec<String> = all_topics().map(|(name, _)| name.to_owned()).collect();
         topics.sort();
