@@ -1,12 +1,13 @@
 //! Where a figure changed its level from run to run.
 //!
 //! Runs are few, so that the limit of [`crate::over_time::changes`] for long series is of no use
-//! here: it needs about forty. The stretch is sought whose mean differs most, for its length, from
-//! the rest's; it may begin with the first run or end with the last, and what a change that was undone
-//! leaves is found as well (circular binary segmentation: Olshen and others, Biostatistics 5,
-//! 2004). Its chance is that of a permutation test: if nothing changed, every order of the runs is
-//! as likely (Antoch and Hušková, *Permutation tests in change point analysis*, 2001). What lies
-//! between the cuts is searched again. Exact for independent runs, whatever their distribution.
+//! here: it needs about forty. The stretch is sought whose mean differs most, for its length,
+//! from the rest's; it may begin with the first run or end with the last, and what a change that
+//! was undone leaves is found as well (circular binary segmentation: Olshen and others,
+//! Biostatistics 5, 2004). Its chance is that of a permutation test: if nothing changed, every
+//! order of the runs is as likely (Antoch and Hušková, *Permutation tests in change point
+//! analysis*, 2001). What lies between the cuts is searched again. Exact for independent runs,
+//! whatever their distribution.
 
 use crate::over_time::changes::LEAST_CHANGE;
 use model::rng::Rng;
