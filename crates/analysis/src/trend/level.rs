@@ -6,8 +6,7 @@
 //! was undone leaves is found as well (circular binary segmentation: Olshen and others,
 //! Biostatistics 5, 2004). Its chance is that of a permutation test: if nothing changed, every
 //! order of the runs is as likely (Antoch and Hušková, *Permutation tests in change point
-//! analysis*, 2001). What lies between the cuts is searched again. Exact for independent runs,
-//! whatever their distribution.
+//! analysis*, 2001). What lies between the cuts is searched again.
 
 use crate::over_time::changes::LEAST_CHANGE;
 use model::rng::Rng;
