@@ -42,12 +42,10 @@ pub fn sentence(fact: &Fact) -> String {
             if *requests == 1 { "request" } else { "requests" },
             few(targets, ", ", "target")
         ),
-        Fact::WorkloadsLeftOut { names } => {
-            format!(
-                "--existing writes nothing, so these were left out: {}",
-                few(names, ", ", "workload")
-            )
-        }
+        Fact::WorkloadsLeftOut { names } => format!(
+            "--existing writes nothing, so these were left out: {}",
+            few(names, ", ", "workload")
+        ),
         Fact::PointsSkipped { skipped, of, rule } => {
             format!("{skipped} of {of} points, by the rule `{rule}`")
         }
@@ -62,11 +60,9 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::DeviceRead { bytes, stage, workloads } => {
             format!("{bytes} bytes were read from devices in {stage} of {}", workloads.join(" + "))
         }
-        Fact::Settled { to, rounds, round, after } => {
-            format!(
-                "steady after {to}, by the last {rounds} rounds of {round}; ended after {after}"
-            )
-        }
+        Fact::Settled { to, rounds, round, after } => format!(
+            "steady after {to}, by the last {rounds} rounds of {round}; ended after {after}"
+        ),
         Fact::OtherRun(other) => format!(
             "another run loaded this host{}: {}",
             if other.same_place { " at the same disk" } else { "" },

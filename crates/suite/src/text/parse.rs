@@ -160,8 +160,8 @@ fn read_derived(derived: scenario::Derived, problems: &mut Problems) -> (Spec, S
     (common, Scenario { name, own_targets, simulate, too_long_to_simulate, ..scenario })
 }
 
-/// A suite without `[[scenario]]`: its only scenario, and the rest.
-fn read_one(root: &Table, is_one_of_several: bool, problems: &mut Problems) -> (Spec, Scenario) {
+/// What stands above all tables.
+fn read_suite(root: &Table, problems: &mut Problems) -> SuiteSpec {
     let mut reader = sections::reader(root, 0..0, problems);
     let sections = sections::SECTIONS.iter().map(|(name, _)| *name);
     reader.allow(
@@ -169,6 +169,12 @@ fn read_one(root: &Table, is_one_of_several: bool, problems: &mut Problems) -> (
     );
     let suite = SuiteSpec::read(&mut reader);
     reader.finish();
+    suite
+}
+
+/// A suite without `[[scenario]]`: its only scenario, and the rest.
+fn read_one(root: &Table, is_one_of_several: bool, problems: &mut Problems) -> (Spec, Scenario) {
+    let suite = read_suite(root, problems);
     let layout = read_table(root, "layout", problems, LayoutSpec::read);
     let tree = read_table(root, "tree", problems, TreeSpec::read);
     let stages = read_table(root, "stages", problems, StagesSpec::read);
@@ -189,20 +195,9 @@ fn read_one(root: &Table, is_one_of_several: bool, problems: &mut Problems) -> (
     check_engine(&engine, problems);
     check_fleet(&fleet, problems);
     check_keep(&keep, problems);
-    check_points(&points, problems);
-    check_trims(&engine, &points, problems);
     let beside =
         zones::Beside { stages: &stages, layout: &layout, engine: &engine, contents: &contents };
-    zones::check(&beside, &points, problems);
-    check_curves(&stages, &points, problems);
-    check_rate_shares(&stages, &points, problems);
-    check_shares(&stages, &points, problems);
-    contents::check(&contents, &points, problems);
-    sharing::check(&layout, &contents, &points, problems);
-    // A tree has its own amount, and metadata::check says so.
-    if layout.kind.value != LayoutKind::Tree {
-        amount::check(&stages, &points, problems);
-    }
+    check_load(&beside, &points, problems);
     check_clients(&clients, problems);
     check_objective(&objective, problems);
     machines::check_vms(&vms, problems);
@@ -247,6 +242,23 @@ fn read_one(root: &Table, is_one_of_several: bool, problems: &mut Problems) -> (
         rounds,
     };
     (common, scenario)
+}
+
+/// What workloads and what they load have to agree in.
+fn check_load(beside: &zones::Beside<'_>, points: &[PointSpec], problems: &mut Problems) {
+    let zones::Beside { stages, layout, engine, contents } = *beside;
+    check_points(points, problems);
+    check_trims(engine, points, problems);
+    zones::check(beside, points, problems);
+    check_curves(stages, points, problems);
+    check_rate_shares(stages, points, problems);
+    check_shares(stages, points, problems);
+    contents::check(contents, points, problems);
+    sharing::check(layout, contents, points, problems);
+    // A tree has its own amount, and metadata::check says so.
+    if layout.kind.value != LayoutKind::Tree {
+        amount::check(stages, points, problems);
+    }
 }
 
 /// Reads the table `key` of `root`, or an empty one where it is not given.
