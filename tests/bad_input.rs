@@ -73,17 +73,15 @@ fn a_device_is_only_written_to_when_its_user_gives_it_up() {
     let device = Loop::new(64);
     let path = text(&device.device);
     let before = device.counters();
-    let ended = plimsoll(&folder, &["run", "smoke", "--target", path]).with_code(3);
+    let ended = plimsoll(&folder, ["run", "smoke", "--target", path]).with_code(3);
     assert_says(&ended.err, &["is a block device", "--destroy-data"]);
     assert_eq!(device.counters(), before);
 
     // One that is mounted is not to be had at all.
     let mounted = crate::common::Mounted::new("mkfs.ext4", 64);
-    let source = crate::common::run(
-        "findmnt",
-        &["--noheadings", "--output", "SOURCE", text(mounted.path())],
-    );
-    let ended = plimsoll(&folder, &["run", "smoke", "--destroy-data", &source]).with_code(3);
+    let source =
+        crate::common::run("findmnt", ["--noheadings", "--output", "SOURCE", text(mounted.path())]);
+    let ended = plimsoll(&folder, ["run", "smoke", "--destroy-data", &source]).with_code(3);
     assert!(ended.err.contains("mounted at"), "{ended:#?}");
     assert_eq!(names(mounted.path()), ["lost+found"]);
 }
@@ -99,7 +97,7 @@ fn every_bad_suite_is_explained_as_expected() {
     let folder = scratch();
     for suite in suites {
         fs::copy(fixtures.join(&suite), folder.join(&suite)).expect("a copy");
-        let ended = plimsoll(&folder, &["run", &suite]).with_code(2);
+        let ended = plimsoll(&folder, ["run", &suite]).with_code(2);
         assert!(ended.out.is_empty());
         let expected = fixtures.join(suite.replace(".toml", ".expected"));
         if std::env::var_os("UPDATE_EXPECTED").is_some() {
@@ -115,7 +113,7 @@ fn every_bad_suite_is_explained_as_expected() {
 fn a_target_without_a_name_is_refused_before_anything_is_made() {
     let folder = scratch();
     for line in [["run", "smoke", "--target", ""], ["plan", "smoke", "--target", " "]] {
-        let ended = plimsoll(&folder, &line).with_code(2);
+        let ended = plimsoll(&folder, line).with_code(2);
         assert!(ended.err.contains("error: a target has no name; give a directory"), "{ended:#?}");
         assert!(names(&folder).is_empty(), "{line:?}");
     }

@@ -49,7 +49,7 @@ fn a_report_renders_in_a_browser_light_and_dark() {
         let picture = here.join(format!("page-{scheme}.png"));
         let shot = format!("--screenshot={}", text(&picture));
         let scheme = format!("--blink-settings=preferredColorScheme={scheme}");
-        chromium(&page, &profile, &[&shot, &scheme, "--window-size=1200,2400"]);
+        chromium(&page, &profile, [&shot, &scheme, "--window-size=1200,2400"]);
         pictures.push(fs::read(&picture).expect("a picture"));
     }
     assert!(

@@ -54,7 +54,7 @@ fn a_killed_canary_goes_on_with_its_layout_and_loses_no_interval_that_was_record
     let data = folder.join("data");
     let args = ["--target", text(&data), "--set", "interval=100ms", "--segment"];
     let all = ("canary --dir canary", LOAD, &args, "10m");
-    let child = start(&folder, &all);
+    let child = start(&folder, all);
     wait_for_samples_in(&folder.join("canary/segment-0000001.plimsoll"), 1);
     let before = data.join("data-00000.bin").metadata().expect("a layout");
     signal(&child, "KILL");
@@ -88,7 +88,7 @@ fn a_killed_canary_goes_on_with_its_layout_and_loses_no_interval_that_was_record
         ),
     );
     assert!(other.with_code(2).err.contains("that of another canary: its objective is p99.9"));
-    run(crate::common::PLIMSOLL, &["clean", text(&data)]);
+    run(crate::common::PLIMSOLL, ["clean", text(&data)]);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_stall_is_told_minute_by_minute_while_it_lasts() {
         let stall = "--target sim:ssd,stall=180s+1200s --segment 1h --segments 1";
         let told = ["--json", "--over", "1h", "--dir", dir];
         let all = ("canary", LOAD, &stall, &told, &hosts);
-        let out = plimsoll(&folder, &all).with_code(0).out;
+        let out = plimsoll(&folder, all).with_code(0).out;
         let lines: Vec<Value> =
             out.lines().map(|line| serde_json::from_str(line).expect("a line")).collect();
         let segment = lines.iter().find(|line| line["kind"] == "segment").expect("a segment");
@@ -142,7 +142,7 @@ fn a_target_that_hangs_is_seen_while_it_does() {
         let load = ["--objective", "p99.9 < 100ms", "--rw", "randread", "--rate", "50"];
         let rest = "--serve=127.0.0.1:0 --set interval=1s";
         let all = ("canary --dir canary", &load, &args, &rest);
-        let mut child = start(&folder, &all);
+        let mut child = start(&folder, all);
         let address = address_of(&mut child);
         wait_until("the load", || fs.requests() > 60);
         fs.set(Behaviour { hang: true, ..Behaviour::default() });
@@ -159,7 +159,7 @@ fn a_target_that_hangs_is_seen_while_it_does() {
         wait_until("nothing waits any more", || oldest() == 0.0);
         signal(&child, "INT");
         end(child);
-        run(crate::common::PLIMSOLL, &["clean", text(&target)]);
+        run(crate::common::PLIMSOLL, ["clean", text(&target)]);
     }
 }
 
@@ -168,7 +168,7 @@ fn an_alert_is_tried_without_any_load() {
     let folder = scratch();
     let line = |command: &str| {
         let more = ("canary --test-alert --json --textfile t.prom --on-alert", [command]);
-        plimsoll(&folder, &more)
+        plimsoll(&folder, more)
     };
     let ended = line("echo $PLIMSOLL_ALERT-$PLIMSOLL_STATE > told").with_code(0);
     assert!(ended.err.contains("the command of --on-alert"), "{}", ended.err);
@@ -263,7 +263,7 @@ fn a_page_and_metrics_show_the_canary_while_it_loads() {
     let data = folder.join("data");
     let args = ["--target", text(&data), "--segment", "10m", "--serve=127.0.0.1:0"];
     let all = ("canary --dir canary", LOAD, &args);
-    let mut child = start(&folder, &all);
+    let mut child = start(&folder, all);
     let address = address_of(&mut child);
     wait_until("requests are counted", || {
         get(&address, "/metrics", &[]).body.contains("plimsoll_requests_total{")
@@ -274,5 +274,5 @@ fn a_page_and_metrics_show_the_canary_while_it_loads() {
     assert!(metrics.contains("plimsoll_canary_budget_left_ratio{run="), "{metrics}");
     signal(&child, "INT");
     end(child);
-    run(crate::common::PLIMSOLL, &["clean", text(&data)]);
+    run(crate::common::PLIMSOLL, ["clean", text(&data)]);
 }

@@ -43,7 +43,7 @@ fn the_findings_of_the_reports_come_out_of_the_command_line() {
 fn a_page_and_json_say_the_same() {
     let folder = scratch();
     let args = "ceiling pixstor-nvme --suite four-corners --what-if copies=3 -o c.html --json";
-    let ended = plimsoll(&folder, &args).with_code(0);
+    let ended = plimsoll(&folder, args).with_code(0);
     let json: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
     let workloads = json["ceilings"].list();
     let page = fs::read_to_string(folder.join("c.html")).expect("a page");
@@ -66,7 +66,7 @@ fn a_page_and_json_say_the_same() {
 fn a_run_stands_beside_the_ceiling_of_its_testbed() {
     let folder = scratch();
     let run = "run --rw randread --target sim:ssd --runtime 1 --out r.plimsoll --quiet";
-    plimsoll(&folder, &run).with_code(0);
+    plimsoll(&folder, run).with_code(0);
     let testbed = |iops: u32| {
         let text = format!(
             "name = \"lab\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = {iops}\nread = \"50GB/s\"\n"
@@ -112,7 +112,7 @@ fn every_bad_testbed_is_explained_as_expected() {
     let folder = scratch();
     for testbed in testbeds {
         fs::copy(fixtures.join(&testbed), folder.join(&testbed)).expect("a copy");
-        let ended = plimsoll(&folder, &["ceiling", &testbed]).with_code(2);
+        let ended = plimsoll(&folder, ["ceiling", &testbed]).with_code(2);
         assert!(ended.out.is_empty());
         let expected = fixtures.join(testbed.replace(".toml", ".expected"));
         if std::env::var_os("UPDATE_EXPECTED").is_some() {
@@ -157,7 +157,7 @@ fn what_cannot_be_computed_says_why() {
 fn a_testbed_is_drafted_from_the_hosts_and_overwrites_nothing() {
     let here = &scratch();
     let draft = "inventory --draft --hosts local:2 --out lab.toml";
-    let told = plimsoll(here, &draft).with_code(0);
+    let told = plimsoll(here, draft).with_code(0);
     assert!(told.out.is_empty() && told.err.contains("open question"), "{}", told.err);
     let text = fs::read_to_string(here.join("lab.toml")).expect("a draft");
     assert_says(&text, &["name = \"lab\"", "local-1, local-2", "count = 2"]);
@@ -170,7 +170,7 @@ fn a_testbed_is_drafted_from_the_hosts_and_overwrites_nothing() {
 
     let mine = "name = \"mine\"\n";
     fs::write(here.join("lab.toml"), mine).expect("a file");
-    let refused = plimsoll(here, &draft).with_code(2).err;
+    let refused = plimsoll(here, draft).with_code(2).err;
     assert_says(&refused, &["lab.toml", "no file is overwritten"]);
     assert_eq!(fs::read_to_string(here.join("lab.toml")).expect("a file"), mine);
     let printed = plimsoll(here, "inventory --draft").with_code(0).out;

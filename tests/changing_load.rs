@@ -64,7 +64,7 @@ fn bursts_of_a_file_repeat_and_strangers_come_by_the_curve() {
     std::fs::write(folder.join("s.toml"), text).expect("a suite");
     let args =
         ["run", "s.toml", "--target", "sim:constant,service=constant:1us", "--json", "--quiet"];
-    let ended = plimsoll(&folder, &args).with_code(0).json();
+    let ended = plimsoll(&folder, args).with_code(0).json();
     let stretches = over_time(&ended["results"][0]);
     assert_eq!(stretches.iter().map(|(due, _)| *due).sum::<f64>(), 20_000.0);
     for (second, (due, done)) in stretches.iter().enumerate() {
@@ -138,7 +138,7 @@ fn shares_bind_threads_on_real_files() {
     for backend in ["sync", "io_uring"] {
         let set = format!("engine.backend={backend}");
         let args = ("run s.toml --target t --json --quiet --buffered --set", [&set]);
-        let ended = plimsoll(&folder, &args).with_code(0).json();
+        let ended = plimsoll(&folder, args).with_code(0).json();
         assert_bound(ended["results"].list(), [3, 1]);
     }
 }

@@ -13,7 +13,7 @@ fn record(folder: &Path, name: &str, device: &str, seed: u32, workload: &str) {
     std::fs::write(folder.join(format!("{name}.toml")), suite).expect("a suite");
     let (suite, out, target) =
         (format!("{name}.toml"), format!("{name}.plimsoll"), format!("sim:{device}"));
-    plimsoll(folder, &["run", &suite, "--target", &target, "--out", &out, "--quiet"]).with_code(0);
+    plimsoll(folder, ["run", &suite, "--target", &target, "--out", &out, "--quiet"]).with_code(0);
 }
 
 fn compare(folder: &Path, more: impl Words) -> Ended {
@@ -37,10 +37,10 @@ fn a_device_with_three_quarters_of_the_speed_is_worse_by_a_quarter_and_closes_th
     let ends: Vec<f64> = rate["ci"].list().iter().filter_map(Value::as_f64).collect();
     assert!(ends[0] < -25.0 && -25.0 < ends[1] && ends[1] - ends[0] < 6.0, "{rate}");
     assert_eq!(told["comparisons"][0]["points"][0]["one_finding"], true);
-    compare(&folder, &["--fail-if", "iops < -5%"]).with_code(6);
-    compare(&folder, &["--fail-if", "iops < -50%", "--fail-if", "mean > 90%"]).with_code(0);
+    compare(&folder, ["--fail-if", "iops < -5%"]).with_code(6);
+    compare(&folder, ["--fail-if", "iops < -50%", "--fail-if", "mean > 90%"]).with_code(0);
     // Of this figure nobody knows what is chance: it closes no gate, and opens none.
-    let unknown = compare(&folder, &["--fail-if", "latency-deviation < 1000%"]).with_code(2);
+    let unknown = compare(&folder, ["--fail-if", "latency-deviation < 1000%"]).with_code(2);
     assert!(unknown.err.contains("decides nothing"), "{}", unknown.err);
     let page = folder.join("page.html");
     compare(&folder, "-o page.html").with_code(0);
@@ -53,7 +53,7 @@ fn two_runs_of_one_device_cannot_be_told_apart() {
     let folder = scratch();
     record(&folder, "base", "exponential,mean=1ms", 1, "rate = 500");
     record(&folder, "other", "exponential,mean=1ms", 2, "rate = 500");
-    let told = compare(&folder, &["--json", "--fail-if", "iops < 0%", "--fail-if", "mean > 0%"])
+    let told = compare(&folder, ["--json", "--fail-if", "iops < 0%", "--fail-if", "mean > 0%"])
         .with_code(0)
         .json();
     assert_eq!(told["comparisons"][0]["points"][0]["load"], "equal-rate");
@@ -96,7 +96,7 @@ fn a_run_beside_itself_is_refused() {
     let folder = scratch();
     record(&folder, "base", "constant", 1, "");
     std::fs::copy(folder.join("base.plimsoll"), folder.join("other.plimsoll")).expect("a copy");
-    let ended = compare(&folder, &["--fail-if", "iops < -5%"]).with_code(2);
+    let ended = compare(&folder, ["--fail-if", "iops < -5%"]).with_code(2);
     assert!(
         ended.err.contains("other.plimsoll is the same run as base.plimsoll; name each run once"),
         "{}",
@@ -114,7 +114,7 @@ fn repetitions_of_a_suite_are_taken_together() {
     let points = told["comparisons"][0]["points"].list();
     assert_eq!(points.len(), 2, "one for each depth");
     assert!(points.iter().all(|point| point["repetitions"] == serde_json::json!([3, 3])), "{told}");
-    let closed = compare(&folder, &["--fail-if", "iops > 5%"]).with_code(6);
+    let closed = compare(&folder, ["--fail-if", "iops > 5%"]).with_code(6);
     let lines: Vec<&str> = closed
         .err
         .lines()
@@ -130,7 +130,7 @@ fn a_gate_with_nothing_to_look_at_is_no_open_gate() {
     let folder = scratch();
     record(&folder, "base", "constant", 1, "block_size = \"4KiB\"");
     record(&folder, "other", "constant", 1, "block_size = \"64KiB\"");
-    let ended = compare(&folder, &["--fail-if", "iops < -5%"]).with_code(2);
+    let ended = compare(&folder, ["--fail-if", "iops < -5%"]).with_code(2);
     assert!(ended.out.contains("block size: 4 KiB against 64 KiB"), "{}", ended.out);
     assert!(ended.err.contains("nothing to look at"), "{}", ended.err);
     let ended = compare(&folder, "").with_code(2);
@@ -138,7 +138,7 @@ fn a_gate_with_nothing_to_look_at_is_no_open_gate() {
         ended.out.contains("block size") && ended.err.contains("no point that can be compared"),
         "{ended:#?}"
     );
-    compare(&folder, &["--fail-if", "speed < -5%"]).with_code(2);
+    compare(&folder, ["--fail-if", "speed < -5%"]).with_code(2);
     plimsoll(&folder, "compare base.plimsoll").with_code(2);
     plimsoll(&folder, "compare base.plimsoll missing.plimsoll").with_code(5);
     std::fs::write(folder.join("noise.plimsoll"), [7; 5_000]).expect("a file");

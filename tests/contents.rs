@@ -72,7 +72,7 @@ fn damage_between_two_runs_is_found_counted_and_told_with_its_place() {
     file.write_all_at(b"!", 1_000_000).expect("writes");
     file.sync_all().expect("syncs");
     let args = ("run checked.toml --json", &existing, "three.plimsoll");
-    let damaged = plimsoll(here, &args).with_code(1).json();
+    let damaged = plimsoll(here, args).with_code(1).json();
     assert!(warnings(&damaged).contains(&"errors"), "{damaged}");
     let notes = damaged["notes"].list();
     let mismatches = notes.iter().filter(|note| note["code"] == "mismatch").count();
@@ -122,7 +122,7 @@ fn blocks_in_turn_are_checked_over_several_hosts_and_what_is_shared_is_refused_o
     );
 
     let whole = (&line, "--set workload.write.sharing=whole --out no.plimsoll");
-    let refused = plimsoll(here, &whole).with_code(2);
+    let refused = plimsoll(here, whole).with_code(2);
     let told = refused.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(told.matches("use the same bytes at the same time").count(), 1, "{told}");
     assert!(told.contains("several workers of workload `write`"), "{told}");

@@ -37,7 +37,7 @@ fn recorded(folder: &Path, suite: &str) -> Record {
     fs::write(folder.join("s.toml"), suite).expect("a suite");
     let data = folder.join("data");
     let args = ("run s.toml -t", [&data], "--quiet --out run.plimsoll --set backend=sync");
-    plimsoll(folder, &args).with_code(0);
+    plimsoll(folder, args).with_code(0);
     crate::common::recorded(folder)
 }
 

@@ -42,7 +42,7 @@ fn a_plan_for_a_dead_mount_ends_and_names_host_path_and_remedy() {
     let true = has_fuse("a plan for a dead mount") else { return };
     let ((_fs, target), folder) = (dead(), scratch());
     let plan = ("plan --rw randread --size 1M --set patience=1s --target", [&target]);
-    let ended = in_time(&folder, &plan);
+    let ended = in_time(&folder, plan);
     assert_ne!(ended.code, 0);
     let stuck = "stuck: looking at it was not answered for 1 s";
     assert!(ended.err.contains(stuck) && ended.err.contains(text(&target)), "{ended:#?}");
@@ -57,7 +57,7 @@ fn an_inventory_shows_what_answers_beside_what_does_not() {
     let ((_fs, dead), folder) = (dead(), scratch());
     let well = folder.join("data");
     let ended =
-        in_time(&folder, &["inventory", text(&dead), text(&well), "--patience", "5s", "--json"])
+        in_time(&folder, ["inventory", text(&dead), text(&well), "--patience", "5s", "--json"])
             .with_code(0);
     let targets = &ended.json()[0]["targets"];
     let why = targets[0]["kind"]["Unreadable"].text().to_owned();
@@ -130,7 +130,7 @@ fn ctrl_c_does_not_wait_for_a_file_that_never_opens_and_what_is_there_can_be_cle
     fs.release();
     wait_until("the end of the program", || child.try_wait().expect("a child of ours").is_some());
     assert!(target.join(".plimsoll").exists(), "the marker stays");
-    in_time(&folder, &["clean", text(&target)]).with_code(0);
+    in_time(&folder, ["clean", text(&target)]).with_code(0);
     assert!(!target.exists() || !target.join(".plimsoll").exists());
 }
 

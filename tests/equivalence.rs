@@ -75,10 +75,10 @@ fn held_against_fio(job: &Job, folder: &Path) -> (Found, Counts) {
     let lines = format!("[global]\ndirect=1\nfilename={name}\n{time}[job]\n{}", job.lines);
     fs::write(folder.join("job.fio"), lines).expect("a job");
     let theirs = seen(&device, || {
-        run("fio", &["--minimal", text(&folder.join("job.fio"))]);
+        run("fio", ["--minimal", text(&folder.join("job.fio"))]);
     });
     let ours = seen(&device, || {
-        plimsoll(folder, &["run", "job.fio", "--destroy-data", name, "-q"]).with_code(0);
+        plimsoll(folder, ["run", "job.fio", "--destroy-data", name, "-q"]).with_code(0);
     });
     (compare(job, &theirs, &ours), Counts { theirs: theirs.len(), ours: ours.len() })
 }

@@ -50,10 +50,10 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     let set = "event.failover.command=echo $PLIMSOLL_EVENT begins; echo broken >&2; exit 3";
     let run = ["run", "s.toml", "--set", set, "-t", "data", "--quiet"];
     let arguments = (&run, "--out run.plimsoll --events lines");
-    let child = start(here, &arguments);
+    let child = start(here, arguments);
     wait_for_samples(here, 1);
     let told =
-        plimsoll(here, &["mark", "run.plimsoll", "migration \u{1b}[31mstarted"]).with_code(0).out;
+        plimsoll(here, ["mark", "run.plimsoll", "migration \u{1b}[31mstarted"]).with_code(0).out;
     let second = plimsoll(here, "mark --json run.plimsoll second").with_code(0).json();
     // Written as root, it stands in the log like the kernel's own lines.
     let logged = fs::OpenOptions::new().write(true).open("/dev/kmsg");
@@ -106,7 +106,7 @@ fn a_mark_and_a_command_that_fails_are_recorded_and_the_run_goes_on() {
     }
 
     all_of_them_tell_it(here);
-    let late = plimsoll(here, &["mark", "run.plimsoll", "too late"]).with_code(5);
+    let late = plimsoll(here, ["mark", "run.plimsoll", "too late"]).with_code(5);
     assert!(late.err.contains("the run is over"), "{late:?}");
     let none = plimsoll(here, "mark elsewhere.plimsoll x").with_code(5);
     assert!(none.err.contains("no such run file"), "{none:?}");
@@ -166,7 +166,7 @@ fn a_stall_of_a_simulated_device_is_found_behind_the_event() {
                  must-not-be-there\"\n";
     fs::write(here.join("stall.toml"), suite).expect("a suite");
     let target = "sim:exponential,mean=1ms,servers=4,stall=20s+6s";
-    plimsoll(here, &["run", "stall.toml", "-t", target, "--out", "run.plimsoll", "--quiet"])
+    plimsoll(here, ["run", "stall.toml", "-t", target, "--out", "run.plimsoll", "--quiet"])
         .with_code(0);
     let shown = shown(here);
     let planned = of_kind(&shown["events"], "planned");
@@ -192,7 +192,7 @@ fn the_live_page_takes_a_mark_and_shows_it() {
     // First of all, because it takes longer than anything else.
     let mut browser = Browser::open(here);
     let arguments = "run s.toml -t data --out run.plimsoll --serve=127.0.0.1:0";
-    let mut child = start(here, &arguments);
+    let mut child = start(here, arguments);
     let address = address_of(&mut child);
     wait_for_samples(here, 1);
     let post = |headers: &str, body: &str| {

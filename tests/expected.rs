@@ -22,7 +22,7 @@ fn a_real_file_system_is_calibrated_by_the_quick_suite_and_predicted_with_honest
     let path = |name: &str| fixtures.join(name).display().to_string();
     let (testbed, rows) = (path("gluster-three.toml"), path("gluster-three-rows.toml"));
     let folder = scratch();
-    let told = json(&folder, &["calibrate", &testbed, "--against", &rows]);
+    let told = json(&folder, ["calibrate", &testbed, "--against", &rows]);
     let held = told["held_out"].list();
     assert_eq!((told["fitted"].as_array().map(Vec::len), held.len()), (Some(7), 17));
     let figure = |row: &Value, key: &str| row[key].number();
@@ -68,5 +68,5 @@ fn a_long_run_stands_beside_what_a_short_one_implies_and_what_departs_is_a_findi
     let unfitted = plimsoll(here, "show long --predicted ./lab.toml").with_code(2);
     assert!(unfitted.err.contains("is not fitted"), "{}", unfitted.err);
     let other = "show long --predicted vsan-four-corners";
-    assert!(plimsoll(here, &other).with_code(2).err.contains("is not fitted"));
+    assert!(plimsoll(here, other).with_code(2).err.contains("is not fitted"));
 }

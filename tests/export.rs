@@ -104,10 +104,10 @@ fn what_is_there_stays_unless_forced() {
 
     std::fs::write(folder.join("page.html"), "mine").expect("room");
     let ceiling = "ceiling hyperflex-stretched -o page.html";
-    let refused = plimsoll(folder, &ceiling).with_code(2);
+    let refused = plimsoll(folder, ceiling).with_code(2);
     assert!(refused.err.contains("--force"), "{}", refused.err);
     plimsoll(folder, (&ceiling, "--force")).with_code(0);
-    plimsoll(folder, &ceiling).with_code(0);
+    plimsoll(folder, ceiling).with_code(0);
     std::fs::write(folder.join("page.html"), "mine").expect("room");
     plimsoll(folder, "report r.plimsoll -o page.html").with_code(2);
     std::fs::write(folder.join("s.toml"), SUITE).expect("a suite");

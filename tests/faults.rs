@@ -25,7 +25,7 @@ fn chance() -> u64 {
 fn kill_9_at_any_instant_loses_the_last_interval_at_most() {
     for _ in 0..10 {
         let folder = scratch();
-        let child = start(&folder, &LONG);
+        let child = start(&folder, LONG);
         wait_for_samples(&folder, 1);
         std::thread::sleep(Duration::from_millis(chance()));
         kill(child);
@@ -107,7 +107,7 @@ fn too_few_threads_are_said_before_anything_is_touched() {
 #[test]
 fn ctrl_c_once_stops_keeps_and_reports_the_part() {
     let folder = scratch();
-    let child = start(&folder, &LONG);
+    let child = start(&folder, LONG);
     wait_for_samples(&folder, 1);
     signal(&child, "INT");
     let ended = end(child).with_code(130);
@@ -120,7 +120,7 @@ fn ctrl_c_once_stops_keeps_and_reports_the_part() {
 #[test]
 fn ctrl_c_twice_leaves_at_once() {
     let folder = scratch();
-    let child = start(&folder, &LONG);
+    let child = start(&folder, LONG);
     wait_for_samples(&folder, 1);
     signal(&child, "STOP");
     // Both are delivered when it goes on.
@@ -139,7 +139,7 @@ fn a_run_that_would_fill_the_file_system_is_refused_before_it_writes() {
     let disk = Mounted::new("mkfs.ext4", 64);
     let folder = scratch();
     let args = ["run", "smoke", "--set", "layout.size=100MiB", "--target", text(disk.path())];
-    let ended = plimsoll(&folder, &args).with_code(3);
+    let ended = plimsoll(&folder, args).with_code(3);
     assert_says(&ended.err, &["at most 95 % are filled", "layout.size"]);
     assert_eq!(names(disk.path()), ["lost+found"]);
     assert!(names(&folder).is_empty(), "no run file of a run that never was");
@@ -218,7 +218,7 @@ fn a_run_file_without_room_ends_the_run_which_goes_on_where_there_is_room_again(
         "run --rw randread --runtime 600 --size 8M",
         ["--numjobs", "1", "--set", "interval=10ms", "--out", text(&file), "data"],
     );
-    let ended = plimsoll(&folder, &line).with_code(4);
+    let ended = plimsoll(&folder, line).with_code(4);
     assert!(ended.err.contains("full") && ended.err.contains("plimsoll resume"), "{ended:#?}");
     let part = store::read(&file).expect("what was recorded");
     let samples = part.stages.last().expect("measured").samples().len();
@@ -228,10 +228,10 @@ fn a_run_file_without_room_ends_the_run_which_goes_on_where_there_is_room_again(
     assert!(data.iter().any(|name| name.starts_with("data-")), "{data:?}");
 
     // Without room, it is said again, and nothing is lost.
-    let again = plimsoll(&folder, &["resume", text(&file)]);
+    let again = plimsoll(&folder, ["resume", text(&file)]);
     assert!(again.code != 0 && store::read(&file).is_ok(), "{again:#?}");
     fs::remove_file(disk.path().join("filler")).expect("there");
-    let child = start(&folder, &["resume", text(&file), "--out", "whole.plimsoll"]);
+    let child = start(&folder, ["resume", text(&file), "--out", "whole.plimsoll"]);
     wait_until("the run goes on", || {
         let record = store::read(&folder.join("whole.plimsoll"));
         record
@@ -250,14 +250,14 @@ fn a_read_only_file_system_is_refused() {
     let disk = Mounted::new("mkfs.ext4", 64);
     disk.make_read_only();
     let folder = scratch();
-    let ended = plimsoll(&folder, &["run", "smoke", "--target", text(disk.path())]).with_code(3);
+    let ended = plimsoll(&folder, ["run", "smoke", "--target", text(disk.path())]).with_code(3);
     assert!(ended.err.contains("read-only"), "{ended:#?}");
 }
 
 #[test]
 fn two_runs_on_one_target_do_not_meet() {
     let folder = scratch();
-    let first = start(&folder, &LONG);
+    let first = start(&folder, LONG);
     wait_for_samples(&folder, 1);
     let second = plimsoll(&folder, "run smoke --target data --out second.plimsoll").with_code(3);
     assert!(second.err.contains("another run") || second.err.contains("in use"), "{second:#?}");
@@ -320,7 +320,7 @@ fn a_damaged_run_file_is_refused_in_words() {
     let whole = fs::read(here.join("run.plimsoll")).expect("a run file");
     let refused = |name: &str| {
         for command in ["show", "report"] {
-            let ended = plimsoll(here, &[command, name]).with_code(5);
+            let ended = plimsoll(here, [command, name]).with_code(5);
             assert!(
                 ended.err.starts_with("error: ")
                     && ended.err.contains(name)
@@ -339,7 +339,7 @@ fn a_damaged_run_file_is_refused_in_words() {
     fs::write(here.join("letter.txt"), "Dear all, attached is the report.").expect("a file");
     refused("letter.txt");
     refused("missing.plimsoll");
-    run("sqlite3", &[text(&here.join("other.db")), "create table t(x); insert into t values (1);"]);
+    run("sqlite3", [text(&here.join("other.db")), "create table t(x); insert into t values (1);"]);
     refused("other.db");
     fs::create_dir(here.join("folder")).expect("a folder");
     refused("folder");
@@ -364,7 +364,7 @@ fn somebodys_files_are_never_touched() {
     fs::write(theirs.join("thesis.tex"), "years of work").expect("a file");
     fs::write(theirs.join("data-00000.bin"), "a name like ours").expect("a file");
     let args = "run smoke --scale 1/20 --quiet --out run.plimsoll --target theirs";
-    plimsoll(&folder, &args).with_code(0);
+    plimsoll(&folder, args).with_code(0);
     assert_eq!(names(&theirs), ["data-00000.bin", "thesis.tex"]);
     assert_eq!(
         fs::read_to_string(theirs.join("data-00000.bin")).expect("still there"),

@@ -117,7 +117,7 @@ fn a_file_system_that_hides_open_files_is_left_as_it_was() {
     fs::write(fs.path().join("foreign"), "precious").expect("a file");
     for backend in BACKENDS {
         let folder = scratch();
-        let ended = plimsoll(&folder, &arguments(backend, "randrw", "1", fs.path())).with_code(0);
+        let ended = plimsoll(&folder, arguments(backend, "randrw", "1", fs.path())).with_code(0);
         assert!(!ended.err.contains("cannot be removed"), "{ended:?}");
         assert_eq!(names(fs.path()), ["foreign"], "{backend}");
     }
@@ -141,7 +141,7 @@ fn a_marker_that_cannot_be_read_is_not_told_as_somebody_elses() {
     }
     assert!(target.join("data-00000.bin").exists());
     fs.release();
-    plimsoll(&folder, &["clean", text(&target)]).with_code(0);
+    plimsoll(&folder, ["clean", text(&target)]).with_code(0);
     assert!(!target.exists());
 }
 
@@ -187,7 +187,7 @@ fn a_delay_of_the_target_stands_in_the_latencies() {
         let folder = scratch();
         let target = fs.path().join("data");
         let json =
-            plimsoll(&folder, &arguments(backend, "randread", "2", &target)).with_code(0).json();
+            plimsoll(&folder, arguments(backend, "randread", "2", &target)).with_code(0).json();
         let p50 = json["results"][0]["latency_ns"]["p50"]
             .as_u64()
             .unwrap_or_else(|| panic!("p50 in {json}"));
@@ -205,7 +205,7 @@ fn no_space_in_prepare_ends_the_run() {
         fs.set(Behaviour { fail_every: 4, errno: libc::ENOSPC, ..Behaviour::default() });
         let folder = scratch();
         let target = fs.path().join("data");
-        let ended = plimsoll(&folder, &arguments(backend, "randread", "60", &target)).with_code(4);
+        let ended = plimsoll(&folder, arguments(backend, "randread", "60", &target)).with_code(4);
         assert_says(&ended.err, &["No space left on device", "layout.size"]);
         assert_eq!(shown(&folder)["state"], "failed");
         assert!(names(fs.path()).is_empty(), "{backend}: nothing of ours stays");
@@ -225,7 +225,7 @@ fn a_target_that_stalls_for_good_holds_up_no_end() {
     for (backend, outstanding, fs) in
         [("io_uring", 8, FaultyFs::new()), ("sync", 2, FaultyFs::that_blocks())]
     {
-        let loaded = Loaded::begin(fs, backend, "randread", "2", &IMPATIENT);
+        let loaded = Loaded::begin(fs, backend, "randread", "2", IMPATIENT);
         wait_until("the first sample", || loaded.record()["results"][0]["ios"].as_u64() > Some(0));
         // Requests that the server never took, so that the kernel lets their process go.
         loaded.fs.stall();
@@ -242,7 +242,7 @@ fn a_target_that_stalls_for_good_holds_up_no_end() {
         assert!(loaded.folder.join("run.html").exists());
         loaded.fs.release();
         wait_until("the files to be free", || {
-            plimsoll(&loaded.folder, &["clean", text(&target)]).code == 0 || !target.exists()
+            plimsoll(&loaded.folder, ["clean", text(&target)]).code == 0 || !target.exists()
         });
         assert!(names(loaded.fs.path()).is_empty(), "{backend}");
     }
@@ -253,7 +253,7 @@ fn requests_that_the_target_took_and_never_answers_are_given_up() {
     let true = has_fuse("a target that never answers") else { return };
     // With one request at a time, not even the end of a process ends the wait in the kernel; see
     // the next test.
-    let loaded = Loaded::begin(FaultyFs::new(), "io_uring", "randwrite", "2", &IMPATIENT);
+    let loaded = Loaded::begin(FaultyFs::new(), "io_uring", "randwrite", "2", IMPATIENT);
     loaded.fs.set(Behaviour { hang: true, ..Behaviour::default() });
     let ended = end_in_time(loaded.child).with_code(4);
     // Eight, but for a worker that was kept from its processor and saw an answer after the end.
@@ -265,7 +265,7 @@ fn requests_that_the_target_took_and_never_answers_are_given_up() {
 #[test]
 fn the_record_is_whole_before_the_kernel_lets_a_hanging_process_go() {
     let true = has_fuse("a call of the kernel that nothing ends") else { return };
-    let loaded = Loaded::begin(FaultyFs::new(), "sync", "randread", "2", &IMPATIENT);
+    let loaded = Loaded::begin(FaultyFs::new(), "sync", "randread", "2", IMPATIENT);
     loaded.fs.set(Behaviour { hang: true, ..Behaviour::default() });
     wait_until("the record's end", || loaded.record()["state"] == "failed");
     assert!(stuck_note(&loaded.record()).contains("stuck: 2 requests"));
@@ -277,7 +277,7 @@ fn the_record_is_whole_before_the_kernel_lets_a_hanging_process_go() {
 fn ctrl_c_is_not_held_up_by_a_target_that_hangs() {
     let true = has_fuse("Ctrl-C while the target hangs") else { return };
     for (backend, fs) in [("io_uring", FaultyFs::new()), ("sync", FaultyFs::that_blocks())] {
-        let loaded = Loaded::begin(fs, backend, "randread", "3000", &IMPATIENT);
+        let loaded = Loaded::begin(fs, backend, "randread", "3000", IMPATIENT);
         loaded.fs.stall();
         signal(&loaded.child, "INT");
         let ended = end_in_time(loaded.child).with_code(130);
@@ -296,7 +296,7 @@ fn a_flush_that_never_ends_holds_up_ctrl_c_no_longer_than_the_patience() {
     let folder = scratch();
     let target = fs.path().join("data");
     let args = (&arguments("io_uring", "randread", "60", &target), IMPATIENT);
-    let child = start(&folder, &args);
+    let child = start(&folder, args);
     wait_until("the flush", || fs.held() == 1);
     signal(&child, "INT");
     wait_until("the record's end", || shown(&folder)["state"] == "interrupted");
@@ -321,7 +321,7 @@ fn a_flush_of_an_amount_or_of_the_page_cache_holds_up_no_longer_either() {
         let target = fs.path().join("data");
         let line = ("run --rw", [pattern], "--size 1M --numjobs 2 --target", [&target]);
         let args = (&line, extra, "--json --out run.plimsoll", &patient);
-        let mut child = start(&folder, &args);
+        let mut child = start(&folder, args);
         wait_until("the flush", || {
             assert!(child.try_wait().expect("a child of ours").is_none(), "{pattern}: it goes on");
             fs.held() > 0
@@ -345,7 +345,7 @@ fn a_file_that_never_opens_is_given_up_and_named() {
     fs.set(Behaviour { hang_open: true, ..Behaviour::default() });
     let (folder, target) = (scratch(), fs.path().join("data"));
     let args = (&arguments("io_uring", "randread", "1", &target), IMPATIENT);
-    let mut child = start(&folder, &args);
+    let mut child = start(&folder, args);
     // The kernel keeps the process until the call ends; the words come before.
     let words = said(&mut child, "stuck");
     assert_says(&words, &[text(&target), "opening it was not answered for 1 s"]);
@@ -359,7 +359,7 @@ fn a_file_that_never_opens_is_given_up_and_named() {
 #[test]
 fn a_file_that_never_closes_holds_up_no_record() {
     let true = has_fuse("a close that hangs") else { return };
-    let loaded = Loaded::begin(FaultyFs::that_flushes(), "io_uring", "randread", "2", &IMPATIENT);
+    let loaded = Loaded::begin(FaultyFs::that_flushes(), "io_uring", "randread", "2", IMPATIENT);
     loaded.fs.set(Behaviour { hang_flush: true, ..Behaviour::default() });
     let Loaded { fs, folder, mut child } = loaded;
     let words = said(&mut child, "stuck");
@@ -457,7 +457,7 @@ fn a_file_system_without_links_and_renames_fails_these_and_no_others() {
     for (op, errno) in [("link", "EPERM"), ("symlink", "EPERM"), ("rename", "ENOSYS")] {
         assert_eq!((&of(op)["ios"], &of(op)["errors"]), (&0.into(), &40.into()), "{op}");
         let said = of(op).doubt("errors");
-        assert_says(&said, &[&format!("40 × {errno}"), &format!("leave `{op}` out")]);
+        assert_says(said, &[&format!("40 × {errno}"), &format!("leave `{op}` out")]);
     }
     assert!(names(fs.path()).is_empty(), "nothing of ours stays");
 }

@@ -63,7 +63,7 @@ fn assert_totals(folder: &Path, record: &Record) {
 #[test]
 fn agents_of_this_machine_load_together_and_clean_up() {
     let folder = scratch();
-    plimsoll(&folder, &arguments("--hosts local:3", "1s", "data")).with_code(0);
+    plimsoll(&folder, arguments("--hosts local:3", "1s", "data")).with_code(0);
     let record = recorded(&folder);
     assert_all_loaded(&record, 3);
     assert_totals(&folder, &record);
@@ -77,15 +77,15 @@ fn two_hosts_that_are_led_to_one_directory_are_both_named_and_nothing_is_loaded(
     fs::create_dir(&one).expect("a folder");
     // A link leads a host to a place that its agent was not given.
     std::os::unix::fs::symlink("data-h0000", &other).expect("a link");
-    let ended = plimsoll(&folder, &arguments("--hosts local:2", "1s", "data")).with_code(3);
+    let ended = plimsoll(&folder, arguments("--hosts local:2", "1s", "data")).with_code(3);
     assert!(ended.err.contains("is not among the paths that --allow allows"), "{ended:#?}");
     assert_eq!(names(&one), [""; 0], "nothing was begun");
     let true = has("two hosts that see one directory by a mount", "mount") else { return };
     fs::remove_file(&other).expect("a link");
     fs::create_dir(&other).expect("a folder");
-    run("mount", &["--bind", text(&one), text(&other)]);
-    let ended = plimsoll(&folder, &arguments("--hosts local:2", "1s", "data"));
-    run("umount", &[text(&other)]);
+    run("mount", ["--bind", text(&one), text(&other)]);
+    let ended = plimsoll(&folder, arguments("--hosts local:2", "1s", "data"));
+    run("umount", [text(&other)]);
     assert_eq!(ended.code, 3, "{ended:#?}");
     // Which of them comes second is up to the machine.
     let told = |one: &str, other: &str| {
@@ -104,7 +104,7 @@ fn two_hosts_that_are_led_to_one_directory_are_both_named_and_nothing_is_loaded(
 fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
     let folder = scratch();
     let data = folder.join("data");
-    let child = start(&folder, &arguments("--hosts local:3", "60s", &[text(&data)]), &[]);
+    let child = start(&folder, arguments("--hosts local:3", "60s", [text(&data)]), &[]);
     wait_for_samples(&folder, 3);
     kill_pid(&agents(&data)[1]);
     let ended = end(child).with_code(4);
@@ -120,7 +120,7 @@ fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
     wait_until("the other agents to end", || agents(&data).is_empty());
     // The layout stays for `resume`; `clean` finds every host's folder.
     assert!(names(&folder).contains(&"data-h0000".to_owned()));
-    plimsoll(&folder, &["clean", text(&data)]).with_code(0);
+    plimsoll(&folder, ["clean", text(&data)]).with_code(0);
     assert_eq!(names(&folder), ["run.html", "run.plimsoll"]);
 }
 
@@ -133,7 +133,7 @@ fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
                  \"2ms\"\n[sweep]\ndepth = [1, 2]\n";
     fs::write(folder.join("two.toml"), suite).expect("a suite");
     let line = ("run two.toml --hosts local:2 --target", [&data], "--out run.plimsoll");
-    let child = start(&folder, &line, &[]);
+    let child = start(&folder, line, &[]);
     wait_until("the second point", || {
         store::read_head(&folder.join("run.plimsoll")).is_ok_and(|record| record.stages.len() == 3)
     });
@@ -171,7 +171,7 @@ fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
     assert!(again.err.contains("nothing is left"), "{again:#?}");
     let unasked = plimsoll(&folder, "resume run.plimsoll").with_code(3);
     assert_says(&unasked.err, &["nothing of this run is left", "--target"]);
-    let anew = plimsoll(&folder, &["resume", "run.plimsoll", "--target", text(&data)]).with_code(0);
+    let anew = plimsoll(&folder, ["resume", "run.plimsoll", "--target", text(&data)]).with_code(0);
     assert!(anew.err.contains("on a new layout"), "{anew:#?}");
     assert!(folder.join("run-resumed-2.plimsoll").exists());
 }
@@ -181,7 +181,7 @@ fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
     let folder = scratch();
     let data = folder.join("data");
     let more = ["--set", "fleet.on_lost_host=continue", text(&data)];
-    let child = start(&folder, &arguments("--hosts local:3", "10s", &more), &[]);
+    let child = start(&folder, arguments("--hosts local:3", "10s", more), &[]);
     wait_for_samples(&folder, 3);
     kill_pid(&agents(&data)[0]);
     let ended = end(child).with_code(0);
@@ -210,7 +210,7 @@ fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
 fn no_load_goes_on_without_its_coordinator() {
     let folder = scratch();
     let data = folder.join("data");
-    let child = start(&folder, &arguments("--hosts local:2", "60s", &[text(&data)]), &[]);
+    let child = start(&folder, arguments("--hosts local:2", "60s", [text(&data)]), &[]);
     wait_for_samples(&folder, 2);
     kill(child);
     wait_until("the agents to end", || agents(&data).is_empty());
@@ -223,7 +223,7 @@ fn no_load_goes_on_without_its_coordinator() {
 fn ctrl_c_reaches_every_host() {
     let folder = scratch();
     let data = folder.join("data");
-    let child = start(&folder, &arguments("--hosts local:3", "60s", &[text(&data)]), &[]);
+    let child = start(&folder, arguments("--hosts local:3", "60s", [text(&data)]), &[]);
     wait_for_samples(&folder, 3);
     signal(&child, "INT");
     end(child).with_code(130);
@@ -246,7 +246,7 @@ fn agents_that_start_one_another_bring_the_same_to_the_bit() {
     let target = "sim:constant,service=2ms,servers=4,capacity=64MiB";
     let run = |fanout: &str| {
         let hosts = ("--hosts local:7", fanout);
-        plimsoll(&folder, &arguments(&hosts, "20s", &[target])).with_code(0);
+        plimsoll(&folder, arguments(hosts, "20s", [target])).with_code(0);
         let record = recorded(&folder);
         assert_totals(&folder, &record);
         fs::remove_file(folder.join("run.plimsoll")).expect("there");
@@ -269,7 +269,7 @@ fn past_64_hosts_agents_start_one_another_and_all_are_heard_of() {
     // On few processors that others use too, 70 agents take their time to be heard.
     // All of them load until the last is heard of: seldom, or they keep it from being heard.
     let patient = ["--set", "fleet.lost_after=5m", "--set", "think=50ms", text(&data)];
-    let child = start(&folder, &arguments("--hosts local:70", "120s", &patient), &[]);
+    let child = start(&folder, arguments("--hosts local:70", "120s", patient), &[]);
     wait_for_samples(&folder, 70);
     // Nine started here, and the other 61 by these.
     assert_eq!(agents_of(child.id()).len(), 9);
@@ -289,7 +289,7 @@ fn a_killed_relay_loses_the_hosts_below_it_by_name_and_their_load_ends() {
     let data = folder.join("data");
     let more = ["--set", "fleet.on_lost_host=continue", text(&data)];
     // local-1 starts local-2 and local-3, local-4 the others.
-    let child = start(&folder, &arguments("--hosts local:6 --fanout 2", "15s", &more), &[]);
+    let child = start(&folder, arguments("--hosts local:6 --fanout 2", "15s", more), &[]);
     wait_for_samples(&folder, 6);
     let relays = agents_of(child.id());
     assert_eq!(relays.len(), 2);
@@ -323,12 +323,12 @@ fn hosts_that_cannot_be_are_refused_before_anything_is_touched() {
         ("a,a", "named twice"),
         ("@nowhere", "check the path"),
     ] {
-        let ended = plimsoll(&folder, &arguments(&["--hosts", list], "1s", "data"));
+        let ended = plimsoll(&folder, arguments(["--hosts", list], "1s", "data"));
         assert!([2, 3].contains(&ended.code) && ended.err.contains(word), "{list}: {ended:#?}");
     }
     let launcher = ["--hosts", "x", "--launcher", "docker exec"];
     assert!(
-        plimsoll(&folder, &arguments(&launcher, "1s", "data")).with_code(2).err.contains("{host}")
+        plimsoll(&folder, arguments(launcher, "1s", "data")).with_code(2).err.contains("{host}")
     );
     assert!(names(&folder).is_empty());
 }
@@ -340,7 +340,7 @@ fn four_hosts_over_ssh_do_what_one_does() {
     let folder = scratch();
     let data = folder.join("data");
     let hosts = "--hosts n[1-4]";
-    over_ssh(&cluster, &folder, &arguments(&hosts, "1s", &[text(&data)])).with_code(0);
+    over_ssh(&cluster, &folder, arguments(hosts, "1s", [text(&data)])).with_code(0);
     let record = recorded(&folder);
     assert_eq!(host_names(&record), ["n1", "n2", "n3", "n4"]);
     assert_all_loaded(&record, 4);
@@ -357,24 +357,23 @@ fn four_hosts_over_ssh_do_what_one_does() {
         ("n1,root@10.255.255.1", "10.255.255.1"),
         ("n1,nowhere.invalid", "nowhere.invalid"),
     ] {
-        let ended =
-            over_ssh(&cluster, &folder, &arguments(&["--hosts", list], "1s", &[text(&data)]))
-                .with_code(3);
+        let ended = over_ssh(&cluster, &folder, arguments(["--hosts", list], "1s", [text(&data)]))
+            .with_code(3);
         assert!(ended.err.contains(word), "{list}: {ended:#?}");
         assert_eq!(names(&folder), ["run.html"]);
     }
 
     // An operator's own list on the hosts, and a binary that is already there.
     let agent = ["--hosts", "n[1-2]", "--agent", crate::common::PLIMSOLL];
-    over_ssh(&cluster, &folder, &arguments(&agent, "200ms", &[text(&data)])).with_code(0);
+    over_ssh(&cluster, &folder, arguments(agent, "200ms", [text(&data)])).with_code(0);
 
     // Who is not there is named, and keeps nobody from cleaning the others. One other: hosts that
     // see the same files take them from each other, and who comes late has nothing to say.
     fs::remove_file(folder.join("run.plimsoll")).expect("there");
-    over_ssh(&cluster, &folder, &arguments(&agent, "200ms", &["--keep-data", text(&data)]))
+    over_ssh(&cluster, &folder, arguments(agent, "200ms", ["--keep-data", text(&data)]))
         .with_code(0);
     let list = "nowhere.invalid,n2";
-    let ended = over_ssh(&cluster, &folder, &["clean", "--hosts", list, text(&data)]).with_code(3);
+    let ended = over_ssh(&cluster, &folder, ["clean", "--hosts", list, text(&data)]).with_code(3);
     assert!(
         ended.err.contains("host nowhere.invalid") && !ended.err.contains("host n2"),
         "{ended:#?}"
@@ -394,16 +393,16 @@ fn hosts_that_start_one_another_over_ssh_load_and_fall_off_the_network_together(
     let folder = scratch();
     let data = folder.join("data");
     let hosts = "--hosts n[1-4] --fanout 2";
-    over_ssh(&cluster, &folder, &arguments(&hosts, "1s", &[text(&data)])).with_code(0);
+    over_ssh(&cluster, &folder, arguments(hosts, "1s", [text(&data)])).with_code(0);
     let record = recorded(&folder);
     assert_eq!(host_names(&record), ["n1", "n2", "n3", "n4"]);
     assert_all_loaded(&record, 4);
     assert_totals(&folder, &record);
     // What a relay cannot reach is named, and how to do without it.
     let lists = "--hosts n1,nowhere.invalid --fanout 2";
-    over_ssh(&cluster, &folder, &arguments(&lists, "1s", &[text(&data)])).with_code(3);
+    over_ssh(&cluster, &folder, arguments(lists, "1s", [text(&data)])).with_code(3);
     let lists = "--hosts n1,nowhere.invalid,n2 --fanout 2";
-    let ended = over_ssh(&cluster, &folder, &arguments(&lists, "1s", &[text(&data)])).with_code(3);
+    let ended = over_ssh(&cluster, &folder, arguments(lists, "1s", [text(&data)])).with_code(3);
     assert!(
         ended.err.contains("host nowhere.invalid") && !ended.err.contains("host n2"),
         "{ended:#?}"
@@ -412,7 +411,7 @@ fn hosts_that_start_one_another_over_ssh_load_and_fall_off_the_network_together(
     fs::remove_file(folder.join("run.plimsoll")).expect("there");
     let more = ("--set fleet.lost_after=2s --set fleet.on_lost_host=continue", [&data]);
     let path = cluster.search_path();
-    let child = start(&folder, &arguments(&hosts, "8s", &more), &[("PATH", &path)]);
+    let child = start(&folder, arguments(hosts, "8s", more), &[("PATH", &path)]);
     wait_for_samples(&folder, 4);
     cluster.cut(1);
     end(child).with_code(0);
@@ -431,7 +430,7 @@ fn four_hosts_over_ssh_are_watched_without_a_load() {
     let cluster = SshCluster::new();
     let folder = scratch();
     let args = "watch --hosts n[1-4] --interval 200ms --count 2 --json";
-    let told = over_ssh(&cluster, &folder, &args).with_code(0).out;
+    let told = over_ssh(&cluster, &folder, args).with_code(0).out;
     for host in ["n1", "n2", "n3", "n4"] {
         let named = format!("\"host\":\"{host}\"");
         assert_eq!(told.lines().filter(|line| line.contains(&named)).count(), 2, "{told}");
@@ -447,7 +446,7 @@ fn a_host_that_falls_off_the_network_is_lost_and_ends_its_own_load() {
     let data = folder.join("data");
     let more = ["--set", "fleet.lost_after=2s", text(&data)];
     let path = cluster.search_path();
-    let child = start(&folder, &arguments("--hosts n[1-4]", "60s", &more), &[("PATH", &path)]);
+    let child = start(&folder, arguments("--hosts n[1-4]", "60s", more), &[("PATH", &path)]);
     wait_for_samples(&folder, 4);
     cluster.cut(3);
     let ended = end(child).with_code(4);
@@ -464,7 +463,7 @@ fn a_slurm_job_of_four_nodes_is_made_used_and_given_back() {
     let data = folder.join("data");
     let configuration = cluster.configuration();
     let environment = [("SLURM_CONF", text(&configuration)), ("XDG_CACHE_HOME", text(&folder))];
-    let child = start(&folder, &arguments("--slurm -N4", "1s", &[text(&data)]), &environment);
+    let child = start(&folder, arguments("--slurm -N4", "1s", [text(&data)]), &environment);
     end(child).with_code(0);
     let record = recorded(&folder);
     assert_eq!(host_names(&record), ["n1", "n2", "n3", "n4"]);
@@ -498,7 +497,7 @@ fn a_slurm_job_is_given_back_when_a_signal_comes_before_its_agents() {
     script(&bin, "squeue", &waits);
     let path = format!("{}:{}", text(&bin), std::env::var("PATH").unwrap_or_default());
     let data = folder.join("data");
-    let args = arguments("--slurm -N4", "1s", &[text(&data)]);
+    let args = arguments("--slurm -N4", "1s", [text(&data)]);
     let child = start(&folder, &args, &[("SLURM_CONF", text(&configuration)), ("PATH", &path)]);
     wait_until("the job and the question for its nodes", || asked.exists());
     assert_eq!(jobs("running"), 1);
@@ -537,7 +536,7 @@ fn two_runs_on_one_machine_say_so_of_each_other() {
     let (first, second) = (scratch(), scratch());
     // The other tests run alone; these two do not.
     let begin = |folder: &Path, hosts: &str| {
-        let mut run = command(folder, &arguments(hosts, "600", ""));
+        let mut run = command(folder, arguments(hosts, "600", ""));
         let run = run.env_remove("PLIMSOLL_ALONE").env("USER", "bench");
         let child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a run");
         wait_until("samples", || {

@@ -50,7 +50,7 @@ fn json(folder: &Path, line: impl Words) -> Value {
 fn imported(folder: &Path, name: &str, text: &str) -> String {
     let run = format!("{}.plimsoll", name.split('.').next().unwrap_or(name));
     fs::write(folder.join(name), text).expect("written");
-    ok(folder, &["import", name, "-o", &run]);
+    ok(folder, ["import", name, "-o", &run]);
     run
 }
 
@@ -58,13 +58,13 @@ fn imported(folder: &Path, name: &str, text: &str) -> String {
 fn results_of_fio_go_into_a_run_file_and_come_back_as_they_were() {
     let folder = &scratch();
     let run = imported(folder, "a.json", &fio("job", 1000));
-    let first = json(folder, &["show", &run, "--json"]);
+    let first = json(folder, ["show", &run, "--json"]);
     assert_eq!((&first["foreign"], &first["quotable"]), (&true.into(), &false.into()));
     assert_eq!(first["sources"][0]["file"], "a.json");
     assert_eq!(first["sources"][0]["form"], "fio-json");
     assert_eq!(first["sources"][0]["sha256"].as_str().map(str::len), Some(64));
     assert_eq!(first["doubts"].as_array().map(Vec::len), Some(1), "the warning before the JSON");
-    ok(folder, &["export", &run, "--format", "fio-json", "-o", "b.json"]);
+    ok(folder, ["export", &run, "--format", "fio-json", "-o", "b.json"]);
     ok(folder, "import b.json -o b.plimsoll");
     let second = json(folder, "show b.plimsoll --json");
     assert_eq!(first["results"], second["results"], "nothing is lost on the way");
@@ -122,7 +122,7 @@ fn results_of_others_are_the_same_after_they_were_written_as_fios_json() {
         for old in ["1.plimsoll", "2.plimsoll", "2.json"] {
             let _ = fs::remove_file(folder.join(old));
         }
-        if plimsoll(folder, &["import", &path, "-o", "1.plimsoll"]).code != 0 {
+        if plimsoll(folder, ["import", &path, "-o", "1.plimsoll"]).code != 0 {
             continue;
         }
         let first = json(folder, "show 1.plimsoll --json");
@@ -153,19 +153,19 @@ fn results_of_others_are_the_same_after_they_were_written_as_fios_json() {
 fn what_is_shown_says_what_it_is_and_what_it_lacks() {
     let folder = &scratch();
     let run = imported(folder, "a.json", &fio("job", 1000));
-    let shown = ok(folder, &["show", &run]).out;
+    let shown = ok(folder, ["show", &run]).out;
     for words in ["results of fio-3.33", "not quotable", "a.json", "SHA-256", "as the tool gave it"]
     {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     assert!(!shown.contains('±'), "no interval is made up: {shown}");
-    let markdown = ok(folder, &["report", &run, "-o", "a.md"]);
+    let markdown = ok(folder, ["report", &run, "-o", "a.md"]);
     assert!(markdown.err.contains("a.md"));
-    let page = ok(folder, &["report", &run]);
+    let page = ok(folder, ["report", &run]);
     assert!(page.err.contains("a.html"), "{}", page.err);
     let text = fs::read_to_string(folder.join("a.html")).expect("a page");
     assert!(text.contains("measured by fio-3.33") && text.contains("ioengine=libaio"));
-    let csv = ok(folder, &["export", &run, "--format", "csv", "-o", "-"]).out;
+    let csv = ok(folder, ["export", &run, "--format", "csv", "-o", "-"]).out;
     assert!(csv.contains("latency_ns,completion,quantile,0.999,1499136\r\n"), "{csv}");
 }
 
@@ -185,7 +185,7 @@ fn what_needs_a_run_of_our_own_refuses_results_of_others() {
         assert_ne!(ended.code, 0, "{line:?}: {ended:#?}");
         assert!(!ended.err.contains("panicked") && ended.err.starts_with("error"), "{ended:#?}");
     }
-    let again = plimsoll(folder, &["import", "a.json", "-o", &run]);
+    let again = plimsoll(folder, ["import", "a.json", "-o", &run]);
     assert_eq!(again.code, 2, "no file is overwritten: {again:#?}");
 }
 
@@ -194,24 +194,24 @@ fn runs_of_others_stand_beside_each_other_and_beside_ours() {
     let folder = &scratch();
     let first = imported(folder, "a.json", &fio("job", 1000));
     let second = imported(folder, "b.json", &fio("job", 1100));
-    let compared = json(folder, &["compare", &first, &second, "--json"]);
+    let compared = json(folder, ["compare", &first, &second, "--json"]);
     let rate = &compared["rows"][0]["figures"][0];
     assert_eq!((&rate["figure"], &rate["interval"]), (&"rate_per_s".into(), &Value::Null));
     assert!(rate["percent"][0].as_f64().is_some_and(|found| (found - 10.0).abs() < 1e-9));
-    let gate = plimsoll(folder, &["compare", &first, &second, "--fail-if", "iops < -5%"]);
+    let gate = plimsoll(folder, ["compare", &first, &second, "--fail-if", "iops < -5%"]);
     assert_eq!(gate.code, 2, "{gate:#?}");
-    let trend = ok(folder, &["trend", &second, &first]).out;
+    let trend = ok(folder, ["trend", &second, &first]).out;
     let (a, b) = (trend.find("a (foreign)"), trend.find("b (foreign)"));
     assert!(a.is_some() && a < b, "in the order of time: {trend}");
     let line = "run --rw randread --bs 4k --runtime 1 --target";
     let own = (&line, "sim:constant --out own.plimsoll");
-    let ran = plimsoll(folder, &own);
+    let ran = plimsoll(folder, own);
     if ran.code != 0 {
         panic!("{ran:#?}");
     }
-    let both = ok(folder, &["compare", &first, "own.plimsoll"]).out;
+    let both = ok(folder, ["compare", &first, "own.plimsoll"]).out;
     assert!(both.contains("a (foreign)") && both.contains("own"), "{both}");
-    ok(folder, &["report", &first, "own.plimsoll", "-o", "both.html"]);
+    ok(folder, ["report", &first, "own.plimsoll", "-o", "both.html"]);
     let page = fs::read_to_string(folder.join("both.html")).expect("a page");
     assert!(page.contains("Beside each other"));
 }
@@ -252,7 +252,7 @@ fn broken_results_are_refused_and_leave_nothing_behind() {
     assert_eq!(names(folder), ["half.json"]);
     let evil = fio("\\u001b]0;x\\u0007\\u202e", 1000);
     let run = imported(folder, "evil.json", &evil);
-    let shown = ok(folder, &["show", &run]);
+    let shown = ok(folder, ["show", &run]);
     assert!(!shown.out.contains('\u{1b}') && !shown.out.contains('\u{202e}'), "{}", shown.out);
 }
 
@@ -292,12 +292,12 @@ fn results_that_are_faster_than_a_described_testbed_are_doubted() {
     let fast = imported(folder, "b.json", &fio("job", 40_000_000));
     let doubts = |run: &str| {
         let line = ["show", run, "--json", "--testbed", "vsan-four-corners"];
-        let shown = json(folder, &line);
+        let shown = json(folder, line);
         let all = shown["doubts"].as_array().cloned().unwrap_or_default();
         all.iter().filter(|doubt| doubt["kind"] == "faster-than-the-testbed").count()
     };
     assert_eq!((doubts(&run), doubts(&fast)), (0, 1));
-    let shown = ok(folder, &["show", &fast, "--testbed", "vsan-four-corners"]).out;
+    let shown = ok(folder, ["show", &fast, "--testbed", "vsan-four-corners"]).out;
     assert!(shown.contains("the described testbed"), "{shown}");
 }
 

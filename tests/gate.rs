@@ -27,11 +27,11 @@ fn a_command_that_takes_far_longer_is_a_regression_and_the_other_way_round_an_im
     let folder = scratch();
     let (fast, slow) = ("sleep 0.01", "sleep 0.1");
     let more = "--detect 50% --budget 2m --junit gate.xml";
-    let worse = gate(&folder, fast, slow, &more).with_code(6);
+    let worse = gate(&folder, fast, slow, more).with_code(6);
     assert!(worse.out.starts_with("regression: command time +"), "{}", worse.out);
     let xml = std::fs::read_to_string(folder.join("gate.xml")).expect("a result");
     assert!(xml.contains("failures=\"1\" errors=\"0\"") && xml.contains("<failure"), "{xml}");
-    let better = gate(&folder, slow, fast, &more).with_code(0);
+    let better = gate(&folder, slow, fast, more).with_code(0);
     assert!(better.out.starts_with("improvement: "), "{}", better.out);
 }
 
@@ -41,12 +41,12 @@ fn run_files_are_judged_by_their_rates_and_left_nowhere() {
     let base = run_on(&folder, "exponential,mean=1ms");
     let head = run_on(&folder, "exponential,mean=1300us");
     let more = "--detect 10% --json";
-    let told = gate(&folder, &base, &head, &more).with_code(6).json();
+    let told = gate(&folder, &base, &head, more).with_code(6).json();
     let figure = &told["figures"][0];
     assert_eq!((&told["answer"], &figure["figure"]), (&"regression".into(), &"iops".into()));
     let percent = figure["percent"].number();
     assert!((-30.0..-15.0).contains(&percent), "{told}");
-    let same = gate(&folder, &base, &base, &more).with_code(0).json();
+    let same = gate(&folder, &base, &base, more).with_code(0).json();
     assert_eq!(same["answer"], "no-change", "{same}");
     let ends: Vec<f64> = same["figures"][0]["ci"].list().iter().filter_map(Value::as_f64).collect();
     assert!(ends.len() == 2 && -10.0 < ends[0] && ends[1] < 10.0, "{same}");
@@ -88,7 +88,7 @@ fn recorded_runs_are_judged_and_a_folder_of_them_is_a_baseline() {
 fn where_time_is_too_short_it_says_what_it_could_find_and_tells_the_pipeline() {
     let folder = scratch();
     let mut gate =
-        command(&folder, &["gate", "--base", "sleep 0.3", "--head", "sleep 0.3", "--detect", "1%"]);
+        command(&folder, ["gate", "--base", "sleep 0.3", "--head", "sleep 0.3", "--detect", "1%"]);
     gate.args(["--budget", "2s", "--junit", "gate.xml"]);
     gate.env("GITHUB_STEP_SUMMARY", folder.join("summary.md")).env("GITHUB_ACTIONS", "true");
     let ended = Ended::from(gate.output().expect("it starts")).with_code(9);
@@ -133,7 +133,7 @@ fn what_cannot_be_judged_is_refused_in_words() {
     ] {
         let detect = if more.contains(&"--detect") { "" } else { "--detect 3%" };
         let more = (detect, &more);
-        let ended = gate(&folder, base, head, &more).with_code(code);
+        let ended = gate(&folder, base, head, more).with_code(code);
         assert!(ended.err.contains(words), "{base} | {head}: {}", ended.err);
     }
     let mine = std::fs::read_to_string(folder.join("mine.xml")).expect("a file");
@@ -144,7 +144,7 @@ fn what_cannot_be_judged_is_refused_in_words() {
 fn a_signal_ends_the_command_and_says_what_is_known() {
     let folder = scratch();
     let line = "echo $$ >> pids; exec sleep 300";
-    let mut gate = command(&folder, &["gate", "--base", line, "--head", line]);
+    let mut gate = command(&folder, ["gate", "--base", line, "--head", line]);
     let child = gate
         .args(["--detect", "3%"])
         .stdout(Stdio::piped())
@@ -194,14 +194,14 @@ fn a_suite_says_what_a_gate_is_to_find_and_options_come_first() {
                  [[workload]]\nname = \"w\"\n";
     std::fs::write(folder.join("s.toml"), suite).expect("room");
     let more = "--suite s.toml --json";
-    let told = gate(&folder, "sleep 0.01", "sleep 0.04", &more).with_code(6).json();
+    let told = gate(&folder, "sleep 0.01", "sleep 0.04", more).with_code(6).json();
     assert_eq!(told["detect_percent"], 50.0, "{told}");
     let suite = "name = \"s\"\n[objective]\npower = \"10%\"\n[[workload]]\nname = \"w\"\n";
     std::fs::write(folder.join("s.toml"), suite).expect("room");
-    let wrong = gate(&folder, "true", "true", &more).with_code(2);
+    let wrong = gate(&folder, "true", "true", more).with_code(2);
     assert!(wrong.err.contains("[objective] power is 10%; write 0.5 to 0.999"), "{}", wrong.err);
     let suite = "name = \"s\"\n[[workload]]\nname = \"w\"\n";
     std::fs::write(folder.join("s.toml"), suite).expect("room");
-    let none = gate(&folder, "true", "true", &more).with_code(2);
+    let none = gate(&folder, "true", "true", more).with_code(2);
     assert!(none.err.contains("the suite has no [objective] detect"), "{}", none.err);
 }

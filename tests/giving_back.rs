@@ -63,7 +63,7 @@ fn what_a_host_made_stays_until_the_slowest_host_is_through_with_it() {
     let data = here.join("data");
     let arguments =
         ("run rotated.toml --hosts local:2 -t", [&data], "--out run.plimsoll --json --quiet");
-    let child = start(here, &arguments);
+    let child = start(here, arguments);
     wait_until("one agent to be stopped", || here.join("stopped").exists());
     // When a host says that its stage is over, it has done all that it does then.
     wait_until("the other agent to be through with its stage", || {
@@ -78,7 +78,7 @@ fn what_a_host_made_stays_until_the_slowest_host_is_through_with_it() {
         })
         .collect();
     let agent = fs::read_to_string(here.join("stopped")).expect("its number");
-    run("kill", &["-s", "CONT", agent.trim()]);
+    run("kill", ["-s", "CONT", agent.trim()]);
     let json = end(child).with_code(0).json();
     assert_eq!(sizes, [4 << 20; 2], "the stopped host still reads it");
     let results = json["results"].list();

@@ -121,7 +121,7 @@ fn assert_whole(record: &Record, seconds: usize) {
     let stage = record.stages.last().expect("measured");
     assert_eq!(stage.end, Some(StageEnd::Complete));
     assert!(lost(record).is_empty(), "{:?}", record.notes);
-    assert_complete(&record);
+    assert_complete(record);
     let load = stage.samples().iter().filter(|sample| sample.phase == model::Phase::Load);
     let sum: u64 = load.flat_map(|sample| &sample.ops).map(|op| op.ios).sum();
     let results = analysis::results(record);
@@ -133,7 +133,7 @@ const HOLD: &str = "--set fleet.hold=10min";
 #[test]
 fn a_connection_that_breaks_within_a_stage_is_taken_up_again_and_nothing_is_lost() {
     let Some(hosts) = Hosts::new("hosts behind lines that break") else { return };
-    let child = hosts.start("6s", &HOLD);
+    let child = hosts.start("6s", HOLD);
     hosts.wait_for(5);
     hosts.cut("h1");
     hosts.wait_for(25);
@@ -158,7 +158,7 @@ fn without_a_hold_a_host_whose_connection_breaks_is_lost() {
 #[test]
 fn a_coordinator_that_sleeps_for_longer_than_its_agents_miss_it_loses_nothing() {
     let Some(hosts) = Hosts::new("hosts behind lines that break") else { return };
-    let child = hosts.start("8s", &HOLD);
+    let child = hosts.start("8s", HOLD);
     hosts.wait_for(5);
     signal(&child, "STOP");
     // Twice as long as lost_after: what is to be seen is that this ends nothing.
@@ -171,7 +171,7 @@ fn a_coordinator_that_sleeps_for_longer_than_its_agents_miss_it_loses_nothing() 
 #[test]
 fn another_coordinator_takes_over_what_the_agents_of_a_dead_one_kept() {
     let Some(hosts) = Hosts::new("hosts behind lines that break") else { return };
-    let child = hosts.start("8s", &HOLD);
+    let child = hosts.start("8s", HOLD);
     hosts.wait_for(10);
     kill(child);
     let before: usize = intervals_of(&hosts.record("run.plimsoll")).values().map(Vec::len).sum();
@@ -232,10 +232,10 @@ fn a_bad_night_over_ssh_costs_nobody_but_the_dead() {
     cluster.cut(2);
     let [first, third] = [1, 3].map(|host| agent_at(&data(host)));
     kill_pid(&third);
-    run("kill", &["-STOP", &first]);
+    run("kill", ["-STOP", &first]);
     signal(&child, "STOP");
     std::thread::sleep(std::time::Duration::from_secs(4));
-    run("kill", &["-CONT", &first]);
+    run("kill", ["-CONT", &first]);
     signal(&child, "CONT");
     cluster.mend(2);
     end(child).with_code(0);

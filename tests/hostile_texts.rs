@@ -35,7 +35,7 @@ fn hostile_run(folder: &Path, seed: u32, name: &str) {
     );
     fs::write(folder.join("plain.toml"), suite).expect("a suite");
     let target = "sim:exponential,mean=1ms,capacity=64MiB";
-    plimsoll(folder, &["run", "plain.toml", "-t", target, "--out", "plain.plimsoll", "--quiet"])
+    plimsoll(folder, ["run", "plain.toml", "-t", target, "--out", "plain.plimsoll", "--quiet"])
         .with_code(0);
     let mut record: Record = store::read(&folder.join("plain.plimsoll")).expect("a run file");
     fs::remove_file(folder.join("plain.plimsoll")).expect("ours");
@@ -102,7 +102,7 @@ fn a_run_file_chooses_no_other_machine() {
             format!("#!/bin/sh\ntouch {}\nexit 1\n", text(&here.join("asked"))),
         )
         .expect("room");
-        run("chmod", &["755", text(&bin.join(program))]);
+        run("chmod", ["755", text(&bin.join(program))]);
     }
     let path = format!("{}:{}", text(&bin), std::env::var("PATH").unwrap_or_default());
     for (number, (option, again)) in [
@@ -119,7 +119,7 @@ fn a_run_file_chooses_no_other_machine() {
         record.plan.hosts_from = vec![option.to_owned()];
         let name = format!("{number}.plimsoll");
         write(&here.join(&name), &record, &[last]);
-        let mut command = crate::common::command(here, &["resume", &name]);
+        let mut command = crate::common::command(here, ["resume", &name]);
         let ended: Ended = command.env("PATH", &path).output().expect("it starts").into();
         let ended = ended.with_code(2);
         assert!(ended.err.contains(&again), "{option}: {ended:#?}");
@@ -150,7 +150,7 @@ fn a_run_file_steers_nothing_that_shows_it() {
     assert_shown(here, "watch a.plimsoll");
     for table in ["results", "quantiles", "series", "counters", "events"] {
         let csv =
-            assert_shown(here, &["export", "a.plimsoll", "--table", table, "-o", "-"]).with_code(0);
+            assert_shown(here, ["export", "a.plimsoll", "--table", table, "-o", "-"]).with_code(0);
         assert!(!csv.out.contains(",=cmd") && !csv.out.contains(",\"=cmd"), "{csv:#?}");
     }
     assert_shown(here, "export a.plimsoll --format json -o -").with_code(0);
@@ -171,10 +171,10 @@ fn a_host_steers_no_terminal_with_what_it_writes_or_says_that_it_is() {
     ] {
         let launcher = here.join(name);
         fs::write(&launcher, format!("#!/bin/sh\n{script}\n")).expect("a script");
-        run("chmod", &["755", text(&launcher)]);
+        run("chmod", ["755", text(&launcher)]);
         let launcher = format!("{} {{host}}", text(&launcher));
         let line = ["run", "smoke", "--hosts", "n1", "--launcher", &launcher, "-t", "/nowhere"];
-        let ended = assert_shown(here, &line).with_code(3);
+        let ended = assert_shown(here, line).with_code(3);
         assert!(ended.err.contains("host n1"), "{name}: {ended:#?}");
     }
 }

@@ -58,10 +58,10 @@ fn what_is_refused_is_named_and_nothing_is_written_without_leave() {
 fn a_command_line_goes_to_standard_output() {
     let folder = scratch();
     let line = "fio --name=a --rw=randread --bs=4k --iodepth=8 --ioengine=libaio --direct=1";
-    let ended = plimsoll(&folder, &["import", "--command", line]);
+    let ended = plimsoll(&folder, ["import", "--command", line]);
     assert_eq!(ended.code, 0, "{ended:#?}");
     assert!(ended.out.contains("depth = 8") && ended.err.contains("fio job:"), "{ended:#?}");
-    let unknown = plimsoll(&folder, &["import", "--command", "dd if=/dev/zero"]);
+    let unknown = plimsoll(&folder, ["import", "--command", "dd if=/dev/zero"]);
     assert_eq!(unknown.code, 2, "{unknown:#?}");
     fs::write(folder.join("run.sh"), line).expect("a script");
     let script = plimsoll(&folder, "import run.sh");
@@ -132,7 +132,7 @@ fn a_job_that_is_imported_whole_becomes_a_job_again_and_stays_that_one() {
         let (name, path) =
             (path.file_name().unwrap_or_default().to_owned(), path.display().to_string());
         let name = name.to_string_lossy();
-        let imported = with_variables(folder, &["import", &path, "--from", "fio", "-o", "1.toml"]);
+        let imported = with_variables(folder, ["import", &path, "--from", "fio", "-o", "1.toml"]);
         if imported.code != 0 {
             continue;
         }

@@ -49,7 +49,7 @@ fn a_device_that_was_given_up_saw_every_request_and_no_other() {
     for backend in ["io_uring", "sync"] {
         let device = Loop::new(64);
         let set = format!("backend=\"{backend}\"");
-        let (seen, json) = run(&device, &["--destroy-data", text(&device.device), "--set", &set]);
+        let (seen, json) = run(&device, ["--destroy-data", text(&device.device), "--set", &set]);
         let claimed = claimed(&json);
         assert_eq!(seen, claimed, "{backend}");
         assert!(claimed.reads > 100 && claimed.writes > 400 && claimed.flushes == 4, "{claimed:?}");
@@ -95,7 +95,7 @@ fn a_workload_with_targets_of_its_own_sends_nothing_elsewhere() {
     assert!(seen[0].reads > 0 && seen[2].reads > 0, "a worker for each: {seen:?}");
     let none = [seen[0].writes, seen[1].reads, seen[2].writes, seen[3].reads, seen[3].writes];
     assert_eq!(none, [0; 5], "{seen:?}");
-    let refused = plimsoll(&folder, &["plan", "apart.toml", "--destroy-data", first]);
+    let refused = plimsoll(&folder, ["plan", "apart.toml", "--destroy-data", first]);
     let told = refused.with_code(2).err;
     assert!(told.contains("it loads target 3") || told.contains("it loads target 2"), "{told}");
 }
@@ -125,7 +125,7 @@ fn a_device_that_is_only_read_saw_no_write() {
     let true = has("kernel truth of a run that only reads", "losetup loop") else { return };
     let device = Loop::new(64);
     let (seen, json) =
-        run(&device, &["--existing", "--target", text(&device.device), "--set", "read=\"100%\""]);
+        run(&device, ["--existing", "--target", text(&device.device), "--set", "read=\"100%\""]);
     assert_eq!(seen, claimed(&json));
     assert_eq!((seen.writes, seen.write_sectors, seen.flushes), (0, 0, 0));
 }

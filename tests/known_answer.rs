@@ -135,7 +135,7 @@ fn errors_of_the_device_are_counted_by_kind() {
     let folder = scratch();
     let line = "run --rw randread --iodepth 8 --size 64M --runtime 10 --json --quiet \
                 sim:ssd,error=read:EIO:1000ppm";
-    let json = plimsoll(&folder, &line.split(' ').collect::<Vec<_>>()).with_code(1).json();
+    let json = plimsoll(&folder, line.split(' ').collect::<Vec<_>>()).with_code(1).json();
     let row = &json["results"][0];
     let share = row["errors"].number() / (row["errors"].number() + row["ios"].number());
     assert_near(share, 0.001, 0.05, "the share of errors");
@@ -147,7 +147,7 @@ fn the_time_of_the_wall_gives_the_same_answer_but_for_what_the_engine_adds() {
     let folder = scratch();
     let line = "run --rw randread --iodepth 4 --size 64M --runtime 1 --json --quiet --set \
                 time=\"real\" sim:constant,service=2ms,servers=4";
-    let json = plimsoll(&folder, &line.split(' ').collect::<Vec<_>>()).with_code(0).json();
+    let json = plimsoll(&folder, line.split(' ').collect::<Vec<_>>()).with_code(0).json();
     let latency = &json["results"][0]["latency_ns"];
     assert!(latency["p50"].number() >= 2e6, "never faster than the device: {latency}");
 }

@@ -18,7 +18,7 @@ fn the_run_file_has_every_request_that_the_device_saw() {
         .expect("a suite");
     let before = device.counters();
     let args = ("run layers.toml --quiet --out run.plimsoll --destroy-data", [&device.device]);
-    plimsoll(&folder, &args).with_code(0);
+    plimsoll(&folder, args).with_code(0);
     let seen = device.counters().since(before);
 
     let record = recorded(&folder);
@@ -69,7 +69,7 @@ fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
     };
     let mounted = Mounted::new("mkfs.ext4", 64);
     let place = text(mounted.path());
-    let json = plimsoll(&folder, &["inventory", "--json", place]).with_code(0).json();
+    let json = plimsoll(&folder, ["inventory", "--json", place]).with_code(0).json();
     let chain = json[0]["targets"][0]["chain"].list();
     assert_eq!((&chain[0]["kind"], &chain[0]["name"]), (&"FileSystem".into(), &"ext4".into()));
     assert_eq!(
@@ -87,7 +87,7 @@ fn the_inventory_follows_a_target_down_to_the_file_below_its_loop_device() {
     let mounts = inventory["mounts"].list();
     assert!(mounts.iter().any(|mount| mount["mount_point"] == place && mount["network"] == false));
 
-    let words = plimsoll(&folder, &["inventory", place]).with_code(0).out;
+    let words = plimsoll(&folder, ["inventory", place]).with_code(0).out;
     assert!(words.contains(&format!("target   {place}: a directory")), "{words}");
     assert!(words.contains("loop device loop"), "{words}");
 }
@@ -98,7 +98,7 @@ fn simulated_time_has_no_counters() {
     let args = "run layers.toml --quiet --out run.plimsoll --target sim:ssd";
     std::fs::write(folder.join("layers.toml"), crate::common::random_suite("layers"))
         .expect("a suite");
-    plimsoll(&folder, &args).with_code(0);
+    plimsoll(&folder, args).with_code(0);
     let record = recorded(&folder);
     assert!(record.stages.iter().any(|stage| !stage.samples().is_empty()));
     assert!(record.stages.iter().all(|stage| stage.counters().is_empty()));
@@ -299,17 +299,17 @@ impl Veth {
     fn new() -> Veth {
         let ends = ["a", "b"].map(|end| format!("plim{}{end}", std::process::id()));
         let [a, b] = &ends;
-        run("ip", &["link", "add", a, "type", "veth", "peer", "name", b]);
+        run("ip", ["link", "add", a, "type", "veth", "peer", "name", b]);
         let veth = Veth { ends };
         for end in &veth.ends {
             // Without, the kernel looks for neighbours of its own accord.
             let path = format!("/proc/sys/net/ipv6/conf/{end}/disable_ipv6");
             let _ = std::fs::write(path, "1");
-            run("ip", &["link", "set", end, "arp", "off", "up"]);
+            run("ip", ["link", "set", end, "arp", "off", "up"]);
         }
-        run("ip", &["address", "add", "198.18.77.1/32", "dev", &veth.ends[0]]);
+        run("ip", ["address", "add", "198.18.77.1/32", "dev", &veth.ends[0]]);
         // To a group that nobody joined: no neighbour to ask for, and nobody who answers.
-        run("ip", &["route", "add", "239.198.18.77/32", "dev", &veth.ends[0]]);
+        run("ip", ["route", "add", "239.198.18.77/32", "dev", &veth.ends[0]]);
         veth
     }
 }

@@ -42,7 +42,7 @@ fn every_block_of_a_shared_file_goes_to_the_kernel_once_however_it_is_shared_out
         let folder = scratch();
         let before = device.counters();
         let json =
-            run(&folder, IN_TURN, &["--destroy-data", text(&device.device), "--set", sharing]);
+            run(&folder, IN_TURN, ["--destroy-data", text(&device.device), "--set", sharing]);
         let seen = device.counters().since(before);
         let sectors = (24 << 20) / 512;
         assert_eq!((seen.read_sectors, seen.write_sectors), (sectors, sectors), "{sharing}");
@@ -119,7 +119,7 @@ fn a_simulation_shows_both_ends_where_arithmetic_has_them() {
     };
     let folder = scratch();
     let target = "--target sim:md1,servers=2";
-    let json = run(&folder, &suite(false), &target);
+    let json = run(&folder, &suite(false), target);
     assert_eq!(
         (figures(&json, "short", "first_done"), figures(&json, "short", "last_done")),
         ((0.012, 120), (0.028, 120))
@@ -130,7 +130,7 @@ fn a_simulation_shows_both_ends_where_arithmetic_has_them() {
         "what comes back at that very instant may count or not: {at_wall}"
     );
     assert_eq!((seconds, figures(&json, "long", "last_done")), (0.012, (0.028, 280)));
-    let json = run(&folder, &suite(true), &target);
+    let json = run(&folder, &suite(true), target);
     let (first, last) = (figures(&json, "long", "first_done"), figures(&json, "long", "last_done"));
     assert_eq!(first.0, 0.012);
     assert!(
@@ -183,14 +183,14 @@ fn what_the_page_cache_answers_is_said_and_eviction_leaves_it_nothing() {
     let folder = scratch();
     let data = disk.path().join("data");
     let buffered = |set: &str| {
-        let json = run(&folder, IN_TURN, &["--buffered", "--target", text(&data), "--set", set]);
+        let json = run(&folder, IN_TURN, ["--buffered", "--target", text(&data), "--set", set]);
         assert!(json.note("page-cache").is_some(), "what was done about the cache is said: {json}");
         json.row("read", "read").codes().contains(&"read-from-memory")
     };
     assert!(buffered("evict=false"), "the file was just written, and nobody evicted it");
     assert!(!buffered("evict=true"));
     assert!(!buffered("drop_caches=true"));
-    let direct = run(&folder, IN_TURN, &["--target", text(&data)]);
+    let direct = run(&folder, IN_TURN, ["--target", text(&data)]);
     let codes: Vec<&Value> = direct["notes"].list().iter().map(|note| &note["code"]).collect();
     assert!(!codes.iter().any(|code| *code == "page-cache" || *code == "device-read"), "{codes:?}");
 }

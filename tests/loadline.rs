@@ -61,7 +61,7 @@ fn evenly(device: &str, workload: &str, objective: &str) -> Value {
     let target = format!("sim:{device}");
     let args =
         ("loadline even.toml --target", [&target], "--objective", [objective], "--json --quiet");
-    plimsoll(&folder, &args).with_code(0).json()
+    plimsoll(&folder, args).with_code(0).json()
 }
 
 /// Requests of 150 ms are under way for 1.5 % of a point: 100 servers of them carry 666.7 a second.

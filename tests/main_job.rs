@@ -233,7 +233,7 @@ fn the_command_of_a_page_runs_the_same_again() {
     let suite = crate::common::random_suite("mine");
     fs::write(folder.join("my suite.toml"), &suite).expect("written");
     let line = (["run", "my suite.toml", "--target", "my data"], "--set measure=200ms -q", OUT);
-    plimsoll(&folder, &line).with_code(0);
+    plimsoll(&folder, line).with_code(0);
     assert_eq!(plimsoll(&folder, "show run.plimsoll --suite").with_code(0).out, suite);
 
     let page = fs::read_to_string(folder.join("run.html")).expect("a page");

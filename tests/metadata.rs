@@ -79,7 +79,7 @@ fn a_run_of_all_operations_leaves_nothing_but_its_record() {
         rows.iter().all(|row| row["errors"] == 0 && row["iops"].as_f64() > Some(0.0)),
         "{json}"
     );
-    assert_eq!(names(&folder), ["suite.toml", "run.html", "run.plimsoll"]);
+    assert_eq!(names(&folder), ["run.html", "run.plimsoll", "suite.toml"]);
     for row in rows {
         let (first, last) = (&row["first_done"], &row["last_done"]);
         assert_eq!(last["ios"], row["ios"], "{row}");
@@ -105,7 +105,7 @@ fn a_population_ends_with_the_files_that_were_born_and_did_not_die() {
     let mix = "\"create:3, write:1, read:4, stat:2, rename:2, fsync:1, readdir:1, remove:3\"";
     let sets = "--set measure=300ms --keep-data --set workload.w.fill=50%";
     let text = suite(mix, 600).replace("file_order = \"random\"\n", "");
-    let json = run(here, &text, &sets).with_code(0).json();
+    let json = run(here, &text, sets).with_code(0).json();
     let ios = |op: &str| figure(&json, op, "ios");
     for op in ["create", "write-file", "read-file", "stat", "rename", "fsync-file", "readdir"] {
         assert!(ios(op) > 0 && figure(&json, op, "errors") == 0, "{op}: {json}");
@@ -128,7 +128,7 @@ fn a_population_on_a_simulated_cluster_keeps_its_rate() {
     fs::write(folder.join("suite.toml"), text).expect("a suite");
     let target = "sim:cluster=vsan-four-corners";
     let args = ("run suite.toml --json --quiet --target", [target], "--set measure=2s");
-    let json = plimsoll(&folder, &args).with_code(0).json();
+    let json = plimsoll(&folder, args).with_code(0).json();
     let ops = ["create", "append", "read-file", "remove"];
     let done: u64 = ops.iter().map(|op| figure(&json, op, "ios")).sum();
     assert!((995..=1000).contains(&done), "500 a second for 2 s: {done}");
@@ -140,7 +140,7 @@ fn a_mix_has_a_row_for_each_of_its_operations_and_one_of_all() {
     let folder = scratch();
     let operations = "\"create\", \"stat:70, open:20, readdir:10\", \"remove\"";
     let measure = "--set measure=300ms";
-    let json = run(&folder, &suite(operations, 600), &measure).with_code(0).json();
+    let json = run(&folder, &suite(operations, 600), measure).with_code(0).json();
     let rows = json["results"].list();
     let mixed: Vec<&Value> = rows
         .iter()
@@ -162,7 +162,7 @@ fn a_mix_has_a_row_for_each_of_its_operations_and_one_of_all() {
         "a time ended it: {json}"
     );
     assert_eq!(figure(&json, "remove", "ios"), 600);
-    assert_eq!(names(&folder), ["suite.toml", "run.html", "run.plimsoll"]);
+    assert_eq!(names(&folder), ["run.html", "run.plimsoll", "suite.toml"]);
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn a_resumed_run_begins_its_round_of_operations_with_the_making() {
     let operations = "\"create\", \"stat\", \"setattr\", \"write\", \"stat\", \"read\", \"remove\"";
     fs::write(here.join("suite.toml"), suite(operations, 20_000)).expect("a suite");
     let args = "run suite.toml --target data --out run.plimsoll";
-    let mut child = start(here, &args);
+    let mut child = start(here, args);
     // A look at the run file takes longer than some operations on a busy machine.
     said(&mut child, "[1/7]");
     kill(child);
@@ -328,7 +328,7 @@ fn a_tree_beyond_the_inodes_of_a_file_system_is_refused_before_it_starts() {
         .expect("a suite");
     let target = text(mounted.path());
     let args = ["run", "suite.toml", "--target", target, "--quiet", "--set", "tree.size=0"];
-    let ended = plimsoll(&folder, &args);
+    let ended = plimsoll(&folder, args);
     assert_ne!(ended.code, 0);
     assert_says(&ended.err, &["inodes", "give fewer tree.files"]);
     assert_eq!(names(mounted.path()), ["lost+found"], "nothing was touched");

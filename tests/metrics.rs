@@ -32,13 +32,13 @@ impl Prometheus {
     /// One that scrapes nobody and takes what is pushed.
     fn receiving(folder: &Path) -> Prometheus {
         let more = "--web.enable-remote-write-receiver --enable-feature=native-histograms";
-        Prometheus::start("global:\n  scrape_interval: 1h\n", folder, &more)
+        Prometheus::start("global:\n  scrape_interval: 1h\n", folder, more)
     }
 
     fn start(config: &str, folder: &Path, more: impl Words) -> Prometheus {
         let path = folder.join("prometheus.yml");
         fs::write(&path, config).expect("a configuration");
-        run("promtool", &["check", "config", text(&path)]);
+        run("promtool", ["check", "config", text(&path)]);
         // It cannot say which port it was given, so it is told one. Another program may have taken
         // that since: then it ends, and is told another.
         loop {
@@ -327,7 +327,7 @@ fn two_coordinators_at_one_prometheus_are_never_summed() {
         format!("sum(plimsoll_requests_total{{job=\"plimsoll\",instance!=\"\",run=\"{run}\"}})")
     };
     for (run, file) in runs.iter().zip(["a.plimsoll", "b.plimsoll"]) {
-        let results = plimsoll(here, &["show", file, "--json"]).with_code(0).json();
+        let results = plimsoll(here, ["show", file, "--json"]).with_code(0).json();
         let all = results["issued"].list();
         let ios = all.iter().filter_map(|entry| entry["ios"].as_f64()).sum();
         prometheus.wait_for(&chosen(run), ios);
@@ -368,7 +368,7 @@ fn a_receiver_that_is_busy_is_told_again_and_loses_nothing() {
     let here = &scratch();
     let (sender, sent) = std::sync::mpsc::channel();
     let url = format!("http://{}/api/v1/write", busy_at_first(sender));
-    let ended = plimsoll(here, &["run", "smoke", "--push", &url, "--out", "run.plimsoll"]);
+    let ended = plimsoll(here, ["run", "smoke", "--push", &url, "--out", "run.plimsoll"]);
     let ended = ended.with_code(0);
     assert!(ended.err.contains("503") && !ended.err.contains("pushes were lost"), "{}", ended.err);
     let all: Vec<(String, Vec<u8>)> = sent.try_iter().collect();
@@ -383,7 +383,7 @@ fn a_receiver_that_is_away_costs_pushes_that_are_counted_and_never_the_run() {
     let here = &scratch();
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let url = format!("http://{}/api/v1/write", free.expect("a port"));
-    let ended = plimsoll(here, &["run", "smoke", "--push", &url, "--out", "run.plimsoll"]);
+    let ended = plimsoll(here, ["run", "smoke", "--push", &url, "--out", "run.plimsoll"]);
     let ended = ended.with_code(0);
     assert!(ended.err.contains("the load goes on"), "{}", ended.err);
     let told = ended.err.lines().find(|line| line.contains("pushes were lost")).expect("a line");
@@ -399,7 +399,7 @@ fn receiving_by_tls(folder: &Path) -> Prometheus {
     fs::write(&path, config).expect("a configuration");
     let web = format!("--web.config.file={}", text(&path));
     let more = ["--web.enable-remote-write-receiver", "--enable-feature=native-histograms", &web];
-    Prometheus::start("global:\n  scrape_interval: 1h\n", folder, &more)
+    Prometheus::start("global:\n  scrape_interval: 1h\n", folder, more)
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn a_receiver_by_tls_is_pushed_to_if_it_is_trusted_and_never_otherwise() {
     let cert = format!("{}/../../fixtures/tls/cert.pem", env!("CARGO_MANIFEST_DIR"));
     let push = |host: &str, trusted: &str, out: &str| {
         let url = format!("https://{host}:{port}/api/v1/write");
-        let mut run = command(here, &["run", "smoke", "--push", &url, "--out", out]);
+        let mut run = command(here, ["run", "smoke", "--push", &url, "--out", out]);
         end(run
             .env("SSL_CERT_FILE", trusted)
             .stdout(Stdio::piped())
@@ -430,7 +430,7 @@ fn a_receiver_by_tls_is_pushed_to_if_it_is_trusted_and_never_otherwise() {
     let other = here.join("other.pem");
     run(
         "openssl",
-        &[
+        [
             "req",
             "-x509",
             "-newkey",

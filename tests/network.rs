@@ -45,7 +45,7 @@ fn what_tcp_carries_between_hosts_is_what_their_links_allow_and_the_kernel_saw()
     }
     let before = [1, 2, 3].map(|host| counted(&cluster.link(host)));
     let args = "network --hosts n[1-3] --time 3s --json --out net.json";
-    let (code, out, said) = on(&cluster, &folder, &args);
+    let (code, out, said) = on(&cluster, &folder, args);
     assert_eq!(code, 0, "{out}{said}");
     let after = [1, 2, 3].map(|host| counted(&cluster.link(host)));
     let found: Value = serde_json::from_str(&out).expect("an object");
@@ -115,7 +115,7 @@ fn fed_to_a_ceiling(folder: &Path, found: &Value) {
 fn refused_as_it_is_wrong(cluster: &SshCluster, folder: &Path) {
     let refused = |args: &str, code: i32, words: &str| {
         let args = ("network --time 100ms", args);
-        let (ended, out, said) = on(cluster, folder, &args);
+        let (ended, out, said) = on(cluster, folder, args);
         assert!(ended == code && format!("{out}{said}").contains(words), "{ended}: {out}{said}");
     };
     refused("", 2, "name two or more");

@@ -60,7 +60,7 @@ fn hosts_load_their_own_targets_and_results_split_by_host_label_and_owner() {
     assert_eq!(parts(&json, "labels", ios), [of_hosts[0] + of_hosts[1], of_hosts[2]]);
     assert_eq!(parts(&json, "localities", text_of("locality")), ["local", "remote"]);
     for (by, words) in [("host", "local-2"), ("label", "far"), ("locality", "remote")] {
-        let ended = plimsoll(&folder, &["show", "run.plimsoll", "--by", by]).with_code(0);
+        let ended = plimsoll(&folder, ["show", "run.plimsoll", "--by", by]).with_code(0);
         assert!(ended.out.contains(words), "{ended:#?}");
     }
     let page = std::fs::read_to_string(folder.join("run.html")).expect("a page");
@@ -79,7 +79,7 @@ fn only_the_hosts_of_a_workload_load_and_arguments_take_the_place_of_the_table()
     let (a, b) = (folder.join("a"), folder.join("b"));
     let of_far = format!("far:{}", text(&b));
     let of_near = format!("near:{}", text(&a));
-    run(&folder, &["--target", &of_near, "--target", &of_far]).with_code(0);
+    run(&folder, ["--target", &of_near, "--target", &of_far]).with_code(0);
     let json = shown(&folder);
     assert_eq!(parts(&json, "hosts", text_of("host")), ["local-1", "local-3"]);
     let record = recorded(&folder);
@@ -104,7 +104,7 @@ fn names_that_nobody_has_are_refused_with_the_near_one_before_anything_is_touche
         ),
     ] {
         suite(&folder, more);
-        let ended = run(&folder, &["--target", &target]).with_code(2);
+        let ended = run(&folder, ["--target", &target]).with_code(2);
         // Long lines are broken where people read them.
         let told = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(words), "{ended:#?}");
@@ -117,10 +117,10 @@ fn clean_removes_what_runs_left_on_every_host() {
     let folder = scratch();
     let data = folder.join("data");
     suite(&folder, "");
-    run(&folder, &["--target", text(&data), "--keep-data"]).with_code(0);
+    run(&folder, ["--target", text(&data), "--keep-data"]).with_code(0);
     assert!(names(&folder).contains(&"data-h0002".to_owned()));
     std::fs::write(folder.join("theirs"), "x").expect("a file");
-    let ended = plimsoll(&folder, &["clean", "--hosts", "local:3", text(&data)]).with_code(0);
+    let ended = plimsoll(&folder, ["clean", "--hosts", "local:3", text(&data)]).with_code(0);
     // They clean side by side, and all of them see all three: who is first at which, nobody knows.
     for number in 0..3 {
         let removed = format!("data-h000{number}: removed 4 MiB");
@@ -131,7 +131,7 @@ fn clean_removes_what_runs_left_on_every_host() {
         );
     }
     assert_eq!(names(&folder), ["placed.toml", "run.html", "run.plimsoll", "theirs"]);
-    let again = plimsoll(&folder, &["clean", "--hosts", "local:3", text(&data)]).with_code(0);
+    let again = plimsoll(&folder, ["clean", "--hosts", "local:3", text(&data)]).with_code(0);
     assert!(again.out.contains("removed 0 B of ours"), "what is gone is clean: {again:#?}");
 }
 
@@ -140,7 +140,7 @@ fn a_rotated_workload_reads_the_files_that_another_host_wrote() {
     let folder = scratch();
     let data = folder.join("data");
     suite(&folder, "rotate = 1\n");
-    run(&folder, &["--target", text(&data)]).with_code(0);
+    run(&folder, ["--target", text(&data)]).with_code(0);
     let record = recorded(&folder);
     for host in &record.plan.hosts {
         let files: Vec<&str> = host.files().map(|file| file.path.as_str()).collect();

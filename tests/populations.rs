@@ -56,7 +56,7 @@ fn after_failed_operations_the_ledger_is_what_the_file_system_has() {
             ],
             "measure=3s",
         );
-        let child = start(here, &line);
+        let child = start(here, line);
         wait_until("the measuring to begin", || {
             store::read_head(&here.join("run.plimsoll"))
                 .is_ok_and(|record| record.stages.iter().any(|stage| stage.stage == 1))
@@ -108,7 +108,7 @@ fn each_host_has_a_ledger_and_they_add_up() {
     for host in hosts {
         let name = host["host"].text();
         let line = ["verify", "run.plimsoll", "--host", name, "--json"];
-        let json = plimsoll(here, &line).with_code(0).json();
+        let json = plimsoll(here, line).with_code(0).json();
         assert_eq!((sum(&json, "good"), sum(&json, "beyond")), (figures(host).0, 0), "{json}");
     }
     let told = plimsoll(here, "show run.plimsoll").with_code(0).out;
@@ -125,7 +125,7 @@ const STAGES: u64 = 6;
 fn killed(folder: &Path, name: &str, stage: u64, delay: Duration) -> Option<Value> {
     let (run, data) = (format!("{name}.plimsoll"), format!("data-{name}"));
     let line = ["run", "alive.toml", "-t", &data, "--out", &run, "-q", "--set", "measure=100ms"];
-    let mut child = start(folder, &line);
+    let mut child = start(folder, line);
     wait_until("the stage to begin", || {
         let began = store::read_head(&folder.join(&run))
             .is_ok_and(|record| record.stages.iter().any(|one| u64::from(one.stage) >= stage));
@@ -135,9 +135,9 @@ fn killed(folder: &Path, name: &str, stage: u64, delay: Duration) -> Option<Valu
     std::thread::sleep(delay);
     let _ = child.kill();
     child.wait().expect("an end");
-    let looked = plimsoll(folder, &["verify", &run, "--json"]);
+    let looked = plimsoll(folder, ["verify", &run, "--json"]);
     if folder.join(&data).exists() {
-        plimsoll(folder, &["clean", &data]).with_code(0);
+        plimsoll(folder, ["clean", &data]).with_code(0);
     }
     match looked.code {
         // Its files are gone, or were about to go: that is said, and nothing is called damaged.

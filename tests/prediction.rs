@@ -12,7 +12,7 @@ fn report_c_is_fitted_held_out_and_predicted_from_its_fitted_testbed() {
     let here = &scratch();
     let calibrate =
         ["calibrate", "vsan-four-corners", "--against", "vsan-four-corners", "-o", "fitted.toml"];
-    let told = json(here, &calibrate);
+    let told = json(here, calibrate);
     let held = told["held_out"].list();
     assert_eq!((told["fitted"].as_array().map(Vec::len), held.len()), (Some(7), 8));
     for row in held {
@@ -26,7 +26,7 @@ fn report_c_is_fitted_held_out_and_predicted_from_its_fitted_testbed() {
     assert_eq!(named("drive_write")["identified_by"][0], "4K random write, 16 TB");
     assert_eq!(named("read_path")["identified_by"], serde_json::json!([]));
 
-    let again = plimsoll(here, &calibrate).with_code(2);
+    let again = plimsoll(here, calibrate).with_code(2);
     assert!(again.err.contains("fitted.toml exists"), "{}", again.err);
     let predicted = json(here, "predict ./fitted.toml vsan-four-corners --what-if nodes+2");
     let results = predicted["results"].list();
@@ -46,7 +46,7 @@ fn report_c_is_fitted_held_out_and_predicted_from_its_fitted_testbed() {
     assert!(what_ifs > 0, "no line is wide and no extrapolation");
     let all = results.iter().filter(|result| wide(result)).count() + what_ifs;
     let line = "predict ./fitted.toml vsan-four-corners --what-if nodes+2";
-    let table = plimsoll(here, &line.split(' ').collect::<Vec<_>>()).with_code(0);
+    let table = plimsoll(here, line.split(' ').collect::<Vec<_>>()).with_code(0);
     assert_eq!(table.out.matches("(wide)").count(), all, "{}", table.out);
     // The suite's points are the report's rows.
     let of = |name: &str| {
@@ -94,7 +94,7 @@ fn a_given_rate_is_carried_with_its_latency_or_falls_behind() {
     let fit = "calibrate vsan-four-corners --against vsan-four-corners -o";
     plimsoll(here, (&fit, "fitted.toml")).with_code(0);
     let predict = "predict ./fitted.toml rates.toml";
-    let told = json(here, &predict);
+    let told = json(here, predict);
     assert_eq!((&told["results"], &told["left_out"]), (&Value::from(vec![0; 0]), &told["results"]));
     let rates = told["at_given_rates"].list();
     let [little, bytes, much] = &rates[..] else { panic!("{told:#}") };
@@ -107,7 +107,7 @@ fn a_given_rate_is_carried_with_its_latency_or_falls_behind() {
     }
     assert!(much["carried_with"].as_f64() < Some(0.001), "{much:#}");
     assert_eq!(much["mean_latency_s"]["low"], Value::Null);
-    let table = plimsoll(here, &predict).with_code(0);
+    let table = plimsoll(here, predict).with_code(0);
     assert!(table.out.contains("At a given rate") && table.out.contains("falls behind"));
 }
 
@@ -134,7 +134,7 @@ fn a_simulated_run_calibrates_its_testbed_and_predicts_another_depth() {
     for name in ["short", "other"] {
         let (suite, out) = (format!("{name}.toml"), format!("{name}.plimsoll"));
         let run = (["run", suite.as_str(), "--out", out.as_str()], &simulate);
-        plimsoll(here, &run).with_code(0);
+        plimsoll(here, run).with_code(0);
     }
     let runs = "calibrate lab.toml short.plimsoll other.plimsoll --hold depth=16";
     let told = json(here, (&runs, "-o fitted.toml"));
@@ -143,15 +143,15 @@ fn a_simulated_run_calibrates_its_testbed_and_predicts_another_depth() {
         assert!(row["error"].as_f64().is_some_and(|error| error.abs() < 0.2), "{row:#}");
     }
     let other = "calibrate vsan-four-corners short.plimsoll";
-    let refused = plimsoll(here, &other).with_code(2);
+    let refused = plimsoll(here, other).with_code(2);
     assert!(refused.err.contains("simulated ./lab.toml, not vsan-four-corners"), "{}", refused.err);
     // A run is no repetition of itself, and nothing that is read is written over.
     let twice = "calibrate lab.toml short.plimsoll short.plimsoll";
-    let refused = plimsoll(here, &twice).with_code(2);
+    let refused = plimsoll(here, twice).with_code(2);
     assert!(refused.err.contains("name each run once"), "{}", refused.err);
     for out in ["lab.toml", "./short.plimsoll"] {
         let over = ["calibrate", "lab.toml", "short.plimsoll", "--force", "-o", out];
-        let refused = plimsoll(here, &over).with_code(2);
+        let refused = plimsoll(here, over).with_code(2);
         assert!(refused.err.contains("is what is read"), "{}", refused.err);
     }
     assert_eq!(std::fs::read_to_string(here.join("lab.toml")).expect("there"), lab);
@@ -165,7 +165,7 @@ fn a_simulated_run_calibrates_its_testbed_and_predicts_another_depth() {
 fn every_rate_and_what_follows_of_report_e_has_its_error_and_its_mark() {
     let folder = scratch();
     let calibrate = "calibrate pixstor-nvme --against pixstor-nvme";
-    let told = json(&folder, &calibrate);
+    let told = json(&folder, calibrate);
     let held = told["held_out"].list();
     assert_eq!((told["fitted"].as_array().map(Vec::len), held.len()), (Some(3), 19));
     for row in held {
@@ -179,7 +179,7 @@ fn every_rate_and_what_follows_of_report_e_has_its_error_and_its_mark() {
     for left in told["left_out"].list() {
         assert!(left["row"].as_str().is_some_and(|row| row.starts_with("theory")), "{left}");
     }
-    let table = plimsoll(&folder, &calibrate).with_code(0).out;
+    let table = plimsoll(&folder, calibrate).with_code(0).out;
     assert!(table.contains("What follows") && table.contains("knee: threads"), "{table}");
 }
 
@@ -191,7 +191,7 @@ fn whole_files_of_a_run_predict_other_numbers_of_threads() {
     plimsoll(here, ("run mdtest-4k", &simulate, &sets)).with_code(0);
     let calibrate = "calibrate pixstor-nvme names.plimsoll --hold workers=8";
     let fitted = (&calibrate, "-o fitted.toml");
-    let told = json(here, &fitted);
+    let told = json(here, fitted);
     let held = told["held_out"].list();
     assert_eq!(held.len(), 4, "create, stat, read and remove: {told:#}");
     for row in held {
@@ -199,7 +199,7 @@ fn whole_files_of_a_run_predict_other_numbers_of_threads() {
         assert_eq!(row["load"]["outstanding"], 32, "eight on each of four hosts");
     }
     let predict = ("predict ./fitted.toml mdtest-4k --hosts 4", &sets);
-    let results = json(here, &predict)["results"].clone();
+    let results = json(here, predict)["results"].clone();
     let results = results.list();
     assert_eq!(results.len(), 12);
     let create = results
@@ -298,7 +298,7 @@ fn a_fitted_testbed_whose_rows_contradict_its_values_is_refused_in_words_of_a_ca
     std::fs::write(here.join("edited.toml"), edited.join("\n")).expect("written");
     for testbed in ["./fitted.toml", "./edited.toml"] {
         let code = if testbed.contains("edited") { 2 } else { 0 };
-        let said = plimsoll(here, &["predict", testbed, "vsan-four-corners"]).with_code(code).err;
+        let said = plimsoll(here, ["predict", testbed, "vsan-four-corners"]).with_code(code).err;
         if code == 2 {
             assert!(said.contains("no parameters bring the rows together"), "{said}");
             assert!(said.contains("calibrate it anew: `plimsoll calibrate"), "{said}");

@@ -27,7 +27,7 @@ fn first_second(stages: &str) -> Value {
     );
     std::fs::write(folder.join("aged.toml"), suite).expect("a suite");
     let args = ["run", "aged.toml", "--target", FLASH, "--json", "--quiet", "--out", "r.plimsoll"];
-    plimsoll(&folder, &args).with_code(0).json()["results"][0].clone()
+    plimsoll(&folder, args).with_code(0).json()["results"][0].clone()
 }
 
 #[test]
@@ -50,11 +50,11 @@ fn one_pass_leaves_flash_as_a_long_time_of_random_writes_does() {
 #[test]
 fn a_spare_that_nobody_knows_is_asked_for() {
     let folder = scratch();
-    let plan = plimsoll(&folder, &["plan", "snia-latency", "--target", FLASH]).with_code(0);
+    let plan = plimsoll(&folder, ["plan", "snia-latency", "--target", FLASH]).with_code(0);
     let said = "5 to 25 of 9 points, until the last 5 of latency (read=0%, block_size=4KiB)";
     assert!(plan.out.contains(said), "{}", plan.out);
     let args = ["plan", "snia-latency", "--target", FLASH, "--set", "prepare_order=aged"];
-    let refused = plimsoll(&folder, &args);
+    let refused = plimsoll(&folder, args);
     assert_eq!(refused.code, 2, "{refused:?}");
     assert!(refused.err.contains("add spare"), "{refused:?}");
 }
@@ -70,7 +70,7 @@ fn a_purge_makes_used_flash_as_from_the_factory_and_without_one_a_doubt_says_so(
                      \"4KiB\"\naccess = \"random\"\ndepth = 32\nworkers = 1\n";
         std::fs::write(folder.join("first.toml"), suite).expect("a suite");
         let args = ["run", "first.toml", "--target", &used, "--set", purge, "--json", "--quiet"];
-        plimsoll(&folder, &args).with_code(0).json()
+        plimsoll(&folder, args).with_code(0).json()
     };
     let (with, without) = (run("stages.purge=true"), run("stages.purge=false"));
     let iops = |json: &Value| json["results"][0]["iops"].number();
@@ -98,7 +98,7 @@ fn a_purge_that_fails_ends_the_run_and_says_what_to_do() {
     let folder = scratch();
     let target = format!("{FLASH},error=trim:EOPNOTSUPP:100%");
     let args = ("run snia-write-saturation --target", [&target], "--json --out r.plimsoll");
-    let ended = plimsoll(&folder, &args);
+    let ended = plimsoll(&folder, args);
     assert_ne!(ended.code, 0, "{ended:?}");
     assert!(ended.err.contains("purge: requests to the target failed"), "{ended:?}");
     assert!(ended.err.contains("stages.purge = false"), "{ended:?}");
@@ -121,7 +121,7 @@ fn a_device_is_purged_by_discards_of_the_layout_alone() {
     std::fs::write(folder.join("p.toml"), suite).expect("a suite");
     let run = || {
         let args = ["run", "p.toml", "--destroy-data", &device, "--json", "--quiet"];
-        plimsoll(&folder, &args)
+        plimsoll(&folder, args)
     };
     let discards = || {
         let line = std::fs::read_to_string(format!("/sys/block/{}/stat", disk.name()));
@@ -193,7 +193,7 @@ fn a_grid_that_was_measured_as_a_whole_is_a_map_with_its_contour() {
     std::fs::write(folder.join("grid.toml"), suite).expect("a suite");
     let target = "sim:exponential,service=1ms,servers=10,capacity=64MiB";
     let args = ["run", "grid.toml", "--target", target, "--json", "--quiet", "--out", "g.plimsoll"];
-    let run = plimsoll(&folder, &args);
+    let run = plimsoll(&folder, args);
     let json = run.json();
     let maps = json["maps"].list();
     assert_eq!(maps.len(), 1, "{maps:#?}");

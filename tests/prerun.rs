@@ -111,7 +111,7 @@ fn ctrl_c_ends_a_command_with_its_children_and_what_is_resumed_runs_none() {
 
     fs::remove_file(here.join("child")).expect("a file");
     let line = "resume run.plimsoll --target data --out rest.plimsoll --quiet";
-    let again = plimsoll(here, &line).with_code(0);
+    let again = plimsoll(here, line).with_code(0);
     assert!(
         again.err.contains("stages.prerun: a run that is resumed runs no command"),
         "{again:?}"

@@ -140,11 +140,11 @@ fn left_out(record: &Record) -> Option<(Vec<String>, u64)> {
 fn who_is_dead_at_the_start_is_left_out_by_name_and_a_quorum_decides() {
     let Some(hosts) = Hosts::new("dead hosts at the start") else { return };
     hosts.kill("h2");
-    let refused = hosts.run("h[1-4]", &AT_ONCE).with_code(3);
+    let refused = hosts.run("h[1-4]", AT_ONCE).with_code(3);
     assert_says(&refused.err, &["host h2", "3 of 4 hosts can be reached"]);
     assert!(!hosts.path().join("run.plimsoll").exists());
     let line = (CONTINUE, AT_ONCE, "--json");
-    let row = hosts.run("h[1-4]", &line).with_code(0).json()["results"][0].clone();
+    let row = hosts.run("h[1-4]", line).with_code(0).json()["results"][0].clone();
     let words = row.doubt("hosts-left-out");
     assert!(words.contains("3 of 4 hosts took part") && words.contains("h2"), "{words}");
     let record = hosts.record("run.plimsoll");
@@ -167,7 +167,7 @@ fn a_host_that_starts_late_is_waited_for_and_a_busy_way_is_tried_again() {
     hosts.make_busy("h1", 3);
     hosts.make_busy("h2", 1);
     // Nobody has to ask for that: the next moment there is room.
-    hosts.run("h[1-3]", &AT_ONCE).with_code(0);
+    hosts.run("h[1-3]", AT_ONCE).with_code(0);
     let tries = hosts.tries();
     assert!(tries["h1"] >= 4 && tries["h2"] >= 2, "{tries:?}");
     let record = hosts.record("run.plimsoll");
@@ -195,7 +195,7 @@ fn who_refuses_a_key_is_asked_once_however_long_others_are_waited_for() {
     let Some(hosts) = Hosts::new("refused keys") else { return };
     fs::write(hosts.path().join("locked/h2"), "").expect("a file");
     let patient = "--set fleet.start_within=1h";
-    let refused = hosts.run("h[1-2]", &patient).with_code(3);
+    let refused = hosts.run("h[1-2]", patient).with_code(3);
     assert!(refused.err.contains("Permission denied"), "{refused:#?}");
     assert_eq!(hosts.tries()["h2"], 1);
     hosts.run("h[1-2]", (CONTINUE, &patient)).with_code(0);
@@ -209,7 +209,7 @@ fn a_dead_relay_costs_its_branch_another_one_and_nobody_else() {
     // Two branches of five: h1 and h6 are their relays. h1 is dead, and so is h8, a leaf.
     ["h1", "h8"].iter().for_each(|host| hosts.kill(host));
     let more = (CONTINUE, AT_ONCE, "--fanout 2");
-    hosts.run("h[1-10]", &more).with_code(0);
+    hosts.run("h[1-10]", more).with_code(0);
     let record = hosts.record("run.plimsoll");
     assert_eq!(host_names(&record), ["h2", "h3", "h4", "h5", "h6", "h7", "h9", "h10"]);
     assert_eq!(left_out(&record), Some((vec!["h1".to_owned(), "h8".to_owned()], 10)));

@@ -72,7 +72,7 @@ impl Gated {
         let rows = json["results"].list().iter().map(in_doubt).collect();
         let events = json["events"].list();
         assert!(events.iter().any(|event| event["kind"] == "host-returned"), "{json:#}");
-        (recorded(&folder), rows)
+        (recorded(folder), rows)
     }
 }
 

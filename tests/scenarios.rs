@@ -145,7 +145,7 @@ fn a_run_that_was_killed_among_layouts_side_by_side_leaves_what_clean_removes() 
     // The first repetition of the last scenario is over when the second one of the first begins.
     let long = "--set scenario.own.measure=1500ms --out cut.plimsoll";
     let args = ("run three.toml --target data --quiet", IN_TURNS, &long);
-    let child = start(&folder, &args);
+    let child = start(&folder, args);
     wait_until("the second repetition has begun", || measures(&folder, 8));
     kill(child);
     assert_eq!(folders_of_data(&folder), ["data", "data-s0001", "data-s0002"]);
@@ -211,7 +211,7 @@ fn a_device_goes_from_layout_to_layout() {
         ["--set", "scenario.shared.layout.kind=\"files\"", "--set", "scenario.own.layout.files=1"];
     let take = ("--scenario own --scenario shared --destroy-data", [path], "--out d.plimsoll");
     let run = ("run three.toml --quiet --json", &sets, &take);
-    assert_eq!(rows(&plimsoll(&folder, &run).with_code(0).json()).len(), 6);
+    assert_eq!(rows(&plimsoll(&folder, run).with_code(0).json()).len(), 6);
     let refused = plimsoll(&folder, (&run, IN_TURNS)).with_code(3);
     assert!(refused.err.contains("each would overwrite the other's"), "{refused:?}");
 }

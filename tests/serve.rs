@@ -54,7 +54,7 @@ const ANY_PORT: &str = "--serve=127.0.0.1:0";
 fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
     let true = has("the live page in a browser", "chromium") else { return };
     let here = &scratch();
-    let mut first = Running::start(here, "first", "10min", &[ANY_PORT]);
+    let mut first = Running::start(here, "first", "10min", [ANY_PORT]);
     let address = first.address.clone();
     let mut browser = Browser::open(here);
     browser.go(&format!("http://{address}/"));
@@ -97,7 +97,7 @@ fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
     let shown = browser.value("document.querySelectorAll('#charts svg.chart').length");
     assert!(shown.as_u64().is_some_and(|shown| shown >= 8), "what was seen stays: {shown}");
     let serve = format!("--serve={address}");
-    let mut resumed = start(here, &["resume", "first.plimsoll", &serve]);
+    let mut resumed = start(here, ["resume", "first.plimsoll", &serve]);
     assert_eq!(address_of(&mut resumed), address);
     browser.wait("document.getElementById('status').textContent.includes('started again')");
     browser
@@ -109,7 +109,7 @@ fn the_page_lives_in_a_browser_and_outlives_its_coordinator() {
     resumed.wait().expect("its end");
     browser.wait("document.getElementById('status').textContent.startsWith('Connection lost')");
     let wait = "while ! test -e go; do sleep 0.05; done";
-    let mut second = Running::gated(here, "second", "3s", wait, &[&serve]);
+    let mut second = Running::gated(here, "second", "3s", wait, [&serve]);
     browser.wait("document.querySelector('#head h1').textContent === 'second'");
     fs::write(here.join("go"), "").expect("a file");
     browser.wait("document.getElementById('status').textContent.startsWith('The run is over')");
@@ -146,7 +146,7 @@ fn the_keyboard_is_enough(browser: &mut Browser) {
 fn events_are_lines_that_add_up_to_the_results() {
     let here = &scratch();
     let arguments = "run smoke --quiet --events - --out run.plimsoll";
-    let ended = plimsoll(here, &arguments).with_code(0);
+    let ended = plimsoll(here, arguments).with_code(0);
     let lines: Vec<Value> = ended
         .out
         .lines()
@@ -172,8 +172,7 @@ fn who_may_not_see_a_run_does_not() {
     assert!(!here.join("plimsoll-data").exists(), "nothing was touched");
 
     let token = "0123456789abcdef0123";
-    let guarded =
-        Running::start(here, "guarded", "10min", &["--serve=0.0.0.0:0", "--token", token]);
+    let guarded = Running::start(here, "guarded", "10min", ["--serve=0.0.0.0:0", "--token", token]);
     let port = guarded.address.rsplit(':').next().expect("a port");
     let address = format!("127.0.0.1:{port}");
     assert_eq!(get(&address, "/", &[]).status, 401);
@@ -191,7 +190,7 @@ fn who_may_not_see_a_run_does_not() {
     assert!(metrics.status == 200 && metrics.body.contains("plimsoll_build_info"), "{metrics:?}");
 
     let again = format!("--serve=127.0.0.1:{port}");
-    let taken = plimsoll(here, &["run", "smoke", &again, "--token", token]).with_code(2);
+    let taken = plimsoll(here, ["run", "smoke", &again, "--token", token]).with_code(2);
     assert!(taken.err.contains("another program") && taken.err.contains("port 0"), "{}", taken.err);
 }
 
@@ -219,7 +218,7 @@ fn a_certificate_that_does_not_fit_stops_everything_before_it_begins() {
         assert!(refused.err.contains(&words), "{command:?}: {}", refused.err);
     }
     let past = ["serve", "none.plimsoll", "--tls-cert", "none.pem", "--tls-key", &key];
-    let refused = plimsoll(here, &past).with_code(2);
+    let refused = plimsoll(here, past).with_code(2);
     assert!(refused.err.contains("--tls-cert none.pem: No such file"), "{}", refused.err);
     for (half, words) in [
         (&["--serve", "--tls-cert", &cert][..], "--tls-key"),
@@ -239,7 +238,7 @@ fn by_tls_a_page_is_seen_by_who_trusts_it_and_never_in_the_clear() {
     let token = "0123456789abcdef0123";
     let (cert, key) = (of_tls("cert.pem"), of_tls("key.pem"));
     let options = ["--serve=0.0.0.0:0", "--token", token, "--tls-cert", &cert, "--tls-key", &key];
-    let secure = Running::start(&folder, "secure", "10min", &options);
+    let secure = Running::start(&folder, "secure", "10min", options);
     let port = secure.address.rsplit(':').next().expect("a port");
     let address = format!("localhost:{port}");
     let get_with = |path: &str, lines: &[&str]| get_by_tls(&address, Path::new(&cert), path, lines);
@@ -255,7 +254,7 @@ fn by_tls_a_page_is_seen_by_who_trusts_it_and_never_in_the_clear() {
     let stranger = folder.join("stranger.pem");
     run(
         "openssl",
-        &[
+        [
             "req",
             "-x509",
             "-newkey",
@@ -284,7 +283,7 @@ fn by_tls_a_page_is_seen_by_who_trusts_it_and_never_in_the_clear() {
 #[test]
 fn hostile_requests_are_bounded_and_the_run_is_still_seen() {
     let folder = scratch();
-    let run = Running::start(&folder, "open", "10min", &[ANY_PORT]);
+    let run = Running::start(&folder, "open", "10min", [ANY_PORT]);
     let address = run.address.as_str();
     let page = get(address, "/", &[]);
     assert_eq!(page.status, 200);
@@ -410,7 +409,7 @@ fn hosts_without_a_run_have_a_page_that_lives() {
 fn past_runs_are_listed_opened_and_put_side_by_side() {
     let here = &scratch();
     for name in ["one.plimsoll", "two.plimsoll"] {
-        plimsoll(here, &["run", "smoke", "--quiet", "--out", name]).with_code(0);
+        plimsoll(here, ["run", "smoke", "--quiet", "--out", name]).with_code(0);
     }
     let mut child = start(here, "serve one.plimsoll two.plimsoll --address 127.0.0.1:0");
     let address = address_of(&mut child);
@@ -445,7 +444,7 @@ fn past_runs_are_listed_opened_and_put_side_by_side() {
         );
         assert_eq!(browser.complaints, Vec::<String>::new());
     }
-    run("kill", &["-s", "INT", &child.id().to_string()]);
+    run("kill", ["-s", "INT", &child.id().to_string()]);
     assert_eq!(child.wait().expect("an end").code(), Some(0));
     let missing = command(here, "serve no-such-run").output().expect("the program");
     assert_eq!(missing.status.code(), Some(5), "{}", text(here));

@@ -30,7 +30,7 @@ fn iops(rows: &[Value], workload: &str) -> f64 {
 fn report_c_falls_past_the_cache_and_its_sequential_row_is_flat() {
     let at = |size: &str| {
         let size = format!("layout.size={size}");
-        results(SHAPES, &["--simulate", "vsan-four-corners", "--sim-hosts", "16", "--set", &size])
+        results(SHAPES, ["--simulate", "vsan-four-corners", "--sim-hosts", "16", "--set", &size])
     };
     let (inside, spilled) = (at("93GiB"), at("931GiB"));
     let (fast, slow) = (iops(&inside, "random"), iops(&spilled, "random"));
@@ -51,7 +51,7 @@ fn report_d_a_remote_master_halves_what_ten_hosts_do() {
                  \"mix\"\nread = \"67%\"\nrandom = \"50%\"\nblock_size = \"8KiB\"\nworkers = \
                  5\ndepth = 1\n";
     let total =
-        |cluster: &str| iops(&results(suite, &["--simulate", cluster, "--sim-hosts", "10"]), "mix");
+        |cluster: &str| iops(&results(suite, ["--simulate", cluster, "--sim-hosts", "10"]), "mix");
     let ratio = total("hyperflex-stretched,remote=100%") / total("hyperflex-stretched");
     assert!((0.35..0.65).contains(&ratio), "{ratio}");
 }
@@ -93,7 +93,7 @@ fn at(rates: &BTreeMap<(String, String), f64>, workload: &str, swept: &str) -> f
 fn the_whole_of_report_c_has_its_shape_whatever_its_times_are_shrunk_to() {
     let [(long, said), (short, _)] = ["1/20000", "1/80000"].map(|time| {
         let scale = format!("time={time}");
-        simulated("vsan-four-corners", &["--scale", &scale])
+        simulated("vsan-four-corners", ["--scale", &scale])
     });
     assert!(said.contains("size=1/1,time=1/20000"), "{said}");
     assert_eq!(long.len(), 15, "{long:?}");
@@ -159,7 +159,7 @@ fn report_b_as_its_suite_has_it_is_fastest_local_and_slowest_over_tcp() {
 fn report_d_as_its_suite_has_it_halves_with_every_master_in_the_other_site() {
     let total = |scenario: &str| {
         let (rates, _) =
-            simulated("hyperflex-stretched", &["--scale", "time=1/1000", "--scenario", scenario]);
+            simulated("hyperflex-stretched", ["--scale", "time=1/1000", "--scenario", scenario]);
         at(&rates, "8k-67-33", "")
     };
     let ratio = total("remote") / total("local");
@@ -172,7 +172,7 @@ fn placed(scenario: &str, testbed: &str) -> (f64, Vec<String>) {
     std::fs::write(folder.join("here.toml"), testbed).expect("a testbed");
     let args = ["--simulate", "./here.toml", "--scale", "time=1/1000", "--scenario", scenario];
     let run = ("run hyperflex-stretched --json --quiet", &args);
-    let json = plimsoll(&folder, &run).with_code(0).json();
+    let json = plimsoll(&folder, run).with_code(0).json();
     let rows = json["results"].list();
     let reads = rows.iter().find(|row| row["op"] == "read").expect("reads");
     let warnings = reads["warnings"].list();
@@ -199,7 +199,7 @@ fn report_d_is_doubted_where_a_site_answers_that_was_not_to() {
 fn report_e_as_its_suite_has_it_levels_off_past_its_knees() {
     let threads = "sweep.workers=[16, 512, 1024]";
     let (rates, _) =
-        simulated("pixstor-nvme", &["--scenario", "n-n", "--set", threads, "--scale", "size=1/16"]);
+        simulated("pixstor-nvme", ["--scenario", "n-n", "--set", threads, "--scale", "size=1/16"]);
     let said = plimsoll(&scratch(), "plan pixstor-nvme --simulate").with_code(0).out;
     assert!(!said.contains("is left out"), "{said}");
     for row in ["n-n-sequential-read", "n-n-sequential-write"] {
@@ -292,7 +292,7 @@ fn number_of(host: &Value, key: &str) -> f64 {
 #[test]
 fn an_event_that_is_due_behind_the_measurement_cannot_begin_a_migration() {
     let args = "plan hyperflex-stretched --simulate --set event.migration.at=2h";
-    let said = plimsoll(&scratch(), &args).with_code(2).err;
+    let said = plimsoll(&scratch(), args).with_code(2).err;
     assert_says(&said, &["`migration` is due after 2h", "at = \"50%\""]);
 }
 
@@ -302,7 +302,7 @@ fn report_e_one_file_for_all_rises_levels_off_and_is_never_faster_than_files_of_
     let part = |scenario: &str, more: &str| {
         // With fewer requests for each thread, chance in where they lie decides between the two.
         let args = ["--scenario", scenario, "--set", threads, "--set", more, "--scale", "size=1/4"];
-        simulated("pixstor-nvme", &args).0
+        simulated("pixstor-nvme", args).0
     };
     let (shared, own) =
         (part("n-1", "seed=1"), part("n-n", "scenario.n-n.sweep.workers=[1, 16, 512]"));
@@ -358,7 +358,7 @@ fn what_is_simulated_of_an_amount_stays_however_small_the_layout_is() {
         let sweep = "scenario.random.sweep.workers=[16]";
         let args =
             ("plan pixstor-nvme --simulate --scenario random --set", [sweep], "--scale", [scale]);
-        let said = plimsoll(&scratch(), &args).with_code(0).out;
+        let said = plimsoll(&scratch(), args).with_code(0).out;
         let line = said
             .lines()
             .find(|line| line.starts_with("writes"))

@@ -68,7 +68,7 @@ fn a_stall_that_outlasts_the_stage_is_in_its_figures_and_its_doubts() {
 fn a_program_that_was_stopped_says_that_it_stood_still_itself() {
     let folder = scratch();
     let load = "--rw randread --runtime 5s --set backend=null";
-    let row = disturbed(&folder.join("data"), &load, |child| {
+    let row = disturbed(&folder.join("data"), load, |child| {
         signal(child, "STOP");
         let begun = Instant::now();
         wait_until("a pause that is worth the name", || begun.elapsed() >= Duration::from_secs(1));

@@ -25,7 +25,7 @@ fn run(more: impl Words) -> Value {
 
 #[test]
 fn a_target_that_warms_up_is_measured_until_it_is_warm_and_its_figures_are_those_of_then() {
-    let json = run(&["--target", WARMS_UP]);
+    let json = run(["--target", WARMS_UP]);
     let said = json.note("settled").expect("it settles");
     // Misses end in the fifth round (the coupon collector's tail of 16,384 blocks), so that rounds
     // 6 to 10 are the first window.
@@ -41,7 +41,7 @@ fn a_target_that_warms_up_is_measured_until_it_is_warm_and_its_figures_are_those
             && !doubts.contains(&"warm-up"),
         "{doubts:?}"
     );
-    let again = run(&["--target", WARMS_UP]);
+    let again = run(["--target", WARMS_UP]);
     assert_eq!(again["results"], json["results"], "virtual time waits for the judgement");
 }
 
@@ -77,7 +77,7 @@ fn preconditioning_ends_when_the_cache_is_warm_and_a_fixed_time_measures_a_colde
 #[test]
 fn a_target_that_never_settles_is_measured_to_the_greatest_time_and_that_is_said() {
     let stalls: String = (0..12).map(|number| format!(",stall={}s+3s", 1 + 10 * number)).collect();
-    let json = run(&["--target", &format!("sim:constant,service=2ms,capacity=64MiB{stalls}")]);
+    let json = run(["--target", &format!("sim:constant,service=2ms,capacity=64MiB{stalls}")]);
     assert_eq!(json.note("unsettled"), Some("not steady after 2m 00s"));
     let row = &json["results"][0];
     assert_eq!(row["seconds"], 120.0);
@@ -115,7 +115,7 @@ fn cut_in_the_second_point(folder: &std::path::Path) -> model::Record {
         .expect("a suite");
     let target = "sim:constant,service=100us,servers=2,capacity=64MiB";
     let args = ("run settle.toml --quiet --json --target", [target], "--out whole.plimsoll");
-    plimsoll(folder, &args).with_code(0);
+    plimsoll(folder, args).with_code(0);
     let whole = store::read(&folder.join("whole.plimsoll")).expect("a run file");
     let last = whole.stages.last().expect("stages");
     let kept = model::resume::kept(&whole, &[last.stage]);
@@ -210,7 +210,7 @@ fn a_drive_with_flash_is_measured_until_its_copies_are_those_of_the_long_run() {
     let target = "sim:constant,service=10us,servers=64,capacity=64MiB,flash=28%@200MiB/s,\
                   flash-block=64KiB";
     let args = ["run", "flash.toml", "--json", "--quiet", "--target", target];
-    let json = plimsoll(&folder, &args).with_code(0).json();
+    let json = plimsoll(&folder, args).with_code(0).json();
     assert!(json.note("settled").is_some(), "{}", json["notes"]);
     let valid = (0..10_000).fold(0.0, |valid: f64, _| (-1.28 * (1.0 - valid)).exp());
     let theory = 51_200.0 * (1.0 - valid);

@@ -145,10 +145,10 @@ fn a_plan_starts_no_launcher_that_only_a_suite_names() {
     );
     fs::write(here.join("s.toml"), suite).expect("a suite");
     let plan = "plan s.toml --provider qemu";
-    let ended = plimsoll(here, &plan).with_code(2);
+    let ended = plimsoll(here, plan).with_code(2);
     assert!(ended.err.contains("--set vms.nodes="), "{}", ended.err);
     let with_nodes = (&plan, "--set vms.nodes=n1");
-    assert!(plimsoll(here, &with_nodes).with_code(2).err.contains("--set vms.launcher="));
+    assert!(plimsoll(here, with_nodes).with_code(2).err.contains("--set vms.launcher="));
     assert!(!here.join("PWNED").exists());
     let set = format!("vms.launcher={} {{host}}", launcher.display());
     plimsoll(here, (&with_nodes, ["--set", &set]));
@@ -159,7 +159,7 @@ fn a_plan_starts_no_launcher_that_only_a_suite_names() {
 fn a_killed_gate_leaves_no_command() {
     let folder = scratch();
     let line = "echo $$ >> pids; sleep 300";
-    let mut gate = start(&folder, &["gate", "--base", line, "--head", line, "--detect", "3%"]);
+    let mut gate = start(&folder, ["gate", "--base", line, "--head", line, "--detect", "3%"]);
     let pids = || fs::read_to_string(folder.join("pids")).unwrap_or_default();
     wait_until("the command runs", || pids().ends_with('\n'));
     signal(&gate, "KILL");
@@ -192,7 +192,7 @@ fn the_first_signal_ends_a_run_whose_reader_of_events_takes_nothing() {
         .expect("sh");
     let run =
         ["run", "smoke", "-t", "data", "--events", "pipe", "--quiet", "--set", "measure=10min"];
-    let child = start(here, &run);
+    let child = start(here, run);
     wait_until("somebody reads", || here.join("is-open").exists());
     wait_until("it runs", || here.join("data").exists());
     signal(&child, "TERM");

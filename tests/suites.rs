@@ -75,7 +75,7 @@ fn every_report_is_planned_at_full_scale_for_the_cluster_that_it_had() {
     for (suite, hosts, words) in FULL {
         let count = format!("clients.count={hosts}");
         let args = ("plan", [suite], "--target d --set", [&count], "--set clients.memory=128GiB");
-        let plan = plimsoll(&folder, &args).with_code(0).out;
+        let plan = plimsoll(&folder, args).with_code(0).out;
         for word in words {
             assert!(plan.contains(word), "{suite}: `{word}` is missing in\n{plan}");
         }
@@ -87,7 +87,7 @@ fn the_time_of_amounts_is_told_with_what_it_assumes() {
     let folder = scratch();
     let args =
         "plan pixstor-nvme --scenario n-1 --set clients.count=16 --set clients.memory=128GiB";
-    let plan = plimsoll(&folder, &args).with_code(0).out;
+    let plan = plimsoll(&folder, args).with_code(0).out;
     // 0.25 + 0.5 + 1 + 2 TiB and six times 4 TiB, written and read: 55.5 TiB at 200 MB/s.
     assert_says(&plan, &["84h 45m", "for the amounts (at an assumed 200 MB/s)"]);
 }
@@ -215,14 +215,14 @@ fn a_suite_that_does_not_fit_names_what_is_missing_and_a_scale_that_fits() {
     let scale = after.split(' ').next().expect("a word");
     assert!(refused.err.contains("the layout needs") && after.contains("would fit"), "{refused:?}");
     let args = ("plan vsan-four-corners --target d --set layout.files=60000 --scale", [scale]);
-    plimsoll(&folder, &args).with_code(0);
+    plimsoll(&folder, args).with_code(0);
 }
 
 #[test]
 fn a_run_stands_beside_the_published_figures_of_its_suite_and_of_no_other() {
     let folder = scratch();
     let run = "run vsan-four-corners --target data --scale 1/20000 --quiet --out c.plimsoll";
-    plimsoll(&folder, &run).with_code(0);
+    plimsoll(&folder, run).with_code(0);
     let own = "--against vsan-four-corners --testbed vsan-four-corners";
     let table = plimsoll(&folder, ("show c.plimsoll", &own)).with_code(0).out;
     let rate = table
@@ -230,7 +230,7 @@ fn a_run_stands_beside_the_published_figures_of_its_suite_and_of_no_other() {
         .find(|line| line.starts_with("4K random read") && line.contains(" rate "))
         .expect("a row");
     // 227,241.6 ÷ 4 nodes, and ÷ 4 × 24 drives.
-    assert_says(&rate, &["227,242", "56,810", "2,367"]);
+    assert_says(rate, &["227,242", "56,810", "2,367"]);
     assert!(table.contains("were shrunk to") && !table.contains("has not measured"), "{table}");
     plimsoll(&folder, ("report c.plimsoll", &own)).with_code(0);
     let page = std::fs::read_to_string(folder.join("c.html")).expect("a page");
@@ -240,7 +240,7 @@ fn a_run_stands_beside_the_published_figures_of_its_suite_and_of_no_other() {
         ("pixstor-nvme", "run the suite pixstor-nvme"),
         ("vsan", "no published figures are called"),
     ] {
-        let refused = plimsoll(&folder, &["report", "c.plimsoll", "--against", other]);
+        let refused = plimsoll(&folder, ["report", "c.plimsoll", "--against", other]);
         assert_eq!(refused.code, 2, "{refused:?}");
         assert!(refused.err.contains(word), "{refused:?}");
     }
@@ -255,14 +255,14 @@ fn every_figure_of_a_report_stands_beside_a_run_of_its_suite_or_says_why_not() {
         ("s2d-disaggregated", "IOPS difference", "– (a)", "Whose CPU was counted is not said"),
     ] {
         let run = ("run", [suite], "--simulate --scale time=1/20000 --quiet --out", [suite]);
-        plimsoll(&folder, &run).with_code(0);
-        let table = plimsoll(&folder, &["show", suite, "--against", suite]).with_code(0).out;
+        plimsoll(&folder, run).with_code(0);
+        let table = plimsoll(&folder, ["show", suite, "--against", suite]).with_code(0).out;
         assert_says(&table, &[figure, letter, reason]);
     }
     // The parameters of a target are a way to its testbed: the page has its ceilings without being
     // asked.
     let page = "report s2d-disaggregated --against s2d-disaggregated --out b.html";
-    plimsoll(&folder, &page).with_code(0);
+    plimsoll(&folder, page).with_code(0);
     let page = std::fs::read_to_string(folder.join("b.html")).expect("a page");
     assert!(
         page.contains("Share of the ceiling of s2d-disaggregated")
@@ -276,7 +276,7 @@ fn published_figures_stand_beside_points_of_their_own_load() {
     let beside = |name: &str, more: &str| {
         let run = "run vsan-four-corners --simulate --sim-hosts 4 --scale time=1/20000 --quiet";
         plimsoll(&folder, (&run, more, ["--out", name])).with_code(0);
-        plimsoll(&folder, &["show", name, "--against", "vsan-four-corners"]).with_code(0).out
+        plimsoll(&folder, ["show", name, "--against", "vsan-four-corners"]).with_code(0).out
     };
     let smaller = beside("smaller", "");
     assert!(smaller.contains("the run's footprints are 400 GB, 2 TB, 4 TB"), "{smaller}");
@@ -289,7 +289,7 @@ fn published_figures_stand_beside_points_of_their_own_load() {
 fn the_spike_of_a_migration_stands_beside_the_dip_and_its_own_requests_are_told() {
     let folder = scratch();
     let run = "run hyperflex-stretched --simulate --scale time=1/400 --quiet --out d";
-    plimsoll(&folder, &run).with_code(0);
+    plimsoll(&folder, run).with_code(0);
     let table = plimsoll(&folder, "show d --against hyperflex-stretched").with_code(0).out;
     assert!(table.contains("of the event itself, simulated"), "{table}");
     for figure in [

@@ -41,7 +41,7 @@ fn recorded() -> Record {
     let folder = scratch();
     std::fs::write(folder.join("sums.toml"), SUITE).expect("a suite");
     let out = folder.join("run.plimsoll");
-    plimsoll(&folder, &["run", "sums.toml", "--quiet", "--out", text(&out)]).with_code(0);
+    plimsoll(&folder, ["run", "sums.toml", "--quiet", "--out", text(&out)]).with_code(0);
     store::read(&out).expect("a run file")
 }
 

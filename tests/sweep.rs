@@ -28,7 +28,7 @@ fn all_points_share_a_layout_that_is_prepared_once() {
     fs::write(here.join("swept.toml"), SUITE).expect("a suite");
     let args =
         ["run", "swept.toml", "--target", "data", "--keep-data", "--json", "--out", "run.plimsoll"];
-    let json = plimsoll(here, &args).with_code(0).json();
+    let json = plimsoll(here, args).with_code(0).json();
     let of = |stage: &str| {
         json["issued"].list().iter().find(|sum| sum["stage"] == stage && sum["op"] == "write")
     };

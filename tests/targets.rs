@@ -26,7 +26,7 @@ fn arguments(seconds: &str, target: &Path) -> impl Words {
 fn kept(folder: &Path, hosts: impl Words) -> Record {
     let data = folder.join("data");
     plimsoll(folder, (&arguments("1", &data), "--keep-data", hosts)).with_code(0);
-    recorded(&folder)
+    recorded(folder)
 }
 
 /// Writes a run file in which nothing of this plan was done yet.
@@ -112,7 +112,7 @@ fn is_resumed_at_its_targets_alone(hosts: impl Words) {
     // Now it is not, and the user has to say so.
     let refused = resumed(here, &honest, "").with_code(3);
     assert_says(&refused.err, &["nothing of this run is left", "--target"]);
-    resumed(here, &honest, &["--target", text(&here.join("data"))]).with_code(0);
+    resumed(here, &honest, ["--target", text(&here.join("data"))]).with_code(0);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_recorded_device_is_guarded_as_one_that_is_named() {
     let here = &scratch();
     let record = kept(here, "");
     let mounted = crate::common::Mounted::new("mkfs.ext4", 16);
-    let source = run("findmnt", &["--noheadings", "--output", "SOURCE", text(mounted.path())]);
+    let source = run("findmnt", ["--noheadings", "--output", "SOURCE", text(mounted.path())]);
     for kind in [PlannedTarget::Device, PlannedTarget::Joined] {
         let mut plan = record.plan.clone();
         let target = &mut plan.hosts[0].targets[0];
@@ -132,11 +132,11 @@ fn a_recorded_device_is_guarded_as_one_that_is_named() {
         target.files.iter_mut().for_each(|file| file.path = source.clone());
         let hostile = begun(here, &record, &plan);
         resumed(here, &hostile, "").with_code(3);
-        resumed(here, &hostile, &["--destroy-data", &source]).with_code(3);
+        resumed(here, &hostile, ["--destroy-data", &source]).with_code(3);
     }
     fs::write(mounted.path().join("file"), PRECIOUS).expect("it is whole");
-    run("umount", &[text(mounted.path())]);
-    run("fsck.ext4", &["-n", "-f", &source]);
+    run("umount", [text(mounted.path())]);
+    run("fsck.ext4", ["-n", "-f", &source]);
 }
 
 #[test]
@@ -149,15 +149,15 @@ fn what_is_mounted_over_a_target_in_mid_run_stays_whole() {
     fs::rename(here.join("data"), here.join("other")).expect("moved");
     fs::remove_file(here.join("run.plimsoll")).expect("a run file");
     let data = here.join("data");
-    let child = start(here, &arguments("60", &data));
+    let child = start(here, arguments("60", &data));
     wait_until("the load", || {
         store::read(&here.join("run.plimsoll"))
             .is_ok_and(|record| record.stages.last().is_some_and(|stage| stage.stage > 0))
     });
-    run("mount", &["--bind", text(&here.join("other")), text(&data)]);
+    run("mount", ["--bind", text(&here.join("other")), text(&data)]);
     crate::common::signal(&child, "INT");
     let ended = end(child);
-    run("umount", &[text(&data)]);
+    run("umount", [text(&data)]);
     assert!(ended.err.contains("leads to another place"), "{ended:?}");
     assert_eq!(names(&here.join("other")), [".plimsoll", "data-00000.bin", "data-00001.bin"]);
     let held = fs::metadata(here.join("other/data-00000.bin")).expect("a file").len();
@@ -173,7 +173,7 @@ fn a_target_that_is_swapped_for_a_link_in_mid_run_costs_nobody_a_file() {
     for name in ["data-00000.bin", "data-00001.bin", "tree-00000/f000000000000000001"] {
         fs::write(victim.join(name), PRECIOUS).expect("a file");
     }
-    let child = start(here, &arguments("60", &data));
+    let child = start(here, arguments("60", &data));
     wait_until("the load", || {
         store::read(&here.join("run.plimsoll"))
             .is_ok_and(|record| record.stages.last().is_some_and(|stage| stage.stage > 0))
@@ -213,21 +213,21 @@ fn cleaning_does_not_cross_into_what_is_mounted_in_a_tree() {
         (&victim.join("f000000000000000001"), &single),
     ];
     for (from, to) in mounts {
-        run("mount", &["--bind", text(from), text(to)]);
+        run("mount", ["--bind", text(from), text(to)]);
     }
-    let cleaned = plimsoll(here, &["clean", text(&data)]);
+    let cleaned = plimsoll(here, ["clean", text(&data)]);
     let left = (
         mine.join("f000000000000000001").exists(),
         single.exists(),
         data.join(".plimsoll").exists(),
     );
     for (_, to) in mounts {
-        run("umount", &[text(to)]);
+        run("umount", [text(to)]);
     }
     cleaned.with_code(0);
     assert_eq!(left, (true, true, true), "the marker stays with the trees");
     assert_eq!(fs::read_to_string(victim.join("f000000000000000001")).expect("a file"), PRECIOUS);
-    plimsoll(here, &["clean", text(&data)]).with_code(0);
+    plimsoll(here, ["clean", text(&data)]).with_code(0);
     assert_eq!(names(&data), Vec::<String>::new());
 }
 
@@ -236,7 +236,7 @@ fn a_device_below_a_loop_device_and_a_second_loop_over_an_image_are_in_use() {
     let true = has("loop devices over devices", "losetup loop mkfs.ext4 mount") else { return };
     let folder = scratch();
     let below = Loop::new(16);
-    let attach = |over: &str| run("losetup", &["--find", "--show", over]);
+    let attach = |over: &str| run("losetup", ["--find", "--show", over]);
     let image = fs::read_to_string(format!(
         "/sys/block/{}/loop/backing_file",
         below.device.file_name().expect("a name").to_string_lossy()
@@ -244,10 +244,10 @@ fn a_device_below_a_loop_device_and_a_second_loop_over_an_image_are_in_use() {
     let (above, second) = (attach(text(&below.device)), attach(image.expect("an image").trim()));
     let told: Vec<Ended> = [text(&below.device), &second]
         .iter()
-        .map(|device| plimsoll(&folder, &["plan", "smoke", "--destroy-data", device]))
+        .map(|device| plimsoll(&folder, ["plan", "smoke", "--destroy-data", device]))
         .collect();
     for device in [&above, &second] {
-        run("losetup", &["--detach", device]);
+        run("losetup", ["--detach", device]);
     }
     for (ended, word) in told.into_iter().zip(["is built on it", "shows the same image"]) {
         let ended = ended.with_code(3);

@@ -52,7 +52,7 @@ fn iolog(count: u64, space_blocks: u64, only_reads: bool) -> String {
 fn recorded(folder: &Path, device: &Loop, name: &str, load: impl FnOnce()) -> Ended {
     // It ends by itself even where this test does not come to its end.
     let line = ["record", text(&device.device), "--for", "10m", "-o", name, "--json"];
-    let mut child = start(folder, &line);
+    let mut child = start(folder, line);
     said(&mut child, "recording");
     load();
     signal(&child, "INT");
@@ -64,7 +64,7 @@ fn a_killed_recording_leaves_a_trace_that_begins_and_nothing_in_the_kernel_for_l
     let true = has("a killed recording", "losetup loop tracefs") else { return };
     let (folder, device) = (scratch(), Loop::new(16));
     let line = ["record", text(&device.device), "--for", "10m", "-o", "x.trace"];
-    let mut child = start(&folder, &line);
+    let mut child = start(&folder, line);
     said(&mut child, "recording");
     signal(&child, "KILL");
     child.wait().expect("it is gone");
@@ -86,7 +86,7 @@ fn a_recording_that_is_replayed_is_recorded_the_same() {
         // One after the other: requests that are outstanding together have no order at a device.
         let give_up = ["--destroy-data", text(&device.device), "--set", "stages.prepare=false"];
         let line = (["replay", trace, "--depth", "1", "--json", "-q"], &give_up);
-        plimsoll(folder, &line).with_code(0).json()
+        plimsoll(folder, line).with_code(0).json()
     };
     let check = |json: &Value| {
         let fidelity = &json["fidelity"];
@@ -150,7 +150,7 @@ fn fio_and_plimsoll_replay_one_log_the_same_by_the_kernels_tracepoints() {
     recorded(folder, &device, "ours.trace", || {
         let give_up = ["--destroy-data", text(&device.device), "--set", "stages.prepare=false"];
         let line = ("replay a.iolog --depth 1 -q", &give_up);
-        plimsoll(folder, &line).with_code(0);
+        plimsoll(folder, line).with_code(0);
     });
     let sequence = |name: &str| {
         let (requests, ending) = read(&folder.join(name));
@@ -201,7 +201,7 @@ fn several_hosts_replay_a_trace_each_or_one_among_them() {
     );
     // Of the whole trace on one host: requests every 2 ms that took 3 ms.
     let one = "replay m.csv -t data --json -q";
-    let json = plimsoll(folder, &one).with_code(0).json();
+    let json = plimsoll(folder, one).with_code(0).json();
     let original = &json["fidelity"]["in_flight_of_trace"];
     let mean = original["mean"].number();
     assert!(original["max"] == 2 && (mean - 599.0 / 300.0).abs() < 1e-9, "{json}");
@@ -218,7 +218,7 @@ fn several_hosts_replay_a_trace_each_or_one_among_them() {
     let told = plimsoll(folder, "replay a.iolog b.iolog -t data").with_code(2).err;
     assert!(told.contains("one host replays one trace"), "{told}");
     let far = "replay a.iolog b.iolog --hosts node[01-02] -t /data";
-    let told = plimsoll(folder, &far).with_code(2).err;
+    let told = plimsoll(folder, far).with_code(2).err;
     assert!(told.contains("other machines cannot read the copy"), "{told}");
 }
 
@@ -229,7 +229,7 @@ fn a_trace_goes_into_a_file_of_ours_and_is_faster_where_that_is_asked_for() {
         .expect("a log");
     let line =
         ["replay", "a.iolog", "-t", "data", "--speed", "4x", "--workers", "2", "--json", "-q"];
-    let json = plimsoll(folder, &line).with_code(0).json();
+    let json = plimsoll(folder, line).with_code(0).json();
     let fidelity = &json["fidelity"];
     assert_eq!((&fidelity["requests"], &fidelity["in_sequence"]), (&400.into(), &true.into()));
     let all = json["results"].list();
@@ -244,7 +244,7 @@ fn a_trace_is_folded_or_stretched_onto_a_smaller_target() {
     fs::write(folder.join("small"), vec![1; 1 << 20]).expect("a file");
     for how in ["fold", "stretch"] {
         let line = ("replay a.iolog --existing -t small --scale-space", [how], "--json -q");
-        let json = plimsoll(folder, &line).with_code(0).json();
+        let json = plimsoll(folder, line).with_code(0).json();
         let fidelity = &json["fidelity"];
         assert_eq!((&fidelity["requests"], &fidelity["in_sequence"]), (&200.into(), &true.into()));
         assert!(fidelity["offsets_exact"].as_u64() < Some(100), "{how}: {fidelity}");
@@ -283,19 +283,19 @@ fn a_trace_that_is_cut_off_is_replayed_to_its_last_whole_block_and_said_so() {
     own(&folder.join("x.trace"), &[0, 8192, 4096, 12_288]);
     fs::write(folder.join("target"), vec![1; 65_536]).expect("a file");
     let line = "replay x.trace --existing -t target --json -q";
-    let whole = plimsoll(folder, &line).with_code(0);
+    let whole = plimsoll(folder, line).with_code(0);
     assert!(whole.err.contains("its recorder lost 3 requests"), "{}", whole.err);
     let bytes = fs::read(folder.join("x.trace")).expect("a trace");
     // Within the last block of requests, which the one at the end follows.
     fs::write(folder.join("x.trace"), &bytes[..bytes.len() - 20]).expect("a trace");
-    let cut = plimsoll(folder, &line).with_code(0);
+    let cut = plimsoll(folder, line).with_code(0);
     assert!(cut.err.contains("x.trace is cut off in the middle"), "{}", cut.err);
     assert_eq!(cut.json()["fidelity"]["requests"], 3);
     let mut damaged = bytes;
     let middle = damaged.len() / 2;
     damaged[middle] ^= 4;
     fs::write(folder.join("x.trace"), damaged).expect("a trace");
-    let refused = plimsoll(folder, &line).with_code(2);
+    let refused = plimsoll(folder, line).with_code(2);
     assert!(refused.err.contains("is damaged"), "{}", refused.err);
 }
 
@@ -308,7 +308,7 @@ fn a_trace_that_is_far_out_of_order_is_sorted_with_files_and_leaves_none() {
     fs::write(folder.join("far.spc"), far).expect("a trace");
     let distil = |name: &str| {
         let out = format!("{name}.toml");
-        let ended = plimsoll(folder, &["distil", name, "-o", &out]).with_code(0);
+        let ended = plimsoll(folder, ["distil", name, "-o", &out]).with_code(0);
         let suite = fs::read_to_string(folder.join(out)).expect("a suite");
         (suite.replace(&name.replace(".spc", ""), "x"), ended.err)
     };
@@ -342,7 +342,7 @@ fn what_cannot_be_replayed_is_refused_with_its_place_and_nothing_is_touched() {
     ] {
         fs::write(folder.join(name), trace).expect("a trace");
         let line = (["replay", name, "--existing", "-t", "target"], options);
-        let ended = plimsoll(folder, &line);
+        let ended = plimsoll(folder, line);
         assert!([2, 3].contains(&ended.code), "{name}: {ended:#?}");
         for word in words {
             assert!(ended.err.contains(word), "{name}: {word}: {}", ended.err);
@@ -371,7 +371,7 @@ fn a_trace_is_distilled_into_a_suite_that_runs() {
     fs::write(folder.join("a.iolog"), iolog(2_000, 16 << 8, false).replace("trim", "read"))
         .expect("a log");
     let line = "distil a.iolog -o suite.toml --json";
-    let json = plimsoll(folder, &line).with_code(0).json();
+    let json = plimsoll(folder, line).with_code(0).json();
     assert_eq!(json["requests"], 2_000);
     for field in ["sizes", "offsets", "popularity", "inter_arrivals", "rate"] {
         let distance = json["distances"][field].number();
@@ -380,6 +380,6 @@ fn a_trace_is_distilled_into_a_suite_that_runs() {
     let suite = fs::read_to_string(folder.join("suite.toml")).expect("a suite");
     assert!(suite.contains("# Distances from the trace"), "{suite}");
     plimsoll(folder, "plan suite.toml -t data").with_code(0);
-    let again = plimsoll(folder, &line).with_code(2);
+    let again = plimsoll(folder, line).with_code(2);
     assert!(again.err.contains("no file is overwritten"), "{}", again.err);
 }

@@ -15,7 +15,7 @@ fn record(folder: &Path, number: u32, mean_us: u32) {
     std::fs::write(folder.join("suite.toml"), suite).expect("a suite");
     let (out, target) =
         (format!("nightly/{number:02}.plimsoll"), format!("sim:exponential,mean={mean_us}us"));
-    plimsoll(folder, &["run", "suite.toml", "--target", &target, "--out", &out, "--quiet"])
+    plimsoll(folder, ["run", "suite.toml", "--target", &target, "--out", &out, "--quiet"])
         .with_code(0);
 }
 
@@ -34,12 +34,11 @@ fn rate(told: &Value) -> &Value {
 fn a_device_that_became_slower_is_a_change_named_with_its_run_and_closes_the_gate_at_first() {
     let folder = scratch();
     (0..10).for_each(|number| record(&folder, number, 1_000));
-    trend(&folder, &["nightly", "--fail-if", "iops < -5%"]).with_code(0);
+    trend(&folder, ["nightly", "--fail-if", "iops < -5%"]).with_code(0);
     record(&folder, 10, 1_250);
-    trend(&folder, &["nightly", "--fail-if", "iops < -5%", "--fail-if", "p99 > 10%"]).with_code(6);
+    trend(&folder, ["nightly", "--fail-if", "iops < -5%", "--fail-if", "p99 > 10%"]).with_code(6);
     (11..16).for_each(|number| record(&folder, number, 1_250));
-    let told =
-        trend(&folder, &["nightly", "--json", "--fail-if", "iops < -5%"]).with_code(0).json();
+    let told = trend(&folder, ["nightly", "--json", "--fail-if", "iops < -5%"]).with_code(0).json();
     let changes = rate(&told)["changes"].list();
     assert_eq!((changes.len(), &changes[0]["run"]), (1, &10.into()), "{told}");
     assert!((changes[0]["percent"].number() + 20.0).abs() < 2.0, "{told}");
@@ -67,7 +66,7 @@ fn what_does_not_belong_is_set_apart_or_refused_with_the_reason() {
     std::fs::write(&other, suite).expect("a suite");
     let args =
         ["run", "suite.toml", "--target", "sim:constant", "--out", "other.plimsoll", "--quiet"];
-    plimsoll(&folder, &args).with_code(0);
+    plimsoll(&folder, args).with_code(0);
     let alone = trend(&folder, "nightly other.plimsoll").with_code(2);
     assert!(
         alone.err.contains("differs from the latest in layout: 1 GiB (latest: 2 GiB)"),
@@ -86,9 +85,9 @@ fn what_does_not_belong_is_set_apart_or_refused_with_the_reason() {
         table.contains("other.plimsoll is set apart: it differs from the latest in layout: 2 GiB"),
         "{table}"
     );
-    let unknown = trend(&folder, &["nightly", "--fail-if", "mean > 1%"]).with_code(2);
+    let unknown = trend(&folder, ["nightly", "--fail-if", "mean > 1%"]).with_code(2);
     assert!(unknown.err.contains("nothing to look at"), "{}", unknown.err);
-    trend(&folder, &["nightly", "--fail-if", "speed < 1%"]).with_code(2);
+    trend(&folder, ["nightly", "--fail-if", "speed < 1%"]).with_code(2);
     trend(&folder, "missing.plimsoll").with_code(5);
     std::fs::create_dir(folder.join("empty")).expect("a folder");
     assert!(trend(&folder, "empty").with_code(2).err.contains("there is no run file"));

@@ -92,7 +92,7 @@ fn told(json: &Value) -> Vec<(String, String, u64)> {
 fn after_kill_9_every_acknowledged_write_is_there() {
     for backend in ["io_uring", "libaio", "sync"] {
         let here = &scratch();
-        kill(begin(here, "data", &["--set", &format!("backend={backend}")]));
+        kill(begin(here, "data", ["--set", &format!("backend={backend}")]));
         let json = verify(here, "", 0);
         assert_eq!((sum(&json, "blocks"), sum(&json, "good")), (1024, 1024), "{backend}: {json}");
         assert!(json["acknowledged_writes"].count() > 40, "{json}");
@@ -220,7 +220,7 @@ fn after_kill_9_the_files_of_a_population_are_as_its_ledger_says() {
     let here = &scratch();
     fs::write(here.join("alive.toml"), POPULATION).expect("writes");
     let args = "run alive.toml --target data --out run.plimsoll --quiet";
-    let child = start(here, &args);
+    let child = start(here, args);
     wait_for_intervals(here, 5);
     kill(child);
     let json = verify(here, "", 0);
@@ -282,7 +282,7 @@ fn what_cannot_be_verified_is_said_and_the_rest_of_a_whole_run_is() {
     assert!(gone.contains("--keep-data"), "{gone}");
     let short = "--set measure=200ms --keep-data --quiet";
     let plain = ("run crash.toml --out plain.plimsoll --set verify=false --target data", &short);
-    plimsoll(here, &plain).with_code(0);
+    plimsoll(here, plain).with_code(0);
     let unchecked = plimsoll(here, "verify plain.plimsoll").with_code(2).err;
     assert!(unchecked.contains("contents.verify"), "{unchecked}");
     fs::remove_file(here.join("run.plimsoll")).expect("removes");
@@ -290,7 +290,7 @@ fn what_cannot_be_verified_is_said_and_the_rest_of_a_whole_run_is() {
         "run crash.toml --out run.plimsoll --set workload.writes.fsync_every=8 --target data",
         &short,
     );
-    plimsoll(here, &whole).with_code(0);
+    plimsoll(here, whole).with_code(0);
     let (completed, durable) = (verify(here, "", 0), verify(here, "--acknowledged durable", 0));
     let writes = |json: &Value| json["acknowledged_writes"].count();
     assert!(writes(&durable) <= writes(&completed) && writes(&durable) > 0);
@@ -305,7 +305,7 @@ fn the_pass_after_a_point_that_writes_finds_what_no_read_of_the_load_met() {
     let args = ("run crash.toml --target data --out sound.plimsoll --json", &sets);
     let here = &scratch();
     fs::write(here.join("crash.toml"), SUITE).expect("writes");
-    let sound = plimsoll(here, &args).with_code(0).json();
+    let sound = plimsoll(here, args).with_code(0).json();
     let pass = |json: &Value| -> Vec<Value> {
         let issued = json["issued"].list().iter();
         issued.filter(|total| total["stage"] == "verify").cloned().collect()

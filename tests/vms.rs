@@ -118,13 +118,13 @@ fn counted(csv: &str, metric: &str) -> u64 {
 
 #[test]
 fn a_run_makes_its_machines_loads_them_and_leaves_nothing() {
-    let true = has("machines under real qemu", &PARTS) else { return };
+    let true = has("machines under real qemu", PARTS) else { return };
     let _alone = alone();
     let user = User::new();
     fs::write(user.home.join("small.toml"), SUITE).expect("written");
     let kernel = User::kernel();
     let planned =
-        user.plimsoll(&["plan", "small.toml", "--provider=qemu", &kernel, "--json"]).with_code(0);
+        user.plimsoll(["plan", "small.toml", "--provider=qemu", &kernel, "--json"]).with_code(0);
     let planned = planned.json();
     assert_eq!(planned["machines"], serde_json::json!(["t-1", "t-2"]));
     assert_eq!(planned["nodes"].as_array().map(Vec::len), Some(1), "{planned}");
@@ -133,7 +133,7 @@ fn a_run_makes_its_machines_loads_them_and_leaves_nothing() {
     // get none for as long as a short stage lasts.
     let (run, amount) = (["run", "small.toml", "--provider=qemu", &kernel], AMOUNT);
     let run = (&run, [amount, "--json", "--out=r.plimsoll"]);
-    let told = user.plimsoll(&run).with_code(0);
+    let told = user.plimsoll(run).with_code(0);
     // How long each guest took to come up.
     let words = ["qemu made t-[1-2]", "agents after", "first reads after"];
     assert!(words.iter().all(|words| told.err.contains(words)), "{}", told.err);
@@ -160,7 +160,7 @@ fn a_run_makes_its_machines_loads_them_and_leaves_nothing() {
 
 #[test]
 fn machines_that_cannot_be_are_refused_in_words_and_leave_nothing() {
-    let true = has("machines that cannot be", &PARTS) else { return };
+    let true = has("machines that cannot be", PARTS) else { return };
     let _alone = alone();
     let user = User::new();
     let kernel = User::kernel();

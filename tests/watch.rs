@@ -38,7 +38,7 @@ fn without_a_terminal_there_is_a_line_for_each_host_and_interval() {
             );
         }
     }
-    let lines = plimsoll(&folder, &args).with_code(0).out;
+    let lines = plimsoll(&folder, args).with_code(0).out;
     assert_eq!(
         lines.lines().filter(|line| line.contains("local-2") && line.contains("IOPS")).count(),
         3,
@@ -63,8 +63,8 @@ fn a_host_that_dies_is_lost_and_the_others_go_on() {
     };
     next();
     let id = child.id();
-    let agents = run("cat", &[&format!("/proc/{id}/task/{id}/children")]);
-    run("kill", &["-KILL", agents.split_whitespace().next().expect("an agent")]);
+    let agents = run("cat", [&format!("/proc/{id}/task/{id}/children")]);
+    run("kill", ["-KILL", agents.split_whitespace().next().expect("an agent")]);
     let lost =
         (0..1_000).map(|_| next()).find(|object| object.get("lost").is_some()).expect("a loss");
     // Nothing is heard of it until it is there again; the other goes on.
@@ -84,7 +84,7 @@ fn a_host_that_dies_is_lost_and_the_others_go_on() {
         .map(|_| next())
         .find(|object| object["host"] == lost["host"] && object.get("cpu").is_some())
         .expect("its counters");
-    run("kill", &["-TERM", &id.to_string()]);
+    run("kill", ["-TERM", &id.to_string()]);
     drop(lines);
     wait_until("the end", || child.try_wait().expect("a child").is_some());
 }
@@ -246,7 +246,7 @@ fn a_signal_ends_a_watch_and_so_does_a_reader_that_goes() {
     let id = child.id();
     // Its agent may be there and not yet have answered: at any time, the end is the same.
     wait_until("an agent", || {
-        !run("cat", &[&format!("/proc/{id}/task/{id}/children")]).trim().is_empty()
+        !run("cat", [&format!("/proc/{id}/task/{id}/children")]).trim().is_empty()
     });
     crate::common::signal(&child, "TERM");
     let said = end(child).with_code(130).err;
@@ -254,7 +254,7 @@ fn a_signal_ends_a_watch_and_so_does_a_reader_that_goes() {
     // A host that never answers: the launcher is there, and the agent never is.
     std::fs::write(folder.join("launcher"), "#!/bin/sh\necho > began\nexec cat > /dev/null\n")
         .expect("a file");
-    run("chmod", &["755", text(&folder.join("launcher"))]);
+    run("chmod", ["755", text(&folder.join("launcher"))]);
     for command in ["watch", "run smoke --target data --out run.plimsoll"] {
         let child = start(&folder, (command, ["--hosts", "x", "--launcher", "./launcher {host}"]));
         wait_until("the launcher", || folder.join("began").exists());
@@ -317,7 +317,7 @@ fn a_run_file_is_watched_again() {
     );
     plimsoll(&folder, "watch r.plimsoll --cores").with_code(2);
     let first = "watch r.plimsoll --json --count 1";
-    assert_eq!(objects(&plimsoll(&folder, &first).with_code(0).out), told[..1]);
+    assert_eq!(objects(&plimsoll(&folder, first).with_code(0).out), told[..1]);
     let times: Vec<u64> = told.iter().map(|object| object["unix_ns"].count()).collect();
     assert!(times.is_sorted());
     // In the few milliseconds of a short stage the kernel may count no CPU time at all.
@@ -379,7 +379,7 @@ fn the_terminal_is_given_back_on_signals_and_ctrl_c() {
         pane.wait_for("a table", |shown| shown.contains("1–1 of 1"));
         match signal {
             "" => pane.press("C-c"),
-            name => drop(run("kill", &[&format!("-{name}"), &pane.program()])),
+            name => drop(run("kill", [&format!("-{name}"), &pane.program()])),
         }
         pane.ends_with(code);
     }
@@ -411,7 +411,7 @@ fn a_run_is_watched_and_its_results_follow() {
     let begin = || {
         ["asked", "go"].iter().for_each(|name| drop(std::fs::remove_file(folder.join(name))));
     };
-    let pane = Pane::start(&folder, 100, 30, &gated);
+    let pane = Pane::start(&folder, 100, 30, gated);
     pane.wait_for("the run", |shown| {
         shown.contains("p50") && shown.contains("p99") && shown.contains("1–1 of 1")
     });
@@ -422,7 +422,7 @@ fn a_run_is_watched_and_its_results_follow() {
     // Ctrl-C stops the run and keeps what was measured.
     let load = "--rw randread --bs 4k --size 16M --runtime 600";
     let endless = ("run --watch", &load, "data");
-    let pane = Pane::start(&folder, 100, 30, &endless);
+    let pane = Pane::start(&folder, 100, 30, endless);
     pane.wait_for("the run", |shown| shown.contains("p50"));
     pane.press("C-c");
     let end = pane.ends_with(130);
@@ -430,7 +430,7 @@ fn a_run_is_watched_and_its_results_follow() {
     drop(pane);
     // The view is left, and the run goes on.
     begin();
-    let pane = Pane::start(&folder, 100, 30, &gated);
+    let pane = Pane::start(&folder, 100, 30, gated);
     pane.wait_for("the run", |shown| shown.contains("p50"));
     pane.press("q");
     pane.wait_for("the first screen", |shown| !shown.contains("1–1 of 1"));

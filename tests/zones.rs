@@ -30,7 +30,7 @@ fn sent(folder: &Path, workload: &str) -> Vec<Sent> {
     let name = text(&device.device);
     let kernel = Kernel::listen(&device);
     let line = ["run", "zones.toml", "-t", name, "--destroy-data", name, "-q"];
-    let ended = plimsoll(folder, &line);
+    let ended = plimsoll(folder, line);
     let heard = kernel.heard();
     assert_eq!(ended.code, 0, "{ended:#?}");
     heard
@@ -81,12 +81,12 @@ fn what_has_no_zones_is_refused_in_words() {
             if workload.contains("read") { text.replacen("read = \"0%\"\n", "", 1) } else { text };
         fs::write(folder.join("zones.toml"), text).expect("a suite");
         let line = ["run", "zones.toml", "-t", name, "--destroy-data", name, "-q"];
-        let ended = plimsoll(folder, &line);
+        let ended = plimsoll(folder, line);
         assert!(ended.code != 0 && ended.err.contains(expected), "{workload}: {ended:#?}");
     }
     fs::write(folder.join("zones.toml"), suite("")).expect("a suite");
     for target in ["sim:ssd", "data"] {
-        let ended = plimsoll(folder, &["plan", "zones.toml", "-t", target]);
+        let ended = plimsoll(folder, ["plan", "zones.toml", "-t", target]);
         assert!(ended.err.contains("has no zones for workload `w`"), "{target}: {ended:#?}");
     }
 }

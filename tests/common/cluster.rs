@@ -37,7 +37,7 @@ impl SshCluster {
             SshCluster { folder: scratch(), network, servers: Vec::new(), _alone: alone };
         cluster.write_settings(startups);
         for words in network.commands() {
-            run("ip", &words.split(' ').collect::<Vec<_>>());
+            run("ip", words.split(' ').collect::<Vec<_>>());
         }
         (1..=HOSTS).for_each(|host| cluster.serve(host));
         cluster
@@ -46,7 +46,7 @@ impl SshCluster {
     fn write_settings(&self, startups: &str) {
         let folder = &self.folder;
         for arguments in ssh::keys(folder) {
-            run("ssh-keygen", &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+            run("ssh-keygen", arguments.iter().map(String::as_str).collect::<Vec<_>>());
         }
         fs::create_dir_all("/run/sshd").expect("root");
         fs::create_dir(folder.join("bin")).expect("a folder");
@@ -55,7 +55,7 @@ impl SshCluster {
                 content.replace("MaxStartups 100:30:200", &format!("MaxStartups {startups}"));
             fs::write(folder.join(name), content).expect("a file");
         }
-        run("chmod", &["755", text(&folder.join("bin/ssh"))]);
+        run("chmod", ["755", text(&folder.join("bin/ssh"))]);
     }
 
     fn serve(&mut self, host: u32) {
@@ -86,12 +86,12 @@ impl SshCluster {
 
     /// Takes a host off the network; its processes hear nothing of it.
     pub fn cut(&self, host: u32) {
-        run("ip", &["link", "set", &self.network.link(host), "down"]);
+        run("ip", ["link", "set", &self.network.link(host), "down"]);
     }
 
     /// Brings it back.
     pub fn mend(&self, host: u32) {
-        run("ip", &["link", "set", &self.network.link(host), "up"]);
+        run("ip", ["link", "set", &self.network.link(host), "up"]);
     }
 }
 
@@ -134,7 +134,7 @@ impl SlurmCluster {
         cluster.munge();
         cluster.start("slurmctld", "-D -c");
         for node in 1..=4 {
-            cluster.start("slurmd", &["-D", "-N", &format!("n{node}")]);
+            cluster.start("slurmd", ["-D", "-N", &format!("n{node}")]);
         }
         wait_until("four idle nodes of Slurm", || {
             let out = cluster.command("sinfo").args(["-h", "-t", "idle", "-o", "%D"]).output();
@@ -151,8 +151,8 @@ impl SlurmCluster {
         if fs::metadata(key).map_or(0, |meta| meta.len()) == 0 {
             run("dd", "if=/dev/urandom of=/etc/munge/munge.key bs=1 count=1024 status=none");
         }
-        run("chown", &["munge:", text(key)]);
-        run("chmod", &["400", text(key)]);
+        run("chown", ["munge:", text(key)]);
+        run("chmod", ["400", text(key)]);
         run("install", "-d -o munge -g munge -m755 /run/munge");
         run("install", "-d -o munge -g munge -m700 /var/log/munge /var/lib/munge");
         // Another test's may run already: any will do.

@@ -229,7 +229,7 @@ fn pgrep<const N: usize>(args: [&str; N]) -> Vec<String> {
 
 /// Sends a signal by its name.
 pub fn signal(child: &Child, name: &str) {
-    run("kill", &["-s", name, &child.id().to_string()]);
+    run("kill", ["-s", name, &child.id().to_string()]);
 }
 
 /// The same to a program that may have ended by itself.
@@ -385,7 +385,7 @@ impl Loop {
         let folder = scratch();
         let file = folder.join("disk.img");
         fs::File::create(&file).and_then(|f| f.set_len(mib << 20)).expect("a file for the device");
-        let device = PathBuf::from(run("losetup", &["--find", "--show", text(&file)]));
+        let device = PathBuf::from(run("losetup", ["--find", "--show", text(&file)]));
         let made = Loop { device, folder };
         // The kernel keeps with the device's number that somebody turned its cache off, and then
         // it drops every flush.
@@ -465,9 +465,9 @@ impl Mounted {
     /// A fresh file system of `mib` MiB made by `mkfs` (`mkfs.ext4`).
     pub fn new(mkfs: &str, mib: u64) -> Mounted {
         let device = Loop::new(mib);
-        run(mkfs, &["-q", "-m", "0", text(&device.device)]);
+        run(mkfs, ["-q", "-m", "0", text(&device.device)]);
         let folder = scratch();
-        run("mount", &[text(&device.device), text(&folder)]);
+        run("mount", [text(&device.device), text(&folder)]);
         Mounted { folder, device }
     }
 
@@ -478,29 +478,29 @@ impl Mounted {
 
     /// What its device did so far, with what was still to be written to it.
     pub fn counters(&self) -> Counters {
-        run("sync", &["--file-system", text(self.path())]);
+        run("sync", ["--file-system", text(self.path())]);
         self.device.counters()
     }
 
     /// Mounts it again, read-only.
     pub fn make_read_only(&self) {
-        run("mount", &["-o", "remount,ro", text(self.path())]);
+        run("mount", ["-o", "remount,ro", text(self.path())]);
     }
 
     /// Keeps whoever would write to it waiting, until [`Mounted::thaw`].
     pub fn freeze(&self) {
-        run("fsfreeze", &["--freeze", text(self.path())]);
+        run("fsfreeze", ["--freeze", text(self.path())]);
     }
 
     /// Lets them go on.
     pub fn thaw(&self) {
-        run("fsfreeze", &["--unfreeze", text(self.path())]);
+        run("fsfreeze", ["--unfreeze", text(self.path())]);
     }
 
     /// Fills it but for so many bytes, and is never fuller than that.
     pub fn fill_but(&self, bytes: u64) {
         use std::io::Write;
-        let free = run("stat", &["--file-system", "--format=%a %S", text(self.path())]);
+        let free = run("stat", ["--file-system", "--format=%a %S", text(self.path())]);
         let free: Vec<u64> =
             free.split_whitespace().map(|word| word.parse().expect("a number")).collect();
         let mut left = (free[0] * free[1]).checked_sub(bytes).expect("enough space");

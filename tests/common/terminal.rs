@@ -48,7 +48,7 @@ impl Pane {
 
     /// Gives the terminal another size.
     pub fn resize(&self, columns: u16, lines: u16) {
-        self.tmux(&["resize-window", "-x", &columns.to_string(), "-y", &lines.to_string()]);
+        self.tmux(["resize-window", "-x", &columns.to_string(), "-y", &lines.to_string()]);
     }
 
     /// What it shows.
@@ -79,7 +79,7 @@ impl Pane {
     pub fn ends_with(&self, code: u8) -> String {
         let wanted = format!("code {code}");
         let shown = self.wait_for(&wanted, |shown| shown.lines().any(|line| line.trim() == wanted));
-        let state = self.tmux(&["display-message", "-p", "#{alternate_on} #{cursor_flag}"]);
+        let state = self.tmux(["display-message", "-p", "#{alternate_on} #{cursor_flag}"]);
         assert_eq!(state.trim(), "0 1", "the first screen, with a cursor");
         self.wait_for("lines are edited", |shown| {
             shown.lines().any(|line| line.trim() == "icanon")
@@ -91,7 +91,7 @@ impl Pane {
     pub fn program(&self) -> String {
         let shell = self.tmux("display-message -p #{pane_pid}");
         let shell = shell.trim();
-        run("cat", &[&format!("/proc/{shell}/task/{shell}/children")]).trim().to_owned()
+        run("cat", [&format!("/proc/{shell}/task/{shell}/children")]).trim().to_owned()
     }
 }
 

@@ -71,7 +71,7 @@ impl Kernel {
     /// Begins to record what these devices are sent, or what the files on them are asked.
     pub fn listen_to(devices: &[&Loop], files: bool) -> Kernel {
         let root = scratch();
-        run("mount", &["-t", "tracefs", "none", text(root.path())]);
+        run("mount", ["-t", "tracefs", "none", text(root.path())]);
         // Tests of this program listen at the same time.
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -35,7 +35,7 @@ impl Server {
         let at = |name: &str| folder.join(name).display().to_string();
         let [store, peers, port] = [(); 3].map(|()| free_port());
         fs::write(at("tokens.csv"), USERS).expect("room");
-        common::run("openssl", &["genrsa", "-out", &at("key"), "2048"]);
+        common::run("openssl", ["genrsa", "-out", &at("key"), "2048"]);
         let url = |port: u16| format!("http://127.0.0.1:{port}");
         let mut etcd = Command::new("etcd");
         etcd.args(["--data-dir", &at("etcd")]);
@@ -172,15 +172,15 @@ fn a_real_api_server_takes_every_manifest_and_gives_no_right_that_is_not_needed(
 
     let ask = "plan quick --kubernetes app=plimsoll --kubectl";
     let ask = (&ask, ["--namespace plimsoll", "--target", "/data/x"]);
-    let refused = server.plimsoll(&ask).with_code(3);
+    let refused = server.plimsoll(ask).with_code(3);
     assert!(refused.err.contains("Forbidden") && refused.err.contains("list"), "{}", refused.err);
     // The command of access.yaml.
     let bind = "--namespace plimsoll create rolebinding me --role";
     let bind = (&bind, "plimsoll-coordinator --user me");
-    assert!(server.kubectl("admin", &bind).is_well);
+    assert!(server.kubectl("admin", bind).is_well);
     let may = |words: &str| {
         let all = ("--namespace plimsoll auth can-i", words);
-        server.kubectl("me", &all).is_well
+        server.kubectl("me", all).is_well
     };
     for verb in ["get", "create"] {
         assert!(may(&format!("{verb} pods --subresource=exec")), "{verb}");
@@ -189,7 +189,7 @@ fn a_real_api_server_takes_every_manifest_and_gives_no_right_that_is_not_needed(
     for no in ["create pods", "delete pods", "get secrets", "get configmaps"] {
         assert!(!may(no), "{no}");
     }
-    let none = server.plimsoll(&ask).with_code(3);
+    let none = server.plimsoll(ask).with_code(3);
     assert!(none.err.contains("no running pod has the labels"), "{}", none.err);
 
     let pod = server.folder.join("pod.json");
@@ -198,9 +198,9 @@ fn a_real_api_server_takes_every_manifest_and_gives_no_right_that_is_not_needed(
     assert!(made.is_well, "{}", made.text);
     let runs = "--namespace=plimsoll patch pod plimsoll-0 --subresource=status";
     let runs = (&runs, ["--patch", r#"{"status":{"phase":"Running"}}"#]);
-    assert!(server.kubectl("admin", &runs).is_well);
+    assert!(server.kubectl("admin", runs).is_well);
     // It is found; nobody is there who could run a program in it.
-    let gone = server.plimsoll(&ask).with_code(3);
+    let gone = server.plimsoll(ask).with_code(3);
     assert!(gone.err.contains("host plimsoll-0: no agent could be started"), "{}", gone.err);
     let remedy = "`kubectl --namespace plimsoll exec -i plimsoll-0 -- true`";
     assert!(gone.err.contains(remedy), "{}", gone.err);

@@ -283,8 +283,17 @@ fn totals(record: &Record) -> Held {
             sum = (sum.0 + op.ios, sum.1 + op.bytes, sum.2 + op.error_count());
             op.latency.decode().map(|part| latency.merge(&part)).unwrap_or_default();
         }
+        let left = row.left.all();
         if row.counts_what_was_due() {
-            latency.merge(&row.left.all());
+            latency.merge(&left);
+        } else {
+            // What stands still at the end of a closed loop counts with its age.
+            let longest_ns = latency.max_ns().unwrap_or(0).max(100_000_000);
+            for (_, high_ns, requests) in left.buckets().filter(|(low_ns, ..)| *low_ns > longest_ns)
+            {
+                let age_ns = high_ns.min(left.max_ns().unwrap_or(0));
+                latency.record_many(age_ns, requests);
+            }
         }
         let told = (row.ios, row.bytes, row.error_count());
         hold("a row is the sum", told == sum, || {

@@ -21,7 +21,7 @@ fn states(user: &User) -> Vec<String> {
 
 #[test]
 fn after_kill_9_machines_are_found_acted_on_and_removed() {
-    let true = has("machines after kill -9, and what is done to them", &PARTS) else { return };
+    let true = has("machines after kill -9, and what is done to them", PARTS) else { return };
     let _alone = alone();
     let user = User::new();
     let (first, other) = (user.home.join("one"), user.home.join("two"));
@@ -44,7 +44,7 @@ fn after_kill_9_machines_are_found_acted_on_and_removed() {
     let busy = user.plimsoll("vms down t").with_code(3);
     assert!(busy.err.contains("another plimsoll makes or uses the machines t"), "{busy:?}");
     run.kill().and_then(|()| run.wait()).expect("a process to kill");
-    let taken = user.plimsoll(&["vms", "up", "small.toml", &kernel]).with_code(3);
+    let taken = user.plimsoll(["vms", "up", "small.toml", &kernel]).with_code(3);
     assert!(taken.err.contains("`plimsoll vms down t`"), "{taken:?}");
     paused_kept_moved_and_switched_off(&user, &other);
     assert_eq!(user.plimsoll("vms down t").with_code(0).out, "t is gone\n");
@@ -88,7 +88,7 @@ fn paused_kept_moved_and_switched_off(user: &User, other: &Path) {
 
 #[test]
 fn disks_move_to_another_pool_in_the_midst_of_a_run() {
-    let true = has("disks that move in a run", &PARTS) else { return };
+    let true = has("disks that move in a run", PARTS) else { return };
     let _alone = alone();
     let user = User::new();
     let other = user.home.join("two");
@@ -101,7 +101,7 @@ fn disks_move_to_another_pool_in_the_midst_of_a_run() {
     fs::write(user.home.join("moves.toml"), suite).expect("written");
     let (kernel, longer) = (User::kernel(), "--set=measure=2s");
     let run = ["run", "moves.toml", "--provider=qemu", &kernel, longer, "--json"];
-    let json = user.plimsoll(&run).with_code(0).json();
+    let json = user.plimsoll(run).with_code(0).json();
     let told = json["events"].as_array().cloned().unwrap_or_default();
     let moved = |event: &&Value| event["kind"] == "command-ended" && event["label"] == "migration";
     let told = told.iter().find(moved).unwrap_or_else(|| panic!("no migration: {json}"));
@@ -113,7 +113,7 @@ fn disks_move_to_another_pool_in_the_midst_of_a_run() {
 
 #[test]
 fn a_maker_that_is_killed_at_any_moment_leaves_nothing_that_is_not_found() {
-    let true = has("makers that are killed", &PARTS) else { return };
+    let true = has("makers that are killed", PARTS) else { return };
     let _alone = alone();
     let user = User::new();
     fs::write(user.home.join("small.toml"), SUITE).expect("written");
@@ -124,7 +124,7 @@ fn a_maker_that_is_killed_at_any_moment_leaves_nothing_that_is_not_found() {
     let run = ["run", "small.toml", "--provider=qemu", &kernel, AMOUNT, "--out=r.plimsoll"];
     let span = kills.map(|_| {
         let began = Instant::now();
-        user.plimsoll(&run).with_code(0);
+        user.plimsoll(run).with_code(0);
         began.elapsed()
     });
     for number in 0..kills.unwrap_or(3) {
@@ -133,12 +133,8 @@ fn a_maker_that_is_killed_at_any_moment_leaves_nothing_that_is_not_found() {
             Some(span) => span.mul_f64(random()),
             None => Duration::from_millis(30 + number * 4001 % 2500),
         };
-        let mut making = user
-            .command(&run)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("started");
+        let mut making =
+            user.command(run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
         std::thread::sleep(after);
         if span.is_some() {
             println!("killed after {after:?}, with {} processes", user.processes().len());

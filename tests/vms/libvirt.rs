@@ -67,7 +67,7 @@ impl Daemon {
             fs::create_dir(&place).expect("made");
             let name = daemon.pool(pool);
             let made = ["pool-create-as", &name, "dir", "--target", text(&place)];
-            daemon.virsh(&made).expect("a pool");
+            daemon.virsh(made).expect("a pool");
         }
         daemon
     }
@@ -97,7 +97,7 @@ impl Daemon {
 impl Drop for Daemon {
     fn drop(&mut self) {
         for pool in ["one", "two"] {
-            self.virsh(&["pool-destroy", &self.pool(pool)]);
+            self.virsh(["pool-destroy", &self.pool(pool)]);
         }
         for process in self.processes.iter_mut().rev() {
             let _ = Command::new("kill").arg(process.id().to_string()).status();
@@ -108,7 +108,7 @@ impl Drop for Daemon {
 
 #[test]
 fn machines_of_a_libvirt_move_their_disks_in_a_run_and_go() {
-    let true = has("machines of a libvirt", &PARTS) else { return };
+    let true = has("machines of a libvirt", PARTS) else { return };
     let _alone = alone();
     let (user, daemon) = (User::new(), Daemon::start());
     let (one, two) = (daemon.pool("one"), daemon.pool("two"));
@@ -124,7 +124,7 @@ fn machines_of_a_libvirt_move_their_disks_in_a_run_and_go() {
     fs::write(&theirs, "theirs").expect("written");
     let kernel = User::kernel();
     let run = ["run", "lv.toml", "--provider=libvirt", &kernel, "--json", "--set=measure=3s"];
-    let json = user.plimsoll(&run).with_code(0).json();
+    let json = user.plimsoll(run).with_code(0).json();
     let events = json["events"].as_array().cloned().unwrap_or_default();
     let moved = |event: &&Value| event["kind"] == "command-ended" && event["label"] == "migration";
     let told = events.iter().find(moved).unwrap_or_else(|| panic!("no migration: {json}"));
@@ -136,9 +136,9 @@ fn machines_of_a_libvirt_move_their_disks_in_a_run_and_go() {
                   <type arch='x86_64' machine='q35'>hvm</type></os></domain>";
     let file = daemon.path().join("theirs.xml");
     fs::write(&file, domain).expect("written");
-    daemon.virsh(&["define", text(&file)]).expect("defined");
+    daemon.virsh(["define", text(&file)]).expect("defined");
     let up = ["vms", "up", "lv.toml", "--provider=libvirt", &kernel];
-    let refused = user.plimsoll(&up).with_code(3);
+    let refused = user.plimsoll(up).with_code(3);
     assert!(refused.err.contains("that Plimsoll did not make"), "{refused:?}");
     assert!(daemon.virsh("domstate t-1").is_some());
     daemon.virsh("undefine t-1").expect("undefined");
@@ -147,7 +147,7 @@ fn machines_of_a_libvirt_move_their_disks_in_a_run_and_go() {
     assert!(refused.err.contains("virsh pool-list"), "{refused:?}");
     // Ended in the middle, it is found.
     let mut up =
-        user.command(&up).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
+        user.command(up).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
     wait_until("a domain", || {
         daemon.virsh("list --name").is_some_and(|names| names.contains("t-1"))
     });

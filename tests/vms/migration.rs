@@ -76,7 +76,7 @@ impl Nodes {
             wait_until("libvirt", || nodes.virsh(number, "version").is_some());
             let place = nodes.pool();
             let pool = ["pool-create-as", "shared", "dir", "--target", text(&place)];
-            nodes.virsh(number, &pool).expect("a pool");
+            nodes.virsh(number, pool).expect("a pool");
         }
         nodes
     }
@@ -143,7 +143,7 @@ impl Drop for Nodes {
 
 #[test]
 fn a_machine_migrates_to_another_node_in_the_midst_of_a_run_which_goes_on() {
-    let true = has("a machine that migrates", &PARTS) else { return };
+    let true = has("a machine that migrates", PARTS) else { return };
     let _alone = alone();
     let (user, nodes) = (User::new(), Nodes::start());
     let suite = SUITE.replace("[stages]", VMS).replace("count = 2", "count = 1");
@@ -190,9 +190,9 @@ fn stays_known_after_kill_9(user: &User, nodes: &Nodes, kernel: &str) {
     beside(user, nodes, ("vms up m.toml --provider=libvirt", [kernel])).with_code(0);
     let to = "vms migrate t --to qemu+ssh://node2/system";
     let same = "vms migrate t --to qemu+ssh://node1/system";
-    let refused = plimsoll(&same).with_code(3);
+    let refused = plimsoll(same).with_code(3);
     assert!(refused.err.contains("is at qemu+ssh://node1/system already"), "{refused:?}");
-    let mut moving = user.command(&to);
+    let mut moving = user.command(to);
     moving.env("PATH", nodes.programs()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut moving = moving.spawn().expect("started");
     wait_until("a machine at the second node", || {
@@ -202,7 +202,7 @@ fn stays_known_after_kill_9(user: &User, nodes: &Nodes, kernel: &str) {
     // Whether it arrived or not, it is found.
     wait_until("a machine that runs", || plimsoll("vms list").out.starts_with("t-1  running"));
     let all = "vms list --provider=libvirt --connect=qemu+ssh://node2/system --json";
-    let all = plimsoll(&all).with_code(0).json();
+    let all = plimsoll(all).with_code(0).json();
     assert!(all.as_array().is_some_and(|all| all.len() <= 1), "{all}");
     plimsoll("vms down t").with_code(0);
     nodes.nothing_is_left();

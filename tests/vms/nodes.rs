@@ -47,14 +47,14 @@ fn nothing_is_left(user: &User) {
 
 #[test]
 fn machines_of_two_nodes_carry_one_run_and_are_found_after_kill_9() {
-    let true = has("machines on two nodes", &PARTS) else { return };
+    let true = has("machines on two nodes", PARTS) else { return };
     let _alone = alone();
     let user = User::new();
     fs::write(user.home.join("small.toml"), with_nodes(&user)).expect("written");
     let kernel = User::kernel();
     let plan = ["plan", "small.toml", "--provider=qemu", &kernel, "--json"];
     // Only the suite names the nodes: a plan does not reach for them.
-    let refused = user.plimsoll(&plan).with_code(2).err;
+    let refused = user.plimsoll(plan).with_code(2).err;
     assert!(refused.contains("only the suite names vms.place"), "{refused}");
     let launcher = format!("--set=vms.launcher={} {{host}}", user.home.join("on").display());
     let named = ["--set=vms.place=[\"n1:2\", \"n2:1\"]", &launcher];
@@ -67,11 +67,11 @@ fn machines_of_two_nodes_carry_one_run_and_are_found_after_kill_9() {
     nothing_is_left(&user);
     // One node that cannot be reached: nothing is made on the other.
     let gone = "--set=vms.place=[\"n1:2\", \"gone:1\"]";
-    let refused = user.plimsoll(&["run", "small.toml", "--provider=qemu", &kernel, gone]);
+    let refused = user.plimsoll(["run", "small.toml", "--provider=qemu", &kernel, gone]);
     let refused = refused.with_code(3);
     assert!(refused.err.contains("node gone") && refused.err.contains("no route"), "{refused:?}");
     nothing_is_left(&user);
-    user.plimsoll(&["vms", "up", "small.toml", &kernel]).with_code(0);
+    user.plimsoll(["vms", "up", "small.toml", &kernel]).with_code(0);
     let list = user.plimsoll("vms list").with_code(0).out;
     let is_on = |line: &&str| {
         line.contains(" vcpu") && (line.starts_with("t-1  running") && line.ends_with("on n2"))
@@ -79,7 +79,7 @@ fn machines_of_two_nodes_carry_one_run_and_are_found_after_kill_9() {
     };
     assert_eq!(list.lines().filter(is_on).count(), 2, "{list}");
     let run = ["run", "small.toml", "--hosts=vms:t", "--json", AMOUNT];
-    let json = user.plimsoll(&run).with_code(0).json();
+    let json = user.plimsoll(run).with_code(0).json();
     let hosts = json["results"][0]["hosts"].list();
     assert!(hosts.len() == 2 && hosts.iter().all(|host| host["ios"].as_u64() > Some(0)), "{json}");
     user.plimsoll("vms off t t-2").with_code(0);
@@ -89,7 +89,7 @@ fn machines_of_two_nodes_carry_one_run_and_are_found_after_kill_9() {
     nothing_is_left(&user);
     // Ended in the middle: the nodes take down what they were making, or it is found.
     let mut up = user
-        .command(&["vms", "up", "small.toml", &kernel])
+        .command(["vms", "up", "small.toml", &kernel])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

@@ -44,7 +44,7 @@ fn the_script_of_the_guide_carries_a_run_and_leaves_nothing() {
     let _alone = alone();
     let (user, kernel) = (with_program(SCRIPT), User::kernel());
     let run = ("run small.toml", OURS, [&kernel, AMOUNT, "--json"]);
-    let told = plimsoll(&user, &run).with_code(0);
+    let told = plimsoll(&user, run).with_code(0);
     let words = ["program made t-[1-2]", "agents after", "first reads after"];
     assert!(words.iter().all(|words| told.err.contains(words)), "{}", told.err);
     for result in told.json()["results"].list() {
@@ -57,7 +57,7 @@ fn the_script_of_the_guide_carries_a_run_and_leaves_nothing() {
     // Killed as a disk is made, and as a guest boots: all is found, and removed from elsewhere.
     for end in ["-t-1-disk0", "-t-2.console"] {
         let up = ("vms up small.toml", OURS, [&kernel]);
-        let mut up = command(&user, &up);
+        let mut up = command(&user, up);
         let mut up = up.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
         let made = || names(&machines(&user));
         wait_until("a part of a machine", || made().iter().any(|name| name.ends_with(end)));

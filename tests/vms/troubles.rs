@@ -30,7 +30,7 @@ impl Drop for Theirs {
 
 #[test]
 fn a_name_of_somebody_elses_machine_is_refused_and_that_machine_stays() {
-    let true = has("a machine of somebody else", &PARTS) else { return };
+    let true = has("a machine of somebody else", PARTS) else { return };
     let user = User::new();
     fs::write(user.home.join("small.toml"), SUITE).expect("written");
     let mut theirs = Theirs::called("t-2");
@@ -62,14 +62,14 @@ fn a_pool_that_fills_up_while_disks_are_made_is_left_as_it_was() {
     let before = names(pool.path());
     let (kernel, place) = (User::kernel(), format!("--set=vms.pool={}", pool.path().display()));
     let up = ["vms", "up", "small.toml", &kernel, &place, "--set=vms.disk_size=256MiB"];
-    let up = user.command(&up).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let up = user.command(up).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut up = up.expect("started");
     let disks = pool.path().join("plimsoll-vms-t");
     // There was room for both when it was asked for; then somebody else takes it.
     wait_until("a disk", || disks.is_dir() && names(&disks).iter().any(|n| n.ends_with(".raw")));
     let filler = pool.path().join("filler");
     for number in 0.. {
-        let free = run("stat", &["--file-system", "--format=%a", text(pool.path())]);
+        let free = run("stat", ["--file-system", "--format=%a", text(pool.path())]);
         let blocks: u64 = free.trim().parse().expect("a number");
         if blocks < 64 || up.try_wait().expect("ours").is_some() {
             break;
@@ -103,7 +103,7 @@ fn process_of(user: &User, machine: &str) -> i32 {
 
 #[test]
 fn machines_that_die_or_stand_still_under_load_are_named_and_all_are_removed() {
-    let true = has("machines that die under load", &PARTS) else { return };
+    let true = has("machines that die under load", PARTS) else { return };
     let _alone = alone();
     let user = User::new();
     fs::write(user.home.join("small.toml"), SUITE).expect("written");
@@ -115,8 +115,8 @@ fn machines_that_die_or_stand_still_under_load_are_named_and_all_are_removed() {
     let child = started(&mut child);
     wait_for_samples(&user.home, 2);
     // The first dies, as with its node; the run goes on with the other, which then stands still.
-    run("kill", &["-KILL", &process_of(&user, "t-1").to_string()]);
-    run("kill", &["-STOP", &process_of(&user, "t-2").to_string()]);
+    run("kill", ["-KILL", &process_of(&user, "t-1").to_string()]);
+    run("kill", ["-STOP", &process_of(&user, "t-2").to_string()]);
     let told = Ended::from(child.wait_with_output().expect("an end"));
     assert_ne!(told.code, 0, "{told:?}");
     for lost in ["t-1: ", "t-2: "] {

@@ -104,12 +104,12 @@ fn machines_of_vsphere_are_made_found_moved_and_removed_and_nobody_elses_are() {
 
     // Killed while it waits, it is found, acted on and removed whole.
     let words = (&up, MADE, "--set=vms.boot=1h");
-    let mut command = user.command(&words);
+    let mut command = user.command(words);
     let making = server.set_up(&mut command).stdout(Stdio::null()).stderr(Stdio::null());
     let mut making = making.spawn().expect("started");
     let is_on = |name: &str| {
         let on = ["find", "/", "-type", "m", "-name", name, "-runtime.powerState", "poweredOn"];
-        !server.govc(&on).trim().is_empty()
+        !server.govc(on).trim().is_empty()
     };
     wait_until("two machines", || is_on("t-1") && is_on("t-2"));
     making.kill().and_then(|()| making.wait()).expect("a process to kill");

@@ -35,7 +35,7 @@ impl Loop {
         fs::File::create(&file)
             .and_then(|file| file.set_len(mib << 20))
             .expect("room for a device");
-        let device = PathBuf::from(run("losetup", &["--find", "--show", text(&file)]));
+        let device = PathBuf::from(run("losetup", ["--find", "--show", text(&file)]));
         let made = Loop { device, _file: folder };
         let queue = format!("/sys/block/{}/queue", made.name());
         // Of requests that are sent together, the kernel merges those that adjoin.
@@ -71,8 +71,8 @@ pub fn text(path: &Path) -> &str {
 }
 
 /// Runs a program of the system, and returns what it said.
-pub fn run(program: &str, args: &[&str]) -> String {
-    let told = shell::capture(Command::new(program).args(args));
+pub fn run<'a>(program: &str, args: impl AsRef<[&'a str]>) -> String {
+    let told = shell::capture(Command::new(program).args(args.as_ref()));
     told.unwrap_or_else(|problem| panic!("{problem}")).trim().to_owned()
 }
 
@@ -113,8 +113,8 @@ impl Bench {
         // A journal would have every sync wait for the kernel's timer.
         let options = "lazy_itable_init=0";
         let name = text(&disk.device);
-        run("mkfs.ext4", &["-q", "-b", "4096", "-O", "^has_journal", "-E", options, name]);
-        run("mount", &[name, text(mount.path())]);
+        run("mkfs.ext4", ["-q", "-b", "4096", "-O", "^has_journal", "-E", options, name]);
+        run("mount", [name, text(mount.path())]);
         let bench = Bench { devices, disk, mount, work, program: program.to_owned() };
         bench.clear();
         bench
@@ -158,7 +158,7 @@ impl Bench {
                 .and_then(|file| file.sync_all())
                 .expect("a sync");
         }
-        run("sync", &["-f", text(self.mount.path())]);
+        run("sync", ["-f", text(self.mount.path())]);
     }
 
     /// What fio sends, as the job is or with other draws. `randseed` alone draws no others.

@@ -110,7 +110,7 @@ fn random(count: u64, options: &Options) -> Outcome<()> {
     leftovers::clear(Path::new("/dev/shm"));
     shell::show(shell::cargo().args(["build", "--locked", "-p", "cli"]))?;
     let program = shell::target_dir()?.join("debug/plimsoll");
-    println!("{} and {}", run("fio", &["--version"]), program.display());
+    println!("{} and {}", run("fio", ["--version"]), program.display());
     let (next, ended) = (AtomicU64::new(0), Mutex::new(BTreeMap::new()));
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE.min(count as usize) {

@@ -106,7 +106,7 @@ fn places(args: &ImportArgs, suites: &[&SuiteText]) -> Result<Vec<PathBuf>, Fail
             match places.iter().find(|place| twice(place)) {
                 Some(twin) => {
                     let what = format!("two suites would be written to {}", twin.display());
-                    Err(Failure::usage(&format!("{what}; import one after the other")))
+                    Err(Failure::usage(format!("{what}; import one after the other")))
                 }
                 None => Ok(places),
             }

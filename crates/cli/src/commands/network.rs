@@ -76,7 +76,7 @@ fn measure(args: &NetworkArgs, started: &Hosts, facts: &[HostFacts]) -> Result<B
     let known: Vec<(String, Vec<HostAddress>)> =
         names.into_iter().zip(started.fleet.addresses().map_err(broken)?).collect();
     let chosen = choose(&known, args.subnet)
-        .map_err(|error| Failure::usage(format!("{}", topics::network::address_error(&error))))?;
+        .map_err(|error| Failure::usage(topics::network::address_error(&error).to_string()))?;
     let of_all = rounds_of_all(chosen.len());
     let usual = if chosen.len() <= ALL_MEET { of_all } else { USUAL_ROUNDS };
     let rounds = rounds(chosen.len(), args.rounds.map_or(usual, |rounds| rounds as usize));

@@ -27,7 +27,7 @@ pub(super) fn hold(
     let held =
         analysis::published::against(figures, theirs, record, &analysis::results(record), ours);
     held.map_err(|OtherSuite| {
-        Failure::usage(format!("{}", topics::published::unfit(figures, &record.plan.suite)))
+        Failure::usage(topics::published::unfit(figures, &record.plan.suite).to_string())
     })
 }
 
@@ -46,7 +46,7 @@ pub(super) fn hold_predicted(
     let held = analysis::expected::against(cluster, record, &analysis::results(record));
     held.map_err(|why| {
         let (name, run) = (&cluster.top.name.value, run.display().to_string());
-        Failure::usage(format!("{}", topics::expected::unfit(&why, name, &run)))
+        Failure::usage(topics::expected::unfit(&why, name, &run).to_string())
     })
 }
 
