@@ -288,12 +288,10 @@ fn totals(record: &Record) -> Held {
             latency.merge(&left);
         } else {
             // What stands still at the end of a closed loop counts with its age.
-            let longest_ns = latency.max_ns().unwrap_or(0).max(100_000_000);
-            for (_, high_ns, requests) in left.buckets().filter(|(low_ns, ..)| *low_ns > longest_ns)
-            {
-                let age_ns = high_ns.min(left.max_ns().unwrap_or(0));
-                latency.record_many(age_ns, requests);
-            }
+            let least_ns = latency.max_ns().unwrap_or(0).max(100_000_000);
+            let most_ns = left.max_ns().unwrap_or(0);
+            let older = left.buckets().filter(|(low_ns, ..)| *low_ns > least_ns);
+            older.for_each(|(_, high_ns, n)| latency.record_many(high_ns.min(most_ns), n));
         }
         let told = (row.ios, row.bytes, row.error_count());
         hold("a row is the sum", told == sum, || {

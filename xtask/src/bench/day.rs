@@ -78,7 +78,6 @@ pub fn run(plimsoll: &Path, full: bool) -> Outcome<(String, Vec<String>)> {
     Ok((table, missed))
 }
 
-/// What a command takes.
 struct Cost {
     seconds: f64,
     mib: f64,

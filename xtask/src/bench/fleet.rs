@@ -12,8 +12,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a server may take to listen.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LISTENS_WITHIN: Duration = Duration::from_secs(10);
 
 /// From the start of `plimsoll run --hosts`, with the program in its cache on the hosts, to the
 /// first read that a zram device sees that all of them load, in ms.
@@ -131,7 +130,7 @@ impl Cluster {
             .push(server.map_err(|error| format!("an ssh server cannot be started: {error}"))?);
         let (address, start) = (format!("{}:22", self.network.address(host)), Instant::now());
         while TcpStream::connect(&address).is_err() {
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > LISTENS_WITHIN {
                 return Err(format!(
                     "the ssh server of host {host} does not listen; is openssh-server installed?"
                 ));

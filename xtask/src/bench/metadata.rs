@@ -49,7 +49,6 @@ struct Lap {
     per_cpu_second: f64,
 }
 
-/// What the project claims against a contender.
 struct Claim {
     /// Ours ÷ theirs.
     least: f64,
@@ -58,7 +57,6 @@ struct Claim {
     figure: fn(&Lap) -> f64,
 }
 
-/// What a contender is asked to do.
 struct Job<'a> {
     plimsoll: &'a Path,
     bare: &'a Path,

@@ -175,7 +175,6 @@ const BENCHES: &[Bench] = &[
     },
 ];
 
-/// The names of all benches, for `--only`.
 fn names() -> Vec<&'static str> {
     let of_files =
         [metadata::NAME, sequential_files::NAME, watching::NAME, day::NAME, scaling::NAME];

@@ -60,7 +60,6 @@ struct Lap {
     cpu_s_per_gb: f64,
 }
 
-/// What a contender is asked to do.
 struct Job<'a> {
     plimsoll: &'a Path,
     bare: &'a Path,

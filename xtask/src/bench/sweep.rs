@@ -7,7 +7,6 @@ use crate::shell::{self, Outcome};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Points of the sweep that is timed.
 const POINTS: u32 = 20;
 const MANY_FILES: u64 = 1 << 21;
 

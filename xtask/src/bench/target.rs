@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a first read is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+const FIRST_READ_WITHIN: Duration = Duration::from_secs(10);
 
 /// A file or device that all contenders load in turn.
 pub struct Target {
@@ -201,7 +200,7 @@ impl Target {
         let mut child =
             command.spawn().map_err(|error| format!("plimsoll cannot be started: {error}"))?;
         let mut first = None;
-        while first.is_none() && start.elapsed() < PATIENCE {
+        while first.is_none() && start.elapsed() < FIRST_READ_WITHIN {
             first = self.reads_seen().filter(|reads| *reads > before).map(|_| start.elapsed());
             std::thread::sleep(rest);
         }
