@@ -78,7 +78,6 @@ fn run(cluster: &Cluster, programs: &Programs, words: &str) -> Command {
     command
 }
 
-/// The hosts; all of it goes when it is dropped.
 struct Cluster {
     folder: Folder,
     network: Network,

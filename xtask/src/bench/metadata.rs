@@ -209,7 +209,6 @@ impl Contender {
     }
 }
 
-/// `None` unless every file has had its turn.
 fn all_done(ops: f64, seconds: f64, cpu_s: f64) -> Option<Lap> {
     let complete = ops == FILES as f64 && seconds > 0.0 && cpu_s > 0.0;
     complete.then(|| Lap { per_second: ops / seconds, per_cpu_second: ops / cpu_s })

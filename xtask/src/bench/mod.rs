@@ -27,7 +27,6 @@ pub use options::Options;
 use std::path::Path;
 use target::Target;
 
-/// One comparison: all contenders on one target.
 struct Bench {
     /// Its name for `--only`.
     name: &'static str,

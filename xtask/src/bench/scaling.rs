@@ -22,7 +22,6 @@ const MILLIS: u32 = 400;
 /// The least share of one worker's speed that each of several keeps, where the bare loop's do.
 const LEAST_EFFICIENCY: f64 = 0.85;
 
-/// One kind of target.
 struct Place {
     name: &'static str,
     target: Make,
