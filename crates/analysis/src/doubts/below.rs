@@ -3,7 +3,7 @@
 use crate::doubts::Warning;
 use crate::rows::row::ResultRow;
 use model::digest::Digest;
-use model::inventory::LinkKind;
+use model::inventory::{DeviceFacts, LinkKind};
 use model::record::StageRecord;
 use model::testbed::TargetFacts;
 use model::usage::{Part, Usage, Use};
@@ -48,49 +48,69 @@ pub(crate) fn doubts(
     let usage = stage.usage(record, digest);
     let mut found: Vec<Warning> = stolen(record, &usage).into_iter().collect();
     found.extend(throttled(record, &usage));
-    if let Some(disks) = disks(record, row) {
-        found.extend(at_devices(digest, row, &usage, &disks));
+    found.extend(unflushed(record, digest, row, &usage));
+    if let Some(first) = disks(record, row, first) {
+        found.extend(at_first(digest, row, &usage, &first));
+    }
+    let last = disks(record, row, media);
+    if let Some(last) = &last {
+        found.extend(less_read(digest, row, &usage, last));
+    }
+    let below = last.unwrap_or_else(|| carriers(record, digest, row, &usage));
+    if !found.iter().any(|doubt| matches!(doubt, Warning::OtherIo { .. })) {
+        // Of what lies below other layers, writes alone: a RAID reads what it needs to write, and
+        // nothing writes what it needs to read.
+        found.extend(of_others(digest, row, &usage, &below, Op::Write));
     }
     found
 }
 
-/// The disks below all targets of a stage.
-struct Disks {
-    /// By host and name.
-    names: BTreeSet<(u32, String)>,
-    /// Whether each takes every request as it is: no layer in between splits, merges or copies it.
-    is_plain: bool,
-}
+/// Devices by host and name.
+type Disks = BTreeSet<(u32, String)>;
 
-/// The disks below all targets of a stage. `None` where requests need not reach them: through the
-/// page cache above, or where what is below cannot be seen.
-fn disks(record: &Record, row: &ResultRow) -> Option<Disks> {
+/// Those below all targets of a stage, as `of` finds them. `None` where requests need not reach
+/// them: through the page cache above, or where what is below cannot be seen.
+fn disks(
+    record: &Record,
+    row: &ResultRow,
+    of: impl Fn(&TargetFacts) -> Option<Vec<String>>,
+) -> Option<Disks> {
     let engine = record.plan.engine_of(row.stage)?;
     let is_refused = record.notes.iter().any(|note| note.kind() == NoteKind::DirectRefused);
     if !engine.direct || is_refused || engine.backend.sends_nothing() || row.is_metadata() {
         return None;
     }
-    let (mut names, mut is_plain) = (BTreeSet::new(), true);
+    let mut names = BTreeSet::new();
     for ((number, host), facts) in (0..).zip(&record.plan.hosts).zip(&record.testbed) {
         let planned = host.targets.get(host.targets_of(row.stage))?;
         for target in planned {
             let facts = facts.targets.iter().find(|facts| facts.path == target.path)?;
-            names.extend(media(facts)?.into_iter().map(|name| (number, name)));
-            is_plain &= facts.chain.iter().all(|link| is_passed_on(link.kind));
+            names.extend(of(facts)?.into_iter().map(|name| (number, name)));
         }
     }
-    (!names.is_empty()).then_some(Disks { names, is_plain })
+    (!names.is_empty()).then_some(names)
 }
 
-/// Whether a layer of this kind hands each request on as it is.
-fn is_passed_on(kind: LinkKind) -> bool {
-    matches!(kind, LinkKind::FileSystem | LinkKind::Partition | LinkKind::Disk)
+/// File systems that send each request on as it is.
+const PLAIN: [&str; 4] = ["ext4", "xfs", "ext3", "overlay"];
+
+/// The device that a target's requests come to as they are: no layer above it splits, merges or
+/// copies them.
+fn first(target: &TargetFacts) -> Option<Vec<String>> {
+    for link in &target.chain {
+        match link.kind {
+            LinkKind::FileSystem if PLAIN.contains(&link.name.as_str()) => {}
+            LinkKind::Partition => {}
+            LinkKind::FileSystem | LinkKind::Network => return None,
+            _ => return Some(vec![link.name.clone()]),
+        }
+    }
+    None
 }
 
 /// The disks that the chain of a target ends in, where all of it can be seen and nothing in it
 /// compresses.
 fn media(target: &TargetFacts) -> Option<Vec<String>> {
-    const PLAIN: [&str; 4] = ["ext4", "xfs", "ext3", "overlay"];
     let next = target.chain.iter().skip(1).map(Some).chain([None]);
     let mut disks = Vec::new();
     for (link, next) in target.chain.iter().zip(next) {
@@ -108,40 +128,86 @@ fn media(target: &TargetFacts) -> Option<Vec<String>> {
     Some(disks)
 }
 
-fn at_devices(digest: &Digest, row: &ResultRow, usage: &Usage, disks: &Disks) -> Vec<Warning> {
-    let of = |op: Op| counted(usage, &disks.names, op);
-    let (Some(read), Some(written)) = (of(Op::Read), of(Op::Write)) else { return Vec::new() };
-    let asked = |op: Op| asked(digest, op, row.seconds);
-    let (reads, writes) = (asked(Op::Read), asked(Op::Write));
-    let all_bytes = reads.bytes + writes.bytes;
+/// Of programs that serve the targets from this host: the disks that carried what was asked for.
+fn carriers(record: &Record, digest: &Digest, row: &ResultRow, usage: &Usage) -> Disks {
+    let disks = usage.uses.iter().filter(|((_, part), _)| *part == Part::Disk);
+    let disks = disks.flat_map(|((host, _), all)| all.keys().map(|name| (*host, name.clone())));
+    let carried = |disk: &(u32, String), op: Op| {
+        let asked = asked(digest, op, row.seconds).bytes;
+        let counted = counted(usage, &Disks::from([disk.clone()]), op);
+        asked > 0.0 && counted.is_some_and(|flow| flow.bytes >= asked * LEAST_READ)
+    };
+    let is_served = super::port_traffic::is_elsewhere(record);
+    disks.filter(|disk| is_served && (carried(disk, Op::Read) || carried(disk, Op::Write))).collect()
+}
+
+/// Less read from the disks than was asked for.
+fn less_read(digest: &Digest, row: &ResultRow, usage: &Usage, disks: &Disks) -> Option<Warning> {
+    let (op, asked) = (Op::Read, asked(digest, Op::Read, row.seconds));
+    let share = counted(usage, disks, op)?.bytes / asked.bytes.max(1.0);
+    let is_less = row.plans(op) && asked.bytes > 0.0 && share < LEAST_READ;
+    is_less.then_some(Warning::LessAtDevice { op, share })
+}
+
+/// More than half of the load's bytes in a direction in which nothing was asked for.
+fn of_others(
+    digest: &Digest,
+    row: &ResultRow,
+    usage: &Usage,
+    disks: &Disks,
+    op: Op,
+) -> Option<Warning> {
+    let asked = |op: Op| asked(digest, op, row.seconds).bytes;
+    let bytes_per_s = counted(usage, disks, op)?.bytes;
+    let least = (asked(Op::Read) + asked(Op::Write)) * (MOST_MOVED - 1.0) + SLACK_BYTES_PER_S;
+    let is_others = !disks.is_empty() && asked(op) == 0.0 && bytes_per_s > least;
+    is_others.then_some(Warning::OtherIo { op, bytes_per_s })
+}
+
+/// What devices counted to which requests come as they were sent.
+fn at_first(digest: &Digest, row: &ResultRow, usage: &Usage, disks: &Disks) -> Vec<Warning> {
     let largest = row.works.iter().map(|work| work.largest_block().0).max().unwrap_or(0);
-    let mut found = Vec::new();
-    for (op, asked, device) in [(Op::Read, reads, read), (Op::Write, writes, written)] {
-        let is_ours = row.plans(op) && asked.bytes > 0.0;
-        let share = device.bytes / asked.bytes.max(1.0);
-        if is_ours && op == Op::Read && share < LEAST_READ {
-            found.push(Warning::LessAtDevice { op, share });
-        } else if is_ours
-            && disks.is_plain
-            && device.bytes > asked.bytes * MOST_MOVED + SLACK_BYTES_PER_S
-        {
-            found.push(Warning::MoreAtDevice { op, share });
-        } else if is_ours
-            && disks.is_plain
-            && largest <= LARGEST_WHOLE
-            && share >= LEAST_READ
-            && device.requests < asked.requests * LEAST_REQUESTS
-        {
-            let share = device.requests / asked.requests;
-            found.push(Warning::Merged { op, share });
+    let of = |op: Op| {
+        let (asked, device) = (asked(digest, op, row.seconds), counted(usage, disks, op)?);
+        if !row.plans(op) || asked.bytes == 0.0 {
+            return of_others(digest, row, usage, disks, op);
         }
-        // A RAID reads what it needs to write; nothing writes what it needs to read.
-        let is_others = asked.bytes == 0.0 && (disks.is_plain || op == Op::Write);
-        if is_others && device.bytes > all_bytes * (MOST_MOVED - 1.0) + SLACK_BYTES_PER_S {
-            found.push(Warning::OtherIo { op, bytes_per_s: device.bytes });
+        let share = device.bytes / asked.bytes;
+        if device.bytes > asked.bytes * MOST_MOVED + SLACK_BYTES_PER_S {
+            return Some(Warning::MoreAtDevice { op, share });
         }
-    }
-    found
+        let is_whole = largest <= LARGEST_WHOLE && share >= LEAST_READ;
+        let share = device.requests / asked.requests;
+        (is_whole && share < LEAST_REQUESTS).then_some(Warning::Merged { op, share })
+    };
+    [Op::Read, Op::Write].into_iter().filter_map(of).collect()
+}
+
+/// Fewer flushes than this share of those that as many requests at a time come to at least.
+const LEAST_FLUSHED: f64 = 0.1;
+
+/// Fsyncs of which no disk saw enough, though what was written came there. Those that are under way
+/// at a time may share two flushes.
+fn unflushed(record: &Record, digest: &Digest, row: &ResultRow, usage: &Usage) -> Option<Warning> {
+    let of = |disk: &&DeviceFacts| disk.write_cache == super::write_cache::WRITE_BACK;
+    let hosts = (0..).zip(&record.testbed);
+    let disks: Disks = hosts
+        .flat_map(|(host, facts)| {
+            let disks = facts.inventory.disks.iter().filter(of);
+            disks.map(move |disk| (host, disk.name.clone()))
+        })
+        .filter(|(host, name)| {
+            usage.uses.get(&(*host, Part::Disk)).is_some_and(|all| all.contains_key(name))
+        })
+        .collect();
+    let (written, device) =
+        (asked(digest, Op::Write, row.seconds), counted(usage, &disks, Op::Write)?);
+    let fsyncs = asked(digest, Op::Fsync, row.seconds).requests;
+    let reached = counted(usage, &disks, Op::Fsync)?.requests;
+    let at_a_time: u32 = row.works.iter().map(|work| work.depth).sum();
+    let is_carried = !disks.is_empty() && device.bytes >= written.bytes * LEAST_READ;
+    let least = fsyncs / f64::from(at_a_time.max(1)) * LEAST_FLUSHED;
+    (is_carried && reached < least).then(|| Warning::FlushLost { share: reached / fsyncs })
 }
 
 /// What all workloads of a stage asked for in one direction, per second.
@@ -154,13 +220,15 @@ fn asked(digest: &Digest, op: Op, seconds: f64) -> Flow {
 }
 
 /// What the disks counted in one direction, per second; `None` where nobody counted.
-fn counted(usage: &Usage, disks: &BTreeSet<(u32, String)>, op: Op) -> Option<Flow> {
+fn counted(usage: &Usage, disks: &Disks, op: Op) -> Option<Flow> {
     let mut sum = Flow::default();
     for (host, name) in disks {
-        let used = usage.uses.get(&(*host, Part::Disk))?.get(name)?;
+        let of = |part: Part| usage.uses.get(&(*host, part))?.get(name);
+        let used = of(Part::Disk).or_else(|| of(Part::Stacked))?;
         let seconds = (used.carried_ns > 0).then(|| used.carried_ns as f64 / 1e9)?;
         let (bytes, requests) = match op {
             Op::Read => (used.received_bytes, used.reads),
+            Op::Fsync => (0, used.flushes),
             _ => (used.sent_bytes, used.writes),
         };
         sum.bytes += bytes as f64 / seconds;

@@ -151,6 +151,11 @@ fn disks_below_loop_devices_and_volumes_are_held_against_the_load_too() {
     let reads_first = Disk { reads: IOS, read_bytes: IOS * BLOCK, ..writes };
     let raid = [file_system, (LinkKind::Raid, "md0"), disk];
     assert!(!codes_on(&raid, Op::Write, reads_first, 0).contains(&"other-io"), "reads to write");
+    let on_the_volume = [(LinkKind::Mapper, disk.1), file_system, (LinkKind::Disk, "sdb")];
+    assert!(codes_on(&on_the_volume, Op::Write, reads_first, 0).contains(&"other-io"));
+    let served = [(LinkKind::Network, "fuse.mergerfs")];
+    assert!(codes_on(&served, Op::Read, neighbour, 0).contains(&"other-io"), "from a disk here");
+    assert!(!codes_on(&served, Op::Read, reads, 0).contains(&"other-io"));
     let unseen = [(LinkKind::Loop, "loop14"), (LinkKind::FileSystem, "tmpfs")];
     assert!(!codes_on(&unseen, Op::Read, holes, 0).contains(&"less-at-device"), "no disk counts");
 }
@@ -175,4 +180,40 @@ fn a_quota_that_is_used_up_is_a_doubt() {
     let found = |share| Some(Warning::QuotaThrottled { host: "node0".to_owned(), share });
     assert_eq!((by_quota(34, 34), by_quota(2, 40)), (found(1.0), found(0.05)));
     assert_eq!((by_quota(1, 40), by_quota(0, 0)), (None, None));
+}
+
+/// Whether fsyncs are said to be lost of a load of 10,000 writes a second, each with its fsync, four
+/// at a time, where a disk wrote what it says and was flushed so often in ten seconds.
+fn is_flush_lost(written: u64, flushes: u64) -> bool {
+    let suite = "[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\ndepth = 4\n";
+    let mut recorded = Recorded::new(suite);
+    let disk = model::inventory::DeviceFacts {
+        name: "sda".to_owned(),
+        write_cache: crate::doubts::write_cache::WRITE_BACK.to_owned(),
+        ..Default::default()
+    };
+    recorded.record_mut().testbed[0].inventory.disks = vec![disk];
+    let stage = recorded.stage(StageKind::Measure);
+    for second in 0..10 {
+        let took = [1_000; IOS as usize];
+        recorded.interval(stage, second, &[(Op::Write, &took), (Op::Fsync, &took)]);
+        let values = [
+            (Metric::ReadBytes, 0),
+            (Metric::WriteBytes, written / 10),
+            (Metric::Flushes, flushes / 10),
+        ];
+        recorded.counters(stage, 0, second, vec![entry(Layer::Block, "sda", &values)]);
+    }
+    recorded.end();
+    let rows = results(&recorded.record());
+    let mut doubts = rows.iter().flat_map(|row| &row.warnings);
+    doubts.any(|doubt| matches!(doubt, Warning::FlushLost { .. }))
+}
+
+#[test]
+fn fsyncs_that_no_disk_saw_are_lost_where_the_writes_came_to_one() {
+    let all = 10 * IOS * BLOCK;
+    assert!(is_flush_lost(all, 0) && is_flush_lost(all, 2_000));
+    assert!(!is_flush_lost(all, 10 * IOS / 4), "four at a time shared one");
+    assert!(!is_flush_lost(all / 2, 0), "it may be written elsewhere");
 }

@@ -57,7 +57,7 @@ fn of_direction(
 }
 
 /// Whether every target is of a file system that is served by other machines or by a program.
-fn is_elsewhere(record: &Record) -> bool {
+pub(crate) fn is_elsewhere(record: &Record) -> bool {
     let mut targets = record.testbed.iter().flat_map(|host| &host.targets).peekable();
     targets.peek().is_some() && targets.all(is_served)
 }

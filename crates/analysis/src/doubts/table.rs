@@ -211,6 +211,8 @@ rows! {
     W::FlushInstant { flushed, took, least } => "flush-instant", Target, Weakens,
         [of(Facts, "flushed", flushed), of(Flush, "took_ns", took),
          of(Facts, "least_ns", least)];
+    W::FlushLost { share } => "flush-lost", Target, Weakens,
+        [of(Counters, "flushes_per_fsync", share)];
     W::FlushOwed { flush, share, written } => "flush-owed", Target, Weakens,
         [of(Flush, "flush_ns", flush), of(Flush, "durable_share", share),
          of(Counters, "written_share", written)];

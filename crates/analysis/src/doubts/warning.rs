@@ -317,6 +317,12 @@ pub enum Warning {
         /// The least that one takes there.
         least: Nanos,
     },
+    /// What was written came to disks with a write-back cache, and the flushes of its fsyncs did
+    /// not.
+    FlushLost {
+        /// Flushes that a disk saw for each fsync, 0 to 1.
+        share: f64,
+    },
     /// Writes were faster than reads of the same kind, on a device that acknowledges from a cache.
     WritesFaster {
         /// The devices.

@@ -136,7 +136,10 @@ fn caching(record: &Record, row: &ResultRow) -> BTreeSet<(String, Nanos)> {
         let is_unseen =
             media(target).next().is_none() && of_target(target, false).durability == Known::Never;
         let unseen = is_unseen.then(|| (target.path.clone(), LEAST_OF_FLASH));
+        // What a hypervisor keeps a disk on, nobody knows here.
+        let is_known = |device: &&DeviceFacts| device.media != Media::Virtual;
         let media = media(target).filter(|device| device.write_cache == WRITE_BACK);
+        let media = media.filter(is_known);
         media.map(|device| (device.name.clone(), least(device))).chain(unseen).collect::<Vec<_>>()
     };
     let hosts = record.plan.hosts.iter().zip(&record.testbed);

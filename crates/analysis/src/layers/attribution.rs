@@ -236,7 +236,8 @@ fn of_point(record: &Record, row: &ResultRow) -> Option<Attribution> {
 
 fn watched(record: &Record, usage: &Usage) -> Vec<Watched> {
     let mut all = Vec::new();
-    for ((host, part), things) in &usage.uses {
+    let used_up = usage.uses.iter().filter(|((_, part), _)| *part != Part::Stacked);
+    for ((host, part), things) in used_up {
         let Some(facts) = record.testbed.get(*host as usize) else { continue };
         let under =
             (*part == Part::Disk).then(|| under_targets(facts)).filter(|disks| !disks.is_empty());

@@ -186,7 +186,9 @@ fn durability(record: &Record, row: &ResultRow, known: &OfTargets) -> Found {
         // Whatever was flushed is in the memory of a hypervisor.
         return Found::Refuted;
     }
-    if row.warnings.iter().any(|one| matches!(one, Warning::BarriersOff { .. })) {
+    let is_refuting =
+        |one: &Warning| matches!(one, Warning::BarriersOff { .. } | Warning::FlushLost { .. });
+    if row.warnings.iter().any(|one| is_refuting(one)) {
         return Found::Refuted;
     }
     let is_instant = row.warnings.iter().any(|one| matches!(one, Warning::FlushInstant { .. }));

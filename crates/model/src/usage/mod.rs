@@ -27,6 +27,8 @@ crate::words! {
     pub enum Part {
         /// A block device that is built on no other.
         Disk = "disk",
+        /// One that is built on others: what it was sent alone, its time is that of those below.
+        Stacked = "stacked",
         /// All logical CPUs of a host together; one, without a name.
         Cpu = "cpu",
         /// One logical CPU, by its number.
@@ -78,6 +80,8 @@ pub struct Use {
     pub reads: u64,
     /// The same of writes.
     pub writes: u64,
+    /// The same of flushes.
+    pub flushes: u64,
     /// What a cache had: requests, of NFS mounts bytes.
     pub hits: u64,
     /// What it had not.
@@ -128,8 +132,8 @@ struct Said {
     waiting_ns: Option<u64>,
     /// What a port received and sent, or a disk read and wrote, in bytes.
     carried: Option<(u64, u64)>,
-    /// Reads and writes of a disk.
-    requests: (u64, u64),
+    /// Reads, writes and flushes of a disk.
+    requests: (u64, u64, u64),
     /// What a cache had, and what it had not.
     hits: (u64, u64),
     /// Blocks that a cache took in and gave back.
@@ -319,6 +323,7 @@ impl Use {
             self.sent_bytes = self.sent_bytes.saturating_add(sent_bytes);
             self.reads = self.reads.saturating_add(said.requests.0);
             self.writes = self.writes.saturating_add(said.requests.1);
+            self.flushes = self.flushes.saturating_add(said.requests.2);
         }
         let stolen_ns =
             u128::from(length_ns) * u128::from(said.stolen_ppm.min(1_000_000)) / 1_000_000;
@@ -345,6 +350,7 @@ impl Use {
             (&mut self.sent_bytes, other.sent_bytes),
             (&mut self.reads, other.reads),
             (&mut self.writes, other.writes),
+            (&mut self.flushes, other.flushes),
             (&mut self.stolen_ns, other.stolen_ns),
             (&mut self.hits, other.hits),
             (&mut self.misses, other.misses),

@@ -76,9 +76,11 @@ pub(super) fn each(
     let (mut busy, mut all, mut throttled, mut stolen) = (0u64, 0u64, 0u64, 0u64);
     for entry in &sample.entries {
         match entry.layer {
-            Layer::Block if !is_stacked(&entry.name) => {
-                take(Part::Disk, &entry.name, disk(entry, sample.length_ns));
+            Layer::Block if is_stacked(&entry.name) => {
+                let Said { carried, requests, .. } = disk(entry, sample.length_ns);
+                take(Part::Stacked, &entry.name, Said { carried, requests, ..Said::default() });
             }
+            Layer::Block => take(Part::Disk, &entry.name, disk(entry, sample.length_ns)),
             Layer::Cpu => {
                 let Some((work_ns, time_ns)) = cpu_ns(entry) else { continue };
                 stolen = stolen.saturating_add(entry.get(Metric::StealNs).unwrap_or(0));
@@ -151,7 +153,7 @@ fn disk(entry: &Entry, length_ns: u64) -> Said {
         entry.get(Metric::BusyNs).and_then(|busy_ns| ppm(busy_ns.into(), length_ns.into()));
     let carried = entry.get(Metric::ReadBytes).zip(entry.get(Metric::WriteBytes));
     let count = |metric| entry.get(metric).unwrap_or(0);
-    let requests = (count(Metric::Reads), count(Metric::Writes));
+    let requests = (count(Metric::Reads), count(Metric::Writes), count(Metric::Flushes));
     Said { used_ppm, waiting_ns: entry.get(Metric::QueueNs), carried, requests, ..Said::default() }
 }
 

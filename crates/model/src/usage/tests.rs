@@ -64,11 +64,10 @@ fn a_disk_is_used_while_a_request_is_outstanding_and_full_from_nine_tenths() {
     assert_eq!((got.full_share(), got.full_span), (0.5, Some((SECOND, 3 * SECOND))));
     let more = of(&usage(&[busy(u64::MAX)]), Part::Disk, "sda");
     assert_eq!(more.share(), Some(1.0), "a kernel that counts more than the time there was");
-    assert_eq!(
-        usage(&[vec![entry(Layer::Block, "dm-0", &[(Metric::BusyNs, 1)])]]).uses.len(),
-        0,
-        "built on others"
-    );
+    let counted = [(Metric::BusyNs, 1), (Metric::ReadBytes, 8), (Metric::WriteBytes, 9)];
+    let built_on_others = usage(&[vec![entry(Layer::Block, "dm-0", &counted)]]);
+    let stacked = of(&built_on_others, Part::Stacked, "dm-0");
+    assert_eq!((built_on_others.uses.len(), stacked.sent_bytes, stacked.share()), (1, 9, None));
 }
 
 #[test]
