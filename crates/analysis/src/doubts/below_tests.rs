@@ -187,7 +187,7 @@ fn a_quota_that_is_used_up_is_a_doubt() {
 fn is_flush_lost(written: u64, flushes: u64) -> bool {
     let suite = "[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\ndepth = 4\n";
     let mut recorded = Recorded::new(suite);
-    let disk = model::inventory::DeviceFacts {
+    let disk = DeviceFacts {
         name: "sda".to_owned(),
         write_cache: crate::doubts::write_cache::WRITE_BACK.to_owned(),
         ..Default::default()

@@ -264,7 +264,7 @@ fn clock(ns: u64, decimals: u32) -> String {
 
 pub(crate) fn name(watched: &Watched) -> String {
     let kind = match watched.part {
-        Part::Disk => "disk",
+        Part::Disk | Part::Stacked => "disk",
         Part::Cpu => return "CPUs together".to_owned(),
         Part::Core => "CPU",
         Part::Port => "port",
