@@ -3,9 +3,10 @@
 use crate::doubts::Warning;
 use crate::rows::row::ResultRow;
 use model::digest::Digest;
+use model::event::Flush;
 use model::inventory::{DeviceFacts, LinkKind};
 use model::record::StageRecord;
-use model::testbed::TargetFacts;
+use model::testbed::{HostFacts, TargetFacts};
 use model::usage::{Part, Usage, Use};
 use model::{NoteKind, Op, Record};
 use std::collections::BTreeSet;
@@ -48,7 +49,6 @@ pub(crate) fn doubts(
     let usage = stage.usage(record, digest);
     let mut found: Vec<Warning> = stolen(record, &usage).into_iter().collect();
     found.extend(throttled(record, &usage));
-    found.extend(unflushed(record, digest, row, &usage));
     if let Some(first) = disks(record, row, first) {
         found.extend(at_first(digest, row, &usage, &first));
     }
@@ -138,7 +138,9 @@ fn carriers(record: &Record, digest: &Digest, row: &ResultRow, usage: &Usage) ->
         asked > 0.0 && counted.is_some_and(|flow| flow.bytes >= asked * LEAST_READ)
     };
     let is_served = super::port_traffic::is_elsewhere(record);
-    disks.filter(|disk| is_served && (carried(disk, Op::Read) || carried(disk, Op::Write))).collect()
+    disks
+        .filter(|disk| is_served && (carried(disk, Op::Read) || carried(disk, Op::Write)))
+        .collect()
 }
 
 /// Less read from the disks than was asked for.
@@ -186,28 +188,59 @@ fn at_first(digest: &Digest, row: &ResultRow, usage: &Usage, disks: &Disks) -> V
 /// Fewer flushes than this share of those that as many requests at a time come to at least.
 const LEAST_FLUSHED: f64 = 0.1;
 
-/// Fsyncs of which no disk saw enough, though what was written came there. Those that are under way
-/// at a time may share two flushes.
-fn unflushed(record: &Record, digest: &Digest, row: &ResultRow, usage: &Usage) -> Option<Warning> {
-    let of = |disk: &&DeviceFacts| disk.write_cache == super::write_cache::WRITE_BACK;
-    let hosts = (0..).zip(&record.testbed);
-    let disks: Disks = hosts
-        .flat_map(|(host, facts)| {
-            let disks = facts.inventory.disks.iter().filter(of);
-            disks.map(move |disk| (host, disk.name.clone()))
-        })
-        .filter(|(host, name)| {
-            usage.uses.get(&(*host, Part::Disk)).is_some_and(|all| all.contains_key(name))
-        })
-        .collect();
-    let (written, device) =
-        (asked(digest, Op::Write, row.seconds), counted(usage, &disks, Op::Write)?);
-    let fsyncs = asked(digest, Op::Fsync, row.seconds).requests;
-    let reached = counted(usage, &disks, Op::Fsync)?.requests;
+/// What disks of the hosts counted of the flushes of a load, while what was written came to them.
+pub(crate) enum Flushes {
+    /// Nobody can tell.
+    Unknown,
+    /// So many for each fsync: too few.
+    Lost(f64),
+    /// As many as there have to be.
+    Came,
+}
+
+/// Of a stage. Fsyncs that are under way at a time may share a flush.
+pub(crate) fn flushes(
+    record: &Record,
+    stage: &StageRecord,
+    digest: &Digest,
+    row: &ResultRow,
+) -> Flushes {
+    let is_judged = !record.plan.is_simulated() && stage.is_counted() && row.seconds >= LEAST_S;
+    let usage = stage.usage(record, digest);
+    let found = (is_judged && !usage.is_thinned && row.plans(Op::Write))
+        .then(|| flushes_per_fsync(record, stage, digest, row, &usage));
+    found.flatten().unwrap_or(Flushes::Unknown)
+}
+
+fn flushes_per_fsync(
+    record: &Record,
+    stage: &StageRecord,
+    digest: &Digest,
+    row: &ResultRow,
+    usage: &Usage,
+) -> Option<Flushes> {
+    let is_flushed = |disk: &&DeviceFacts| disk.write_cache == super::write_cache::WRITE_BACK;
+    let of_host = |(host, facts): (u32, &HostFacts)| {
+        let disks = facts.inventory.disks.iter().filter(is_flushed);
+        disks.map(|disk| (host, disk.name.clone())).collect::<Vec<_>>()
+    };
+    let mut disks: Disks = (0..).zip(&record.testbed).flat_map(of_host).collect();
+    disks.retain(|disk| counted(usage, &Disks::from([disk.clone()]), Op::Write).is_some());
+    let written = counted(usage, &disks, Op::Write)?.bytes;
+    if disks.is_empty() || written < asked(digest, Op::Write, row.seconds).bytes * LEAST_READ {
+        return None;
+    }
+    let behind: u64 =
+        disks.iter().filter_map(|disk| usage.behind.get(disk)).map(|it| it.flushes).sum();
+    let reached = counted(usage, &disks, Op::Fsync)?.requests * row.seconds + behind as f64;
+    let fsyncs = asked(digest, Op::Fsync, row.seconds).requests * row.seconds;
     let at_a_time: u32 = row.works.iter().map(|work| work.depth).sum();
-    let is_carried = !disks.is_empty() && device.bytes >= written.bytes * LEAST_READ;
-    let least = fsyncs / f64::from(at_a_time.max(1)) * LEAST_FLUSHED;
-    (is_carried && reached < least).then(|| Warning::FlushLost { share: reached / fsyncs })
+    let is_good = |flush: &&Flush| flush.ended && flush.errno == 0;
+    let last = stage.ends.iter().flat_map(|end| &end.flushes).filter(is_good).count() as f64;
+    let least = (fsyncs / f64::from(at_a_time.max(1)) * LEAST_FLUSHED).max(last.min(1.0));
+    let asked = fsyncs + last;
+    (asked > 0.0)
+        .then(|| if reached < least { Flushes::Lost(reached / asked) } else { Flushes::Came })
 }
 
 /// What all workloads of a stage asked for in one direction, per second.

@@ -230,8 +230,9 @@ fn warnings(
     found.extend(preparation::not_purged(record, row));
     found.extend(preparation::holes(record, row));
     found.extend(little_space(record, row.stage));
-    found.extend(write_cache::doubt(record, row));
-    found.extend(write_cache::of_flush(record, row));
+    let flushes = below::flushes(record, stage, digest, row);
+    found.extend(write_cache::doubt(record, row, &flushes));
+    found.extend(write_cache::of_flush(record, row, &flushes));
     found.extend(below::doubts(record, stage, digest, row));
     found.extend(crate::layers::guests::doubts(record, row));
     found.extend(placed::doubts(record, stage, digest, row));

@@ -4,6 +4,7 @@
 //! rate of such writes is that of the cache until somebody asks for a flush.
 
 use crate::doubts::Warning::{self, VolatileCache};
+use crate::doubts::below::Flushes;
 use crate::layers::targets::{loaded, of_target};
 use crate::rows::durable::{Durable, broken, durable};
 use crate::rows::row::{Covers, Ops, ResultRow, does};
@@ -19,12 +20,12 @@ pub(crate) const WRITE_BACK: &str = "write back";
 
 /// Writes that count as soon as a volatile cache has them, where no flush behind the load showed
 /// how long it takes until they are durable.
-pub(crate) fn doubt(record: &Record, row: &ResultRow) -> Option<Warning> {
+pub(crate) fn doubt(record: &Record, row: &ResultRow, counted: &Flushes) -> Option<Warning> {
     let devices = unflushed(record, row)?;
     let of_writes = ResultRow { ops: Ops::One(Op::Write), ..row.clone() };
     let flushed = durable(record, &of_writes);
-    let is_known = flushed.is_some_and(|flushed| instant(record, row, &flushed).is_none());
-    (!is_known).then_some(VolatileCache { devices })
+    let is_known = flushed.is_some_and(|it| instant(record, row, &it, counted).is_none());
+    (!is_known || matches!(counted, Flushes::Lost(_))).then_some(VolatileCache { devices })
 }
 
 /// The devices with a volatile cache below the targets, where nothing in the load made the writes
@@ -64,13 +65,16 @@ fn media(target: &TargetFacts) -> impl Iterator<Item = &DeviceFacts> {
 }
 
 /// What the flush behind a load says of the writes of a row: that it took long, or that it failed;
-/// and what those on the way say.
-pub(crate) fn of_flush(record: &Record, row: &ResultRow) -> Option<Warning> {
-    let of_load = of_last_flush(record, row);
-    of_load.or_else(|| instant_on_the_way(record, row))
+/// and what those on the way say; `counted` is what disks say.
+pub(crate) fn of_flush(record: &Record, row: &ResultRow, counted: &Flushes) -> Option<Warning> {
+    if let Flushes::Lost(share) = counted {
+        return Some(Warning::FlushLost { share: *share });
+    }
+    let of_load = of_last_flush(record, row, counted);
+    of_load.or_else(|| instant_on_the_way(record, row, counted))
 }
 
-fn of_last_flush(record: &Record, row: &ResultRow) -> Option<Warning> {
+fn of_last_flush(record: &Record, row: &ResultRow, counted: &Flushes) -> Option<Warning> {
     if row.is_metadata() || !row.plans(Op::Write) {
         return None;
     }
@@ -80,7 +84,7 @@ fn of_last_flush(record: &Record, row: &ResultRow) -> Option<Warning> {
     }
     let durable = durable(record, row)?;
     if !durable.is_notable() {
-        return instant(record, row, &durable);
+        return instant(record, row, &durable, counted);
     }
     let (flush, share) = (Nanos(durable.flush_ns), durable.share());
     Some(Warning::FlushOwed { flush, share, written: durable.written })
@@ -96,13 +100,18 @@ const LEAST_OF_FLASH: Nanos = Nanos(100_000);
 const LEAST_OF_DISK: Nanos = Nanos::millis(1);
 
 /// Whether a flush that had something to write was faster than a medium of its kind is.
-fn instant(record: &Record, row: &ResultRow, durable: &Durable) -> Option<Warning> {
+fn instant(
+    record: &Record,
+    row: &ResultRow,
+    durable: &Durable,
+    counted: &Flushes,
+) -> Option<Warning> {
     let syncs = |work: &Work| does(work, Op::Write) && (work.fsync_every > 0 || work.dsync);
     // What was flushed on the way leaves little to do.
     if record.plan.is_simulated() || row.works.iter().any(syncs) || durable.flush_ns == 0 {
         return None;
     }
-    let media = caching(record, row);
+    let media = caching(record, row, counted);
     let flushed = media.iter().map(|(name, _)| name.clone()).collect();
     let least = media.iter().map(|(_, least)| *least).min()?;
     let is_owed = row.bytes >= LEAST_FLUSHED && row.iops() * OWED_S >= 1.0;
@@ -112,29 +121,31 @@ fn instant(record: &Record, row: &ResultRow, durable: &Durable) -> Option<Warnin
 
 /// Whether most of the fsyncs of a load, or of writes that each had to wait for the medium, were
 /// faster than one of its kind is.
-fn instant_on_the_way(record: &Record, row: &ResultRow) -> Option<Warning> {
+fn instant_on_the_way(record: &Record, row: &ResultRow, counted: &Flushes) -> Option<Warning> {
     let is_dsync = row.plans(Op::Write) && row.works.iter().all(|work| work.dsync);
     let is_each = row.ops == Ops::One(Op::Fsync) || row.ops == Ops::One(Op::Write) && is_dsync;
     if !is_each || row.is_metadata() || record.plan.is_simulated() {
         return None;
     }
     let took = Nanos(row.latency.quantile_ns(0.5)?);
-    let media = caching(record, row);
+    let media = caching(record, row, counted);
     let flushed = media.iter().map(|(name, _)| name.clone()).collect();
     let least = media.iter().map(|(_, least)| *least).min()?;
     (took < least).then_some(Warning::FlushInstant { flushed, took, least })
 }
 
 /// Below a row's targets: the devices that have a volatile cache, and the targets of which nobody
-/// knows where they write to; each with the least time that a flush takes there.
-fn caching(record: &Record, row: &ResultRow) -> BTreeSet<(String, Nanos)> {
+/// knows where they write to, unless its flushes came to disks here; each with the least time that a
+/// flush takes there.
+fn caching(record: &Record, row: &ResultRow, counted: &Flushes) -> BTreeSet<(String, Nanos)> {
     let least = |device: &DeviceFacts| match device.media {
         Media::Rotational => LEAST_OF_DISK,
         _ => LEAST_OF_FLASH,
     };
     let of = |target: &TargetFacts| {
-        let is_unseen =
-            media(target).next().is_none() && of_target(target, false).durability == Known::Never;
+        let is_unseen = !matches!(counted, Flushes::Came)
+            && media(target).next().is_none()
+            && of_target(target, false).durability == Known::Never;
         let unseen = is_unseen.then(|| (target.path.clone(), LEAST_OF_FLASH));
         // What a hypervisor keeps a disk on, nobody knows here.
         let is_known = |device: &&DeviceFacts| device.media != Media::Virtual;

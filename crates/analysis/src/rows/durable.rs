@@ -145,7 +145,7 @@ fn by_devices(record: &Record, row: &ResultRow, usage: &Usage) -> Option<f64> {
         let counted_s = (used.carried_ns > 0).then_some(used.carried_ns as f64 / 1e9)?;
         // Of a long run some intervals were looked at, taken evenly out of all.
         let times = if usage.is_thinned { (row.seconds / counted_s).max(1.0) } else { 1.0 };
-        let behind = usage.behind.get(disk).copied().unwrap_or(0);
+        let behind = usage.behind.get(disk).map_or(0, |behind| behind.written);
         bytes += used.sent_bytes as f64 * times + behind as f64;
     }
     (!disks.is_empty()).then_some(bytes)

@@ -194,6 +194,22 @@ impl Ran {
     }
 }
 
+/// What a disk did behind a load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Behind {
+    /// Bytes that it wrote.
+    pub written: u64,
+    /// Flushes that it completed.
+    pub flushes: u64,
+}
+
+impl Behind {
+    fn add(&mut self, other: Behind) {
+        self.written = self.written.saturating_add(other.written);
+        self.flushes = self.flushes.saturating_add(other.flushes);
+    }
+}
+
 /// What the counters of one stage come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -203,9 +219,8 @@ pub struct Usage {
     pub moved: BTreeMap<u32, Moved>,
     /// What programs took of each host's CPUs, by what they are to storage.
     pub ran: BTreeMap<(u32, String), Ran>,
-    /// What each disk of a host wrote from the end of the load to that of the stage, in bytes: what
-    /// the flush made it write.
-    pub behind: BTreeMap<(u32, String), u64>,
+    /// What each disk of a host did from the end of the load to that of the stage: in the flush.
+    pub behind: BTreeMap<(u32, String), Behind>,
     /// How many intervals of counters it rests on, those of each host counted.
     pub samples: u64,
     /// Whether these are some, taken evenly out of more than can be looked at in a short time.
@@ -257,9 +272,8 @@ impl Usage {
         for (of, ran) in other.ran {
             self.ran.entry(of).or_default().add(ran);
         }
-        for (of, bytes) in other.behind {
-            let mine = self.behind.entry(of).or_default();
-            *mine = mine.saturating_add(bytes);
+        for (of, theirs) in other.behind {
+            self.behind.entry(of).or_default().add(theirs);
         }
         for (of, things) in other.uses {
             let mine = self.uses.entry(of).or_default();
@@ -271,9 +285,10 @@ impl Usage {
 
     fn add_behind(&mut self, sample: &CounterSample) {
         for disk in sample.entries.iter().filter(|entry| entry.layer == Layer::Block) {
-            let Some(bytes) = disk.get(Metric::WriteBytes) else { continue };
+            let Some(written) = disk.get(Metric::WriteBytes) else { continue };
+            let flushes = disk.get(Metric::Flushes).unwrap_or(0);
             let sum = self.behind.entry((sample.host, disk.name.clone())).or_default();
-            *sum = sum.saturating_add(bytes);
+            sum.add(Behind { written, flushes });
         }
     }
 
