@@ -9,6 +9,7 @@ mod fio_words;
 pub(crate) mod gate;
 mod hosts;
 mod import;
+mod lab;
 mod machines;
 mod places;
 mod prediction;
@@ -23,6 +24,7 @@ pub(crate) use daily::daily;
 pub(crate) use gate::{GateArgs, GateOutput};
 pub(crate) use hosts::HostArgs;
 pub(crate) use import::ImportArgs;
+pub(crate) use lab::{LabArgs, LabCommand};
 pub(crate) use machines::{MachineArgs, VmsActArgs, VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs};
 pub(crate) use places::{GivenUpArg, TargetArg};
 pub(crate) use prediction::{CalibrateArgs, PredictArgs};
@@ -139,6 +141,8 @@ pub(crate) enum Command {
     Clean(CleanArgs),
     /// Make, list and remove virtual machines that carry load.
     Vms(VmsArgs),
+    /// Make, break, heal and remove a replicated cluster that this machine plays.
+    Lab(LabArgs),
     /// Serve a coordinator on standard input and output; started by it.
     Agent(AgentArgs),
     /// Print a completion script for a shell.

@@ -5,6 +5,7 @@ mod terms;
 pub(crate) use terms::{Absence, Least, Terms};
 
 use crate::args::HostArgs;
+use crate::commands::lab;
 use crate::failure::Failure;
 use crate::machines;
 use crate::plain_file;
@@ -42,6 +43,8 @@ pub(crate) struct Hosts {
     pub(crate) starts: Vec<HostStart>,
     hold: Option<Hold>,
     job: Option<SlurmJob>,
+    /// That one machine plays them all.
+    played: Option<AboutHosts>,
 }
 
 impl Hosts {
@@ -63,7 +66,7 @@ impl Hosts {
             .hold
             .as_ref()
             .map(|hold| AboutHosts::HoldOut { within: hold.within, name: hold.name.clone() });
-        left_out.into_iter().chain(started).chain(held)
+        left_out.into_iter().chain(started).chain(held).chain(self.played.clone())
     }
 
     pub(crate) fn asked(&self) -> usize {
@@ -306,7 +309,8 @@ fn start_over(
     }
     let fleet = Fleet::remote(launched, terms.lost_after);
     let (told, presumed) = (Vec::new(), Vec::new());
-    Ok(Hosts { fleet, targets, told, absent, presumed, starts, hold, job: None })
+    let played = lab::note(args);
+    Ok(Hosts { fleet, targets, told, absent, presumed, starts, hold, job: None, played })
 }
 
 /// Agents of this process: this machine alone, or simulated hosts.
@@ -322,7 +326,8 @@ fn in_this_process(args: &HostArgs, targets_of: &TargetsOf<'_>) -> Result<Hosts,
     };
     let (absent, starts) = (Vec::new(), Vec::new());
     let (told, presumed) = (Vec::new(), Vec::new());
-    Ok(Hosts { fleet, targets, told, absent, presumed, starts, hold: None, job: None })
+    let (hold, job, played) = (None, None, None);
+    Ok(Hosts { fleet, targets, told, absent, presumed, starts, hold, job, played })
 }
 
 /// Says of each host that is slow to take the program how far it is, while `work` goes on.
@@ -429,6 +434,10 @@ fn way(args: &HostArgs, signalled: &Signalled) -> Result<Option<Way>, Failure> {
     if let Some(machines) = machines::named(args)? {
         let hosts = machines.machines.iter().map(|machine| machine.name.clone()).collect();
         return Ok(Some(Way { via: machines::way(&machines)?, hosts, job: None }));
+    }
+    if let Some(found) = lab::named(args)? {
+        let (hosts, via) = lab::way(&found)?;
+        return Ok(Some(Way { via, hosts, job: None }));
     }
     if list == "slurm" {
         return SlurmJob::current().map(of_job).map(Some).map_err(Failure::usage);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Signals while machines are being made: the first asks for a stop, the second ends the process,
-/// and `plimsoll vms down` finds what is left then.
+/// and a command finds what is left then.
 pub(crate) struct Making {
     pub(crate) stop: Arc<AtomicBool>,
     handle: Option<Handle>,
@@ -18,9 +18,10 @@ impl Drop for Making {
     }
 }
 
-/// Watches signals until what it gives is dropped. Where signals cannot be had, one just ends the
+/// Watches signals until what it gives is dropped, and says what happens `now`, and the command for
+/// `then`. Where signals cannot be had, one just ends the
 /// process.
-pub(crate) fn while_making() -> Making {
+pub(crate) fn while_making(now: &'static str, then: &'static str) -> Making {
     let stop = Arc::new(AtomicBool::new(false));
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
         return Making { stop, handle: None };
@@ -29,10 +30,10 @@ pub(crate) fn while_making() -> Making {
     std::thread::spawn(move || {
         for _ in signals.forever() {
             if theirs.swap(true, Ordering::SeqCst) {
-                eprintln!("\nstopped at once; `plimsoll vms list` shows what is left");
+                eprintln!("\nstopped at once; see `{then}` for what is left");
                 std::process::exit(130);
             }
-            eprintln!("\nstopping: the machines are removed (once more to leave at once)");
+            eprintln!("\nstopping: {now} (once more to leave at once)");
         }
     });
     Making { stop, handle: Some(handle) }

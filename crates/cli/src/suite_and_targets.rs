@@ -1,6 +1,7 @@
 //! Finds the suite that was asked for, and puts targets and options together.
 
 use crate::args::{DEFAULT_TARGET, Pattern, QuickArgs, WorkArgs};
+use crate::commands::lab;
 use crate::failure::{Failure, suite_failure};
 use crate::{imported, machines, quick, quotable, simulate, text_file};
 use clap::ValueEnum;
@@ -173,6 +174,14 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
         }
     }
     spec.keep_scenarios(&work.scenarios).map_err(Failure::usage)?;
+    if let Some(lab) = lab::named(&work.hosts)? {
+        if spec.labels.is_empty() {
+            spec.labels = lab::labels(&lab);
+        }
+        if spec.targets.is_empty() {
+            spec.targets = vec![of_hosts(None, &lab.mount().to_string_lossy())];
+        }
+    }
     let cluster = simulate::target(&work.hosts, &name)?;
     let loaded = loaded_machines(work, &paths)?;
     let mut targets = targets(work, &paths, cluster.clone(), &spec)?;

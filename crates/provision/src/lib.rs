@@ -8,6 +8,7 @@ pub mod deployment;
 mod disks;
 pub mod guest;
 mod inside;
+pub mod lab;
 pub mod libvirt;
 mod machine;
 mod node_counts;

@@ -5,6 +5,7 @@ use crate::{Outcome, Problem};
 use rustix::fs::OFlags;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,11 @@ impl Places {
             _ => Err(Problem::Homeless),
         }
     }
+
+    /// The folder of a lab: its record, and all that it stores.
+    pub(crate) fn lab(&self) -> PathBuf {
+        self.state.with_file_name("lab")
+    }
 }
 
 /// The folder that a variable names, or one in the home folder; only whole paths count.
@@ -50,6 +56,12 @@ pub(crate) fn open_file(path: &Path) -> std::io::Result<File> {
         true => Ok(file),
         false => Err(std::io::Error::other("it is no regular file")),
     }
+}
+
+/// The text of a file, at most so many bytes of it.
+pub(crate) fn read(path: &Path, longest: u64) -> std::io::Result<String> {
+    let mut text = String::new();
+    open_file(path)?.take(longest).read_to_string(&mut text).map(|_| text)
 }
 
 /// Makes a folder for this user alone, with those above it, if it is not there.

@@ -76,7 +76,8 @@ pub(crate) fn end(program: &str, machine: &str, is_it: &dyn Fn(&Found) -> bool) 
     }
 }
 
-fn send(found: &Found, program: &str, is_it: &dyn Fn(&Found) -> bool, signal: Signal) {
+/// Sends a signal to a process, if it still is the one that `is_it` holds for.
+pub(crate) fn send(found: &Found, program: &str, is_it: &dyn Fn(&Found) -> bool, signal: Signal) {
     let Some(pid) = Pid::from_raw(found.pid) else { return };
     // Where it ended meanwhile, there is nothing left to do.
     let Ok(held) = pidfd_open(pid, PidfdFlags::empty()) else { return };

@@ -11,7 +11,7 @@ use model::machines::{
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The version of the record.
@@ -219,14 +219,11 @@ impl Deployment {
     pub(crate) fn read(folder: &Path) -> Outcome<Option<Deployment>> {
         places::is_ours(folder)?;
         let path = folder.join(FILE);
-        let file = match places::open_file(&path) {
-            Ok(file) => file,
+        let text = match places::read(&path, LONGEST) {
+            Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Problem::file("read", &path, &error)),
         };
-        let mut text = String::new();
-        let read = file.take(LONGEST).read_to_string(&mut text);
-        read.map_err(|error| Problem::file("read", &path, &error))?;
         let wrong = |why| Problem::NotOurs { path: path.clone(), why };
         let found: Deployment =
             serde_json::from_str(&text).map_err(|_| wrong("is no record of machines"))?;

@@ -34,29 +34,51 @@ pub(crate) fn work_for(folder: &Path) {
     *FOLDER.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
 }
 
+/// This program, and what it starts in turn, is for the machines of a record.
+pub(crate) fn mark(command: &mut Command, folder: &Path) {
+    command.env(FOR, folder);
+}
+
 /// Waits until no program does anything any more for the machines of a record. Gives one that still
 /// does after `patience`.
 pub(crate) fn settle(folder: &Path, patience: Duration) -> Option<i32> {
+    wait_for(folder, patience, &|_| {})
+}
+
+/// Kills every program that was started for a record, and what these started. Gives one that is
+/// still there after `patience`.
+pub(crate) fn end_all(folder: &Path, patience: Duration) -> Option<i32> {
+    wait_for(folder, patience, &|pid| {
+        // Between looking and ending, its number may become another's: it is held first.
+        let held = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        if let Some(held) = held.filter(|_| is_for(pid, folder)) {
+            let _ = pidfd_send_signal(held, Signal::KILL);
+        }
+    })
+}
+
+/// Waits until no program is there for a record, and does something with each meanwhile.
+fn wait_for(folder: &Path, patience: Duration, with: &dyn Fn(i32)) -> Option<i32> {
     let deadline = Instant::now() + patience;
     loop {
-        let busy = working_for(folder)?;
+        let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let busy: Vec<i32> = pids.filter(|pid| is_for(*pid, folder)).collect();
+        busy.iter().copied().for_each(with);
+        let first = *busy.first()?;
         if Instant::now() >= deadline {
-            return Some(busy);
+            return Some(first);
         }
         sleep(PAUSE);
     }
 }
 
-/// A process that was started for the machines of a record. Of other users' processes nothing is
-/// known; nor were they started by us.
-fn working_for(folder: &Path) -> Option<i32> {
+/// Whether a process was started for the machines of a record. Of other users' processes nothing
+/// is known; nor were they started by us.
+pub(crate) fn is_for(pid: i32, folder: &Path) -> bool {
     let wanted = format!("{FOR}={}", folder.to_string_lossy());
-    let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
-    let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    pids.find(|pid| {
-        let of_process = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        of_process.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes())
-    })
+    let of_process = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    of_process.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes())
 }
 
 pub(crate) struct Call<'a> {
@@ -233,7 +255,7 @@ fn text(kept: Option<Kept>) -> String {
 }
 
 /// The lines of what went wrong, on one line.
-fn last_words(text: &str) -> String {
+pub(crate) fn last_words(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let lines: Vec<&str> = lines.map(|line| line.trim_start_matches("error: ")).collect();
     let all = lines[lines.len().saturating_sub(4)..].join("; ");

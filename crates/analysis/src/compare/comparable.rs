@@ -1,5 +1,6 @@
 //! What stands in the way of a comparison, or has to be said with it.
 
+use crate::doubts::servers;
 use crate::layers::caches::{CacheKind, caches};
 use crate::rows::row::ResultRow;
 use crate::rows::state::{RunState, run_state};
@@ -97,9 +98,26 @@ pub fn runs(base: &Record, other: &Record) -> Vec<Unlike> {
     });
     texts("contents", false, contents);
     texts("length of an interval", false, both(|record| record.plan.interval.to_string()));
+    texts("state of the servers", false, both(servers_of));
     texts("version of Plimsoll", false, both(|record| record.version.clone()));
     texts("state", false, both(|record| state(&run_state(record))));
     found.0
+}
+
+/// The worst that a run's storage said of its servers.
+fn servers_of(record: &Record) -> String {
+    let mut worst = "";
+    for (_, state) in servers::states(record) {
+        let found = match &state.parts {
+            None => "not known",
+            Some(parts) if !parts.down.is_empty() => return "degraded".to_owned(),
+            Some(parts) if parts.to_heal > 0 => "healing",
+            Some(_) => "whole",
+        };
+        let rank = |word| ["", "whole", "not known", "healing"].iter().position(|one| *one == word);
+        worst = if rank(found) > rank(worst) { found } else { worst };
+    }
+    worst.to_owned()
 }
 
 /// Whether the other run reads at random what the base has read, in the same order (by one seed),

@@ -12,6 +12,7 @@ mod placed;
 mod port_traffic;
 mod preparation;
 mod read_in_step;
+pub(crate) mod servers;
 pub(crate) mod standstill;
 mod surroundings;
 mod table;

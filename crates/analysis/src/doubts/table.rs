@@ -204,6 +204,7 @@ rows! {
         [of(Plan, "compressible", compressible), of(Plan, "duplicate", duplicate)];
     // Properties of the target.
     W::Simulated => "simulated", Target, Voids, [of(Plan, "target", "simulated")];
+    W::OneMachine { nodes } => "one-machine", Target, Voids, [of(Plan, "nodes", nodes)];
     W::HostCache { mode, from_disks } => "host-cache", Target, Weakens,
         [of(Notes, "disk_cache", mode), of(Counters, "share_from_disks", from_disks)];
     W::BarriersOff { mount, option } => "barriers-off", Target, Weakens,
@@ -220,6 +221,10 @@ rows! {
         [of(Facts, "write_back_device", devices), of(Samples, "times_the_reads", times)];
     W::VolatileCache { devices } => "volatile-cache", Target, Weakens,
         [of(Facts, "write_back_device", devices)];
+    W::ClusterDegraded { storage, down, of: all } => "cluster-degraded", Target, Weakens,
+        [of(Notes, "storage", storage), of(Notes, "down", down), of(Notes, "bricks", all)];
+    W::ClusterHealing { storage, entries } => "cluster-healing", Target, Weakens,
+        [of(Notes, "storage", storage), of(Notes, "objects", entries)];
     W::ArrayDegraded { device, missing } => "array-degraded", Target, Weakens,
         [of(Facts, "device", device), of(Facts, "missing_members", missing)];
     W::LinkNarrow { device, now, best } => "link-narrow", Target, Weakens,

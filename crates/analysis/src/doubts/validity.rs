@@ -3,7 +3,7 @@
 use super::degraded::{asked_of_those_left, degraded};
 use super::preparation::{self, Past};
 use super::{below, evenness, limited, other_runs, page_cache, placed, port_traffic};
-use super::{read_in_step, standstill, surroundings, write_cache};
+use super::{read_in_step, servers, standstill, surroundings, write_cache};
 use crate::doubts::Warning;
 use crate::estimate::Estimate;
 use crate::estimate::confidence::confidence;
@@ -189,6 +189,7 @@ fn warnings(
     if record.plan.is_simulated() {
         found.push(Warning::Simulated);
     }
+    found.extend(servers::one_machine(&record.plan).map(|nodes| Warning::OneMachine { nodes }));
     if row.ios == 0 {
         found.push(Warning::NothingCompleted);
     }
@@ -236,6 +237,7 @@ fn warnings(
     found.extend(below::doubts(record, stage, digest, row));
     found.extend(crate::layers::guests::doubts(record, row));
     found.extend(placed::doubts(record, stage, digest, row));
+    found.extend(servers::doubt(record, stage.stage));
     found.extend(surroundings::doubts(record, row));
     // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it
     // was.

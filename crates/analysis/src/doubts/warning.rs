@@ -512,6 +512,27 @@ pub enum Warning {
     },
     /// The target is a simulation.
     Simulated,
+    /// Parts of the storage were not connected before the stage or after it.
+    ClusterDegraded {
+        /// Which storage.
+        storage: String,
+        /// The parts.
+        down: Vec<String>,
+        /// How many it has.
+        of: u32,
+    },
+    /// All parts were there, and copies were not alike yet, before the stage or after it.
+    ClusterHealing {
+        /// Which storage.
+        storage: String,
+        /// How many entries.
+        entries: u64,
+    },
+    /// One machine plays all nodes of the target.
+    OneMachine {
+        /// How many.
+        nodes: u32,
+    },
     /// No request came back.
     NothingCompleted,
 }

@@ -1,6 +1,7 @@
 //! The best verdict that a plan can have on its targets, before anything is touched, and what would
 //! raise it: a pure function of the plan and of what its hosts are.
 
+use crate::doubts::servers::one_machine;
 use crate::layers::targets::{self, Bound, OfTargets};
 use crate::verdict::raise::{Raise, Step, least_steady, timed};
 use catalogue::targets::Known;
@@ -63,8 +64,10 @@ fn machines(plan: &Plan) -> Option<Accelerator> {
 
 /// What is missing whatever a stage does, each with the level that it leaves.
 fn of_plan(plan: &Plan, known: &OfTargets) -> Vec<(Level, Step)> {
-    let is_none =
-        plan.backend.sends_nothing() || plan.is_simulated() || known.best == Level::NotAMeasurement;
+    let is_none = plan.backend.sends_nothing()
+        || plan.is_simulated()
+        || one_machine(plan).is_some()
+        || known.best == Level::NotAMeasurement;
     let reads = |stage: &Stage| stage.works.iter().any(Work::reads);
     let measured = || plan.stages.iter().filter(|stage| stage.kind == StageKind::Measure);
     let is_written = plan.existing

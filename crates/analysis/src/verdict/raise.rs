@@ -2,6 +2,7 @@
 //! the time that it takes.
 
 use crate::doubts::Warning;
+use crate::doubts::servers::one_machine;
 use crate::layers::targets::OfTargets;
 use crate::rows::row::ResultRow;
 use crate::verdict::check::{Check, Found};
@@ -136,7 +137,9 @@ fn of_target(case: &Case<'_>) -> Vec<(Rank, Step)> {
     let is_simulated = |target: &model::plan::Target| target.kind == PlannedTarget::Simulated;
     let mut planned = record.plan.hosts.iter().flat_map(|host| &host.targets);
     let is_memory = known.best == Level::NotAMeasurement;
-    let is_none = record.plan.backend.sends_nothing() || is_memory || planned.any(is_simulated);
+    let is_played = one_machine(&record.plan).is_some();
+    let sends_nothing = record.plan.backend.sends_nothing();
+    let is_none = sends_nothing || is_memory || is_played || planned.any(is_simulated);
     let has = |is: fn(&Warning) -> bool| row.warnings.iter().any(is);
     let steps = [
         (is_none, Step::RealTarget),
@@ -154,6 +157,7 @@ fn of_doubts(case: &Case<'_>) -> Option<(Rank, Step)> {
         !matches!(
             doubt,
             Warning::Simulated
+                | Warning::OneMachine { .. }
                 | Warning::NothingCompleted
                 | Warning::Incomplete { .. }
                 | Warning::Scaled { .. }

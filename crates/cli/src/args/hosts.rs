@@ -10,7 +10,7 @@ pub(crate) struct HostArgs {
     /// Hosts over ssh: node[01-16],10.0.0.5 or @FILE.
     ///
     /// local:N starts N agents here; slurm takes the nodes of the Slurm job around it; vms:NAME
-    /// takes the machines of `plimsoll vms up`.
+    /// takes the machines of `plimsoll vms up`, and lab the nodes of `plimsoll lab up`.
     #[arg(long, value_name = "LIST", conflicts_with_all = ["slurm", "kubernetes"])]
     pub(crate) hosts: Option<String>,
 

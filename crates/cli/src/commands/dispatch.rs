@@ -2,8 +2,8 @@
 
 use super::{
     agent, calibrate, canary, ceiling, clean, compare, distil, export, gate, help, import,
-    inventory, loadline, mark, network, pages, plan, predict, record, replay, report, resume, run,
-    saved, serve, suites, take, trend, verify, vms, watch,
+    inventory, lab, loadline, mark, network, pages, plan, predict, record, replay, report, resume,
+    run, saved, serve, suites, take, trend, verify, vms, watch,
 };
 use crate::args::Command;
 use crate::failure::Failure;
@@ -39,6 +39,7 @@ pub(crate) fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Predict(predict) => predict::predict(&predict),
         Command::Clean(clean) => clean::clean(&clean),
         Command::Vms(vms) => vms::vms(&vms),
+        Command::Lab(what) => lab::lab(&what),
         Command::Agent(agent) => agent::agent(&agent),
         Command::Completions { shell } => pages::completions(shell),
         Command::Help { words } => help::help(&words),

@@ -20,6 +20,7 @@ mod growing;
 mod help;
 mod import;
 mod inventory;
+pub(crate) mod lab;
 mod loadline;
 mod mark;
 mod network;

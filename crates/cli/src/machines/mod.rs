@@ -277,7 +277,7 @@ impl Wanted {
     pub(crate) fn make(&mut self, quiet: bool) -> Result<Held, Failure> {
         // What is refused was not begun.
         self.needs()?;
-        let making = while_making();
+        let making = while_making("the machines are removed", "plimsoll vms list");
         if !quiet {
             let (wanted, disks) = (&self.machines, self.machines.disk_bytes().unwrap_or_default());
             let machines = if wanted.count() == 1 { "machine" } else { "machines" };

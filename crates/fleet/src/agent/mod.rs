@@ -121,6 +121,7 @@ pub(crate) fn serve(
         together,
         targets: None,
         presence: None,
+        knows_no_servers: false,
         stuck: false,
         watching: None,
         flowing: Arc::default(),
@@ -279,6 +280,8 @@ struct Agent {
     targets: Option<Parts>,
     /// Says to other runs on this machine that it is loaded.
     presence: Option<Presence>,
+    /// It was said already that nobody knows the state of the storage's servers.
+    knows_no_servers: bool,
     /// A target of them does not answer any more.
     stuck: bool,
     /// Tells what the kernel counts, where somebody asked for that.

@@ -7,9 +7,12 @@ use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
 use engine::{Clock, EngineError, StageOutcome, Stuck};
 use model::event::HostEnd;
-use model::plan::HostStage;
+use model::note::StorageState;
+use model::plan::{HostPlan, HostStage, PlannedTarget, Target};
 use model::{Fact, IntervalSample, Note, StageEnd, StageKind};
-use std::collections::BTreeMap;
+use probe::Looker;
+use probe::storage_state::Storage;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::Receiver;
 
 impl Agent {
@@ -39,6 +42,8 @@ impl Agent {
         };
         let mut began = false;
         let looking = self.presence.as_ref().map(Presence::look);
+        let storages = storages(targets.plan(), stage);
+        let mut states: Vec<_> = storages.iter().map(|one| one.ask(false)).collect();
         let mut sampler = Sampler::start(self.out.clone(), targets.plan(), number);
         let mut when = || {
             sampler.ready();
@@ -65,6 +70,13 @@ impl Agent {
         let host = targets.plan().host;
         let note = |fact| Note { stage: Some(number), host, fact };
         let mut notes = parts.notes(number);
+        states.extend(storages.iter().map(|one| one.ask(true)));
+        // What nobody can say is said once.
+        let is_news = |state: &StorageState| {
+            state.parts.is_some() || !std::mem::replace(&mut self.knows_no_servers, true)
+        };
+        states.retain(is_news);
+        notes.extend(states.into_iter().map(|state| note(Fact::StorageState(state))));
         let others = looking.map(Looking::end).unwrap_or_default();
         notes.extend(others.into_iter().map(|other| note(Fact::OtherRun(other))));
         let mut late_ns = None;
@@ -126,6 +138,16 @@ impl Agent {
             Start::CalledOff => None,
         }
     }
+}
+
+/// The storages whose servers this host asks after, beside a stage that measures: the first host
+/// does it for all.
+fn storages(plan: &HostPlan, stage: &HostStage) -> BTreeSet<Storage> {
+    let is_asked = plan.host == 0 && stage.kind == StageKind::Measure;
+    let real = |target: &&Target| is_asked && target.kind != PlannedTarget::Simulated;
+    let paths = plan.targets.iter().filter(real).map(|target| target.path.as_str());
+    let mut paths = paths.peekable();
+    if paths.peek().is_none() { BTreeSet::new() } else { Looker::new().storages(paths) }
 }
 
 /// What the stage did without, and what never came back.

@@ -86,6 +86,15 @@ pub enum AboutHosts {
         /// What their names begin with on their hosts.
         name: String,
     },
+    /// One machine plays all nodes of a cluster, and the hosts of the run are these.
+    OneMachine {
+        /// How many.
+        nodes: u32,
+        /// The sites that they are spread over.
+        sites: u32,
+        /// Copies of each file.
+        replicas: u32,
+    },
     /// Another coordinator took the run over, with what the agents had kept.
     TakenOver {
         /// How many agents still held out.

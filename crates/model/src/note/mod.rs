@@ -19,6 +19,7 @@ mod event_io;
 mod hosts;
 mod jobs;
 mod purged;
+mod storage_state;
 
 pub use adjusted::{Adjusted, ScaledTime};
 pub use backends::{
@@ -32,6 +33,7 @@ pub use event_io::{CountedBy, EventIo};
 pub use hosts::{AboutHosts, HostStart, OtherRun, TakesPart, Trait};
 pub use jobs::{Imported, Lost};
 pub use purged::{Purged, PurgedBy};
+pub use storage_state::{PartsState, StorageState};
 
 /// Something that a reader of the results has to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,6 +121,8 @@ crate::words! {
         Imported = "imported",
         /// Another run of this program loaded the same host meanwhile.
         OtherRun = "other-run",
+        /// What the storage says of its own servers, before or after a stage.
+        StorageState = "storage-state",
         /// What an event itself read and wrote, such as a migration's copies.
         EventIo = "event-io",
         /// How busy the layers of a simulated cluster were in a stage.
@@ -267,6 +271,8 @@ pub enum Fact {
     OtherRun(OtherRun),
     /// What an event itself read and wrote.
     EventIo(EventIo),
+    /// What the storage says of its own servers.
+    StorageState(StorageState),
     /// What was purged.
     Purged(Purged),
     /// How busy the layers of a simulated cluster were.
@@ -314,6 +320,7 @@ impl Fact {
             Fact::Imported(_) => NoteKind::Imported,
             Fact::OtherRun(_) => NoteKind::OtherRun,
             Fact::EventIo(_) => NoteKind::EventIo,
+            Fact::StorageState(_) => NoteKind::StorageState,
             Fact::SimulatedLayers { .. } => NoteKind::SimulatedLayers,
             Fact::SimulatedSites(_) => NoteKind::SimulatedSites,
             Fact::Purged(_) => NoteKind::Purged,
@@ -330,7 +337,7 @@ impl Fact {
                 | Fact::Ledger(_)
                 | Fact::SimulatedLayers { .. }
                 | Fact::SimulatedSites(_)
-        )
+        ) || matches!(self, Fact::StorageState(state) if state.is_whole())
     }
 
     /// The backend that was taken, where it says so.

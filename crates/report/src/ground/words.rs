@@ -549,6 +549,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::Machines => "virtual machines",
         NoteKind::BelowGuests => "below the guests",
         NoteKind::EventIo => "I/O of an event",
+        NoteKind::StorageState => "state of the servers",
         NoteKind::SimulatedLayers => "simulated layers",
         NoteKind::SimulatedSites => "simulated sites",
         NoteKind::Imported => "imported",

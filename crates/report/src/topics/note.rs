@@ -1,12 +1,12 @@
 //! What a note says, as a sentence: the only place where one is made.
 
 use crate::ground::sentence::few;
-use crate::ground::words::utc;
+use crate::ground::words::{counted, utc};
 use model::choices::Backend;
 use model::note::{
     AboutHosts, Adjusted, Carried, Choice, Damage, Degraded, Eviction, Fallback, FoundBlock,
-    HostStart, Mismatch, NotChecked, NotEmptied, OtherRun, PageCache, ScaledTime, TakesPart, Trait,
-    WhyNoPoll, WhyRefused,
+    HostStart, Mismatch, NotChecked, NotEmptied, OtherRun, PageCache, ScaledTime, StorageState,
+    TakesPart, Trait, WhyNoPoll, WhyRefused,
 };
 use model::{Bytes, Fact};
 
@@ -80,6 +80,7 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::Machines(made) => super::machines::sentence(made),
         Fact::BelowGuests(below) => super::below_guests::sentence(below),
         Fact::EventIo(io) => super::event_io::sentence(io),
+        Fact::StorageState(state) => storage_state(state),
         Fact::SimulatedSites(ways) => super::simulated_layers::of_sites(ways),
         Fact::SimulatedLayers { busy_ppm } => super::simulated_layers::sentence(busy_ppm),
         Fact::Purged(purged) => super::purged::sentence(purged),
@@ -106,7 +107,22 @@ fn returned(name: &str, from: &TakesPart) -> String {
     }
 }
 
-fn of_hosts(about: &AboutHosts) -> String {
+fn storage_state(state: &StorageState) -> String {
+    let StorageState { storage, is_after, parts } = state;
+    let when = if *is_after { "after" } else { "before" };
+    match parts {
+        None => format!("{storage}: not known"),
+        Some(parts) => format!(
+            "{storage} {when} the stage: {} of {} bricks connected, {} to heal",
+            u64::from(parts.of).saturating_sub(parts.down.len() as u64),
+            parts.of,
+            counted(parts.to_heal, "object")
+        ),
+    }
+}
+
+/// Something about hosts, in a sentence.
+pub fn of_hosts(about: &AboutHosts) -> String {
     match about {
         AboutHosts::Unequal { most, odd, more } => unequal(most, odd, *more),
         AboutHosts::StaysOut { name, why } => {
@@ -117,6 +133,12 @@ fn of_hosts(about: &AboutHosts) -> String {
         AboutHosts::Started(starts) => started(starts),
         AboutHosts::HoldOut { within, .. } => format!(
             "agents go on for {within} without their coordinator; `plimsoll take` takes them over"
+        ),
+        AboutHosts::OneMachine { nodes, sites, replicas } => format!(
+            "a lab of GlusterFS: one machine plays its {nodes} nodes ({sites} {}, {replicas} {}): \
+             behaviour, not what storage carries",
+            if *sites == 1 { "site" } else { "sites" },
+            if *replicas == 1 { "copy" } else { "copies" }
         ),
         AboutHosts::TakenOver { hosts, of, intervals } => format!(
             "taken over by another coordinator: {hosts} of {of} agents held out, and reported \
