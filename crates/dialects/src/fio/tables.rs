@@ -316,6 +316,10 @@ fn timed(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
 
 /// Nothing but an amount ends the jobs.
 fn amount(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
+    for job in jobs {
+        let why = "fio does without it where no `runtime` is given: the amount ends the job";
+        losses.replace(job.id("time_based"), Verdict::harmless(why));
+    }
     if jobs.iter().any(|job| job.one_size().is_none()) {
         let source = "without a time; an amount needs blocks of one size";
         group.stages.set("measure", "\"60s\"", source);

@@ -403,6 +403,10 @@ fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
         let sum = taken.filter_map(|(rate, _)| rate).fold(0, u64::saturating_add);
         Some(sum).filter(|sum| *sum > 0)
     };
+    if sum(job.iops).is_some() && sum(job.rate).is_some() {
+        let needs = "`rate` or `rate_iops`, not both: fio itself does not run such a job";
+        losses.worsen(job.id("rate"), Verdict::refused(needs));
+    }
     let rate = match (sum(job.iops), sum(job.rate)) {
         (Some(rate), _) => Some((rate.min(1_000_000_000).to_string(), job.id("iops"))),
         (None, Some(rate)) => {
@@ -456,9 +460,10 @@ pub fn priority_word(class: u64, level: u64) -> Option<String> {
 
 fn priority(job: &Job, losses: &Losses, fields: &mut Fields) {
     let level = job.number("prio").map_or(0, |level| level.min(7));
-    let class = job.number("prioclass");
-    let class = class.or(job.id("prio").map(|_| 2)).unwrap_or(0);
+    let Some(id) = job.first_id(&["prioclass", "prio"]) else { return };
+    // fio takes no class, and class 0, for best effort.
+    let class = job.number("prioclass").filter(|class| *class > 0).unwrap_or(2);
     if let Some(word) = priority_word(class, level) {
-        fields.set("priority", word, losses.source(job.first_id(&["prioclass", "prio"])));
+        fields.set("priority", word, losses.source(id));
     }
 }
