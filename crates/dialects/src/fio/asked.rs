@@ -35,11 +35,7 @@ pub fn asked(job: &Job, workload: &str) -> Option<Asked> {
     let [reads, writes] = job.sizes();
     let changes = direction.writes || direction.trims;
     let is_mixed = direction.reads && changes;
-    let takes = [direction.reads, direction.writes, direction.trims];
-    let rate = |rates: Option<[Option<u64>; 3]>| {
-        let taken = rates?.into_iter().zip(takes).filter(|(_, takes)| *takes);
-        Some(taken.filter_map(|(rate, _)| rate).fold(0, u64::saturating_add)).filter(|all| *all > 0)
-    };
+    let [iops, bytes] = [job.iops, job.rate].map(|rates| job.each_second(rates));
     let is_deep = job.engine_kind() != Engine::Sync;
     let options = SAID_BY.iter().flat_map(|(quantity, slots)| {
         slots.iter().filter_map(|slot| job.id(slot)).map(|id| (*quantity, id))
@@ -68,12 +64,12 @@ pub fn asked(job: &Job, workload: &str) -> Option<Asked> {
         ],
         reads: match is_mixed {
             // Rates of their own say how many of each there are.
-            true if rate(job.iops).or(rate(job.rate)).is_some() => None,
+            true if iops.or(bytes).is_some() => None,
             true => Some(job.number("mix").unwrap_or(500_000)),
             false => Some(if direction.reads { 1_000_000 } else { 0 }),
         },
-        iops: rate(job.iops),
-        bytes_per_second: rate(job.rate),
+        iops,
+        bytes_per_second: bytes,
         depth: job.number("depth").filter(|_| is_deep).unwrap_or(1).max(1),
         options: options.collect(),
     })

@@ -33,6 +33,18 @@ impl Job {
         self.commands.filter(|_| is_plain(self.asked()))
     }
 
+    /// What these rates have of each direction that it asks for; 0 is none.
+    fn taken(&self, rates: Option<Rates>) -> Vec<u64> {
+        let Direction { reads, writes, trims, .. } = self.asked();
+        let all = rates.unwrap_or_default().into_iter().zip([reads, writes, trims]);
+        all.filter(|(_, takes)| *takes).map(|(rate, _)| rate.unwrap_or(0)).collect()
+    }
+
+    /// These rates over all directions that it asks for; `None` where there is none.
+    pub fn each_second(&self, rates: Option<Rates>) -> Option<u64> {
+        Some(self.taken(rates).into_iter().fold(0, u64::saturating_add)).filter(|all| *all > 0)
+    }
+
     /// Whether something is written or given back.
     pub fn changes(&self) -> bool {
         self.direction().writes || self.direction().trims
@@ -396,18 +408,22 @@ fn depth(job: &Job, losses: &mut Losses, fields: &mut Fields) {
 
 /// When requests are due.
 fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
-    let direction = job.asked();
-    let sum = |rates: Option<Rates>| {
-        let takes = [direction.reads, direction.writes, direction.trims];
-        let taken = rates?.into_iter().zip(takes).filter(|(_, takes)| *takes);
-        let sum = taken.filter_map(|(rate, _)| rate).fold(0, u64::saturating_add);
-        Some(sum).filter(|sum| *sum > 0)
-    };
-    if sum(job.iops).is_some() && sum(job.rate).is_some() {
+    let both = [job.iops, job.rate].map(|rates| job.each_second(rates));
+    if both.iter().all(Option::is_some) {
         let needs = "`rate` or `rate_iops`, not both: fio itself does not run such a job";
         losses.worsen(job.id("rate"), Verdict::refused(needs));
     }
-    let rate = match (sum(job.iops), sum(job.rate)) {
+    for (rates, slot) in [(job.iops, "iops"), (job.rate, "rate")] {
+        let own = job.taken(rates);
+        let needs = "a rate of one direction of a mix, of which the other goes as fast as it can; \
+                     make a job of each";
+        match job.each_second(rates) {
+            None => losses.replace(job.id(slot), Verdict::harmless("no rate of what the job does")),
+            Some(_) if own.contains(&0) => losses.worsen(job.id(slot), Verdict::refused(needs)),
+            Some(_) => {}
+        }
+    }
+    let rate = match both.into() {
         (Some(rate), _) => Some((rate.min(1_000_000_000).to_string(), job.id("iops"))),
         (None, Some(rate)) => {
             Some((quoted(&format!("{}B/s", rate.min(1_000_000_000_000))), job.id("rate")))
