@@ -261,9 +261,8 @@ fn differences(
         say(Quantity::Reads, share(asked), share(sent.reads));
     }
     let rate = |milli: u64, unit: &str| format!("{} {unit} a second", milli as f64 / 1e3);
-    let all = |one: &Asked, of: Option<u64>| {
-        Some(of?.saturating_mul(one.streams?).saturating_mul(1_000))
-    };
+    let all =
+        |one: &Asked, of: Option<u64>| Some(of?.saturating_mul(one.streams?).saturating_mul(1_000));
     let asked_rate = match first.iops {
         Some(_) => sum(&|one| all(one, one.iops)).map(|milli| (milli, "requests")),
         None => sum(&|one| all(one, one.bytes_per_second)).map(|milli| (milli, "bytes")),
@@ -415,11 +414,7 @@ mod tests {
                 "io_size",
                 "16 MiB asked for, 4 MiB sent",
             ),
-            (
-                "filename=/dev/sdx\nrw=read\nsize=300m",
-                "size",
-                "no plan",
-            ),
+            ("filename=/dev/sdx\nrw=read\nsize=300m", "size", "no plan"),
             (
                 "filename=/dev/sdx\nrw=write\nbs=64k\nsize=16m\noffset_increment=32m\nnumjobs=4",
                 "offset_increment",
@@ -428,7 +423,7 @@ mod tests {
             (
                 "directory=/mnt\nrw=read\nfilesize=4m\nnrfiles=4\nsize=4m",
                 "size",
-                "4 MiB asked for, 16 MiB sent",
+                "16 MiB in 4 files asked for, 4 MiB in 4 files sent",
             ),
             (
                 "filename=/dev/sdx\nrw=read\nsize=4m\n[b]\nfilename=/dev/sdx\nrw=randread\n\

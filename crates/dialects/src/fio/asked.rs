@@ -35,6 +35,10 @@ pub fn asked(job: &Job, workload: &str) -> Option<Asked> {
     let [reads, writes] = job.sizes();
     let changes = direction.writes || direction.trims;
     let is_mixed = direction.reads && changes;
+    let mix = match (direction.reads, changes) {
+        (true, true) => job.number("mix").unwrap_or(500_000),
+        (reads, _) => 1_000_000 * u64::from(reads),
+    };
     let [iops, bytes] = [job.iops, job.rate].map(|rates| job.each_second(rates));
     let is_deep = job.engine_kind() != Engine::Sync;
     let options = SAID_BY.iter().flat_map(|(quantity, slots)| {
@@ -59,14 +63,13 @@ pub fn asked(job: &Job, workload: &str) -> Option<Asked> {
         rounds: job.number("loops").unwrap_or(1).max(1),
         time_ns: job.number("runtime").filter(|ns| *ns > 0),
         sizes: [
-            if direction.reads { reads } else { Vec::new() },
-            if changes { writes } else { Vec::new() },
+            if direction.reads && mix > 0 { reads } else { Vec::new() },
+            if changes && mix < 1_000_000 { writes } else { Vec::new() },
         ],
         reads: match is_mixed {
             // Rates of their own say how many of each there are.
             true if iops.or(bytes).is_some() => None,
-            true => Some(job.number("mix").unwrap_or(500_000)),
-            false => Some(if direction.reads { 1_000_000 } else { 0 }),
+            _ => Some(mix),
         },
         iops,
         bytes_per_second: bytes,

@@ -185,6 +185,11 @@ pub fn contents(jobs: &[Job], shared: bool, losses: &mut Losses, group: &mut Gro
                 losses.worsen(id, Verdict::near(why));
             }
             let value = if writes && later { "after" } else { "true" };
+            if value == "after" {
+                let why = "`contents.verify`: what was written is read back in pieces of up to 1 \
+                           MiB; fio reads it in the sizes in which it was written";
+                losses.worsen(id, Verdict::near(why));
+            }
             group.contents.text("verify", value, losses.source(id));
         }
     } else {

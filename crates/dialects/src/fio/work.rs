@@ -242,6 +242,7 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
                 "reads and writes go on from one place; in fio each have a place of their own";
             losses.worsen(job.id("rw"), Verdict::near(why));
         }
+        reads_ahead(job, "asks for twice as much", losses);
         if direction.behind != 0 {
             skips(job, direction.behind, losses, fields);
         }
@@ -283,12 +284,7 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
             }
         }
     }
-    let is_buffered = !job.is("direct") && !job.uncached;
-    let is_advised = !matches!(job.text("advice"), Some("0" | "false"));
-    if is_buffered && direction.reads && is_advised {
-        let why = "through the page cache the kernel may read ahead; fio tells it not to";
-        losses.worsen(job.id("rw"), Verdict::near(why));
-    }
+    reads_ahead(job, "tells it not to", losses);
     if direction.behind > 1 {
         fields.set("random", quoted(&share(ALL / direction.behind as u64)), rw);
     } else if let Some(part) = job.number("random").filter(|part| *part < ALL) {
@@ -296,6 +292,16 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     }
     if let Some(bytes) = job.number("align").filter(|bytes| *bytes > 0) {
         fields.set("align", size(bytes.clamp(512, 1 << 30)), job.source("align", losses));
+    }
+}
+
+/// What fio tells the kernel of reads through the page cache, and a suite does not.
+fn reads_ahead(job: &Job, told: &str, losses: &mut Losses) {
+    let is_buffered = !job.is("direct") && !job.uncached;
+    let is_advised = !matches!(job.text("advice"), Some("0" | "false"));
+    if is_buffered && job.direction().reads && is_advised {
+        let why = format!("through the page cache the kernel may read ahead; fio {told}");
+        losses.worsen(job.id("rw"), Verdict::near(why));
     }
 }
 
@@ -443,6 +449,10 @@ fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
         let why = "the rate alone says when requests are due; fio also rests";
         losses.worsen(job.id("think"), Verdict::near(why));
         return;
+    }
+    if fields.get("depth") != Some("1") {
+        let why = "a rest begins when what is under way has come back; fio rests meanwhile";
+        losses.worsen(job.id("think"), Verdict::near(why));
     }
     fields.set("think", time(think), job.source("think", losses));
     if let Some(burst) = job.number("burst").filter(|count| *count > 1) {
