@@ -152,7 +152,7 @@ mod tests {
             "- gate-proof --gates 7 --write",
             "- gate-proof --real x --only loop",
             "- prediction-proof --cases 5 --write",
-            "- equivalence --random 40 --seed 7 --keep",
+            "- equivalence --random 40 --seed 7 --keep --write",
             "- dist --deb --rpm --tar --prove --twice --target x",
         ] {
             assert!(parsed(&line).is_ok(), "{line}: {:?}", parsed(&line));
@@ -184,7 +184,7 @@ mod tests {
             "- corpus",
             "- equivalence --random 0",
             "- equivalence --seed 7",
-            "- equivalence --random 3 --write",
+            "- equivalence --keep",
             "- dist --snap",
             "- dist --prove",
             "- dist --target",

@@ -1,5 +1,7 @@
 //! Jobs of other tools as suites, read from files, with the report of what was lost.
 
+mod beside;
+
 use crate::failure::Failure;
 use crate::foreign_results::{self, Found};
 use crate::text_file;
@@ -7,6 +9,8 @@ use dialects::{Class, Dialect, Import, ImportError, ReportedOption, World};
 use form::Override;
 use model::foreign::short;
 use model::note::{self, Lost};
+use model::testbed::TargetKind;
+use probe::Looker;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use suite::Spec;
@@ -60,7 +64,13 @@ fn with_world(
         std::env::var(name).ok()
     };
     let import = import(&World { file: &file, variable: &variable }).map_err(Failure::usage)?;
-    Ok(Import { variables: read.into_inner(), ..import })
+    let mut import = Import { variables: read.into_inner(), ..import };
+    let looker = Looker::new();
+    beside::lay_beside(&mut import, &|path| match looker.target(path, None).kind {
+        TargetKind::Device { size, .. } => Some(size.0),
+        _ => None,
+    });
+    Ok(import)
 }
 
 /// The file `name` in the folder of a job, or below it; no link leads out of it.

@@ -1,5 +1,6 @@
 //! A suite before it is written down: fields with where they came from.
 
+use crate::asked::Asked;
 use model::printable;
 use std::collections::HashMap;
 
@@ -147,6 +148,8 @@ pub struct Group {
     pub sweep: Fields,
     /// The workloads.
     pub works: Vec<Work>,
+    /// What the source asks for, of each of them.
+    pub asked: Vec<Asked>,
 }
 
 impl Group {

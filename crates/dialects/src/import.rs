@@ -1,6 +1,7 @@
 //! What goes into an import, and what comes out of it.
 
-use crate::loss::{Class, Losses, ReportedOption};
+use crate::asked::{Asked, Quantity};
+use crate::loss::{Class, Losses, ReportedOption, Verdict};
 use serde::Serialize;
 use std::fmt;
 
@@ -91,12 +92,42 @@ pub struct Import {
     /// The variables of the environment that were read, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<String>,
+    /// What the source asks for in quantities, of dialects that say so: to be laid beside the plans
+    /// of the suites.
+    #[serde(skip)]
+    pub asked: Vec<Asked>,
 }
 
 impl Import {
     /// What was made of a source in this dialect.
     pub fn new(dialect: &'static str, losses: Losses, suites: Vec<SuiteText>) -> Import {
-        Import { dialect, options: losses.into_all(), suites, variables: Vec::new() }
+        let options = losses.into_all();
+        Import { dialect, options, suites, variables: Vec::new(), asked: Vec::new() }
+    }
+
+    /// Says on the option which gave a quantity that the suite has another one. Where that option
+    /// is no longer the same already, or another one is that says this quantity, it says both;
+    /// where none was given, the whole job says it.
+    pub fn differs(&mut self, asked: &Asked, quantity: Quantity, verdict: Verdict) {
+        let Verdict { class, why } = verdict;
+        let of = asked.options.iter().filter(|(of, _)| *of == quantity);
+        let mut ids = of.map(|(_, id)| id.number()).filter(|id| *id < self.options.len());
+        let first = ids.clone().next();
+        let lost = ids.find(|id| self.options[*id].class >= Class::Approximated);
+        match lost.or(first).map(|id| &mut self.options[id]) {
+            // Several jobs may have it from one line.
+            Some(told) if told.why.contains(&why) => {}
+            Some(told) if told.class >= Class::Approximated => {
+                told.class = told.class.max(class);
+                told.why = format!("{}; {why}", told.why);
+            }
+            Some(told) => (told.class, told.why) = (class, why),
+            None => {
+                let (name, value) = ("(the job)".to_owned(), asked.workload.clone());
+                let place = "as a whole".to_owned();
+                self.options.push(ReportedOption { name, value, place, class, why });
+            }
+        }
     }
 
     /// The options that were refused.

@@ -17,6 +17,7 @@ pub mod trace;
 pub mod vdbench;
 
 mod apart;
+mod asked;
 mod draft;
 mod import;
 mod line;
@@ -31,9 +32,11 @@ mod xml;
 #[cfg(test)]
 mod tests;
 
+pub use asked::{Asked, Places, Quantity, joined};
 pub use import::{Import, ImportError, MOST_BYTES, MOST_OPTIONS, SuiteText, World};
-pub use loss::{Class, ReportedOption};
+pub use loss::{Class, ReportedOption, Verdict};
 pub use page::pages;
+pub use values::Extent;
 
 use std::fmt;
 use std::str::FromStr;

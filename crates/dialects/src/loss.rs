@@ -117,6 +117,13 @@ pub struct Losses(Vec<ReportedOption>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionId(usize);
 
+impl OptionId {
+    /// Its number in the report.
+    pub fn number(self) -> usize {
+        self.0
+    }
+}
+
 impl Losses {
     /// Reports an option.
     pub fn tell(&mut self, name: &str, value: &str, place: &str, verdict: Verdict) -> OptionId {

@@ -4,8 +4,14 @@ use crate::rows::Table;
 use crate::{diskspd, elbencho, fio, io500, iometer, iozone, mpi, vdbench};
 use std::fmt::Write;
 
-/// What differs from fio, and what `cargo xtask equivalence --write` found.
-const FIO: &str = concat!(include_str!("fio/page.md"), include_str!("fio/held.md"));
+/// What differs from fio, and what `cargo xtask equivalence --write` found: of jobs that were
+/// chosen, and of random ones.
+const FIO: &str = concat!(
+    include_str!("fio/page.md"),
+    include_str!("fio/held.md"),
+    "\n## Random jobs\n\nJobs that nobody chose, held against fio in the same way. The last run:\n",
+    include_str!("fio/drawn.md"),
+);
 
 /// The pages: path from the root of the project, and text.
 pub fn pages() -> Vec<(&'static str, String)> {

@@ -56,7 +56,7 @@ impl Notation {
 }
 
 /// A size, or a share of the file or device.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// So many bytes.
     Bytes(u64),

@@ -54,7 +54,8 @@ impl Kind {
         match self {
             Kind::Amount => {
                 " runtime size io_size number_ios offset offset_increment filesize nrfiles verify \
-                 do_verify rw readwrite bs blocksize bsrange bssplit numjobs time_based blockalign "
+                 do_verify rw readwrite bs blocksize bsrange bssplit numjobs time_based blockalign \
+                 thinktime "
             }
             Kind::Sizes => " bs bsrange bssplit blockalign rwmixread rwmixwrite verify offset ",
             Kind::Extent => {
@@ -400,7 +401,9 @@ impl Judge {
             return;
         }
         if !(timed && together) {
-            for op in [Op::Read, Op::Write, Op::Trim] {
+            // Where an amount ends it, the requests of each operation are counted themselves.
+            let drawn = if timed { &[Op::Read, Op::Write, Op::Trim][..] } else { &[] };
+            for &op in drawn {
                 let share = |all: &Vec<Sent>| {
                     let count = all.iter().filter(|one| one.op == op).count() as f64;
                     Share { of: all.len() as f64, count }

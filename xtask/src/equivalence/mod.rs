@@ -28,6 +28,8 @@ use tempfile::TempDir as Scratch;
 
 /// Where the table is kept; the page of fio's jobs has it.
 const KEPT: &str = "crates/dialects/src/fio/held.md";
+/// Where what became of random jobs is kept.
+const DRAWN: &str = "crates/dialects/src/fio/drawn.md";
 const TEST: &str = "equivalence::the_kernel_sees_the_same";
 /// Where `--keep` puts jobs that differ and nobody says so.
 const RANDOM: &str = "fixtures/fio/random";
@@ -43,8 +45,8 @@ const TRIES: usize = 14;
 /// What is held against fio.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Options {
-    /// Keep the table in the docs.
-    #[arg(long, conflicts_with = "random")]
+    /// Keep the table, or what became of the random jobs, in the docs.
+    #[arg(long)]
     write: bool,
     /// So many jobs that are drawn from fio's grammar, in place of the chosen ones.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -62,9 +64,26 @@ pub struct Options {
 /// # Errors
 /// A job differs, or a part that it needs is not there.
 pub fn run_chore(options: &Options) -> Outcome<()> {
-    match options.random {
-        Some(count) => random(count, options),
-        None => chosen(options.write),
+    let Some(count) = options.random else { return chosen(options.write) };
+    // Nothing may stand behind the last line.
+    if random(count, options)? > 0 { std::process::exit(1) } else { Ok(()) }
+}
+
+/// So many jobs run in `ci --all`, of this seed.
+const IN_CI: (u64, u64) = (100, 1);
+
+/// The jobs of `ci --all`.
+///
+/// # Errors
+/// One differs unstated, or a part that it needs is not there.
+pub fn in_ci() -> Outcome<()> {
+    let (count, seed) = IN_CI;
+    match random(count, &Options { write: false, random: Some(count), seed, keep: false })? {
+        0 => Ok(()),
+        unstated => Err(format!(
+            "{unstated} of {count} random jobs of fio differ unstated; `cargo xtask equivalence \
+             --random {count} --seed {seed}` shows them"
+        )),
     }
 }
 
@@ -98,8 +117,8 @@ enum Verdict {
     Unstated(Vec<Difference>),
 }
 
-/// Draws jobs, and holds each against fio.
-fn random(count: u64, options: &Options) -> Outcome<()> {
+/// Draws jobs, holds each against fio, and says how many differ unstated.
+fn random(count: u64, options: &Options) -> Outcome<u64> {
     let missing = ["fio", "losetup", "mkfs.ext4", "mount"].map(|name| (name, shell::which(name)));
     if let Some((name, _)) = missing.iter().find(|(_, path)| path.is_none()) {
         return Err(format!("`{name}` is missing; `cargo xtask test` installs it"));
@@ -130,15 +149,24 @@ fn random(count: u64, options: &Options) -> Outcome<()> {
     let ended = ended.into_inner().expect("nobody panics");
     let of = |is: fn(&Verdict) -> bool| ended.values().filter(|verdict| is(verdict)).count();
     let unstated = of(|verdict| matches!(verdict, Verdict::Unstated(_)));
-    println!("{} refused in words", of(|verdict| matches!(verdict, Verdict::Refused(_))));
-    println!(
+    let refused = of(|verdict| matches!(verdict, Verdict::Refused(_)));
+    println!("{refused} refused in words");
+    let last = format!(
         "{} jobs: {} agree, {} differ as stated, {unstated} differ unstated",
         ended.len(),
         of(|verdict| *verdict == Verdict::Agree),
         of(|verdict| matches!(verdict, Verdict::Stated(..))),
     );
-    // Nothing may stand behind the last line.
-    if unstated > 0 { std::process::exit(1) } else { Ok(()) }
+    if options.write {
+        let command = format!("cargo xtask equivalence --random {count} --seed {}", options.seed);
+        let (day, version) = (run("date", ["-u", "+%Y-%m-%d"]), run("fio", ["--version"]));
+        kept::write(
+            DRAWN,
+            &format!("\n`{command}`, {day}, {version}: {last}; {refused} refused in words.\n"),
+        )?;
+    }
+    println!("{last}");
+    Ok(unstated as u64)
 }
 
 /// Draws a job that fio runs, and tells what became of it.

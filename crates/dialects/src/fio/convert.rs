@@ -44,8 +44,9 @@ pub fn finish(name: &str, jobs: &[Job], mut losses: Losses) -> Result<Import, Im
             losses.worsen(job.id("seed"), Verdict::near(why));
         }
     }
-    let suites = write::suites(&draft);
-    Ok(Import::new("fio", losses, suites))
+    let asked = draft.groups.iter_mut().flat_map(|group| std::mem::take(&mut group.asked));
+    let asked = asked.collect();
+    Ok(Import { asked, ..Import::new("fio", losses, write::suites(&draft)) })
 }
 
 /// Files that an earlier group has made have the size that it says.

@@ -1,5 +1,6 @@
 //! Jobs of fio that run at the same time, as workloads of one group with their layout.
 
+use super::asked::asked;
 use super::job::{Engine, Job};
 use super::layout::layouts;
 use super::priorities;
@@ -30,6 +31,9 @@ pub fn group(jobs: &[Job], losses: &mut Losses, taken: &mut Taken) -> Group {
     let flows: Vec<Flow<'_>> =
         units.iter().map(|unit| Flow { jobs: &unit.jobs, workers: unit.count() }).collect();
     together::flows(&flows, losses, &mut group);
+    for (unit, work) in units.iter().zip(&group.works) {
+        group.asked.extend(unit.jobs.iter().filter_map(|job| asked(job, &work.name)));
+    }
     let jobs: Vec<&Job> = units.iter().map(|unit| unit.jobs[0]).collect();
     priorities::split(&jobs, losses, &mut group, taken);
     group

@@ -1,5 +1,6 @@
 //! fio: job files and command lines.
 
+mod asked;
 mod classes;
 mod command;
 mod commands;

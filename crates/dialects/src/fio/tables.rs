@@ -185,6 +185,11 @@ pub fn contents(jobs: &[Job], shared: bool, losses: &mut Losses, group: &mut Gro
                 losses.worsen(id, Verdict::near(why));
             }
             let value = if writes && later { "after" } else { "true" };
+            if value == "after" {
+                let why = "`contents.verify`: what was written is read back in pieces of up to 1 \
+                           MiB; fio reads it in the sizes in which it was written";
+                losses.worsen(id, Verdict::near(why));
+            }
             group.contents.text("verify", value, losses.source(id));
         }
     } else {
@@ -316,6 +321,10 @@ fn timed(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
 
 /// Nothing but an amount ends the jobs.
 fn amount(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
+    for job in jobs {
+        let why = "fio does without it where no `runtime` is given: the amount ends the job";
+        losses.replace(job.id("time_based"), Verdict::harmless(why));
+    }
     if jobs.iter().any(|job| job.one_size().is_none()) {
         let source = "without a time; an amount needs blocks of one size";
         group.stages.set("measure", "\"60s\"", source);

@@ -32,18 +32,9 @@ fn delay_ns(job: &Job) -> u64 {
     job.number("delay").unwrap_or(0)
 }
 
-/// The rate of a job in bytes or requests, over all its directions.
-fn rate(job: &Job) -> Option<u64> {
-    let direction = job.asked();
-    let takes = [direction.reads, direction.writes, direction.trims];
-    let rates = job.iops.or(job.rate)?;
-    let taken = rates.iter().zip(takes).filter(|(_, takes)| *takes);
-    Some(taken.filter_map(|(rate, _)| *rate).fold(0, u64::saturating_add)).filter(|sum| *sum > 0)
-}
-
 /// How long a job with a rate takes: its time, or its bytes by its rate.
 fn own_time_ns(job: &Job) -> Option<u64> {
-    let rate = rate(job)?;
+    let rate = job.each_second(job.iops.or(job.rate))?;
     let amount = || {
         let Extent::Bytes(bytes) = job.io_size.or(job.size)? else { return None };
         let per_second = match job.iops {

@@ -33,6 +33,18 @@ impl Job {
         self.commands.filter(|_| is_plain(self.asked()))
     }
 
+    /// What these rates have of each direction that it asks for; 0 is none.
+    fn taken(&self, rates: Option<Rates>) -> Vec<u64> {
+        let Direction { reads, writes, trims, .. } = self.asked();
+        let all = rates.unwrap_or_default().into_iter().zip([reads, writes, trims]);
+        all.filter(|(_, takes)| *takes).map(|(rate, _)| rate.unwrap_or(0)).collect()
+    }
+
+    /// These rates over all directions that it asks for; `None` where there is none.
+    pub fn each_second(&self, rates: Option<Rates>) -> Option<u64> {
+        Some(self.taken(rates).into_iter().fold(0, u64::saturating_add)).filter(|all| *all > 0)
+    }
+
     /// Whether something is written or given back.
     pub fn changes(&self) -> bool {
         self.direction().writes || self.direction().trims
@@ -230,6 +242,7 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
                 "reads and writes go on from one place; in fio each have a place of their own";
             losses.worsen(job.id("rw"), Verdict::near(why));
         }
+        reads_ahead(job, "asks for twice as much", losses);
         if direction.behind != 0 {
             skips(job, direction.behind, losses, fields);
         }
@@ -271,12 +284,7 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
             }
         }
     }
-    let is_buffered = !job.is("direct") && !job.uncached;
-    let is_advised = !matches!(job.text("advice"), Some("0" | "false"));
-    if is_buffered && direction.reads && is_advised {
-        let why = "through the page cache the kernel may read ahead; fio tells it not to";
-        losses.worsen(job.id("rw"), Verdict::near(why));
-    }
+    reads_ahead(job, "tells it not to", losses);
     if direction.behind > 1 {
         fields.set("random", quoted(&share(ALL / direction.behind as u64)), rw);
     } else if let Some(part) = job.number("random").filter(|part| *part < ALL) {
@@ -284,6 +292,16 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     }
     if let Some(bytes) = job.number("align").filter(|bytes| *bytes > 0) {
         fields.set("align", size(bytes.clamp(512, 1 << 30)), job.source("align", losses));
+    }
+}
+
+/// What fio tells the kernel of reads through the page cache, and a suite does not.
+fn reads_ahead(job: &Job, told: &str, losses: &mut Losses) {
+    let is_buffered = !job.is("direct") && !job.uncached;
+    let is_advised = !matches!(job.text("advice"), Some("0" | "false"));
+    if is_buffered && job.direction().reads && is_advised {
+        let why = format!("through the page cache the kernel may read ahead; fio {told}");
+        losses.worsen(job.id("rw"), Verdict::near(why));
     }
 }
 
@@ -396,14 +414,22 @@ fn depth(job: &Job, losses: &mut Losses, fields: &mut Fields) {
 
 /// When requests are due.
 fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
-    let direction = job.asked();
-    let sum = |rates: Option<Rates>| {
-        let takes = [direction.reads, direction.writes, direction.trims];
-        let taken = rates?.into_iter().zip(takes).filter(|(_, takes)| *takes);
-        let sum = taken.filter_map(|(rate, _)| rate).fold(0, u64::saturating_add);
-        Some(sum).filter(|sum| *sum > 0)
-    };
-    let rate = match (sum(job.iops), sum(job.rate)) {
+    let both = [job.iops, job.rate].map(|rates| job.each_second(rates));
+    if both.iter().all(Option::is_some) {
+        let needs = "`rate` or `rate_iops`, not both: fio itself does not run such a job";
+        losses.worsen(job.id("rate"), Verdict::refused(needs));
+    }
+    for (rates, slot) in [(job.iops, "iops"), (job.rate, "rate")] {
+        let own = job.taken(rates);
+        let needs = "a rate of one direction of a mix, of which the other goes as fast as it can; \
+                     make a job of each";
+        match job.each_second(rates) {
+            None => losses.replace(job.id(slot), Verdict::harmless("no rate of what the job does")),
+            Some(_) if own.contains(&0) => losses.worsen(job.id(slot), Verdict::refused(needs)),
+            Some(_) => {}
+        }
+    }
+    let rate = match both.into() {
         (Some(rate), _) => Some((rate.min(1_000_000_000).to_string(), job.id("iops"))),
         (None, Some(rate)) => {
             Some((quoted(&format!("{}B/s", rate.min(1_000_000_000_000))), job.id("rate")))
@@ -423,6 +449,10 @@ fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
         let why = "the rate alone says when requests are due; fio also rests";
         losses.worsen(job.id("think"), Verdict::near(why));
         return;
+    }
+    if fields.get("depth") != Some("1") {
+        let why = "a rest begins when what is under way has come back; fio rests meanwhile";
+        losses.worsen(job.id("think"), Verdict::near(why));
     }
     fields.set("think", time(think), job.source("think", losses));
     if let Some(burst) = job.number("burst").filter(|count| *count > 1) {
@@ -456,9 +486,10 @@ pub fn priority_word(class: u64, level: u64) -> Option<String> {
 
 fn priority(job: &Job, losses: &Losses, fields: &mut Fields) {
     let level = job.number("prio").map_or(0, |level| level.min(7));
-    let class = job.number("prioclass");
-    let class = class.or(job.id("prio").map(|_| 2)).unwrap_or(0);
+    let Some(id) = job.first_id(&["prioclass", "prio"]) else { return };
+    // fio takes no class, and class 0, for best effort.
+    let class = job.number("prioclass").filter(|class| *class > 0).unwrap_or(2);
     if let Some(word) = priority_word(class, level) {
-        fields.set("priority", word, losses.source(job.first_id(&["prioclass", "prio"])));
+        fields.set("priority", word, losses.source(id));
     }
 }

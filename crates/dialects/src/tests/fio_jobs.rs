@@ -187,6 +187,40 @@ fn of_two_options_that_go_together_the_one_counts_that_counts_in_fio() {
 }
 
 #[test]
+fn what_fio_does_without_or_does_otherwise_is_not_the_same() {
+    let class = |options: &str, name: &str| {
+        let text = format!("[a]\nfilename=/dev/sdx\nsize=1m\ndirect=1\n{options}\n");
+        let import = import("a.fio", &text, Some(Dialect::Fio), &WORLD).expect("a job");
+        let told = import.options.iter().find(|told| told.name == name);
+        told.map(|told| told.class.word()).expect("the option")
+    };
+    for (options, name, expected) in [
+        ("rw=read\nrate=1m\nrate_iops=100", "rate", "refused"),
+        ("rw=randrw\nrate_iops=100,", "rate_iops", "refused"),
+        ("rw=randrw\nrate=1m,0", "rate", "refused"),
+        ("rw=randrw\nrate_iops=100,50", "rate_iops", "approximated"),
+        ("rw=read\nrate_iops=,50", "rate_iops", "harmless"),
+        ("rw=read\ntime_based", "time_based", "harmless"),
+        ("rw=read\ntime_based\nruntime=5", "time_based", "same"),
+        ("rw=write\nverify=crc32c", "verify", "approximated"),
+        ("rw=write\nverify=crc32c\ndo_verify=0", "verify", "same"),
+        ("rw=read\nfadvise_hint=1\ndirect=0", "rw", "approximated"),
+        ("rw=randread\niodepth=4\nioengine=libaio\nthinktime=1ms", "thinktime", "approximated"),
+        ("rw=randread\nthinktime=1ms", "thinktime", "same"),
+    ] {
+        assert_eq!(class(options, name), expected, "{options}");
+    }
+    for (options, field) in [
+        ("prioclass=0\nprio=3", "priority = \"best-effort/3\""),
+        ("prioclass=0", "priority = \"best-effort/0\""),
+        ("prioclass=1\nprio=3", "priority = \"realtime/3\""),
+    ] {
+        let lines = fields(&format!("[a]\nrw=read\nsize=1m\n{options}"));
+        assert!(lines.iter().any(|line| line == field), "{options}: {lines:?}");
+    }
+}
+
+#[test]
 fn jobs_that_run_together_are_told_where_they_have_one_value() {
     let classes = |options: &str| -> Vec<&str> {
         let text = format!("[global]\nrw=randwrite\nsize=1m\n[a]\n{options}\n");

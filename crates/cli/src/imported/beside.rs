@@ -1,0 +1,470 @@
+//! What a job asks for beside what the plan of its suite sends, by quantities: that a suite means
+//! the same is a property of the whole job, whatever is said of its options one by one.
+
+use dialects::{Asked, Class, Import, Places, Quantity, Verdict, joined};
+use model::load::{Pace, Rate, SizeMix};
+use model::plan::{Work, Worker};
+use model::testbed::{DirectIo, HostFacts, TargetFacts, TargetKind};
+use model::{Bytes, Nanos, Plan, StageKind};
+use std::collections::BTreeMap;
+use suite::planner::{self, GivenUp, Refusal, Request};
+use suite::{ALL_HOSTS, HostTargets, Spec};
+
+/// A device that nobody has seen has so many bytes.
+const UNSEEN: u64 = 1 << 50;
+/// More streams with more files take their time, and are not laid beside their plan.
+const MOST: u64 = 20_000;
+const CPUS: u32 = 8;
+
+/// Lays each workload beside its plan, and says on the options of the job what differs. `size` has
+/// the sizes of devices that can be seen from here.
+pub(crate) fn lay_beside(import: &mut Import, size: &dyn Fn(&str) -> Option<u64>) {
+    // What was refused is missing in the plan.
+    if import.asked.is_empty() || import.refused().next().is_some() {
+        return;
+    }
+    let streams = |one: &Asked| one.streams.unwrap_or(1).saturating_mul(one.files);
+    let all = import.asked.iter().map(streams).fold(0, u64::saturating_add);
+    let first = import.asked[0].clone();
+    if all > MOST {
+        let why = format!("not laid beside its plan: more than {MOST} files of streams");
+        return import.differs(&first, Quantity::Places, Verdict::near(why));
+    }
+    let devices = import.asked.iter().flat_map(|one| &one.devices);
+    let sizes: BTreeMap<String, u64> =
+        devices.map(|path| (path.clone(), size(path).unwrap_or(UNSEEN))).collect();
+    let size = |path: &str| sizes.get(path).copied();
+    let mut sent = BTreeMap::new();
+    for suite in import.suites.clone() {
+        match planned(&suite.name, &suite.text, &import.asked, &size) {
+            Ok(plan) => all_sent(&plan, &mut sent),
+            Err(why) => {
+                let asked = import.asked.iter().find(|one| why.is_of(one)).cloned();
+                let asked = asked.unwrap_or(first);
+                return import.differs(&asked, why.quantity, Verdict::refused(why.words));
+            }
+        }
+    }
+    let mut names: Vec<String> = import.asked.iter().map(|one| one.workload.clone()).collect();
+    names.dedup();
+    for name in names {
+        let asked: Vec<Asked> =
+            import.asked.iter().filter(|one| one.workload == name).cloned().collect();
+        let Some(sent) = sent.get(&name) else { continue };
+        for (quantity, words) in differences(&asked, sent, &size) {
+            let why = format!("of the whole job, {words}");
+            import.differs(&asked[0], quantity, Verdict { class: Class::Approximated, why });
+        }
+    }
+}
+
+/// Why there is no plan.
+struct Unplanned {
+    quantity: Quantity,
+    words: String,
+}
+
+impl Unplanned {
+    fn new(words: String) -> Unplanned {
+        Unplanned { quantity: Quantity::Places, words }
+    }
+
+    fn is_of(&self, asked: &Asked) -> bool {
+        asked.devices.iter().any(|device| self.words.contains(device.as_str()))
+    }
+}
+
+impl From<Vec<Refusal>> for Unplanned {
+    fn from(all: Vec<Refusal>) -> Unplanned {
+        let words: Vec<String> = all.iter().map(Refusal::to_string).collect();
+        Unplanned::new(format!("no plan: {}", words.join("; ")))
+    }
+}
+
+/// The plan of a suite on a host that has room for everything.
+fn planned(
+    name: &str,
+    text: &str,
+    asked: &[Asked],
+    size: &dyn Fn(&str) -> Option<u64>,
+) -> Result<Plan, Unplanned> {
+    let mut spec = Spec::parse(name, text, &[]).map_err(|errors| {
+        let all: Vec<&str> = errors.problems.iter().map(|one| one.message.as_str()).collect();
+        Unplanned::new(format!("no suite: {}", all.join("; ")))
+    })?;
+    if spec.targets.is_empty() {
+        let (hosts, owner) = (ALL_HOSTS.to_owned(), String::new());
+        spec.targets.push(HostTargets { hosts, paths: vec!["/plimsoll".to_owned()], owner });
+    }
+    let targets = spec.scenarios().iter().flat_map(|scenario| spec.targets_of(scenario));
+    let mut paths: Vec<String> = Vec::new();
+    for path in targets.flat_map(|target| &target.paths) {
+        if !paths.contains(path) {
+            paths.push(path.clone());
+        }
+    }
+    let is_device = |path: &String| asked.iter().any(|one| one.devices.contains(path));
+    let given_up: Vec<GivenUp> = paths
+        .iter()
+        .filter(|path| is_device(path))
+        .map(|device| GivenUp { host: None, device: device.clone() })
+        .collect();
+    let of = |path: &String| target(path, size(path).filter(|_| is_device(path)));
+    let hosts = [HostFacts {
+        logical_cpus: CPUS,
+        memory: Bytes(1 << 50),
+        memory_available: Bytes(1 << 50),
+        numa_cpus: vec![(0..CPUS).collect()],
+        targets: paths.iter().map(of).collect(),
+        ..HostFacts::unknown("here")
+    }];
+    let request = Request {
+        run_id: "imported",
+        spec: &spec,
+        scale: model::Scale::FULL,
+        existing: false,
+        destroy_data: &given_up,
+        hosts: &hosts,
+    };
+    Ok(planner::plan(&request)?)
+}
+
+fn target(path: &str, device: Option<u64>) -> TargetFacts {
+    let of_device = |size| TargetKind::Device { size: Bytes(size), in_use: None };
+    TargetFacts {
+        path: path.to_owned(),
+        kind: device.map_or(TargetKind::Missing, of_device),
+        writable: true,
+        file_system: Some("ext4".to_owned()),
+        free: Bytes(1 << 58),
+        reserved: Bytes(0),
+        total: Bytes(1 << 58),
+        free_inodes: None,
+        direct: DirectIo::Aligned(512),
+        device: None,
+        chain: Vec::new(),
+    }
+}
+
+/// What a workload sends, over all of its points.
+#[derive(Default)]
+struct Sent {
+    places: Places,
+    bytes: u64,
+    time_ns: Option<u64>,
+    in_flight: u64,
+    sizes: [Vec<(u64, u32)>; 2],
+    reads: u64,
+    trims: u64,
+    rate: Option<Rate>,
+    is_closed: bool,
+    is_alone: bool,
+}
+
+fn all_sent(plan: &Plan, sent: &mut BTreeMap<String, Sent>) {
+    for host in &plan.hosts {
+        let files: Vec<&str> = host.files().map(|file| file.path.as_str()).collect();
+        for stage in host.stages.iter().filter(|stage| stage.kind == StageKind::Measure) {
+            for (number, work) in (0..).zip(&stage.works) {
+                let one = sent.entry(work.workload.clone()).or_default();
+                one.is_alone = stage.works.len() == 1;
+                one.say(work);
+                let workers = stage.workers.iter().filter(|worker| worker.work == number);
+                one.in_flight = 0;
+                workers.for_each(|worker| one.add(work, worker, &files));
+            }
+        }
+    }
+}
+
+impl Sent {
+    fn say(&mut self, work: &Work) {
+        let parts = |mix: &SizeMix| mix.parts.iter().map(|(size, of)| (size.0, *of)).collect();
+        self.sizes = [
+            if work.reads() { parts(&work.block_size) } else { Vec::new() },
+            if work.changes() { parts(&work.write_block_size) } else { Vec::new() },
+        ];
+        self.reads = if work.reads() { u64::from(work.read.ppm) } else { 0 };
+        self.trims = u64::from(work.trim.ppm);
+        self.time_ns = work.stop.time().map(|time| time.0);
+        self.is_closed = matches!(work.pace, Pace::Closed { .. });
+        self.rate = match &work.pace {
+            Pace::Open { rate, .. } => Some(*rate),
+            Pace::Closed { .. } | Pace::Changing { .. } => None,
+        };
+    }
+
+    fn add(&mut self, work: &Work, worker: &Worker, files: &[&str]) {
+        self.in_flight = self.in_flight.saturating_add(u64::from(work.depth));
+        let mut all = 0_u64;
+        for extent in &worker.extents {
+            let file = files.get(extent.file as usize).copied().unwrap_or_default();
+            let range = extent.offset..extent.offset.saturating_add(extent.length);
+            self.places.entry(file.to_owned()).or_default().push(range);
+            all = all.saturating_add(extent.length);
+        }
+        if work.stop.once().is_some() {
+            let most = work.requests(worker).saturating_mul(work.largest_block().0);
+            self.bytes = self.bytes.saturating_add(most.min(all));
+        }
+    }
+}
+
+/// In what the plan of a workload differs from what the jobs ask for that it was made of.
+fn differences(
+    asked: &[Asked],
+    sent: &Sent,
+    size: &dyn Fn(&str) -> Option<u64>,
+) -> Vec<(Quantity, String)> {
+    let mut found = Vec::new();
+    let mut say = |quantity, asked: String, sent: String| {
+        found.push((quantity, format!("{asked} asked for, {sent} sent")));
+    };
+    let first = &asked[0];
+    let block = first.sizes.iter().flatten().map(|(size, _)| *size).max().unwrap_or(4_096);
+    if let Some((asked, sent)) = other_places(asked, sent, block, size) {
+        say(Quantity::Places, asked, sent);
+    }
+    let sum = |of: &dyn Fn(&Asked) -> Option<u64>| {
+        asked.iter().try_fold(0_u64, |all, one| Some(all.saturating_add(of(one)?)))
+    };
+    let time = asked.iter().map(|one| one.time_ns).max().flatten();
+    let bytes = sum(&|one| one.bytes(size)).filter(|_| time.is_none());
+    let told = |ns: u64| Nanos(ns).to_string();
+    match (time, sent.time_ns) {
+        (Some(asked), Some(sent)) if asked.abs_diff(sent) > asked / 1_000 => {
+            say(Quantity::Time, told(asked), told(sent));
+        }
+        (Some(asked), None) => say(Quantity::Time, told(asked), Bytes(sent.bytes).to_string()),
+        // Several directions of which one is a trim end each by an amount of its own.
+        (None, None) if sent.trims == 0 || sent.trims == 1_000_000 => {
+            let slack = |bytes: u64| (bytes / 500_000).max(block.saturating_mul(sent.files()));
+            if let Some(asked) = bytes.filter(|asked| asked.abs_diff(sent.bytes) > slack(*asked)) {
+                say(Quantity::Amount, Bytes(asked).to_string(), Bytes(sent.bytes).to_string());
+            }
+        }
+        (None, Some(sent)) => {
+            let asked = bytes.map_or("an amount".to_owned(), |bytes| Bytes(bytes).to_string());
+            say(Quantity::Amount, asked, told(sent));
+        }
+        _ => {}
+    }
+    for (number, of) in [(0, "reads"), (1, "writes")] {
+        let both = [&first.sizes[number], &sent.sizes[number]].map(|sizes| shares(sizes));
+        if both[0] != both[1] {
+            let words = |all: &[(u64, u64)]| format!("{of} of {}", sizes_in_words(all));
+            say(Quantity::Sizes, words(&both[0]), words(&both[1]));
+        }
+    }
+    if let Some(asked) = first.reads.filter(|asked| asked.abs_diff(sent.reads) > 1_000) {
+        let share = |ppm: u64| format!("{} % of reads", ppm as f64 / 1e4);
+        say(Quantity::Reads, share(asked), share(sent.reads));
+    }
+    let rate = |milli: u64, unit: &str| format!("{} {unit} a second", milli as f64 / 1e3);
+    let all =
+        |one: &Asked, of: Option<u64>| Some(of?.saturating_mul(one.streams?).saturating_mul(1_000));
+    let asked_rate = match first.iops {
+        Some(_) => sum(&|one| all(one, one.iops)).map(|milli| (milli, "requests")),
+        None => sum(&|one| all(one, one.bytes_per_second)).map(|milli| (milli, "bytes")),
+    };
+    let sent_rate = match sent.rate {
+        Some(Rate::Iops { milli }) => Some((milli, "requests")),
+        Some(Rate::Bytes { per_second }) => Some((per_second.saturating_mul(1_000), "bytes")),
+        None => None,
+    };
+    let words = |all: Option<(u64, &str)>| {
+        all.map_or("no rate".to_owned(), |(milli, unit)| rate(milli, unit))
+    };
+    let is_far = |(a, unit): (u64, &str)| match sent_rate {
+        Some((b, other)) => unit != other || a.abs_diff(b) > a / 1_000,
+        None => sent.is_closed,
+    };
+    let has_rate = asked_rate.is_some() || first.iops.or(first.bytes_per_second).is_some();
+    if asked_rate.is_some_and(is_far) || (!has_rate && sent_rate.is_some()) {
+        say(Quantity::Rate, words(asked_rate), words(sent_rate));
+    }
+    let deep = sum(&|one| Some(one.streams?.saturating_mul(one.depth)));
+    if let Some(asked) = deep.filter(|asked| *asked != sent.in_flight) {
+        say(
+            Quantity::InFlight,
+            format!("{asked} requests at a time"),
+            format!("{} at a time", sent.in_flight),
+        );
+    }
+    found
+}
+
+/// Bytes and files out of which places are taken, where they are others, in words.
+fn other_places(
+    asked: &[Asked],
+    sent: &Sent,
+    block: u64,
+    size: &dyn Fn(&str) -> Option<u64>,
+) -> Option<(String, String)> {
+    let mut wanted = Places::new();
+    for one in asked {
+        let of = one.places(size)?;
+        of.into_iter().for_each(|(file, all)| wanted.entry(file).or_default().extend(all));
+    }
+    let (wanted, loaded) = (joined(wanted), joined(sent.places.clone()));
+    let sum = |all: &Places| {
+        let ranges = all.values().flatten().map(|range| range.end - range.start);
+        ranges.fold(0, u64::saturating_add)
+    };
+    let (a, b) = (sum(&wanted), sum(&loaded));
+    // A plan has whole blocks, and a `range` is rounded to a millionth of a file.
+    let slack = (a / 250_000).max(block.saturating_mul(2 * wanted.len() as u64));
+    if asked.iter().all(|one| one.devices.is_empty()) {
+        let is_other = a.abs_diff(b) > slack || (sent.is_alone && wanted.len() != loaded.len());
+        let words = |bytes, all: &Places| format!("{} in {} files", Bytes(bytes), all.len());
+        return is_other.then(|| (words(a, &wanted), words(b, &loaded)));
+    }
+    let ends = |all: &Places, path: &String| {
+        let of = all.get(path).map_or(&[][..], Vec::as_slice);
+        [of.first().map_or(0, |range| range.start), of.last().map_or(0, |range| range.end)]
+    };
+    let paths: Vec<&String> = wanted.keys().chain(loaded.keys()).collect();
+    let odd = paths.into_iter().find(|path| {
+        let (one, other) = (ends(&wanted, path), ends(&loaded, path));
+        one.iter().zip(other).any(|(a, b)| a.abs_diff(b) > slack)
+    });
+    let words = |all: &Places, bytes: u64, path: &String| {
+        let [from, to] = ends(all, path);
+        format!("{} between {from} and {to} of {path}", Bytes(bytes))
+    };
+    let path = odd.or(wanted.keys().next().filter(|_| a.abs_diff(b) > slack))?;
+    Some((words(&wanted, a, path), words(&loaded, b, path)))
+}
+
+impl Sent {
+    fn files(&self) -> u64 {
+        self.places.len() as u64
+    }
+}
+
+/// Sizes and their shares of ten thousand, in order.
+fn shares(sizes: &[(u64, u32)]) -> Vec<(u64, u64)> {
+    let all: u64 = sizes.iter().map(|(_, weight)| u64::from(*weight)).sum();
+    let mut shares = BTreeMap::new();
+    for (size, weight) in sizes {
+        *shares.entry(*size).or_insert(0) += u64::from(*weight) * 10_000 / all.max(1);
+    }
+    shares.into_iter().filter(|(_, share)| *share > 0).collect()
+}
+
+fn sizes_in_words(all: &[(u64, u64)]) -> String {
+    match all {
+        [] => "no size".to_owned(),
+        [(size, _)] => Bytes(*size).to_string(),
+        [(least, _), .., (most, _)] => {
+            format!("{} sizes from {} to {}", all.len(), Bytes(*least), Bytes(*most))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dialects::{Dialect, World, import};
+
+    /// The options that are not the same once the job is laid beside its plan, on a device of
+    /// 256 MiB.
+    fn told(options: &str) -> Vec<(String, String)> {
+        let text = format!("[a]\n{options}\n");
+        let mut import = import("a.fio", &text, Some(Dialect::Fio), &World::NOTHING).expect("jobs");
+        lay_beside(&mut import, &|path| (path == "/dev/sdx").then_some(256 << 20));
+        let told = import.options.iter().filter(|told| told.class >= Class::Approximated);
+        let words = told.map(|told| (told.name.clone(), told.why.clone()));
+        words.filter(|(_, why)| why.contains("whole job") || why.contains("no plan")).collect()
+    }
+
+    #[test]
+    fn a_job_whose_plan_sends_what_it_asks_for_is_as_it_was() {
+        for options in [
+            "filename=/dev/sdx\nrw=randread\ndirect=1\nsize=64m",
+            "filename=/dev/sdx\nrw=randwrite\nbs=4k\nsize=128m\nio_size=2m",
+            "filename=/dev/sdx\nrw=read\nsize=25%\noffset=25%\nbs=1m",
+            "filename=/dev/sdx\nrw=read\noffset=12k\nsize=8m\nruntime=5\ntime_based",
+            "filename=/dev/sdx\nrw=write\nbs=64k\nsize=16m\noffset_increment=16m\nnumjobs=4",
+            "filename=/dev/sdx:/dev/sdy\nrw=randwrite\nbs=64k\nsize=16m",
+            "filename=/dev/sdx\nrw=randrw\nrwmixread=70\nbs=4k,64k\nsize=4m\nruntime=2\ntime_based",
+            "filename=/dev/sdx\nrw=randread\nsize=8m\nrate_iops=100\nruntime=2\ntime_based\n\
+             numjobs=3",
+            "directory=/mnt\nrw=randread\nsize=8m\nnumjobs=3\nnrfiles=2",
+            "filename=/mnt/f:/mnt/g\nrw=read\nbs=64k\nsize=8m\nnumjobs=2",
+            "directory=/mnt\nrw=write\nsize=8m\n[b]\nrw=read\nsize=4m\ndirectory=/mnt",
+            "filename=/dev/sdx\nrw=read\nsize=4m\n[b]\nstonewall\nfilename=/dev/sdx\nrw=write\n\
+             size=2m\nloops=2",
+        ] {
+            assert_eq!(told(options), [], "{options}");
+        }
+    }
+
+    #[test]
+    fn options_that_are_fine_one_by_one_are_not_the_same_where_the_whole_differs() {
+        for (options, name, words) in [
+            // Of blocks of several sizes there is no amount: a minute stands for it.
+            (
+                "filename=/dev/sdx\nrw=randread\nbs=4k,64k\nbsrange=4k-64k\nsize=8m",
+                "bsrange",
+                "8 MiB asked for, 1m 00s sent",
+            ),
+            (
+                "filename=/dev/sdx\nrw=randread\nbs=64k\nsize=4m\nio_size=16m",
+                "io_size",
+                "16 MiB asked for, 4 MiB sent",
+            ),
+            ("filename=/dev/sdx\nrw=read\nsize=300m", "size", "no plan"),
+            (
+                "filename=/dev/sdx\nrw=write\nbs=64k\nsize=16m\noffset_increment=32m\nnumjobs=4",
+                "offset_increment",
+                "64 MiB between 0 and 117440512 of /dev/sdx asked for",
+            ),
+            (
+                "directory=/mnt\nrw=read\nfilesize=4m\nnrfiles=4\nsize=4m",
+                "size",
+                "16 MiB in 4 files asked for, 4 MiB in 4 files sent",
+            ),
+            (
+                "filename=/dev/sdx\nrw=read\nsize=4m\n[b]\nfilename=/dev/sdx\nrw=randread\n\
+                 size=2m",
+                "size",
+                "2 MiB asked for, 4 MiB sent",
+            ),
+        ] {
+            let told = told(options);
+            let is_it = |(of, why): &(String, String)| of == name && why.contains(words);
+            assert!(told.iter().any(is_it), "{options}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn each_quantity_is_held_against_the_plan() {
+        let text = "[a]\nfilename=/dev/sdx\nrw=randrw\nbs=4k\nsize=64m\niodepth=8\nioengine=libaio\n\
+                    rate_iops=100,100\nruntime=5\ntime_based\n";
+        let import = import("a", text, Some(Dialect::Fio), &World::NOTHING).expect("a job");
+        let size = |_: &str| Some(256_u64 << 20);
+        let mut sent = BTreeMap::new();
+        let suite = &import.suites[0];
+        let plan = planned(&suite.name, &suite.text, &import.asked, &size);
+        all_sent(&plan.ok().expect("a plan"), &mut sent);
+        let (sent, good) = (&sent["a"], &import.asked[0]);
+        assert_eq!(differences(std::slice::from_ref(good), sent, &size), []);
+        let change = |change: &dyn Fn(&mut Asked)| {
+            let mut asked = good.clone();
+            change(&mut asked);
+            let found = differences(&[asked], sent, &size);
+            found.into_iter().map(|(quantity, _)| quantity).collect::<Vec<_>>()
+        };
+        assert_eq!(change(&|one| one.depth = 9), [Quantity::InFlight]);
+        assert_eq!(change(&|one| one.iops = Some(150)), [Quantity::Rate]);
+        assert_eq!(change(&|one| one.iops = None), [Quantity::Rate]);
+        assert_eq!(change(&|one| one.reads = Some(700_000)), [Quantity::Reads]);
+        assert_eq!(change(&|one| one.sizes[1] = vec![(8_192, 1)]), [Quantity::Sizes]);
+        assert_eq!(change(&|one| one.time_ns = Some(6_000_000_000)), [Quantity::Time]);
+        assert_eq!(change(&|one| one.time_ns = None), [Quantity::Amount]);
+        assert_eq!(change(&|one| one.devices = vec!["/dev/sdy".to_owned()]), [Quantity::Places]);
+        let later = dialects::Extent::Bytes(32 << 20);
+        assert_eq!(change(&|one| one.from = later), [Quantity::Places]);
+    }
+}
