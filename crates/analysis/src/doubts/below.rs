@@ -48,7 +48,8 @@ pub(crate) fn doubts(
     let usage = stage.usage(record, digest);
     let mut found: Vec<Warning> = stolen(record, &usage).into_iter().collect();
     found.extend(throttled(record, &usage));
-    if let Some(disks) = disks(record, row) {
+    // Of a command nobody knows what it asked for.
+    if let Some(disks) = disks(record, row).filter(|_| !row.is_commanded()) {
         found.extend(at_devices(digest, row, &usage, &disks));
     }
     found

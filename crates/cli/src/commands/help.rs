@@ -22,13 +22,14 @@ const OTHERS: [(&str, &str); 2] = [
     ("start", include_str!("../../../../docs/start.md")),
     ("machines", include_str!("../../../../docs/reference/machines.md")),
 ];
-const GUIDE: [(&str, &str); 26] = embedded!(
+const GUIDE: [(&str, &str); 27] = embedded!(
     "../../../../docs/guide/",
     ".md",
     [
         "files-and-devices",
         "workloads",
         "coming-from-fio",
+        "keep-your-tool",
         "importing-results",
         "hosts",
         "kubernetes",

@@ -19,6 +19,7 @@ mod event_io;
 mod hosts;
 mod jobs;
 mod purged;
+mod told;
 
 pub use adjusted::{Adjusted, ScaledTime};
 pub use backends::{
@@ -32,6 +33,7 @@ pub use event_io::{CountedBy, EventIo};
 pub use hosts::{AboutHosts, HostStart, OtherRun, TakesPart, Trait};
 pub use jobs::{Imported, Lost};
 pub use purged::{Purged, PurgedBy};
+pub use told::{EndedBy, Told, ToldFigure};
 
 /// Something that a reader of the results has to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +131,8 @@ crate::words! {
         Purged = "purged",
         /// The run file has no checksums: nobody can tell whether what it holds was changed.
         NoChecksums = "no-checksums",
+        /// How a command that made the load ended, and what it told.
+        Told = "told",
     }
 }
 
@@ -278,6 +282,8 @@ pub enum Fact {
     SimulatedSites(Vec<Crossing>),
     /// The run file has no checksums. Said by whoever reads it.
     NoChecksums,
+    /// How a command that made the load ended, and what it told.
+    Told(Box<Told>),
 }
 
 impl Fact {
@@ -318,6 +324,7 @@ impl Fact {
             Fact::SimulatedSites(_) => NoteKind::SimulatedSites,
             Fact::Purged(_) => NoteKind::Purged,
             Fact::NoChecksums => NoteKind::NoChecksums,
+            Fact::Told(_) => NoteKind::Told,
         }
     }
 
