@@ -5,7 +5,7 @@ use analysis::foreign::Figure;
 use dialects::results;
 use model::foreign::{GivenRow, Measured, Quantity, Span, Statistic, short};
 use model::note::{Told, ToldFigure};
-use model::{Event, Fact, Nanos, Note, Plan};
+use model::{Event, Fact, Nanos, Note, Op, Plan};
 
 /// What a figure can be: its unit as tools write it, and what one of it is.
 const UNITS: [(&str, Unit); 19] = [
@@ -48,17 +48,30 @@ pub(crate) fn check(pattern: &str) -> Result<(), Failure> {
     let units: Vec<&str> = UNITS.iter().map(|(name, _)| *name).collect();
     Err(Failure::usage(format!(
         "--result {pattern}: it has no place for a number; write one pair of braces with its unit \
-         ({}), such as \"tps = {{/s}}\", or {{}} where the unit stands behind the number",
+         ({}), such as \"tps = {{/s}}\" or \"iops: {{read /s}}\", or {{}} where the unit stands \
+         behind the number",
         units.join(", ")
     )))
 }
 
-/// What stands before the number, its unit where the pattern says it, and what stands behind.
-fn parts(pattern: &str) -> Option<(&str, Option<Unit>, &str)> {
+/// A pattern: what stands before the number and behind it, its unit and its operation where the
+/// pattern says them.
+struct Pattern<'a> {
+    before: &'a str,
+    op: Option<Op>,
+    unit: Option<Unit>,
+    behind: &'a str,
+}
+
+fn parts(pattern: &str) -> Option<Pattern<'_>> {
     let (before, rest) = pattern.split_once('{')?;
-    let (unit, behind) = rest.split_once('}')?;
-    let known = unit_of(unit);
-    (unit.is_empty() || known.is_some()).then_some((before, known, behind))
+    let (inner, behind) = rest.split_once('}')?;
+    let (op, name) = match inner.split_once(' ') {
+        Some((op, name)) => (Some(Op::ALL.into_iter().find(|one| one.name() == op)?), name),
+        None => (None, inner),
+    };
+    let unit = unit_of(name);
+    (name.is_empty() || unit.is_some()).then_some(Pattern { before, op, unit, behind })
 }
 
 fn unit_of(name: &str) -> Option<Unit> {
@@ -135,7 +148,7 @@ fn figure(row: &GivenRow) -> Option<ToldFigure> {
 /// The last figure that stands in a text as the pattern has it: tools print what they have so far
 /// again and again.
 fn by_text(pattern: &str, text: &str) -> Option<ToldFigure> {
-    let (before, unit, behind) = parts(pattern)?;
+    let Pattern { before, op, unit, behind } = parts(pattern)?;
     let of_line = |line: &str| {
         let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
         let starts: Vec<usize> = match before.trim_end() {
@@ -147,8 +160,8 @@ fn by_text(pattern: &str, text: &str) -> Option<ToldFigure> {
     };
     let (value, unit) = text.lines().rev().find_map(of_line)?;
     let none = ToldFigure {
-        name: pattern.to_owned(),
-        op: None,
+        name: short(pattern),
+        op,
         rate_milli: None,
         bytes_per_s: None,
         requests: None,
@@ -217,12 +230,14 @@ mod tests {
         assert_eq!(found.bytes_per_s, Some(110_624_768));
         assert_eq!(rate("{IOPS} in all", "7 in part\n5 in all\n9 in part\n"), Some(5_000));
         assert_eq!(rate("tps = {/s}", "tps = none\n"), None);
+        let of_reads = by_text("\"iops\": {read /s}", "{\"iops\": 7.5, \"x\": 1}").expect("one");
+        assert_eq!((of_reads.op, of_reads.rate_milli), (Some(Op::Read), Some(7_500)));
     }
 
     #[test]
     fn a_pattern_without_a_place_or_with_another_unit_is_refused() {
         assert!(check("").is_ok() && check("tps = {/s}").is_ok() && check("{}").is_ok());
-        for bad in ["tps", "{furlongs}", "tps = {/s"] {
+        for bad in ["tps", "{furlongs}", "tps = {/s", "{eat /s}"] {
             assert!(check(bad).is_err(), "{bad}");
         }
     }

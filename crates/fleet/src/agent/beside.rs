@@ -26,6 +26,9 @@ const LOOK: Duration = Duration::from_millis(5);
 const GRACE: Nanos = Nanos::seconds(2);
 /// So long it may take to end once it was asked.
 const PATIENCE: Nanos = Nanos::seconds(2);
+/// A tool reads its job and starts its threads before it loads: the stage is that much longer, at
+/// most, and what is idle before the first request is in no rate.
+const MOST_LEAD: Nanos = Nanos::seconds(10);
 
 /// What is started, and where it is watched.
 pub(super) struct Order<'a> {
@@ -74,6 +77,7 @@ impl Order<'_> {
             self.load(control, child, &mut meter, sink);
             told = end(control, child);
             meter.take(control.clock().now_ns(), Phase::Drain, sink);
+            meter.idle.clear();
         }
         let took = Nanos(control.clock().now_ns().saturating_sub(began_ns));
         let Some(ended) = child.map(Child::finish) else { return outcome };
@@ -141,12 +145,17 @@ impl Order<'_> {
         sink: &mut dyn FnMut(IntervalSample),
     ) {
         let interval_ns = self.plan.interval.0.max(1);
+        let length = self.stage.stop().time().unwrap_or_default().0;
         loop {
             let due_ns = meter.last_ns.saturating_add(interval_ns);
             let until_ns = due_ns.min(control.stop_at_ns());
             let has_ended = wait(control, child, until_ns);
             let now_ns = control.clock().now_ns();
             meter.take(now_ns, Phase::Load, sink);
+            let lead_ns = now_ns.saturating_sub(meter.start_ns);
+            if meter.next == 0 && lead_ns <= MOST_LEAD.0 && !control.is_stopped() {
+                control.begin_stage(self.stage.stage, meter.start_ns, now_ns.saturating_add(length));
+            }
             if has_ended || now_ns >= control.stop_at_ns() {
                 return;
             }
@@ -202,6 +211,8 @@ struct Meter {
     start_ns: u64,
     last_ns: u64,
     next: u32,
+    /// Intervals without a request behind one that had some: they count once another has.
+    idle: Vec<IntervalSample>,
 }
 
 impl Meter {
@@ -215,6 +226,7 @@ impl Meter {
             start_ns: 0,
             last_ns: 0,
             next: 0,
+            idle: Vec::new(),
         }
     }
 
@@ -224,6 +236,8 @@ impl Meter {
         (self.start_ns, self.last_ns) = (start_ns, start_ns);
     }
 
+    /// Tells what was counted since the last time. Idle time before the first request and behind
+    /// the last one is the tool's own, and told as nothing.
     fn take(&mut self, now_ns: u64, phase: Phase, sink: &mut dyn FnMut(IntervalSample)) {
         let counted = self.counters.read();
         let sample = IntervalSample {
@@ -236,7 +250,18 @@ impl Meter {
             ops: ops(&counted, &self.watched),
             workers: Vec::new(),
         };
-        (self.last_ns, self.next) = (now_ns, self.next.saturating_add(1));
+        self.last_ns = now_ns;
+        if phase == Phase::Load && sample.ops.is_empty() {
+            if self.next > 0 {
+                self.idle.push(sample);
+                self.next = self.next.saturating_add(1);
+            }
+            return;
+        }
+        self.next = self.next.saturating_add(1);
+        if phase == Phase::Load {
+            self.idle.drain(..).for_each(&mut *sink);
+        }
         sink(sample);
     }
 }

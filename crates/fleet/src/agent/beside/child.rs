@@ -23,6 +23,8 @@ const REST: Duration = Duration::from_millis(10);
 /// A command that runs.
 pub(super) struct Child {
     child: std::process::Child,
+    /// Kills its group when we are gone, however that happens; nothing of it outlives this.
+    guard: Option<std::process::Child>,
     mark: String,
     output: Kept,
     errors: Kept,
@@ -54,9 +56,18 @@ impl Child {
             .process_group(0)
             .spawn()
             .map_err(|error| format!("{program}: {error}"))?;
+        let guard = Command::new("sh")
+            .args(["-c", "read _; kill -s KILL -- \"-$0\"", &child.id().to_string()])
+            .env_remove(TOKEN)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .ok();
         let output = keep(child.stdout.take(), Told::MOST_HEARD / 2, Told::MOST_HEARD / 2);
         let errors = keep(child.stderr.take(), 0, MOST_ERRORS);
-        Ok(Child { child, mark, output, errors })
+        Ok(Child { child, guard, mark, output, errors })
     }
 
     /// Its number stays its own until it is waited for, and so does its group's.
@@ -94,6 +105,11 @@ impl Child {
                 let _ = kill_process(pid, Signal::KILL);
             }
             thread::sleep(REST);
+        }
+        // Before the group's number may be another's.
+        if let Some(mut guard) = self.guard.take() {
+            let _ = guard.kill();
+            let _ = guard.wait();
         }
         let status = self.child.wait();
         let (code, signal) = status.map_or((None, None), |end| (end.code(), end.signal()));
