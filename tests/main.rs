@@ -4,6 +4,7 @@
 mod common;
 
 mod bad_input;
+mod beside;
 mod browser;
 mod canary;
 mod ceiling;

@@ -43,5 +43,5 @@ pub use rows::issued::{FlushProbes, Issued, flush_probes, issued};
 pub use rows::left_behind::{LeftBehind, left_behind};
 pub use rows::row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow};
 pub use rows::state::{RunState, run_state};
-pub use rows::{fairness, little, rate_shares};
+pub use rows::{fairness, little, rate_shares, told};
 pub use verdict::{expected, kept, outlook, trust};

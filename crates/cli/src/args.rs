@@ -1,6 +1,7 @@
 //! Every argument, declared once: parser, help, completions and man page come from here.
 
 mod afterwards;
+mod beside;
 mod canary;
 mod command_line;
 mod daily;
@@ -18,6 +19,7 @@ mod trace;
 mod work;
 
 pub(crate) use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
+pub(crate) use beside::BesideArgs;
 pub(crate) use canary::{CanaryArgs, CanaryCommand, CanaryOutput, CanaryShare, OnHarm};
 pub(crate) use command_line::parse;
 pub(crate) use daily::daily;
@@ -64,6 +66,10 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Find the highest rate that meets an objective, such as p99 < 2 ms.
     Loadline(Box<LoadlineArgs>),
+    /// Run a tool of yours, and measure what it does by the kernel's counters.
+    ///
+    /// Its own figures stand beside those of the devices.
+    Beside(Box<BesideArgs>),
     /// Show what a run would do; touches nothing.
     ///
     /// Stages, time, and bytes to write. Hosts that the command line names are asked what they are;
@@ -560,6 +566,10 @@ pub(crate) struct ResumeArgs {
 
     #[command(flatten)]
     pub(crate) share: ShareArgs,
+
+    /// The command of a run of `beside`, as it was typed: none is taken from a run file unseen.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
 }
 
 #[derive(Debug, Args)]

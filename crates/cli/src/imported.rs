@@ -142,7 +142,15 @@ pub(crate) struct Job {
 pub(crate) fn to_run(name: &str, text: &str, allow_loss: bool) -> Result<Job, Failure> {
     let import = text_of(name, text, None)?;
     eprintln!("{}", report(&import));
-    refuse(&import, allow_loss)?;
+    refuse(&import, allow_loss).map_err(|refused| {
+        // The tool itself loses nothing.
+        let way = match import.dialect {
+            "fio" => format!("fio {name}"),
+            "vdbench" => format!("vdbench -f {name}"),
+            _ => return refused,
+        };
+        Failure::Lost(format!("{refused}; `plimsoll beside -t TARGET -- {way}` runs it as it is"))
+    })?;
     match import.suites.as_slice() {
         [one] => Ok(Job { text: one.text.clone(), imported: on_record(&import) }),
         suites => Err(Failure::usage(format!(

@@ -38,6 +38,7 @@ mod simulate;
 mod suite_and_targets;
 mod testbed;
 mod text_file;
+mod told;
 mod trace;
 mod view;
 mod web;

@@ -94,11 +94,11 @@ pub(crate) fn sets(quick: &QuickArgs, spec: &Spec) -> Vec<Override> {
 const INTERVALS: u64 = 40;
 const LEAST_INTERVAL: Nanos = Nanos(10_000_000);
 
-fn interval(measure: Nanos) -> Nanos {
+pub(crate) fn interval(measure: Nanos) -> Nanos {
     Nanos((measure.0 / INTERVALS).clamp(LEAST_INTERVAL.0, Nanos::seconds(1).0))
 }
 
-fn milliseconds(time: Nanos) -> String {
+pub(crate) fn milliseconds(time: Nanos) -> String {
     format!("{}ms", time.0 / 1_000_000)
 }
 

@@ -42,7 +42,8 @@ fn page(tool: &str, differences: &str, table: &'static Table) -> String {
     };
     let mut text = format!(
         "# Jobs of {tool}\n\nGenerated from the table of the dialect by `cargo xtask docs`; do not \
-         edit.\n{tried}\n\n{differences}\n"
+         edit.\n{tried}\n\n[Keep your tool](../guide/keep-your-tool.md) runs the job itself, \
+         and measures what it does.\n\n{differences}\n"
     );
     for chapter in &table.chapters {
         // Writing to a String cannot fail.

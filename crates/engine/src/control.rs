@@ -203,7 +203,7 @@ impl Control {
 
     /// Sets the number, the begin and the end of a new stage; a stop that came before stands, and
     /// so does what was heard of other hosts.
-    pub(crate) fn begin_stage(&self, stage: u32, start_at_ns: u64, stop_at_ns: u64) {
+    pub fn begin_stage(&self, stage: u32, start_at_ns: u64, stop_at_ns: u64) {
         let mut wall = self.wall();
         wall.stage = Some(stage);
         self.shared.wall_at_ns.store(u64::MAX, Ordering::SeqCst);
@@ -242,8 +242,9 @@ impl Control {
         }
     }
 
+    /// When the load of the current stage ends, on the clock; `u64::MAX` is never.
     #[inline]
-    pub(crate) fn stop_at_ns(&self) -> u64 {
+    pub fn stop_at_ns(&self) -> u64 {
         self.shared.stop_at_ns.load(Ordering::Relaxed)
     }
 }

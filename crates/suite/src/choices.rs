@@ -161,6 +161,8 @@ words! {
         Io = "io",
         /// Whole files that are created, looked up, read and removed.
         Metadata = "metadata",
+        /// A command of the suite's author, which is watched and not replaced.
+        Command = "command",
     }
 }
 

@@ -336,8 +336,15 @@ spec_table! {
         /// three requests for each of the other, also when one of them slows down. 0: not bound.
         /// See [shares](../guide/changing-load.md#shares).
         share: u64 = 0,
-        /// Requests for blocks, or metadata operations on whole files of a `tree` layout.
+        /// Requests for blocks, metadata operations on whole files of a `tree` layout, or a
+        /// `command` of yours that is [watched](../guide/keep-your-tool.md).
         kind: WorkloadKind = WorkloadKind::Io,
+        /// The program that each host starts, and its arguments, word by word: no shell reads them.
+        /// `{host}`, `{target}`, `{out}`, `{seed}` and the axes of the sweep are filled in.
+        command: Names = Names(Vec::new()),
+        /// The place of a command's figure in what it prints, where no dialect reads it: `"tps =
+        /// {/s}"`. See [the guide](../guide/keep-your-tool.md).
+        result: String = String::new(),
         /// Metadata: each operation runs over all files once, in this order, as a point of its own.
         /// A mix with weights, `"stat:70, open:20, readdir:10"`, runs for `stages.measure`. With
         /// `create` and `remove` it is a [population](../guide/file-populations.md).

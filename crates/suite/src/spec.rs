@@ -101,12 +101,16 @@ impl Spec {
         &mut self.scenarios
     }
 
-    /// The commands that a run of it starts on this machine: those before points, those of events,
-    /// and what reaches the nodes of its machines.
+    /// The commands that a run of it starts: those before points, those of events, what reaches the
+    /// nodes of its machines, and the programs of workloads that are commands.
     pub fn commands(&self) -> impl Iterator<Item = &str> {
         let preruns = self.scenarios.iter().map(|scenario| &scenario.stages.prerun.value);
         let events = self.events.iter().map(|event| &event.command.value);
-        let all = preruns.chain(events).chain([&self.vms.launcher.value]);
+        let points = self.scenarios.iter().flat_map(|scenario| &scenario.points);
+        let programs = points
+            .flat_map(|point| &point.workloads)
+            .filter_map(|workload| workload.command.value.0.first());
+        let all = preruns.chain(events).chain([&self.vms.launcher.value]).chain(programs);
         all.map(|command| command.trim()).filter(|command| !command.is_empty())
     }
 

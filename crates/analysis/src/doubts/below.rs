@@ -49,6 +49,10 @@ pub(crate) fn doubts(
     let usage = stage.usage(record, digest);
     let mut found: Vec<Warning> = stolen(record, &usage).into_iter().collect();
     found.extend(throttled(record, &usage));
+    if row.is_commanded() {
+        // Of a command nobody knows what it asked for.
+        return found;
+    }
     if let Some(first) = disks(record, row, first) {
         found.extend(at_first(digest, row, &usage, &first));
     }

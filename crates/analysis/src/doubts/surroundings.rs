@@ -91,7 +91,9 @@ fn of_device(device: &DeviceFacts) -> Vec<Warning> {
 /// the kernel, and the latencies hold that wait.
 fn queue_short(device: &DeviceFacts, row: &ResultRow) -> Option<Warning> {
     let takes = u64::from(device.queue_depth?).saturating_mul(u64::from(device.queues?.max(1)));
-    let of_work = |work: &model::plan::Work| u64::from(work.depth);
+    // How much a command asks for at a time nobody knows.
+    let own = |work: &model::plan::Work| if work.command.is_none() { work.depth } else { 0 };
+    let of_work = |work: &model::plan::Work| u64::from(own(work));
     let deepest = row.works.iter().map(of_work).max().unwrap_or(0);
     let asked = deepest.saturating_mul(u64::from(row.workers));
     let is_short = takes > 0 && asked > takes && !row.is_paced() && !row.is_metadata();

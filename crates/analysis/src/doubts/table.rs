@@ -82,6 +82,9 @@ impl Warning {
 
 rows! {
     // Who or what was measured.
+    W::ToldOtherwise { tool, told, seen, .. } => "told-otherwise", Figure, Weakens,
+        [of(Notes, "tool", tool), of(Notes, "told_per_s", told),
+         of(Counters, "seen_per_s", seen)];
     W::NothingCompleted => "nothing-completed", Figure, Voids, [of(Samples, "samples", &0_u64)];
     W::Incomplete { measured, .. } => "incomplete", Figure, Weakens,
         [of(Samples, "measured_ns", measured)];

@@ -14,6 +14,7 @@ use crate::rows::results::rows;
 use crate::rows::row::ResultRow;
 use crate::rows::state::run_state;
 use crate::rows::tally::tally;
+use crate::rows::told;
 use model::digest::{Digest, Moment, Part};
 use model::note::{AboutHosts, Carried};
 use model::plan::{Contents, StageKind};
@@ -82,6 +83,7 @@ fn of_stage(record: &Record, stage: &StageRecord, past: &Past) -> Vec<ResultRow>
         };
         row.warnings.retain(|doubt| !is_answered(doubt));
     }
+    told::doubt(record, stage, &digest, &mut rows);
     rows
 }
 
@@ -213,6 +215,37 @@ fn warnings(
     found.extend(clock_error(record, stage));
     found.extend(refusals(record, stage.stage));
     found.extend(not_warm(record, stage.stage));
+    match row.is_commanded() {
+        true => found.extend(below::doubts(record, stage, digest, row)),
+        false => found.extend(of_requests(record, stage, digest, row, past)),
+    }
+    found.extend(little_space(record, row.stage));
+    let flushes = below::flushes(record, stage, digest, row);
+    found.extend(write_cache::doubt(record, row, &flushes));
+    found.extend(write_cache::of_flush(record, row, &flushes));
+    found.extend(crate::layers::guests::doubts(record, row));
+    found.extend(placed::doubts(record, stage, digest, row));
+    found.extend(servers::doubt(record, stage.stage));
+    found.extend(surroundings::doubts(record, row));
+    // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it
+    // was.
+    let is_short_alone = record.plan.scale.size.is_one() && record.plan.is_simulated();
+    if !record.plan.scale.is_full() && !is_short_alone {
+        found.push(Warning::Scaled { scale: record.plan.scale });
+    }
+    found
+}
+
+/// The reasons that rest on requests of ours: how they were made and timed, and what was to be
+/// there for them.
+fn of_requests(
+    record: &Record,
+    stage: &StageRecord,
+    digest: &Digest,
+    row: &ResultRow,
+    past: &Past,
+) -> Vec<Warning> {
+    let mut found = Vec::new();
     found.extend(read_in_step::doubt(record, row));
     found.extend(page_cache::doubts(record, stage, digest, row));
     found.extend(port_traffic::doubt(record, stage, digest, row));
@@ -230,21 +263,7 @@ fn warnings(
     found.extend(preparation::too_short(record, digest, row, past));
     found.extend(preparation::not_purged(record, row));
     found.extend(preparation::holes(record, row));
-    found.extend(little_space(record, row.stage));
-    let flushes = below::flushes(record, stage, digest, row);
-    found.extend(write_cache::doubt(record, row, &flushes));
-    found.extend(write_cache::of_flush(record, row, &flushes));
     found.extend(below::doubts(record, stage, digest, row));
-    found.extend(crate::layers::guests::doubts(record, row));
-    found.extend(placed::doubts(record, stage, digest, row));
-    found.extend(servers::doubt(record, stage.stage));
-    found.extend(surroundings::doubts(record, row));
-    // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it
-    // was.
-    let is_short_alone = record.plan.scale.size.is_one() && record.plan.is_simulated();
-    if !record.plan.scale.is_full() && !is_short_alone {
-        found.push(Warning::Scaled { scale: record.plan.scale });
-    }
     found
 }
 

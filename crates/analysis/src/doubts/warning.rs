@@ -535,4 +535,15 @@ pub enum Warning {
     },
     /// No request came back.
     NothingCompleted,
+    /// A command told other figures than the kernel counted at the devices.
+    ToldOtherwise {
+        /// The tool.
+        tool: String,
+        /// What it told, per second.
+        told: f64,
+        /// What was counted, per second.
+        seen: f64,
+        /// Whether these are requests; else bytes.
+        is_rate: bool,
+    },
 }

@@ -58,7 +58,13 @@ pub struct Means {
 /// had a worker for it.
 pub fn means(record: &Record, row: &ResultRow) -> Vec<Means> {
     let mut all: Vec<Means> = Vec::new();
-    for host in record.plan.hosts.iter().filter(|host| has_worker(host, row)) {
+    for host in record
+        .plan
+        .hosts
+        .iter()
+        // How a command does it nobody knows.
+        .filter(|host| has_worker(host, row) && !row.is_commanded())
+    {
         let (way, because, timing) = of_host(record, host, row);
         match all
             .iter_mut()

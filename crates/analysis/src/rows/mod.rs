@@ -13,3 +13,4 @@ pub(crate) mod results;
 pub(crate) mod row;
 pub(crate) mod state;
 pub(crate) mod tally;
+pub mod told;

@@ -145,7 +145,9 @@ fn add(row: &mut ResultRow, part: &Part) {
     for host in part.hosts.values() {
         row.ios = row.ios.saturating_add(host.counts.ios);
         row.bytes = row.bytes.saturating_add(host.counts.bytes);
-        row.latency.merge_tight(&host.latency);
+        if !row.is_commanded() {
+            row.latency.merge_tight(&host.latency);
+        }
         for (errno, count) in &host.errors {
             let sum = row.errors.entry(*errno).or_insert(0);
             *sum = sum.saturating_add(*count);
@@ -153,10 +155,12 @@ fn add(row: &mut ResultRow, part: &Part) {
     }
 }
 
-/// The operations that the plan asks for, done or not, and then any other that was recorded.
+/// The operations that the plan asks for, done or not, and then any other that was recorded. What a
+/// command was to do nobody knows: one that did nothing has a row that says so.
 fn operations(work: &Work, digest: &Digest, index: u32) -> Vec<Op> {
     let seen = |op: &Op| digest.part(index, *op).is_some_and(|part| !part.totals.is_empty());
-    Op::ALL.into_iter().filter(|op| does(work, *op) || seen(op)).collect()
+    let found: Vec<Op> = Op::ALL.into_iter().filter(|op| does(work, *op) || seen(op)).collect();
+    if found.is_empty() && work.command.is_some() { vec![Op::Read] } else { found }
 }
 
 /// What was done until the first worker was done, and in all. At a stonewall, what was outstanding

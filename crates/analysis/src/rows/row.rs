@@ -272,6 +272,12 @@ impl ResultRow {
         }
     }
 
+    /// Whether it is what the kernel counted of a command's load: latencies of requests, and the
+    /// requests themselves, are not known then.
+    pub fn is_commanded(&self) -> bool {
+        self.works.iter().any(|work| work.command.is_some())
+    }
+
     /// Whether all that it counts had a given rate.
     pub fn is_paced(&self) -> bool {
         self.works.iter().all(|work| work.pace.is_open())

@@ -1,7 +1,7 @@
 //! Which command does what was typed.
 
 use super::{
-    agent, calibrate, canary, ceiling, clean, compare, distil, export, gate, help, import,
+    agent, beside, calibrate, canary, ceiling, clean, compare, distil, export, gate, help, import,
     inventory, lab, loadline, mark, network, pages, plan, predict, record, replay, report, resume,
     run, saved, serve, suites, take, trend, verify, vms, watch,
 };
@@ -13,6 +13,7 @@ pub(crate) fn dispatch(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(mut run) => return run::run(&mut run),
         Command::Loadline(mut loadline) => return loadline::loadline(&mut loadline),
+        Command::Beside(beside) => return beside::beside(&beside),
         Command::Network(network) => return network::network(&network),
         Command::Suites(suites) => return suites::suites(&suites),
         Command::Import(import) => return import::import(&import),

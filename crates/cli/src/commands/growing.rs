@@ -3,6 +3,7 @@
 use super::events_of_run::{is_worth_a_record, show_live};
 use super::views::Views;
 use crate::failure::Failure;
+use crate::told;
 use crate::view::View;
 use analysis::loadline::axis::next_value;
 use analysis::loadline::map::next_cell;
@@ -38,6 +39,8 @@ impl Growing<'_> {
 
 impl Director for Growing<'_> {
     fn record(&mut self, events: &[Event]) -> Result<(), String> {
+        let told = told::with_figures(&self.record.plan, events);
+        let events = told.as_deref().unwrap_or(events);
         self.began |= events.iter().any(is_worth_a_record);
         events.iter().for_each(|event| show_live(&mut self.view, &mut self.live, event));
         self.writer.append_all(events).map_err(|error| error.to_string())?;

@@ -29,6 +29,7 @@ const GUIDE: [(&str, &str); 27] = embedded!(
         "files-and-devices",
         "workloads",
         "coming-from-fio",
+        "keep-your-tool",
         "importing-results",
         "hosts",
         "kubernetes",

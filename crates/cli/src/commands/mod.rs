@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod agent;
+mod beside;
 mod calibrate;
 mod canary;
 mod ceiling;

@@ -39,6 +39,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
         eprintln!("{}: the run is complete; nothing is left to do", args.run.display());
         return Ok(ExitCode::SUCCESS);
     }
+    check_command(&record, args)?;
     check_places(&record)?;
     check_guests(&record)?;
     check_devices(&record, args)?;
@@ -284,6 +285,26 @@ pub(super) fn check_places(record: &Record) -> Result<(), Failure> {
              anew"
         ))),
     }
+}
+
+/// A run file may come from anybody: a command that makes the load is started again only where it
+/// is said again, word by word.
+pub(super) fn check_command(record: &Record, args: &ResumeArgs) -> Result<(), Failure> {
+    let stages = record.plan.hosts.iter().flat_map(|host| &host.stages);
+    let works = stages.flat_map(|stage| &stage.works).chain(
+        record.plan.stages.iter().flat_map(|stage| &stage.works),
+    );
+    let mut commands = works.filter_map(|work| work.command.as_ref());
+    let Some(other) = commands.find(|command| command.words != args.command) else {
+        return Ok(());
+    };
+    let words: Vec<String> = other.words.iter().map(|word| quoted(word)).collect();
+    Err(Failure::usage(format!(
+        "the run starts a command, and none is taken from a run file unseen; look at it, and say \
+         it again: plimsoll resume {} -- {}",
+        quoted(&args.run.to_string_lossy()),
+        words.join(" ")
+    )))
 }
 
 fn check_guests(record: &Record) -> Result<(), Failure> {

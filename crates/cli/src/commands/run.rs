@@ -15,6 +15,7 @@ use crate::run_file_disk;
 use crate::run_overview::RunOverview;
 use crate::screen::{self, Stream};
 use crate::suite_and_targets::{self, Asked};
+use crate::told;
 use crate::view::{Labels, View};
 use crate::web::Tls;
 use analysis::warm::Warmth;
@@ -218,6 +219,8 @@ fn record(
             events.iter().for_each(|event| warmth.borrow_mut().take(plan, event));
             let noted = below.as_mut().and_then(|below| below.with_note(events));
             let events = noted.as_deref().unwrap_or(events);
+            let told = told::with_figures(plan, events);
+            let events = told.as_deref().unwrap_or(events);
             began |= events.iter().any(is_worth_a_record);
             events.iter().for_each(|event| show_live(&mut view, &mut live, event));
             writer.append_all(events).map_err(|error| error.to_string())?;

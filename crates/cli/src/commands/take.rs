@@ -1,7 +1,7 @@
 //! `plimsoll take`: goes on with a run whose coordinator is gone and whose agents hold out.
 
 use super::resume::{
-    Joined, TOGETHER, beside, check_devices, check_places, go_on, hand_on, on_record, way,
+    Joined, TOGETHER, beside, check_command, check_devices, check_places, go_on, hand_on, on_record, way,
     without_commands, write_full,
 };
 use super::run::{exit, show};
@@ -36,6 +36,7 @@ pub(crate) fn take(args: &ResumeArgs) -> Result<ExitCode, Failure> {
              `plimsoll resume`",
         )
     })?;
+    check_command(&record, args)?;
     check_places(&record)?;
     check_devices(&record, args)?;
     let from = way(&record, args)?;

@@ -203,6 +203,15 @@ impl Guard {
                 "{misplaced}; do not trust this run file, or begin the run anew"
             )));
         }
+        let mut works = plan.stages.iter().flat_map(|stage| &stage.works);
+        // The host's own list, behind that of whoever started the agent.
+        if let Some(list) = self.lists.get(1).filter(|_| works.any(|work| work.command.is_some())) {
+            return Err(GuardError(format!(
+                "{} says what may be touched on this host, and no list holds a command; have its \
+                 operator start it",
+                list.by
+            )));
+        }
         for target in plan.targets.iter().filter(|target| target.kind != PlannedTarget::Simulated) {
             match target.root() {
                 Some(root) => self.check_root(root, &target.path)?,

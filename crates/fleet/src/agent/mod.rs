@@ -1,6 +1,7 @@
 //! One host's side of a run: does what the coordinator says, and stops when it is gone.
 
 mod audit_line;
+mod beside;
 mod clean;
 mod flows;
 mod guard;

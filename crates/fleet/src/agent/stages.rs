@@ -1,14 +1,16 @@
 //! An agent's stages: set up, wait for the common start, run, report.
 
 use super::Agent;
+use super::beside;
 use super::neighbours::{Looking, Presence};
 use super::state::{self, Start};
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
 use engine::{Clock, EngineError, StageOutcome, Stuck};
 use model::event::HostEnd;
-use model::note::StorageState;
-use model::plan::{HostPlan, HostStage, PlannedTarget, Target};
+use model::note::{EndedBy, StorageState};
+use model::plan::{CommandWork, HostPlan, HostStage, PlannedTarget, Target};
+use model::testbed::TargetFacts;
 use model::{Fact, IntervalSample, Note, StageEnd, StageKind};
 use probe::Looker;
 use probe::storage_state::Storage;
@@ -64,7 +66,14 @@ impl Agent {
             let is_there = || is_simulated && !contact.lock().is_over(control.clock().now_ns());
             let _ = out.send_while(&waiting, is_there);
         });
-        let result = engine::run_stage(targets, stage, &self.control, &mut when, &mut sink);
+        let result = match self.commanded(targets.plan(), stage) {
+            Some((command, found)) => {
+                let plan = targets.plan();
+                let order = beside::Order { plan, stage, command, targets: &found };
+                Ok(order.run(&self.control, &mut when, &mut sink))
+            }
+            None => engine::run_stage(targets, stage, &self.control, &mut when, &mut sink),
+        };
         sampler.end();
         self.control.leave_stage();
         let host = targets.plan().host;
@@ -91,13 +100,28 @@ impl Agent {
             Ok(StageOutcome { stuck: Some(stuck), .. }) => {
                 StageEnd::Failed(format!("{}: {stuck}", stage.kind))
             }
-            Ok(outcome) if outcome.failed => StageEnd::Failed(failure(stage, &errors)),
+            Ok(outcome) if outcome.failed => {
+                let of_command = outcome.findings.iter().find_map(command_failure);
+                StageEnd::Failed(of_command.unwrap_or_else(|| failure(stage, &errors)))
+            }
             Ok(outcome) if outcome.interrupted => StageEnd::Interrupted,
             Ok(_) => StageEnd::Complete,
             Err(error @ EngineError::Panicked { .. }) => StageEnd::Panicked(error.to_string()),
             Err(error) => StageEnd::Failed(error.to_string()),
         };
         FromAgent::StageEnded { stage: number, end, notes, late_ns }
+    }
+
+    /// The command that carries out a stage, where one does, and what its targets are here.
+    fn commanded<'a>(
+        &self,
+        plan: &HostPlan,
+        stage: &'a HostStage,
+    ) -> Option<(&'a CommandWork, Vec<TargetFacts>)> {
+        let worker = stage.workers.first()?;
+        let command = stage.works.get(worker.work as usize)?.command.as_ref()?;
+        let paths: Vec<String> = plan.targets.iter().map(|target| target.path.clone()).collect();
+        Some((command, self.facts(&paths, None, plan.engine.patience).targets))
     }
 
     fn send_sample(&self, sample: IntervalSample, is_simulated: bool) {
@@ -159,6 +183,21 @@ fn facts(outcome: &StageOutcome) -> Vec<Fact> {
     outcome.degraded.iter().cloned().map(Fact::EngineDegraded).chain(stuck).collect()
 }
 
+/// Why a command failed, where it did.
+fn command_failure(note: &Note) -> Option<String> {
+    let Fact::Told(told) = &note.fact else { return None };
+    let program = told.command.first().map_or("", String::as_str);
+    let how = match (told.code, told.signal) {
+        _ if told.by == EndedBy::NotStarted => "was not started".to_owned(),
+        (Some(code), _) => format!("ended with code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended, and nobody knows how".to_owned(),
+    };
+    let last = told.errors.lines().rev().find(|line| !line.trim().is_empty());
+    let said = last.map(|line| format!(": {}", line.trim())).unwrap_or_default();
+    Some(format!("the command {program} {how}{said}; mend it, and begin again"))
+}
+
 /// Why a stage that has to be whole is not.
 fn failure(stage: &HostStage, errors: &BTreeMap<i32, u64>) -> String {
     let kinds: Vec<String> = errors
@@ -184,7 +223,7 @@ mod tests {
     use crate::link::{Inlet, Link, Outlet, pair};
     use model::choices::{Access, Backend};
     use model::plan::{
-        EngineSettings, Extent, HostPlan, PlannedTarget, Stop, Target, TargetFile, Work, Worker,
+        EngineSettings, Extent, PlannedTarget, Stop, Target, TargetFile, Work, Worker,
     };
     use model::sample::Phase;
     use model::{Bytes, Nanos, Percent};

@@ -20,6 +20,7 @@ mod hosts;
 mod jobs;
 mod purged;
 mod storage_state;
+mod told;
 
 pub use adjusted::{Adjusted, ScaledTime};
 pub use backends::{
@@ -34,6 +35,7 @@ pub use hosts::{AboutHosts, HostStart, OtherRun, TakesPart, Trait};
 pub use jobs::{Imported, Lost};
 pub use purged::{Purged, PurgedBy};
 pub use storage_state::{PartsState, StorageState};
+pub use told::{EndedBy, Told, ToldFigure};
 
 /// Something that a reader of the results has to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,6 +135,8 @@ crate::words! {
         Purged = "purged",
         /// The run file has no checksums: nobody can tell whether what it holds was changed.
         NoChecksums = "no-checksums",
+        /// How a command that made the load ended, and what it told.
+        Told = "told",
     }
 }
 
@@ -284,6 +288,8 @@ pub enum Fact {
     SimulatedSites(Vec<Crossing>),
     /// The run file has no checksums. Said by whoever reads it.
     NoChecksums,
+    /// How a command that made the load ended, and what it told.
+    Told(Box<Told>),
 }
 
 impl Fact {
@@ -325,6 +331,7 @@ impl Fact {
             Fact::SimulatedSites(_) => NoteKind::SimulatedSites,
             Fact::Purged(_) => NoteKind::Purged,
             Fact::NoChecksums => NoteKind::NoChecksums,
+            Fact::Told(_) => NoteKind::Told,
         }
     }
 

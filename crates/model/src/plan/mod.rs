@@ -1,6 +1,7 @@
 //! Everything decided, nothing optional left: what each worker of each host does in each stage.
 
 mod amounts;
+mod command_work;
 mod host;
 mod keep;
 pub mod names;
@@ -16,6 +17,7 @@ pub(crate) mod work;
 mod zones;
 
 pub use amounts::{buffers, ledger};
+pub use command_work::CommandWork;
 pub use host::{Contents, EngineSettings, HostPlan, Part, PlannedTarget, Target, TargetFile};
 pub use keep::Keep;
 pub use origin::Origin;

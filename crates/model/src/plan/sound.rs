@@ -93,6 +93,7 @@ impl HostPlan {
         };
         ensure(!any(|work| work.trace.is_some()), "a trace is sent in virtual time")?;
         ensure(!any(|work| work.zones.is_some()), "zones are written in virtual time")?;
+        ensure(!any(|work| work.command.is_some()), "a command runs in virtual time")?;
         ensure(self.stages.is_sorted_by(|a, b| a.stage < b.stage), "its stages have no order")?;
         self.stages.iter().try_for_each(|stage| self::stage(stage, &sizes, &self.trees))
     }
@@ -203,6 +204,10 @@ fn stage(stage: &HostStage, files: &[Bytes], trees: &[Tree]) -> Result<(), Unsou
                 ensure(is_enough, "a worker of a population has too few names")?;
             }
             (Some(_), None) => return Err("a worker of files has none"),
+            (None, _) if work.command.is_some() => {
+                let is_alone = stage.works.len() == 1 && stage.workers.len() == 1;
+                ensure(is_alone && worker.extents.is_empty(), "a command loads beside others")?;
+            }
             (None, _) => blocks(work, worker, files)?,
         }
     }
@@ -232,6 +237,10 @@ fn work(work: &Work) -> Result<(), Unsound> {
             steady.round.0 >= 1 && steady.least.0 <= steady.most.0,
             "rounds of a stage are none",
         )?;
+    }
+    if let Some(command) = &work.command {
+        ensure(work.stop.time().is_some(), "a command has no end")?;
+        return command.check();
     }
     if let Some(metadata) = &work.metadata {
         let mixed = metadata.mix.iter().flat_map(crate::metadata::OpMix::parts);

@@ -1,5 +1,6 @@
 //! What some workers of a stage do, and each worker's share of it.
 
+use super::command_work::CommandWork;
 use super::stop::Stop;
 use super::trace_work::TraceWork;
 use super::zones::ZoneRules;
@@ -64,6 +65,11 @@ pub struct Work {
     /// versions that knew none.
     #[serde(default)]
     pub zones: Option<ZoneRules>,
+    /// The command that makes the load in place of our workers: its samples are what the kernel
+    /// counted at the targets' devices, and none of the above says what it does. `None` where we
+    /// load ourselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<CommandWork>,
 }
 
 fn given_back() -> TrimAs {
@@ -92,6 +98,7 @@ impl Work {
             metadata: None,
             trace: None,
             zones: None,
+            command: None,
         }
     }
 
@@ -105,14 +112,19 @@ impl Work {
         reads * self.block_size.mean_bytes() + (1.0 - reads) * self.write_block_size.mean_bytes()
     }
 
+    /// Whether it reads and writes blocks of ours, as it says here.
+    fn is_of_blocks(&self) -> bool {
+        self.metadata.is_none() && self.command.is_none()
+    }
+
     /// Whether any request of it writes a block.
     pub fn writes(&self) -> bool {
-        self.metadata.is_none() && self.read < Percent::ALL && self.trim < Percent::ALL
+        self.is_of_blocks() && self.read < Percent::ALL && self.trim < Percent::ALL
     }
 
     /// Whether any request of it is a trim.
     pub fn trims(&self) -> bool {
-        self.trim > Percent::ZERO
+        self.is_of_blocks() && self.trim > Percent::ZERO
     }
 
     /// Whether any request of it changes what stands at the target.
@@ -122,7 +134,7 @@ impl Work {
 
     /// Whether any request of it reads a block.
     pub fn reads(&self) -> bool {
-        self.metadata.is_none() && self.read > Percent::ZERO && self.trim < Percent::ALL
+        self.is_of_blocks() && self.read > Percent::ZERO && self.trim < Percent::ALL
     }
 
     /// The sizes of reads, if there are any, and of writes and trims, if there are any.

@@ -555,6 +555,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::Imported => "imported",
         NoteKind::Purged => "purged",
         NoteKind::NoChecksums => "no checksums",
+        NoteKind::Told => "told by the tool",
     }
 }
 

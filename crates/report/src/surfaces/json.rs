@@ -64,6 +64,12 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
     if !maps.is_empty() {
         results["maps"] = loadline::grid::objects(&maps).into();
     }
+    let beside = crate::topics::told::objects(record, &rows);
+    let commands = crate::topics::told::commands(record);
+    if !commands.is_empty() {
+        results["beside"] = Value::from(beside);
+        results["commands"] = Value::from(commands);
+    }
     let event_io = crate::topics::event_io::objects(record);
     if !event_io.is_empty() {
         results["event_io"] = Value::from(event_io);

@@ -92,6 +92,7 @@ fn shown_with(
         repetitions::text(rows, room.unwrap_or(usize::MAX)),
         under.iter().map(|line| format!("{line}\n")).collect(),
         topics::fidelity::text(record),
+        topics::told::text(record, rows),
         topics::population::text(record),
         topics::due::text(rows),
         topics::bursts::text(record, rows),

@@ -49,6 +49,7 @@ pub(crate) mod simulated_layers;
 pub mod split;
 pub(crate) mod starts;
 pub mod testbed_draft;
+pub(crate) mod told;
 pub mod trend;
 pub(crate) mod uncounted;
 pub(crate) mod verdict;

@@ -87,6 +87,7 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::NoChecksums => "The run file has no checksums: a figure that somebody changed in it \
                               goes unnoticed. Compare it with a copy that you trust."
             .to_owned(),
+        Fact::Told(told) => super::told::sentence(told),
         Fact::Imported(imported) => super::imported::sentence(imported),
     }
 }

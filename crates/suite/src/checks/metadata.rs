@@ -16,7 +16,7 @@ use model::setting::Setting;
 /// One point for each operation of a metadata workload; any other point as it is.
 pub(crate) fn one_by_one(point: PointSpec) -> Vec<PointSpec> {
     let [workload] = point.workloads.as_slice() else { return vec![point] };
-    if workload.kind.value == WorkloadKind::Io {
+    if workload.kind.value != WorkloadKind::Metadata {
         return vec![point];
     }
     let operations = workload.operations.value.0.clone();

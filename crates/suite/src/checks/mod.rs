@@ -1,6 +1,7 @@
 //! What tables of a suite can say together.
 
 pub(crate) mod amount;
+pub(crate) mod command;
 pub(crate) mod contents;
 pub(crate) mod metadata;
 pub(crate) mod population;

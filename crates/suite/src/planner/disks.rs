@@ -5,6 +5,7 @@ use super::Refusal;
 use model::plan::{Extent, HostPlan, Part, PlannedTarget, Work};
 use model::testbed::HostFacts;
 use model::wwid;
+use std::collections::BTreeMap;
 
 struct Written<'a> {
     host: &'a HostPlan,
@@ -33,6 +34,29 @@ pub(super) fn shared(plans: &[HostPlan], hosts: &[HostFacts]) -> Vec<Refusal> {
         }
     }
     refusals.dedup();
+    refusals
+}
+
+/// Refuses devices that two hosts on one kernel would watch for their commands: what one kernel
+/// counted cannot be told apart by the command that caused it, and would count twice.
+pub(super) fn watched_twice(hosts: &[HostFacts]) -> Vec<Refusal> {
+    let mut seen: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    let mut refusals = Vec::new();
+    for host in hosts {
+        let Some(kernel) = host.kernel_id() else { continue };
+        for device in host.targets.iter().filter_map(|target| target.device.as_ref()) {
+            let other = *seen.entry((kernel, &device.name)).or_insert(&host.hostname);
+            if other != host.hostname {
+                let what = format!(
+                    "hosts {other} and {} are one machine, and their targets lie on one device \
+                     ({}), whose requests would count twice",
+                    host.hostname, device.name
+                );
+                let remedy = "name a target on a device of its own for each, or one host";
+                refusals.push(Refusal::target(what, remedy));
+            }
+        }
+    }
     refusals
 }
 

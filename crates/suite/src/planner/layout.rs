@@ -4,7 +4,7 @@
 use super::clients::are_imagined;
 use super::room::{space, used};
 use super::sizes::{Sizes, alignment, unit_of};
-use super::{Refusal, ScenarioRequest, is_null, none, trims, zones};
+use super::{Refusal, ScenarioRequest, is_commanded, is_null, none, trims, zones};
 use crate::{LayoutKind, PointSpec, WorkloadSpec};
 use form::{Auto, Count};
 use model::load::SizeMix;
@@ -40,7 +40,8 @@ pub(super) fn targets(
         refusals.extend(zones::refusal(request.scenario, &planned.kind, target));
         let purges = request.scenario.stages.purge.value && !is_null(request);
         refusals.extend(purge_refusal(&planned.kind, target).filter(|_| purges));
-        if request.scenario.layout.kind.value != LayoutKind::Tree {
+        let is_of_blocks = request.scenario.layout.kind.value != LayoutKind::Tree;
+        if is_of_blocks && !is_commanded(request) {
             refusals.extend(misaligned(request, target, points));
         }
         targets.push(planned);
@@ -153,6 +154,9 @@ fn kind_of(
     let several = request.hosts.len() > 1;
     let given_up = is_given_up(request, facts, target)?;
     let directory = |root: &str| PlannedTarget::Directory { root: root.to_owned() };
+    if is_commanded(request) {
+        return watched(target);
+    }
     if is_null(request) {
         return Ok(PlannedTarget::ReadOnly);
     }
@@ -214,6 +218,26 @@ fn kind_of(
     }
 }
 
+/// What a command loads is neither opened nor touched by us; what cannot be seen is refused.
+fn watched(target: &TargetFacts) -> Result<PlannedTarget, Refusal> {
+    let (what, remedy) = match &target.kind {
+        TargetKind::Directory { .. } | TargetKind::File { .. } | TargetKind::Device { .. } => {
+            return Ok(PlannedTarget::ReadOnly);
+        }
+        TargetKind::Simulated { .. } => {
+            ("is simulated, and a command can load real targets alone", "name a real one")
+        }
+        TargetKind::Missing | TargetKind::NoParent => (
+            "is not there, so that nobody knows which device to watch",
+            "make it, or name what the command loads",
+        ),
+        TargetKind::Other(what) | TargetKind::Unreadable(what) => {
+            (what.as_str(), "name a directory, a file or a device that you may look at")
+        }
+    };
+    Err(refuse(target, what, remedy))
+}
+
 /// A device may be overwritten where nobody uses it and its owner gave it up.
 fn device(
     target: &TargetFacts,
@@ -247,6 +271,9 @@ fn files_of(
     notes: &mut Vec<PlanNote>,
 ) -> Result<Vec<TargetFile>, Refusal> {
     let unit = unit_of(request, target);
+    if is_commanded(request) {
+        return Ok(Vec::new());
+    }
     if request.scenario.layout.kind.value == LayoutKind::Tree {
         // Its files come and go with the operations.
         let is_folder = matches!(kind, PlannedTarget::Directory { .. })

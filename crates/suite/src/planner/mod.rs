@@ -30,6 +30,7 @@ pub use late::{may_join, presumed};
 pub use placement::targets_of;
 pub use refusal::{Refusal, RefusalKind, TooSmall};
 
+use crate::checks::command::is_command;
 use crate::{
     LayoutKind, PointSpec, PreconditionUntil, RoundsSpec, Scenario, Spec, Until, WorkloadKind,
     WorkloadSpec,
@@ -163,6 +164,7 @@ fn plan_alone(request: &ScenarioRequest<'_>) -> Result<Plan, Vec<Refusal>> {
     let mut hosts = all_or_refusals(hosts)?;
     none(contents::overlaps(request, &hosts))?;
     none(disks::shared(&hosts, request.hosts))?;
+    none(if is_commanded(request) { disks::watched_twice(request.hosts) } else { Vec::new() })?;
     shared_trees::lend(request, &points, &stages, &mut hosts)?;
     take_turns(&mut hosts);
     contents::notes(request, &stages, &mut notes);
@@ -301,6 +303,11 @@ fn fleet_policy(request: &ScenarioRequest<'_>) -> FleetPolicy {
 
 fn keep_of(spec: &Spec) -> Keep {
     Keep { full: spec.keep.full.value.fixed(), counters: spec.keep.counters.value }
+}
+
+/// Whether the scenario is one of commands: nothing of ours is laid out or sent there.
+fn is_commanded(request: &ScenarioRequest<'_>) -> bool {
+    request.scenario.points.iter().any(is_command)
 }
 
 /// Whether the run sends nothing anywhere.

@@ -6,7 +6,7 @@ use super::selection;
 use super::share::{Share, too_much_memory};
 use super::sizes::{Sizes, workers};
 use super::trees::Forest;
-use super::{Refusal, ScenarioRequest, Times, contents, is_null, none, trees};
+use super::{Refusal, ScenarioRequest, Times, contents, is_commanded, is_null, none, trees};
 use crate::checks::table::MOST_SHARES;
 use crate::{
     Arrivals, FileOrder, Flush, LayoutKind, Operation, Pin, PointSpec, RateOf, Scenario, Sharing,
@@ -20,7 +20,7 @@ use model::note::{Adjusted, Fact};
 use model::offered::Offered;
 use model::op::Op;
 use model::plan::{
-    Contents, EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget,
+    CommandWork, Contents, EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget,
     Stage, StageKind, Stop, Target, Work, Worker,
 };
 use model::population::{Population, PopulationStage};
@@ -48,7 +48,8 @@ pub(super) fn stages(
     let depth = |wanted: u32| if one_at_a_time { 1 } else { wanted };
     let mut stages = Vec::new();
     let has_files = request.scenario.layout.kind.value != LayoutKind::Tree;
-    let is_ours = has_files && !request.existing && !is_null(request);
+    let has_none = request.existing || is_null(request) || is_commanded(request);
+    let is_ours = has_files && !has_none;
     if request.scenario.stages.purge.value && is_ours {
         stages.push(Stage { kind: StageKind::Purge, point: None, works: vec![purging()] });
     }
@@ -98,6 +99,7 @@ fn block_stages(
     let works = |stop| -> Vec<Work> {
         let work = |workload: &WorkloadSpec| {
             let mut work = work(workload, depth(workload.depth.value.0), stop);
+            work.command = command(workload, point);
             work.most = most(request, &work);
             if workload.sharing.value == Sharing::Interleaved {
                 let turns = all_workers(request, workload);
@@ -126,6 +128,15 @@ fn block_stages(
         stages.push((StageKind::Verify, vec![pass]));
     }
     stages
+}
+
+/// What a workload has started in place of workers, with the values of its point.
+fn command(workload: &WorkloadSpec, point: &PointSpec) -> Option<CommandWork> {
+    let (words, result) = (workload.command.value.0.clone(), workload.result.value.clone());
+    let axes = point.sweep.iter().map(|setting| (setting.axis(), setting.label()));
+    let command = CommandWork { words, result };
+    let words = command.filled(&axes.collect::<Vec<_>>());
+    (!words.is_empty()).then_some(CommandWork { words, ..command })
 }
 
 /// How many workers of all hosts together do what a workload says.
@@ -274,6 +285,7 @@ fn work(workload: &WorkloadSpec, depth: u32, stop: Stop) -> Work {
         metadata: None,
         trace: None,
         zones: crate::zones::rules(workload),
+        command: None,
     };
     work.pattern = pattern(workload, &work);
     work
@@ -348,7 +360,9 @@ pub(super) fn host_plan(
             worker.seed = derive(request.spec.suite.seed.value, &path);
         }
         workers.retain(|worker| {
-            !worker.extents.is_empty() || worker.files.is_some_and(|share| share.count > 0)
+            let is_command = stage.works[worker.work as usize].command.is_some();
+            let has_files = worker.files.is_some_and(|share| share.count > 0);
+            is_command || has_files || !worker.extents.is_empty()
         });
         let works = stage.works.clone();
         host_stages.push(HostStage { stage: number, kind: stage.kind, works, workers });
@@ -400,6 +414,9 @@ impl Shares<'_> {
         let worker =
             Worker { work: index, seed: 0, turn: (0, 1), extents: Vec::new(), files: None };
         let wants = workload.filter(|workload| workers(workload, facts) > 0);
+        if work.command.is_some() {
+            return Ok(wants.map(|_| worker).into_iter().collect());
+        }
         if let Some(refusal) = wants.and_then(|wants| selection::missing(wants, facts)) {
             return Err(refusal);
         }
@@ -435,7 +452,7 @@ fn is_left_open(request: &ScenarioRequest<'_>, stages: &[Stage]) -> bool {
     let Scenario { engine, contents, .. } = request.scenario;
     let is_plain = |work: &Work| {
         let is_drawn = work.metadata.is_none() && work.trace.is_none() && work.zones.is_none();
-        is_drawn && work.pace == Pace::FREE
+        is_drawn && work.command.is_none() && work.pace == Pace::FREE
     };
     let is_named = engine.backend.span.is_some() || engine.poll.value != Poll::None;
     // Each host tries for itself: of several, some would keep the depth and others not.
@@ -468,7 +485,8 @@ fn engine_settings(
 ) -> EngineSettings {
     let engine = &request.scenario.engine;
     EngineSettings {
-        backend: engine.backend.value,
+        // Nothing is sent by us, so that no way has to be there.
+        backend: if is_commanded(request) { Backend::Sync } else { engine.backend.value },
         left_open: is_left_open(request, stages),
         poll: engine.poll.value,
         direct: engine.direct.value,

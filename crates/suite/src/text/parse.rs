@@ -255,6 +255,7 @@ fn check_load(beside: &zones::Beside<'_>, points: &[PointSpec], problems: &mut P
     check_shares(stages, points, problems);
     contents::check(contents, points, problems);
     sharing::check(layout, contents, points, problems);
+    crate::checks::command::check(layout, contents, stages, points, problems);
     // A tree has its own amount, and metadata::check says so.
     if layout.kind.value != LayoutKind::Tree {
         amount::check(stages, points, problems);

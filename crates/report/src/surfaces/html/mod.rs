@@ -165,6 +165,7 @@ fn by_topic(
     Markup::from([
         against.testbed.map(ceiling).unwrap_or_default(),
         topics::fidelity::section(record),
+        topics::told::section(record, rows),
         topics::population::section(record),
         topics::due::section(rows),
         topics::bursts::section(record, rows),

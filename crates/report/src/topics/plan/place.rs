@@ -81,6 +81,9 @@ fn layout(plan: &Plan, host: &HostPlan, number: u32) -> String {
         (PlannedTarget::Joined, _) => {
             format!("the {} files of {total} that another host makes", target.files.len())
         }
+        (PlannedTarget::ReadOnly, _) if target.files.is_empty() => {
+            "watched, and not touched by us".to_owned()
+        }
         (PlannedTarget::ReadOnly, _) => format!("{total} read as they are, nothing is written"),
         (PlannedTarget::Simulated, _) => match target.path.starts_with(SIMULATED_CLUSTER) {
             true if target.files.len() == 1 => {

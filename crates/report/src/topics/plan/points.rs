@@ -26,10 +26,13 @@ pub(super) fn points(plan: &Plan, room: usize) -> String {
     let mut table = Table::of(all)
         .words("workload", name)
         .want(Want::Folded)
-        .figure("block", |(.., work)| words::blocks(work))
-        .words("pattern", |(.., work)| words::pattern(work))
+        .figure("block", |(.., work)| ours(work, words::blocks(work)))
+        .words("pattern", |(.., work)| match &work.command {
+            Some(command) => format!("the command {}", command.words.join(" ")),
+            None => words::pattern(work),
+        })
         .want(Want::Folded)
-        .figure("depth", |(.., work)| work.depth.to_string())
+        .figure("depth", |(.., work)| ours(work, work.depth.to_string()))
         .figure("workers", |(number, _, index, _)| workers(number, index))
         .figure("precondition", |(number, ..)| duration(plan, number, StageKind::Precondition))
         .want(Want::Spare(4))
@@ -48,6 +51,11 @@ pub(super) fn points(plan: &Plan, room: usize) -> String {
         text.push_str(&format!("{}\n", hung("", &said, 0, room)));
     }
     text
+}
+
+/// What a work says of requests of ours; of a command, nothing.
+fn ours(work: &Work, said: impl Into<String>) -> Option<String> {
+    work.command.is_none().then(|| said.into())
 }
 
 /// `size=4 GiB, files=128`.

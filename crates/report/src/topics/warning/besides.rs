@@ -46,6 +46,14 @@ pub(super) fn besides(doubt: &Warning) -> Vec<(&'static str, Sentence)> {
         | Warning::CachesNotEmptied(fact)
         | Warning::Unsettled(fact) => vec![("note", noted(fact))],
         Warning::HostLost { behind: Some(behind), .. } => vec![("behind", (*behind).into())],
+        Warning::ToldOtherwise { told, seen, is_rate, .. } => {
+            let shown = |value: f64| match is_rate {
+                true => format!("{} IOPS", words::iops(value)),
+                false => words::bandwidth(value),
+            };
+            let both = [("told", *told), ("seen", *seen)];
+            both.map(|(name, value)| (name, quantity(value, &shown(value)))).to_vec()
+        }
         Warning::HostsLeftOut { hosts, of } => {
             vec![("there", count(of.saturating_sub(hosts.len() as u64)))]
         }

@@ -1,0 +1,201 @@
+//! What a command told of itself, beside what the kernel counted: a table, objects, a section of
+//! the page, and how each command ended.
+
+use crate::ground::markup::{Markup, list, plain};
+use crate::ground::words;
+use crate::object;
+use crate::pens::Table;
+use crate::pens::json::Value;
+use analysis::ResultRow;
+use analysis::told::{Beside, Flow, beside, told};
+use model::note::{EndedBy, Told};
+use model::{Nanos, Record};
+
+/// How a command ended, and what else there is to know of it.
+pub fn sentence(told: &Told) -> String {
+    let program = told.command.first().map_or("", String::as_str);
+    let code = match (told.code, told.signal) {
+        (Some(code), _) => format!(" with code {code}"),
+        (None, Some(signal)) => format!(" by signal {signal}"),
+        (None, None) => String::new(),
+    };
+    let took = told.took;
+    let mut said = match told.by {
+        EndedBy::Itself => format!("{program} ended by itself{code} after {took}"),
+        EndedBy::Asked => format!("{program} was asked to end, and ended{code} after {took}"),
+        EndedBy::Killed => format!("{program} did not end when asked, and was killed after {took}"),
+        EndedBy::NotStarted => format!("{program} was not started: {}", told.errors),
+    };
+    if told.left > 0 {
+        let left = words::counted(told.left.into(), "process").replace("processs", "processes");
+        said.push_str(&format!("; {left} that it left behind were ended"));
+    }
+    if told.by != EndedBy::NotStarted && told.figures.is_empty() {
+        said.push_str("; no figure was read in what it printed (--result says where one stands)");
+    }
+    said
+}
+
+fn name(one: &Beside) -> &'static str {
+    one.op.map_or("all", |op| op.name())
+}
+
+/// A rate of the tool or of the device, requests first; bytes where only these are known.
+fn shown(flow: &Flow) -> Option<String> {
+    let bytes = flow.bytes_per_s.map(words::bandwidth);
+    let rate = flow.iops.map(|rate| format!("{} IOPS", words::iops(rate)));
+    match (rate, bytes) {
+        (Some(rate), Some(bytes)) => Some(format!("{rate}, {bytes}")),
+        (rate, bytes) => rate.or(bytes),
+    }
+}
+
+fn table(all: &[Beside]) -> Table<&Beside> {
+    let share = |one: &Beside| one.share.map(|share| format!("{:.1} %", share * 100.0));
+    Table::of(all)
+        .words("tool", |one| one.tool.as_str())
+        .words("op", |one| name(one))
+        .figure("told", |one| shown(&one.told))
+        .figure("seen", |one| one.seen.as_ref().and_then(shown))
+        .figure("seen/told", |one| share(one))
+}
+
+/// Latencies are the tool's: nobody else saw a request of it.
+fn latencies(record: &Record, rows: &[ResultRow]) -> Vec<String> {
+    let mut stages: Vec<u32> = rows.iter().map(|row| row.stage).collect();
+    stages.dedup();
+    let all = stages.into_iter().flat_map(|stage| told(record, stage));
+    let line = |figure: &model::note::ToldFigure| {
+        let shown = |time: Option<Nanos>| time.map(|time| time.to_string());
+        let of = [("mean", shown(figure.mean)), ("p99", shown(figure.p99))];
+        let of: Vec<String> = of
+            .into_iter()
+            .filter_map(|(name, time)| time.map(|time| format!("{name} {time}")))
+            .collect();
+        let op = figure.op.map_or("all", |op| op.name());
+        (!of.is_empty()).then(|| format!("{} {op}: latency {}", figure.name, of.join(", ")))
+    };
+    all.flat_map(|(_, told)| &told.figures).filter_map(line).take(MOST_LINES).collect()
+}
+
+/// So many latencies are told in words; all of them are in the JSON.
+const MOST_LINES: usize = 8;
+
+/// Under the results; empty for loads of our own.
+pub fn text(record: &Record, rows: &[ResultRow]) -> String {
+    let all = beside(record, rows);
+    if all.is_empty() {
+        return String::new();
+    }
+    let lines = words::items(latencies(record, rows));
+    format!("\nTold by the tool, and seen at the device\n{}\n{lines}", table(&all).text())
+}
+
+/// A section of the page.
+pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
+    let all = beside(record, rows);
+    if all.is_empty() {
+        return Markup::new();
+    }
+    let head = plain("h2", "Told by the tool, and seen at the device");
+    plain("section", [head, table(&all).html(), list(latencies(record, rows))])
+}
+
+/// For machines: each operation, told and seen.
+pub fn objects(record: &Record, rows: &[ResultRow]) -> Vec<Value> {
+    let flow = |flow: &Flow| object! { iops: flow.iops, bytes_per_s: flow.bytes_per_s };
+    let one = |one: Beside| {
+        object! {
+            stage: one.stage, tool: one.tool, op: name(&one), told: flow(&one.told),
+            seen: one.seen.as_ref().map(flow), share: one.share, differs: one.differs,
+        }
+    };
+    beside(record, rows).into_iter().map(one).collect()
+}
+
+/// For machines: each command with its end and its own figures.
+pub fn commands(record: &Record) -> Vec<Value> {
+    let stages = record.stages.iter().map(|stage| stage.stage);
+    let all = stages.flat_map(|stage| {
+        told(record, stage).into_iter().map(move |(host, told)| (stage, host, told))
+    });
+    let one = |(stage, host, told): (u32, u32, &Told)| {
+        let host = record.plan.hosts.iter().find(|one| one.host == host);
+        object! {
+            stage, host: host.map_or("", |host| host.hostname.as_str()), command: told.command,
+            ended_by: told.by.word(), code: told.code, signal: told.signal, took_ns: told.took.0,
+            printed_bytes: told.bytes.0, left: told.left, tool: told.tool, figures: told.figures,
+            output: told.output, errors: told.errors,
+        }
+    };
+    all.map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::testing::has;
+    use analysis::testing::Recorded;
+    use model::note::ToldFigure;
+    use model::{Bytes, Fact, Note, Op, StageKind};
+
+    fn told(by: EndedBy) -> Told {
+        let figure = ToldFigure {
+            name: "job".to_owned(),
+            op: Some(Op::Read),
+            rate_milli: Some(1_000_000),
+            bytes_per_s: None,
+            requests: None,
+            bytes: None,
+            time: None,
+            mean: Some(Nanos(2_000_000)),
+            p99: None,
+        };
+        Told {
+            command: vec!["fio".to_owned()],
+            by,
+            code: Some(3),
+            signal: None,
+            took: Nanos::seconds(2),
+            output: String::new(),
+            bytes: Bytes(0),
+            errors: "no".to_owned(),
+            left: 2,
+            tool: "fio-3.33".to_owned(),
+            figures: vec![figure],
+        }
+    }
+
+    #[test]
+    fn told_and_seen_stand_side_by_side() {
+        let suite = "[[workload]]\nname = \"w\"\nkind = \"command\"\ncommand = [\"fio\"]\n";
+        let mut recorded = Recorded::new(suite);
+        let stage = recorded.stage(StageKind::Measure);
+        (0..8).for_each(|at| recorded.interval(stage, at, &[(Op::Read, &[1_000; 100])]));
+        let fact = Fact::Told(Box::new(told(EndedBy::Itself)));
+        recorded.note(Note { stage: Some(stage), host: 0, fact });
+        recorded.end();
+        let record = recorded.record();
+        let rows = analysis::results(&record);
+        let said = text(&record, &rows);
+        has(&said, &["fio-3.33", "1000 IOPS", "100 IOPS", "10.0 %", "job read: latency mean 2 ms"]);
+        let object = &objects(&record, &rows)[0];
+        assert_eq!((&object["told"]["iops"], &object["differs"]), (&1000.0.into(), &true.into()));
+        assert_eq!(commands(&record)[0]["ended_by"], "itself");
+        assert!(section(&record, &rows).to_string().contains("Told by the tool"));
+    }
+
+    #[test]
+    fn each_end_is_a_sentence() {
+        let ends = [
+            (EndedBy::Itself, "ended by itself with code 3 after 2 s; 2 processes that it left"),
+            (EndedBy::Asked, "was asked to end"),
+            (EndedBy::Killed, "was killed after 2 s"),
+            (EndedBy::NotStarted, "was not started: no"),
+        ];
+        for (by, words) in ends {
+            let said = sentence(&told(by));
+            assert!(said.contains(words), "{said}");
+        }
+    }
+}
