@@ -215,10 +215,10 @@ fn warnings(
     found.extend(clock_error(record, stage));
     found.extend(refusals(record, stage.stage));
     found.extend(not_warm(record, stage.stage));
-    match row.is_commanded() {
-        true => found.extend(below::doubts(record, stage, digest, row)),
-        false => found.extend(of_requests(record, stage, digest, row, past)),
+    if !row.is_commanded() {
+        found.extend(of_requests(record, stage, digest, row, past));
     }
+    found.extend(below::doubts(record, stage, digest, row));
     found.extend(little_space(record, row.stage));
     let flushes = below::flushes(record, stage, digest, row);
     found.extend(write_cache::doubt(record, row, &flushes));
@@ -263,7 +263,6 @@ fn of_requests(
     found.extend(preparation::too_short(record, digest, row, past));
     found.extend(preparation::not_purged(record, row));
     found.extend(preparation::holes(record, row));
-    found.extend(below::doubts(record, stage, digest, row));
     found
 }
 
