@@ -22,7 +22,7 @@ const OTHERS: [(&str, &str); 2] = [
     ("start", include_str!("../../../../docs/start.md")),
     ("machines", include_str!("../../../../docs/reference/machines.md")),
 ];
-const GUIDE: [(&str, &str); 27] = embedded!(
+const GUIDE: [(&str, &str); 28] = embedded!(
     "../../../../docs/guide/",
     ".md",
     [
