@@ -30,6 +30,7 @@ mod import;
 mod kernel_truth;
 mod known_answer;
 mod kubernetes;
+mod lab;
 mod layers;
 mod layouts;
 mod loadline;

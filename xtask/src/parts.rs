@@ -59,6 +59,8 @@ const PARTS: &[Part] = &[
     ),
     program("sshd", "sshd", "openssh-server", "hosts that are reached over real ssh"),
     program("ip", "ip", "iproute2", "hosts with addresses and links of their own"),
+    program("glusterd", "glusterd", "glusterfs-server", "the servers of a lab"),
+    program("mount.glusterfs", "mount.glusterfs", "glusterfs-client", "the mounts of a lab"),
     program("tmux", "tmux", "tmux", "a real terminal to watch in"),
     program("slurmctld", "slurmctld", "slurm-wlm", "a real Slurm cluster"),
     program("munged", "munged", "munge", "how the parts of Slurm know each other"),

@@ -220,9 +220,9 @@ rows! {
     W::VolatileCache { devices } => "volatile-cache", Target, Weakens,
         [of(Facts, "write_back_device", devices)];
     W::ClusterDegraded { storage, down, of: all } => "cluster-degraded", Target, Weakens,
-        [of(Notes, "storage", storage), of(Notes, "down", down), of(Notes, "parts", all)];
+        [of(Notes, "storage", storage), of(Notes, "down", down), of(Notes, "bricks", all)];
     W::ClusterHealing { storage, entries } => "cluster-healing", Target, Weakens,
-        [of(Notes, "storage", storage), of(Notes, "entries", entries)];
+        [of(Notes, "storage", storage), of(Notes, "objects", entries)];
     W::ArrayDegraded { device, missing } => "array-degraded", Target, Weakens,
         [of(Facts, "device", device), of(Facts, "missing_members", missing)];
     W::LinkNarrow { device, now, best } => "link-narrow", Target, Weakens,

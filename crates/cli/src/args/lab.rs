@@ -58,8 +58,12 @@ pub(crate) enum LabCommand {
         node: String,
 
         /// The command with its arguments.
-        #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true,
-            allow_hyphen_values = true)]
+        #[arg(
+            value_name = "COMMAND",
+            required = true,
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
         command: Vec<OsString>,
     },
 }

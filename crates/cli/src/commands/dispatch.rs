@@ -2,8 +2,8 @@
 
 use super::{
     agent, calibrate, canary, ceiling, clean, compare, distil, export, gate, help, import,
-    inventory, lab, loadline, mark, network, pages, plan, predict, record, replay, report, resume, run,
-    saved, serve, suites, take, trend, verify, vms, watch,
+    inventory, lab, loadline, mark, network, pages, plan, predict, record, replay, report, resume,
+    run, saved, serve, suites, take, trend, verify, vms, watch,
 };
 use crate::args::Command;
 use crate::failure::Failure;

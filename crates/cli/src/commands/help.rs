@@ -22,7 +22,7 @@ const OTHERS: [(&str, &str); 2] = [
     ("start", include_str!("../../../../docs/start.md")),
     ("machines", include_str!("../../../../docs/reference/machines.md")),
 ];
-const GUIDE: [(&str, &str); 26] = embedded!(
+const GUIDE: [(&str, &str); 27] = embedded!(
     "../../../../docs/guide/",
     ".md",
     [
@@ -33,6 +33,7 @@ const GUIDE: [(&str, &str); 26] = embedded!(
         "hosts",
         "kubernetes",
         "virtual-machines",
+        "lab",
         "changing-load",
         "file-populations",
         "find-the-limit",

@@ -61,7 +61,7 @@ fn up(wanted: Wanted) -> Result<(), Failure> {
     let mut text = format!("{}\n", note::of_hosts(&about(&lab)));
     if at_one > 0 {
         let sets = wanted.sets().len();
-        let _ = writeln!(text, "{at_one} of {sets} sets of copies lie at one site alone");
+        let _ = writeln!(text, "sets of copies at one site alone: {at_one} of {sets}");
     }
     let _ = write!(
         text,

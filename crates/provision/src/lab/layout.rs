@@ -86,7 +86,8 @@ impl Wanted {
     /// The sets whose copies all lie at one site, though there are more: the loss of that site
     /// takes their files.
     pub fn sets_at_one_site(self) -> usize {
-        let is_at_one = |set: &&Vec<u32>| set.iter().all(|node| self.site(*node) == self.site(set[0]));
+        let is_at_one =
+            |set: &&Vec<u32>| set.iter().all(|node| self.site(*node) == self.site(set[0]));
         if self.sites == 1 { 0 } else { self.sets().iter().filter(is_at_one).count() }
     }
 

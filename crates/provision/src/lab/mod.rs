@@ -96,10 +96,12 @@ pub fn up(
     is_plain_path(&folder)?;
     places::make_all(places.state.parent().unwrap_or(&places.state))?;
     let is_new = places::make_new(&folder)?;
-    is_new.ok_or_else(|| Problem::unfit(
-        format!("a lab is there already, or what is left of one ({})", folder.display()),
-        "`plimsoll lab status` shows it, `plimsoll lab down` removes it",
-    ))?;
+    is_new.ok_or_else(|| {
+        Problem::unfit(
+            format!("a lab is there already, or what is left of one ({})", folder.display()),
+            "`plimsoll lab status` shows it, `plimsoll lab down` removes it",
+        )
+    })?;
     let held = lock(&folder, VOLUME)?;
     tool::work_for(&folder);
     let lab = Lab { wanted, folder };
@@ -183,7 +185,8 @@ impl Lab {
     /// # Errors
     /// None does.
     pub fn ask(&self, words: &[&str]) -> Outcome<String> {
-        let asked = |node: &Node| self.on(&node.name, &[&["gluster", "--mode=script"], words].concat());
+        let asked =
+            |node: &Node| self.on(&node.name, &[&["gluster", "--mode=script"], words].concat());
         let nodes = self.wanted.nodes();
         let mut answers = nodes.iter().map(asked);
         let first = answers.next().unwrap_or_else(|| Err(none()));
@@ -195,7 +198,8 @@ impl Lab {
         let (bricks, mount) = (self.bricks(), self.mount());
         let of = |(number, node): (u32, Node)| {
             let holder = self.holder(&node.name);
-            let mounts = holder.and_then(|pid| fs::read_to_string(format!("/proc/{pid}/mounts")).ok());
+            let mounts =
+                holder.and_then(|pid| fs::read_to_string(format!("/proc/{pid}/mounts")).ok());
             let is_it = |line: &str| line.split(' ').nth(1).map(Path::new) == Some(&*mount);
             NodeState {
                 is_there: holder.is_some(),
@@ -262,10 +266,12 @@ impl Lab {
 
     /// The arguments of `nsenter` for a node.
     fn entry(&self, node: &str) -> Outcome<Vec<String>> {
-        let gone = || Problem::unfit(
-            format!("the node {node} of the lab does not run"),
-            "make the lab again: `plimsoll lab down`, then `plimsoll lab up`",
-        );
+        let gone = || {
+            Problem::unfit(
+                format!("the node {node} of the lab does not run"),
+                "make the lab again: `plimsoll lab down`, then `plimsoll lab up`",
+            )
+        };
         let pid = self.holder(node).ok_or_else(gone)?.to_string();
         Ok(["-t", &pid, "-n", "-m", "-u", "--"].map(str::to_owned).into())
     }
@@ -452,7 +458,8 @@ fn remove(folder: &Path, held: Lock) -> Outcome {
         return Err(Problem::Undying { machine: VOLUME.to_owned(), pid });
     }
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let is_below = |line: &str| line.split(' ').nth(1).is_some_and(|at| Path::new(at).starts_with(folder));
+    let is_below =
+        |line: &str| line.split(' ').nth(1).is_some_and(|at| Path::new(at).starts_with(folder));
     if mounts.lines().any(is_below) {
         return Err(Problem::NotOurs {
             path: folder.to_owned(),

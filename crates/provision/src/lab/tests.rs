@@ -46,7 +46,12 @@ fn only_what_carries_the_folder_is_ended() {
     let sleeping = |of: &Path| {
         let mut command = Command::new("sleep");
         tool::mark(&mut command, of);
-        command.arg("600").spawn().expect("started")
+        let child = command.arg("600").spawn().expect("started");
+        // A process has its environment a moment after it has begun.
+        while !tool::is_for(child.id() as i32, of) {
+            sleep(PAUSE);
+        }
+        child
     };
     let (mut ours, mut others) = (sleeping(&places.lab()), sleeping(root.path()));
     down(&places).expect("removed");

@@ -113,10 +113,10 @@ fn storage_state(state: &StorageState) -> String {
     match parts {
         None => format!("{storage}: not known"),
         Some(parts) => format!(
-            "{storage} {when} the stage: {} of {} parts connected, {} to heal",
+            "{storage} {when} the stage: {} of {} bricks connected, {} to heal",
             u64::from(parts.of).saturating_sub(parts.down.len() as u64),
             parts.of,
-            counted(parts.to_heal, "entry")
+            counted(parts.to_heal, "object")
         ),
     }
 }
