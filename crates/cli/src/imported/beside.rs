@@ -414,10 +414,10 @@ mod tests {
                 "16 MiB in 4 files asked for, 4 MiB in 4 files sent",
             ),
             (
-                "filename=/dev/sdx\nrw=read\nsize=4m\n[b]\nfilename=/dev/sdx\nrw=randread\n\
-                 size=2m",
-                "size",
-                "2 MiB asked for, 4 MiB sent",
+                "filename=/dev/sdx\nrw=read\nsize=4m\nio_size=1m\n[b]\nfilename=/dev/sdx\n\
+                 rw=randread\nsize=4m",
+                "io_size",
+                "1 MiB asked for, 4 MiB sent",
             ),
         ] {
             let told = told(options);
