@@ -115,8 +115,6 @@ impl Import {
         let first = ids.clone().next();
         let lost = ids.find(|id| self.options[*id].class >= Class::Approximated);
         match lost.or(first).map(|id| &mut self.options[id]) {
-            // Several jobs may have it from one line.
-            Some(told) if told.why.contains(&why) => {}
             Some(told) if told.class >= Class::Approximated => {
                 told.class = told.class.max(class);
                 told.why = format!("{}; {why}", told.why);

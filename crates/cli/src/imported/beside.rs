@@ -38,59 +38,44 @@ pub(crate) fn lay_beside(import: &mut Import, size: &dyn Fn(&str) -> Option<u64>
     for suite in import.suites.clone() {
         match planned(&suite.name, &suite.text, &import.asked, &size) {
             Ok(plan) => all_sent(&plan, &mut sent),
-            Err(why) => {
-                let asked = import.asked.iter().find(|one| why.is_of(one)).cloned();
-                let asked = asked.unwrap_or(first);
-                return import.differs(&asked, why.quantity, Verdict::refused(why.words));
+            Err(words) => {
+                let mut all = import.asked.iter();
+                let asked = all.find(|one| !one.devices.is_empty()).cloned().unwrap_or(first);
+                return import.differs(&asked, Quantity::Places, Verdict::refused(words));
             }
         }
     }
     let mut names: Vec<String> = import.asked.iter().map(|one| one.workload.clone()).collect();
     names.dedup();
+    // Several jobs may have an option from one line.
+    let mut told = Vec::new();
     for name in names {
         let asked: Vec<Asked> =
             import.asked.iter().filter(|one| one.workload == name).cloned().collect();
         let Some(sent) = sent.get(&name) else { continue };
         for (quantity, words) in differences(&asked, sent, &size) {
+            let mut options = asked[0].options.iter();
+            let option = options.find(|(of, _)| *of == quantity).map(|(_, id)| *id);
             let why = format!("of the whole job, {words}");
+            if told.contains(&(option, why.clone())) {
+                continue;
+            }
+            told.push((option, why.clone()));
             import.differs(&asked[0], quantity, Verdict { class: Class::Approximated, why });
         }
     }
 }
 
-/// Why there is no plan.
-struct Unplanned {
-    quantity: Quantity,
-    words: String,
-}
-
-impl Unplanned {
-    fn new(words: String) -> Unplanned {
-        Unplanned { quantity: Quantity::Places, words }
-    }
-
-    fn is_of(&self, asked: &Asked) -> bool {
-        asked.devices.iter().any(|device| self.words.contains(device.as_str()))
-    }
-}
-
-impl From<Vec<Refusal>> for Unplanned {
-    fn from(all: Vec<Refusal>) -> Unplanned {
-        let words: Vec<String> = all.iter().map(Refusal::to_string).collect();
-        Unplanned::new(format!("no plan: {}", words.join("; ")))
-    }
-}
-
-/// The plan of a suite on a host that has room for everything.
+/// The plan of a suite on a host that has room for everything, or why there is none.
 fn planned(
     name: &str,
     text: &str,
     asked: &[Asked],
     size: &dyn Fn(&str) -> Option<u64>,
-) -> Result<Plan, Unplanned> {
+) -> Result<Plan, String> {
     let mut spec = Spec::parse(name, text, &[]).map_err(|errors| {
         let all: Vec<&str> = errors.problems.iter().map(|one| one.message.as_str()).collect();
-        Unplanned::new(format!("no suite: {}", all.join("; ")))
+        format!("no suite: {}", all.join("; "))
     })?;
     if spec.targets.is_empty() {
         let (hosts, owner) = (ALL_HOSTS.to_owned(), String::new());
@@ -126,7 +111,10 @@ fn planned(
         destroy_data: &given_up,
         hosts: &hosts,
     };
-    Ok(planner::plan(&request)?)
+    planner::plan(&request).map_err(|refusals| {
+        let words: Vec<String> = refusals.iter().map(Refusal::to_string).collect();
+        format!("no plan: {}", words.join("; "))
+    })
 }
 
 fn target(path: &str, device: Option<u64>) -> TargetFacts {
@@ -426,10 +414,10 @@ mod tests {
                 "16 MiB in 4 files asked for, 4 MiB in 4 files sent",
             ),
             (
-                "filename=/dev/sdx\nrw=read\nsize=4m\n[b]\nfilename=/dev/sdx\nrw=randread\n\
-                 size=2m",
-                "size",
-                "2 MiB asked for, 4 MiB sent",
+                "filename=/dev/sdx\nrw=read\nsize=4m\nio_size=1m\n[b]\nfilename=/dev/sdx\n\
+                 rw=randread\nsize=4m",
+                "io_size",
+                "1 MiB asked for, 4 MiB sent",
             ),
         ] {
             let told = told(options);
@@ -440,8 +428,8 @@ mod tests {
 
     #[test]
     fn each_quantity_is_held_against_the_plan() {
-        let text = "[a]\nfilename=/dev/sdx\nrw=randrw\nbs=4k\nsize=64m\niodepth=8\nioengine=libaio\n\
-                    rate_iops=100,100\nruntime=5\ntime_based\n";
+        let text = "[a]\nfilename=/dev/sdx\nrw=randrw\nbs=4k\nsize=64m\niodepth=8\n\
+                    ioengine=libaio\nrate_iops=100,100\nruntime=5\ntime_based\n";
         let import = import("a", text, Some(Dialect::Fio), &World::NOTHING).expect("a job");
         let size = |_: &str| Some(256_u64 << 20);
         let mut sent = BTreeMap::new();

@@ -10,7 +10,7 @@ pub use super::table::OPTIONS;
 use crate::draft;
 use crate::loss::Verdict;
 use crate::rows::{Given, Reads, Row, Takes, Value, Values, unknown};
-use crate::values::{self, Notation, flag, number, percent, three};
+use crate::values::{self, Extent, Notation, flag, number, percent, three};
 
 /// The chapter of the options of the command.
 const TOOL: &str = "Options of the command";
@@ -152,7 +152,16 @@ impl Job {
             "filename" if row.name == "filename" => self.filename = Some(files::list(text)?),
             "filename" => self.filename = Some(vec![text.to_owned()]),
             "directory" => self.directory = Some(files::list(text)?),
-            "size" => self.size = Some(files::zoned(self, text)?),
+            "size" => {
+                let own = files::zoned(self, text)?;
+                // fio keeps a share that was given before, and takes it of these bytes.
+                self.size = Some(match (self.size, own) {
+                    (Some(Extent::Share(ppm)), Extent::Bytes(bytes)) => {
+                        Extent::Bytes((u128::from(bytes) * u128::from(ppm) / 1_000_000) as u64)
+                    }
+                    _ => own,
+                });
+            }
             "io_size" => self.io_size = Some(files::zoned(self, text)?),
             "offset" => self.offset = Some(files::zoned(self, text)?),
             "increment" => self.increment = Some(files::zoned(self, text)?),

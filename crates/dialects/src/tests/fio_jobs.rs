@@ -283,6 +283,12 @@ fn files_are_as_many_and_as_large_as_fio_has_them() {
 }
 
 #[test]
+fn a_share_stays_where_bytes_are_given_behind_it() {
+    let lines = fields("filename=/dev/sdx\nrw=read\nsize=50%\n[a]\nsize=2m");
+    assert!(lines.iter().any(|line| line == "size = \"1MiB\""), "{lines:?}");
+}
+
+#[test]
 fn what_k_counts_holds_for_the_whole_section() {
     for options in ["[a]\nbs=4k\nkb_base=1000", "bs=4k\nkb_base=1000\n[a]\nrw=read"] {
         let lines = fields(options);
