@@ -35,7 +35,8 @@ fn fio_and_the_device_tell_the_same_and_a_tool_that_lies_is_told() {
     assert_eq!((&told["op"], &told["differs"]), (&"read".into(), &false.into()), "{told}");
     assert!((rate("seen") / rate("told") - 1.0).abs() < 0.05, "{told}");
     assert!(json["verdict"].is_string() && json["results"][0]["latency_ns"]["p99"].is_null());
-    let lines = "#!/bin/sh\ndd if=$1/a.0.0 of=/dev/null bs=4k iflag=direct\necho said: 9876543 IOPS";
+    let lines =
+        "#!/bin/sh\ndd if=$1/a.0.0 of=/dev/null bs=4k iflag=direct\necho said: 9876543 IOPS";
     let liar = script(&here, "liar", lines);
     let lies = ["--out", "lies.plimsoll", "--result", "said: {}", "--", text(&liar), target];
     let json = plimsoll(&here, (&beside, &lies)).with_code(0).json();
@@ -60,7 +61,7 @@ fn a_command_that_fails_is_a_failed_load_and_a_run_file_starts_none() {
     let other = ["resume", "a.plimsoll", "--", "sh", "-c", "exit 0"];
     assert_says(&plimsoll(&here, &other).with_code(2).err, &["say it again"]);
     assert_eq!(names(disk.path()), before, "a target is watched and not touched");
-    fs::write(here.join("x.fio"), "[a]\nrw=read\nioengine=rbd\nsize=1m\n").expect("a job");
+    fs::write(here.join("x.fio"), "[a]\nrw=read\nfile_append=1\nsize=1m\n").expect("a job");
     let refused = plimsoll(&here, "run x.fio -t data").with_code(8);
     assert!(refused.err.contains("beside -t TARGET -- fio x.fio"), "{}", refused.err);
 }

@@ -80,9 +80,8 @@ fn unit_of(name: &str) -> Option<Unit> {
 
 /// The events with what commands told in figures; `None` where no command told anything.
 pub(crate) fn with_figures(plan: &Plan, events: &[Event]) -> Option<Vec<Event>> {
-    let is_told = |event: &Event| {
-        matches!(event, Event::Note(note) if matches!(note.fact, Fact::Told(_)))
-    };
+    let is_told =
+        |event: &Event| matches!(event, Event::Note(note) if matches!(note.fact, Fact::Told(_)));
     if !events.iter().any(is_told) {
         return None;
     }
@@ -107,9 +106,10 @@ fn with(told: &Told, pattern: &str) -> Told {
     let texts = [told.output.as_str(), told.errors.as_str()];
     let (tool, figures) = match pattern {
         "" => texts.into_iter().find_map(by_dialect).unwrap_or_default(),
-        pattern => {
-            (String::new(), texts.into_iter().find_map(|text| by_text(pattern, text)).into_iter().collect())
-        }
+        pattern => (
+            String::new(),
+            texts.into_iter().find_map(|text| by_text(pattern, text)).into_iter().collect(),
+        ),
     };
     let (output, errors) = (shortened(&told.output), shortened(&told.errors));
     Told { tool, figures, output, errors, ..told.clone() }
@@ -174,12 +174,8 @@ fn by_text(pattern: &str, text: &str) -> Option<ToldFigure> {
         Unit::Rate(one) => {
             ToldFigure { rate_milli: Some((value * one * 1e3).round() as u64), ..none }
         }
-        Unit::Bytes(one) => {
-            ToldFigure { bytes_per_s: Some((value * one).round() as u64), ..none }
-        }
-        Unit::Time(one) => {
-            ToldFigure { mean: Some(Nanos((value * one).round() as u64)), ..none }
-        }
+        Unit::Bytes(one) => ToldFigure { bytes_per_s: Some((value * one).round() as u64), ..none },
+        Unit::Time(one) => ToldFigure { mean: Some(Nanos((value * one).round() as u64)), ..none },
     })
 }
 
@@ -222,7 +218,10 @@ mod tests {
         let rate = |pattern: &str, text: &str| by_text(pattern, text)?.rate_milli;
         let pgbench = "tps = 10.0\nlatency average = 2.5 ms\ntps = 1,234.5 (without initial)\n";
         assert_eq!(rate("tps = {/s}", pgbench), Some(1_234_500));
-        assert_eq!(by_text("latency average = {}", pgbench).expect("one").mean, Some(Nanos(2_500_000)));
+        assert_eq!(
+            by_text("latency average = {}", pgbench).expect("one").mean,
+            Some(Nanos(2_500_000))
+        );
         let dd = "67108864 bytes (67 MB, 64 MiB) copied, 0.05 s, 1.3 GB/s\n";
         assert_eq!(by_text(", {}", dd).expect("one").bytes_per_s, Some(1_300_000_000));
         let rados = "Bandwidth (MB/sec):     105.5\nStddev Bandwidth:       3.2\n";

@@ -72,12 +72,7 @@ pub fn beside(record: &Record, rows: &[ResultRow]) -> Vec<Beside> {
 }
 
 /// Puts the doubts of a stage's rows first where told and seen differ.
-pub(crate) fn doubt(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    rows: &mut [ResultRow],
-) {
+pub(crate) fn doubt(record: &Record, stage: &StageRecord, digest: &Digest, rows: &mut [ResultRow]) {
     for found in of_stage(record, stage, digest, rows).into_iter().filter(|one| one.differs) {
         let both = |of: fn(&Flow) -> Option<f64>| of(&found.told).zip(of(&found.seen?));
         let in_bytes = both(|flow| flow.bytes_per_s);
@@ -143,15 +138,8 @@ fn held(op: Option<Op>, figures: &[&ToldFigure], digest: &Digest, rows: &[Result
         iops: over(requests).or(sum(|one| one.rate_milli).map(|milli| milli / 1e3)),
         bytes_per_s: over(bytes).or(sum(|one| one.bytes_per_s)),
     };
-    let none = Beside {
-        stage: 0,
-        tool: String::new(),
-        op,
-        told,
-        seen: None,
-        share: None,
-        differs: false,
-    };
+    let none =
+        Beside { stage: 0, tool: String::new(), op, told, seen: None, share: None, differs: false };
     if op.is_some_and(Op::is_metadata) || rows.is_empty() {
         return none;
     }
@@ -260,7 +248,11 @@ mod tests {
         let (all, codes) = found(vec![figure(Some(Op::Read), 90.0, Some((720, 8)))]);
         assert_eq!((all.len(), all[0].tool.as_str(), all[0].differs), (1, "fio", false));
         assert_eq!(all[0].told.iops, Some(90.0));
-        assert_eq!(all[0].seen.and_then(|seen| seen.iops), Some(90.0), "720 with the drain, in 8 s");
+        assert_eq!(
+            all[0].seen.and_then(|seen| seen.iops),
+            Some(90.0),
+            "720 with the drain, in 8 s"
+        );
         assert!(!codes.contains(&"told-otherwise"), "{codes:?}");
         // Two jobs at the same time.
         let half = || figure(Some(Op::Read), 45.0, Some((360, 8)));

@@ -291,9 +291,9 @@ pub(super) fn check_places(record: &Record) -> Result<(), Failure> {
 /// is said again, word by word.
 pub(super) fn check_command(record: &Record, args: &ResumeArgs) -> Result<(), Failure> {
     let stages = record.plan.hosts.iter().flat_map(|host| &host.stages);
-    let works = stages.flat_map(|stage| &stage.works).chain(
-        record.plan.stages.iter().flat_map(|stage| &stage.works),
-    );
+    let works = stages
+        .flat_map(|stage| &stage.works)
+        .chain(record.plan.stages.iter().flat_map(|stage| &stage.works));
     let mut commands = works.filter_map(|work| work.command.as_ref());
     let Some(other) = commands.find(|command| command.words != args.command) else {
         return Ok(());

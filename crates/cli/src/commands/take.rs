@@ -1,8 +1,8 @@
 //! `plimsoll take`: goes on with a run whose coordinator is gone and whose agents hold out.
 
 use super::resume::{
-    Joined, TOGETHER, beside, check_command, check_devices, check_places, go_on, hand_on, on_record, way,
-    without_commands, write_full,
+    Joined, TOGETHER, beside, check_command, check_devices, check_places, go_on, hand_on,
+    on_record, way, without_commands, write_full,
 };
 use super::run::{exit, show};
 use super::saved;

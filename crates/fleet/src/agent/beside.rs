@@ -154,7 +154,11 @@ impl Order<'_> {
             meter.take(now_ns, Phase::Load, sink);
             let lead_ns = now_ns.saturating_sub(meter.start_ns);
             if meter.next == 0 && lead_ns <= MOST_LEAD.0 && !control.is_stopped() {
-                control.begin_stage(self.stage.stage, meter.start_ns, now_ns.saturating_add(length));
+                control.begin_stage(
+                    self.stage.stage,
+                    meter.start_ns,
+                    now_ns.saturating_add(length),
+                );
             }
             if has_ended || now_ns >= control.stop_at_ns() {
                 return;
@@ -284,7 +288,9 @@ fn device(target: &TargetFacts) -> Option<(Layer, String)> {
 /// below it.
 fn is_of(entry: &Entry, watched: &[(Layer, String)]) -> bool {
     watched.iter().any(|(layer, name)| match layer {
-        Layer::Nfs => entry.layer == Layer::Nfs && std::path::Path::new(name).starts_with(&*entry.name),
+        Layer::Nfs => {
+            entry.layer == Layer::Nfs && std::path::Path::new(name).starts_with(&*entry.name)
+        }
         layer => entry.layer == *layer && *name == *entry.name,
     })
 }

@@ -20,8 +20,8 @@ use model::note::{Adjusted, Fact};
 use model::offered::Offered;
 use model::op::Op;
 use model::plan::{
-    CommandWork, Contents, EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote, PlannedTarget,
-    Stage, StageKind, Stop, Target, Work, Worker,
+    CommandWork, Contents, EngineSettings, Extent, HostPlan, HostStage, Once, Pattern, PlanNote,
+    PlannedTarget, Stage, StageKind, Stop, Target, Work, Worker,
 };
 use model::population::{Population, PopulationStage};
 use model::rng::derive;

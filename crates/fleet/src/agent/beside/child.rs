@@ -13,6 +13,10 @@ use std::time::Duration;
 
 /// In the environment of all of its processes, by which they are found wherever they went.
 const MARK: &str = "PLIMSOLL_BESIDE";
+/// Waits until we are gone, and then kills its group and who left that. A kernel has no such order
+/// that outlives `setsid`, which jobs of fio call.
+const GUARD: &str = "read _; kill -s KILL -- \"-$0\"; for p in /proc/[0-9]*; do grep -qzx \"$1\" \
+                     $p/environ 2>/dev/null && kill -s KILL ${p#/proc/}; done";
 /// What it writes to standard error is kept from its end: a message, or the report of a tool that
 /// has its results there.
 const MOST_ERRORS: usize = 64 << 10;
@@ -23,7 +27,7 @@ const REST: Duration = Duration::from_millis(10);
 /// A command that runs.
 pub(super) struct Child {
     child: std::process::Child,
-    /// Kills its group when we are gone, however that happens; nothing of it outlives this.
+    /// Kills all of it when we are gone, however that happens.
     guard: Option<std::process::Child>,
     mark: String,
     output: Kept,
@@ -57,7 +61,7 @@ impl Child {
             .spawn()
             .map_err(|error| format!("{program}: {error}"))?;
         let guard = Command::new("sh")
-            .args(["-c", "read _; kill -s KILL -- \"-$0\"", &child.id().to_string()])
+            .args(["-c", GUARD, &child.id().to_string(), &format!("{MARK}={mark}")])
             .env_remove(TOKEN)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -159,6 +163,19 @@ mod tests {
         let end = ended(child);
         assert_eq!((end.code, end.left), (Some(0), 1), "{}", end.output.0);
         assert!(marked(&mark).is_empty());
+    }
+
+    #[test]
+    fn when_we_are_gone_all_of_it_goes() {
+        let mut child = started("setsid sleep 1000 & sleep 1000");
+        let (mark, guard) = (child.mark.clone(), child.guard.as_mut().expect("a shell"));
+        // The kernel closes it, however we end.
+        drop(guard.stdin.take());
+        assert!(guard.wait().is_ok());
+        while !marked(&mark).is_empty() {
+            thread::sleep(REST);
+        }
+        assert_eq!(ended(child).signal, Some(9));
     }
 
     #[test]

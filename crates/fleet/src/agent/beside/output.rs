@@ -146,7 +146,10 @@ mod tests {
         let length = text.len() as u64;
         let (said, bytes) = keep(Some(std::io::Cursor::new(text)), 10, 20).ended().text();
         assert_eq!(bytes, length);
-        assert!(said.starts_with("0\n1\n2\n3\n4\n\n[") && said.ends_with("99998\n99999\n"), "{said}");
+        assert!(
+            said.starts_with("0\n1\n2\n3\n4\n\n[") && said.ends_with("99998\n99999\n"),
+            "{said}"
+        );
         assert!(said.len() < 128, "{said}");
         let (said, _) = keep(Some(&b"all of it"[..]), 4, 20).ended().text();
         assert_eq!(said, "all of it");
