@@ -76,6 +76,7 @@ impl Place<'_> {
             run,
             is_computed: computed.is_some(),
             caveat: self.figure.caveat.value.clone(),
+            mark: None,
         }
     }
 
