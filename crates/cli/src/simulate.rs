@@ -325,7 +325,10 @@ mod tests {
         let asked = |what: &str, suite: &str| {
             target(&simulate(what), suite).map_err(|failure| failure.to_string())
         };
-        assert_eq!(asked("", "pixstor-nvme"), Ok(Some("sim:cluster=pixstor-nvme,fitted".to_owned())));
+        assert_eq!(
+            asked("", "pixstor-nvme"),
+            Ok(Some("sim:cluster=pixstor-nvme,fitted".to_owned()))
+        );
         assert_eq!(
             asked("pixstor-nvme,remote=5%", "x"),
             Ok(Some("sim:cluster=pixstor-nvme,fitted,remote=5%".to_owned()))
@@ -333,7 +336,9 @@ mod tests {
         for plain in ["pixstor-nvme,remote=5%,unfitted", "azure-stack-hci,remote=0%"] {
             assert_eq!(asked(plain, "x"), Ok(Some(format!("sim:cluster={plain}"))));
         }
-        assert!(asked("azure-stack-hci,fitted", "x").expect_err("none").contains("leave `fitted` out"));
+        assert!(
+            asked("azure-stack-hci,fitted", "x").expect_err("none").contains("leave `fitted` out")
+        );
         assert!(asked("mine.toml", "x").expect_err("no file").contains("check the path"));
         assert!(asked("", "smoke").expect_err("no testbed").contains("vsan-four-corners"));
         assert_eq!(target(&HostArgs::default(), "x").map_err(|_| ()), Ok(None));

@@ -5,7 +5,7 @@ use super::forecast::Known;
 use super::load::{Load, Of, fitted, published};
 use super::network::Network;
 use crate::ceiling::simulated;
-use crate::published::{Beside, Comparison, Mark, OtherSuite, against as beside};
+use crate::published::{Beside, Comparison, Mark, OtherSuite, Quantity, against as beside};
 use crate::rows::row::ResultRow;
 use catalogue::Cluster;
 use catalogue::published::Published;
@@ -41,6 +41,15 @@ fn mark(comparison: &mut Comparison, reference: &Published, cluster: &Cluster) {
         Some(known) if known.says(&Network::new(cluster, load)).unseen.is_empty() => Mark::HeldOut,
         _ => Mark::Extrapolated,
     };
+    // A share of CPUs is a fact of the testbed's `[cpu]`, which its author took from the figure.
+    let is_taken = |figure: &Beside| {
+        reference.figures.iter().any(|one| {
+            one.calibrates.value
+                && one.quantity.value == "CPU"
+                && (&one.workload.value, &one.scenario.value)
+                    == (&figure.workload, &figure.scenario)
+        })
+    };
     let marked = |figure: &Beside| {
         let name = format!("{}, {}", figure.workload, figure.scenario);
         let own = format!("{name}: {}", figure.name);
@@ -48,7 +57,7 @@ fn mark(comparison: &mut Comparison, reference: &Published, cluster: &Cluster) {
         let rate = || found.rates.rows.iter().find(|one| one.row.name == name);
         match derived {
             Some(one) => of(&one.load, matches!(one.of, Of::Rate(_) | Of::Latency)),
-            None if found.rates.left_out.iter().any(|(name, _)| *name == own) => Mark::Extrapolated,
+            None if figure.quantity == Some(Quantity::CpuShare) && is_taken(figure) => Mark::Fitted,
             None => rate().map_or(Mark::Extrapolated, |one| of(&one.row.load, true)),
         }
     };
@@ -105,11 +114,19 @@ mod tests {
         let c = include_str!("../../../../reference/results/vsan-four-corners.toml");
         let of_c = marks("vsan-four-corners", c, true);
         // Seven rows, each as rate, latency and throughput.
-        assert_eq!([Mark::Fitted, Mark::HeldOut].map(|mark| count(&of_c, mark)), [21, 24], "{of_c:?}");
+        assert_eq!(
+            [Mark::Fitted, Mark::HeldOut].map(|mark| count(&of_c, mark)),
+            [21, 24],
+            "{of_c:?}"
+        );
         let bare = marks("vsan-four-corners", c, false);
         assert_eq!(count(&bare, Mark::Extrapolated), 45);
         let d = include_str!("../../../../reference/results/hyperflex-stretched.toml");
         let of_d = marks("hyperflex-stretched", d, true);
-        assert_eq!([Mark::Fitted, Mark::Extrapolated].map(|mark| count(&of_d, mark)), [9, 3], "{of_d:?}");
+        assert_eq!(
+            [Mark::Fitted, Mark::Extrapolated].map(|mark| count(&of_d, mark)),
+            [9, 3],
+            "{of_d:?}"
+        );
     }
 }

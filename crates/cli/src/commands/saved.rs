@@ -24,8 +24,13 @@ pub(super) fn hold(
     theirs: Option<&Cluster>,
     ours: Option<&Cluster>,
 ) -> Result<Comparison, Failure> {
-    let held =
-        analysis::prediction::marks::against(figures, theirs, record, &analysis::results(record), ours);
+    let held = analysis::prediction::marks::against(
+        figures,
+        theirs,
+        record,
+        &analysis::results(record),
+        ours,
+    );
     held.map_err(|OtherSuite| {
         Failure::usage(topics::published::unfit(figures, &record.plan.suite).to_string())
     })

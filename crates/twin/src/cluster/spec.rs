@@ -247,7 +247,8 @@ mod tests {
         assert_eq!((spec.volume, spec.stack_ns, spec.latency_ns), (Some(Bytes::gib(1)), 0, 5_000));
         assert_eq!(spec.site_latency_ns, 1_000_000);
         assert_eq!(ClusterSpec::parse("cluster=x"), Ok(ClusterSpec::new("x")));
-        let fit = |word: &str| ClusterSpec::parse(&format!("cluster=x,{word}")).map(|one| one.is_fitted);
+        let fit =
+            |word: &str| ClusterSpec::parse(&format!("cluster=x,{word}")).map(|one| one.is_fitted);
         assert_eq!([fit("fitted"), fit("unfitted")], [Ok(Some(true)), Ok(Some(false))]);
     }
 

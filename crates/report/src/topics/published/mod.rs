@@ -296,7 +296,7 @@ fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<St
     }
     if let Some(testbed) = &comparison.unfitted {
         notes.push(format!(
-            "Nothing was fitted to the simulated testbed {testbed}: its times are class estimates, \
+            "No rate was fitted to the simulated testbed {testbed}: its times are class estimates, \
              off by a factor of ten and more; `plimsoll calibrate {testbed} RUN -o FITTED.toml` and \
              `--simulate ./FITTED.toml` use measured rows."
         ));
