@@ -42,7 +42,7 @@ fn hold(path: &str, text: &str) {
 fn what_is_shipped_as_fitted_is_what_calibrate_finds() {
     for (name, rows) in FITTED {
         let folder = scratch();
-        let fit = ("calibrate", [name], "--against", [name], "--json -o fitted.toml", rows);
+        let fit = (["calibrate", name, "--against", name], "--json -o fitted.toml", rows);
         plimsoll(&folder, fit).with_code(0);
         let whole = fs::read_to_string(folder.path().join("fitted.toml")).expect("written");
         let described = fs::read_to_string(at(&format!("reference/testbeds/{name}.toml")));
