@@ -20,6 +20,7 @@ mod expected;
 mod export;
 mod faults;
 mod faulty_target;
+mod field_reports;
 mod fleet;
 mod foreign;
 mod gate;

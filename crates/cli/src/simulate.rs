@@ -4,7 +4,7 @@ use crate::args::{HostArgs, WorkArgs};
 use crate::failure::Failure;
 use crate::{budget, testbed};
 use catalogue::Cluster;
-use catalogue::cluster::fixed;
+use catalogue::cluster::{FITTED, fixed};
 use form::Override;
 use model::note::{Adjusted, Fact};
 use model::plan::PlanNote;
@@ -20,7 +20,7 @@ const THREADS: u64 = 2;
 pub(crate) fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Failure> {
     let target = match hosts.simulate.as_deref() {
         None => return Ok(None),
-        Some("") if testbed::built_in(suite).is_some() => format!("{CLUSTER}{suite}"),
+        Some("") if testbed::built_in(suite).is_some() => named(suite),
         Some("") => {
             let names: Vec<&str> = testbed::BUILT_IN.iter().map(|(name, _)| *name).collect();
             return Err(Failure::usage(format!(
@@ -29,9 +29,22 @@ pub(crate) fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Fa
                 names.join(", ")
             )));
         }
-        Some(cluster) => format!("{CLUSTER}{cluster}"),
+        Some(cluster) => named(cluster),
     };
     checked(target).map(Some)
+}
+
+/// A testbed that was named, with its parameters: of a reference testbed what was fitted to its report,
+/// unless they say otherwise.
+fn named(cluster: &str) -> String {
+    let (name, parameters) = cluster.split_once(',').unwrap_or((cluster, ""));
+    let says = |one: &str| ["fitted", "unfitted"].contains(&one.trim());
+    let is_shipped = FITTED.iter().any(|(known, _)| *known == name.trim());
+    if is_shipped && !parameters.split(',').any(says) {
+        format!("{CLUSTER}{name},fitted{}", &cluster[name.len()..])
+    } else {
+        format!("{CLUSTER}{cluster}")
+    }
 }
 
 fn checked(target: String) -> Result<String, Failure> {
@@ -199,7 +212,9 @@ impl Simulation {
         let (Some(_), Some(text)) = (&hosts.simulate, named) else { return Ok(None) };
         let spec = twin::ClusterSpec::parse(text)
             .map_err(|why| Failure::usage(format!("the simulated cluster: {why}")))?;
-        let cluster = testbed::read(&spec.testbed, &[])?;
+        let text = spec.reference().map_err(Failure::usage)?;
+        let text = text.map_or_else(|| testbed::text(&spec.testbed), Ok)?;
+        let cluster = spec.used(testbed::parsed(&spec.testbed, &text, &[])?);
         Ok(Some(Simulation { cluster, spec }))
     }
 
@@ -243,13 +258,22 @@ impl Simulation {
         (what, cores.map(|cores| cores.min(1_024) as u32), memory.map(Bytes))
     }
 
+    /// What the storage software adds to each request at least.
+    fn least_ns(&self) -> u64 {
+        let paths = [
+            self.cluster.found(|software| software.read_path.value),
+            self.cluster.found(|software| software.write_path.value),
+        ];
+        paths.into_iter().flatten().map(|path| path.0).min().unwrap_or(self.spec.stack_ns)
+    }
+
     /// The scale of a run, where its times may shrink to what can be simulated soon; `full` is its
     /// plan at the full length of times.
     pub(crate) fn scale(&self, work: &WorkArgs, full: &Plan) -> Scale {
         let said = work.scale.unwrap_or_default();
         match said.time {
             Some(time) => said.or(time),
-            None => said.or(budget::time_scale(full, &self.cluster, self.spec.stack_ns)),
+            None => said.or(budget::time_scale(full, &self.cluster, self.least_ns())),
         }
     }
 
@@ -301,10 +325,19 @@ mod tests {
         let asked = |what: &str, suite: &str| {
             target(&simulate(what), suite).map_err(|failure| failure.to_string())
         };
-        assert_eq!(asked("", "pixstor-nvme"), Ok(Some("sim:cluster=pixstor-nvme".to_owned())));
+        assert_eq!(
+            asked("", "pixstor-nvme"),
+            Ok(Some("sim:cluster=pixstor-nvme,fitted".to_owned()))
+        );
         assert_eq!(
             asked("pixstor-nvme,remote=5%", "x"),
-            Ok(Some("sim:cluster=pixstor-nvme,remote=5%".to_owned()))
+            Ok(Some("sim:cluster=pixstor-nvme,fitted,remote=5%".to_owned()))
+        );
+        for plain in ["pixstor-nvme,remote=5%,unfitted", "azure-stack-hci,remote=0%"] {
+            assert_eq!(asked(plain, "x"), Ok(Some(format!("sim:cluster={plain}"))));
+        }
+        assert!(
+            asked("azure-stack-hci,fitted", "x").expect_err("none").contains("leave `fitted` out")
         );
         assert!(asked("mine.toml", "x").expect_err("no file").contains("check the path"));
         assert!(asked("", "smoke").expect_err("no testbed").contains("vsan-four-corners"));

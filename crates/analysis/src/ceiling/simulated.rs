@@ -1,7 +1,7 @@
 //! The testbed that a run was simulated on, and what the parameters of its targets make of it.
 
 use crate::rows::row::ResultRow;
-use catalogue::cluster::REFERENCE;
+use catalogue::cluster::reference_text;
 use catalogue::{Auto, Cluster};
 use model::testbed::SIMULATED_CLUSTER;
 use model::{Percent, Plan, Record, Route};
@@ -12,12 +12,15 @@ use std::borrow::Cow;
 /// put in for each row by [`against`](fn@super::against).
 pub fn simulated<'a>(plans: impl Iterator<Item = &'a Plan>) -> Option<Cluster> {
     let mut targets = plans.flat_map(|plan| &plan.hosts).flat_map(|host| &host.targets);
-    let (first, _) = split(&targets.next()?.path)?;
-    if targets.any(|target| split(&target.path).is_none_or(|(name, _)| name != first)) {
+    fn of(path: &str) -> Option<(&str, bool)> {
+        let (name, parameters) = split(path)?;
+        Some((name, parameters.split(',').any(|one| one.trim() == "fitted")))
+    }
+    let (name, is_fitted) = of(&targets.next()?.path)?;
+    if targets.any(|target| of(&target.path) != Some((name, is_fitted))) {
         return None;
     }
-    let (_, text) = REFERENCE.iter().find(|(name, _)| *name == first)?;
-    Cluster::parse(first, text, &[]).ok()
+    Cluster::parse(name, &reference_text(name, is_fitted)?, &[]).ok()
 }
 
 /// `cluster` as the targets beneath a row used it: without clients where hosts were on its nodes

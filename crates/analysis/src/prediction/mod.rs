@@ -16,6 +16,7 @@ pub mod forecast;
 pub mod given_rate;
 pub mod load;
 pub mod load_line;
+pub mod marks;
 mod matrix;
 pub mod mva;
 pub mod network;

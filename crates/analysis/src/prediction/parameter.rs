@@ -35,6 +35,8 @@ pub enum Parameter {
     Lookup,
     /// A core's time of a server for a change of a directory or an inode.
     Change,
+    /// The same for a file that is made.
+    Create,
     /// The share of `stat` that clients answer from attributes that they keep.
     AttributesKept,
     /// The share of bandwidths that a file leaves which hosts share.
@@ -50,7 +52,7 @@ pub enum Parameter {
 }
 
 /// How many parameters there are.
-pub const PARAMETERS: usize = 20;
+pub const PARAMETERS: usize = 21;
 
 /// A row depends on a parameter if 1 % of that moves its rate by at least 0.2 %.
 pub(super) const DEPENDS: f64 = 0.2;
@@ -81,6 +83,7 @@ impl Parameter {
         Parameter::StreamShare,
         Parameter::Lookup,
         Parameter::Change,
+        Parameter::Create,
         Parameter::AttributesKept,
         Parameter::SharedFile,
         Parameter::RdmaPath,
@@ -106,6 +109,7 @@ impl Parameter {
             Parameter::StreamShare => "stream_share",
             Parameter::Lookup => "lookup",
             Parameter::Change => "change",
+            Parameter::Create => "create",
             Parameter::AttributesKept => "attributes_kept",
             Parameter::SharedFile => "shared_file",
             Parameter::RdmaPath => "rdma_path",
@@ -151,6 +155,7 @@ impl Parameter {
             Parameter::StreamShare => share(table.stream_share.value),
             Parameter::Lookup => time(table.lookup.value),
             Parameter::Change => time(table.change.value),
+            Parameter::Create => time(table.create.value).or(time(table.change.value)),
             Parameter::AttributesKept => share(table.attributes_kept.value),
             Parameter::SharedFile => share(table.shared_file.value),
             Parameter::RdmaPath => time(table.rdma_path.value),
@@ -198,7 +203,9 @@ impl Parameter {
             Parameter::DriveWrite => drive_write(cluster),
             Parameter::StreamShare => prior(0.5, 0.5),
             Parameter::Lookup => prior(cluster.likely_lookup().as_seconds(), 1.0),
-            Parameter::Change => prior(cluster.likely_change().as_seconds(), 1.0),
+            Parameter::Change | Parameter::Create => {
+                prior(cluster.likely_change().as_seconds(), 1.0)
+            }
             Parameter::AttributesKept => prior(0.3, 1.5),
             Parameter::SharedFile => prior(0.75, 0.35),
             Parameter::RdmaPath => prior(60e-6, 1.0),
@@ -305,6 +312,9 @@ impl Values {
                 }
                 (Parameter::Change, FittedValue::Time(time)) => {
                     table.change.value = Auto::Fixed(time);
+                }
+                (Parameter::Create, FittedValue::Time(time)) => {
+                    table.create.value = Auto::Fixed(time);
                 }
                 (Parameter::AttributesKept, FittedValue::Share(share)) => {
                     table.attributes_kept.value = Auto::Fixed(share);

@@ -141,6 +141,31 @@ pub struct Beside {
     pub apart: Vec<LoadDifference>,
     /// What the reference says of its own figure.
     pub caveat: String,
+    /// What a simulated figure proves; `None` of what was measured, and where nobody knows the testbed
+    /// that was simulated.
+    pub mark: Option<Mark>,
+}
+
+/// What a simulated figure beside a published one proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// The testbed was fitted to a row of this load: its error proves nothing.
+    Fitted,
+    /// Fitted rows speak for it, and it is none of them.
+    HeldOut,
+    /// No fitted row speaks for it.
+    Extrapolated,
+}
+
+impl Mark {
+    /// A stable word for machines.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mark::Fitted => "fitted",
+            Mark::HeldOut => "held-out",
+            Mark::Extrapolated => "extrapolated",
+        }
+    }
 }
 
 /// How far the run's figure is from the published one.
@@ -184,6 +209,8 @@ impl Beside {
 pub struct Comparison {
     /// Every figure of the reference, in its order.
     pub figures: Vec<Beside>,
+    /// The testbed that the run simulated, where it is known and nothing was fitted to it.
+    pub unfitted: Option<String>,
 }
 
 /// The run is of another suite than the reference.
@@ -233,7 +260,7 @@ pub fn against(
         };
         place.beside(theirs, ours)
     };
-    Ok(Comparison { figures: published.figures.iter().map(beside).collect() })
+    Ok(Comparison { figures: published.figures.iter().map(beside).collect(), unfitted: None })
 }
 
 /// A figure that no run is held against.
@@ -250,6 +277,7 @@ fn printed_alone(figure: &FigureSpec) -> Beside {
         is_computed: false,
         apart: Vec::new(),
         caveat: figure.caveat.value.clone(),
+        mark: None,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::over_time::event_io::{EventTraffic, event_traffic};
 use crate::rows::row::{Ops, ResultRow};
 use catalogue::cluster::{Role, fixed};
 use catalogue::published::{CounterpartSpec, During, FigureSpec, Published};
-use catalogue::{Auto, Cluster};
+use catalogue::{Auto, Cluster, Count};
 use model::note::CountedBy;
 use model::popularity::Touched;
 use model::{Bytes, Op, Record, Setting};
@@ -76,6 +76,7 @@ impl Place<'_> {
             run,
             is_computed: computed.is_some(),
             caveat: self.figure.caveat.value.clone(),
+            mark: None,
         }
     }
 
@@ -221,11 +222,14 @@ impl Place<'_> {
             found.map_or_else(|| highest(mine), |found| found.values.get(found.curve.peak).copied())
         };
         let along = |point: usize| found.and_then(|found| found.along.get(point).copied());
-        if let Auto::Fixed(at) = self.figure.at.value {
+        let rate_at = |at: Count| {
             let here = Setting::new(axis, at.0.to_string());
             let rows: Vec<&ResultRow> =
                 mine.iter().copied().filter(|row| row.sweep.contains(&here)).collect();
-            let rate = of_points(&rows, Quantity::Iops).ok_or(Missing::NotMeasured)?;
+            of_points(&rows, Quantity::Iops).ok_or(Missing::NotMeasured)
+        };
+        if let Auto::Fixed(at) = self.figure.at.value {
+            let rate = rate_at(at)?;
             return match self.meaning.quantity {
                 Quantity::FromPeak => {
                     peak().map(|peak| rate / peak - 1.0).ok_or(Missing::NotMeasured)
@@ -243,7 +247,14 @@ impl Place<'_> {
             ("peak", Quantity::Threads) => along(curve()?.peak).ok_or(Missing::NotMeasured),
             ("knee", Quantity::Threads) => along(level()?.1.knee).ok_or(Missing::NotMeasured),
             ("peak", _) => self.of_rate(peak().ok_or(Missing::NotMeasured)?, first),
-            ("sustained", _) => self.of_rate(level()?.0, first),
+            ("sustained", _) => {
+                // Of a curve that still rises, at as many threads as the figure is of.
+                let rate = match (level(), self.figure.threads.value) {
+                    (Err(Missing::StillRising), Auto::Fixed(threads)) => rate_at(threads)?,
+                    (level, _) => level?.0,
+                };
+                self.of_rate(rate, first)
+            }
             _ => Err(Missing::NotMeasured),
         }
     }

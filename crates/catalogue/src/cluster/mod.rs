@@ -27,7 +27,7 @@ pub use fields::{
 pub use figures::{Figures, fixed};
 pub use hits::{Misses, Missing, Requests};
 pub use port::MeasuredPort;
-pub use reference::REFERENCE;
+pub use reference::{FITTED, REFERENCE, reference_text};
 pub use software::{
     FittedRow, FittedRowSpec, FittedValue, JOURNAL_BLOCK, KEPT_STAT, MOST_FITTED_ROWS,
     SoftwareSpec, TOKEN_BLOCK, with_fitted,
@@ -162,6 +162,14 @@ impl Cluster {
             nodes,
             files: Vec::new(),
         }
+    }
+
+    /// The same without what was fitted to measured rows.
+    pub fn unfitted(mut self) -> Cluster {
+        self.fitted =
+            read_table(&Table::default(), "fitted", &mut Problems::new(), SoftwareSpec::read);
+        self.fitted_rows.clear();
+        self
     }
 
     /// Whether a run that simulated `testbed`, a name or a file, had this one: by its name, by a

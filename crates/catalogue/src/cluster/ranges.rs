@@ -31,6 +31,7 @@ pub(super) fn software(cluster: &Cluster, problems: &mut Problems) {
             &table.drive_write,
             &table.lookup,
             &table.change,
+            &table.create,
             &table.rdma_path,
             &table.tcp_path,
             &table.rdma_message,

@@ -52,6 +52,8 @@ spec_table! {
         /// A core's time of a server for each change of a directory or an inode. `"auto"`:
         /// `cpu.per_change`.
         change: Auto<Nanos> = Auto::Auto,
+        /// The same for a file that is made. `"auto"`: `change`.
+        create: Auto<Nanos> = Auto::Auto,
         /// What a share over RDMA adds to each request of a host outside, keeping nobody else
         /// waiting. `"auto"`: 60 µs, a class estimate.
         rdma_path: Auto<Nanos> = Auto::Auto,

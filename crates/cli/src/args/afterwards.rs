@@ -139,7 +139,7 @@ pub(crate) struct ShowArgs {
     /// Show published figures beside the run's.
     ///
     /// The name of a field report, such as vsan-four-corners, or a file of figures.
-    #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "json")]
+    #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) against: Option<String>,
 
     /// The testbed of the run: shows how near each result is to its ceiling.

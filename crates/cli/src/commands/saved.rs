@@ -24,8 +24,13 @@ pub(super) fn hold(
     theirs: Option<&Cluster>,
     ours: Option<&Cluster>,
 ) -> Result<Comparison, Failure> {
-    let held =
-        analysis::published::against(figures, theirs, record, &analysis::results(record), ours);
+    let held = analysis::prediction::marks::against(
+        figures,
+        theirs,
+        record,
+        &analysis::results(record),
+        ours,
+    );
     held.map_err(|OtherSuite| {
         Failure::usage(topics::published::unfit(figures, &record.plan.suite).to_string())
     })
@@ -64,10 +69,24 @@ pub(crate) fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     let ours = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
     let predicted = args.predicted.as_deref().map(|wanted| expected(&record, wanted, &args.run));
     let predicted = predicted.transpose()?;
+    let against = args.against.as_deref().map(published::read).transpose()?;
+    // As on the page, a simulated run's own testbed is known without being named.
+    let simulated = analysis::ceiling::simulated(std::iter::once(&record.plan));
+    let beneath = ours.as_ref().or(simulated.as_ref());
+    let beside = against
+        .map(|(figures, theirs)| {
+            let held = hold(&record, &figures, theirs.as_ref(), beneath)?;
+            Ok::<_, Failure>((figures, held))
+        })
+        .transpose()?;
     if args.json {
         let mut told = surfaces::json::results(&record, ours.as_ref());
         if let (Some(held), Some(fields)) = (&predicted, told.as_object_mut()) {
             fields.insert("predicted".to_owned(), topics::expected::object(held));
+        }
+        if let (Some((figures, held)), Some(fields)) = (&beside, told.as_object_mut()) {
+            let object = topics::published::object(figures, held, record.plan.scale);
+            fields.insert("against".to_owned(), object);
         }
         print_json(&told)?;
     } else {
@@ -75,16 +94,9 @@ pub(crate) fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
         let shown = TableStyle { notes, room: screen::room(), in_colour: screen::in_colour() };
         let table = surfaces::table::results_within(&record, ours.as_ref(), shown);
         let mut text = String::new();
-        if let Some(wanted) = &args.against {
-            let (figures, theirs) = published::read(wanted)?;
-            // As on the page, a simulated run's own testbed is known without being named.
-            let simulated = analysis::ceiling::simulated(std::iter::once(&record.plan));
-            let ours = ours.as_ref().or(simulated.as_ref());
-            let held = hold(&record, &figures, theirs.as_ref(), ours)?;
-            text.push_str(&format!(
-                "{}\n",
-                topics::published::table(&figures, &held, record.plan.scale)
-            ));
+        if let Some((figures, held)) = &beside {
+            let table = topics::published::table(figures, held, record.plan.scale);
+            text.push_str(&format!("{table}\n"));
         }
         if let Some(held) = &predicted {
             text.push_str(&format!("{}\n", topics::expected::table(held)));

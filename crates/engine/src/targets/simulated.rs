@@ -73,8 +73,8 @@ fn read(path: &str) -> Result<Simulated, String> {
     }
     let spec = ClusterSpec::parse(text)?;
     let name = spec.testbed.as_str();
-    let text = match TESTBEDS.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => (*text).to_owned(),
+    let text = match spec.reference()? {
+        Some(text) => text,
         None if name.ends_with(".toml") => testbed_file(name)?,
         None => {
             let names: Vec<&str> = TESTBEDS.iter().map(|(known, _)| *known).collect();
@@ -93,7 +93,7 @@ fn read(path: &str) -> Result<Simulated, String> {
             ),
             None => format!("testbed {name} cannot be read"),
         })?;
-    Ok(Simulated::Cluster(Box::new(testbed), spec))
+    Ok(Simulated::Cluster(Box::new(spec.used(testbed)), spec))
 }
 
 fn testbed_file(path: &str) -> Result<String, String> {

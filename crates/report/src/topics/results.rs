@@ -16,7 +16,7 @@ use crate::topics::{evidence, findings, io_path, repetitions};
 use analysis::ceiling::Reached;
 use analysis::doubts::Sort;
 use analysis::trust::Evidence;
-use analysis::{Ops, ResultRow};
+use analysis::{Ops, ResultRow, Warning};
 use model::{Op, Record};
 use row::{ceiling_of, most_bytes_per_s, most_iops, name, style, style_of};
 
@@ -123,7 +123,11 @@ pub(crate) fn table<'a>(
         .want(Want::Spare(2))
         .figure("errors", |row| words::count(row.error_count()))
         .want(if has_errors { Want::Whole } else { Want::Spare(1) })
-        .figure("CPU", |row| words::share(row.cpu_cores()))
+        .figure("CPU", |row| {
+            // Virtual time takes none of a host's.
+            let is_known = !row.warnings.contains(&Warning::Simulated);
+            is_known.then(|| words::share(row.cpu_cores()))
+        })
         .want(Want::Spare(0))
         .capitals()
         .of_class("results")

@@ -51,8 +51,11 @@ impl Router {
             }
             Asker::Client(_) => self.settings.way_ns(false),
         };
-        let busy_ns =
-            if is_change { self.settings.change_cpu_ns } else { self.settings.lookup_cpu_ns };
+        let busy_ns = match is_change {
+            true if named.op == Op::Create => self.settings.create_cpu_ns,
+            true => self.settings.change_cpu_ns,
+            false => self.settings.lookup_cpu_ns,
+        };
         flow.head.push(Hop { at: At::Nowhere, delay_ns: way_ns });
         serve(server, busy_ns, flow);
         self.take_message(server, flow);

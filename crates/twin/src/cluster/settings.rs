@@ -51,9 +51,11 @@ pub(super) struct Settings {
     pub(super) read_cpu_ns: f64,
     pub(super) write_cpu_ns: f64,
     pub(super) byte_cpu_ns: f64,
-    /// Core time of a server for a look at a directory, or at a token, and for a change.
+    /// Core time of a server for a look at a directory, or at a token, for a change, and for a file
+    /// that is made.
     pub(super) lookup_cpu_ns: f64,
     pub(super) change_cpu_ns: f64,
+    pub(super) create_cpu_ns: f64,
     /// The share of `stat` that clients answer themselves.
     pub(super) attributes_kept: f64,
     /// The share of bandwidths that a file leaves which hosts share.
@@ -142,6 +144,13 @@ impl Settings {
             byte_cpu_ns: testbed.cpu.per_mib.value.0 as f64 / 1_048_576.0,
             lookup_cpu_ns: name_ns(|software| software.lookup.value, testbed.likely_lookup()),
             change_cpu_ns: name_ns(|software| software.change.value, testbed.likely_change()),
+            create_cpu_ns: name_ns(
+                |software| match software.create.value {
+                    Auto::Auto => software.change.value,
+                    given => given,
+                },
+                testbed.likely_change(),
+            ),
             attributes_kept: if testbed.clients.keep_attributes.value {
                 of_found(|software| software.attributes_kept.value, 0.0)
             } else {

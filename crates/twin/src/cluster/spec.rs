@@ -3,6 +3,8 @@
 use super::migration::Migration;
 use crate::check::{LONGEST_RUN_NS, LONGEST_SERVICE_NS, MOST_BYTES};
 use crate::quantity::{clip, parse_bytes, parse_ns};
+use catalogue::Cluster;
+use catalogue::cluster::reference_text;
 use model::{Bytes, EventTime, Nanos, Percent, Route};
 
 /// What a text of a cluster begins with.
@@ -18,6 +20,9 @@ const KEYS: &str = "path, nodes, remote, migrate, volume, file, stack, latency a
 pub struct ClusterSpec {
     /// The name of a testbed, or a file that ends in `.toml`.
     pub testbed: String,
+    /// Whether times that were fitted to measured rows are used: `fitted` takes those that are shipped
+    /// with a reference testbed, `unfitted` leaves those of a file out; `None`: as the text has it.
+    pub is_fitted: Option<bool>,
     /// How hosts reach the data.
     pub route: Route,
     /// The share of data that is mastered in the other site than its host; `None`: as the testbed
@@ -44,6 +49,7 @@ impl ClusterSpec {
     pub fn new(testbed: &str) -> ClusterSpec {
         ClusterSpec {
             testbed: testbed.to_owned(),
+            is_fitted: None,
             route: Route::Testbed,
             remote: None,
             migration: None,
@@ -79,15 +85,18 @@ impl ClusterSpec {
         for parameter in
             parameters.split(',').map(str::trim).filter(|parameter| !parameter.is_empty())
         {
-            let (key, value) = parameter.split_once('=').ok_or_else(|| {
-                format!(
-                    "`{}` is not a parameter; write key=value, with one of {KEYS}",
-                    clip(parameter)
-                )
-            })?;
-            let key = key.trim();
-            spec.set(key, value.trim())
-                .map_err(|message| format!("{}: {message}", clip(parameter)))?;
+            let (key, value) = match (parameter, parameter.split_once('=')) {
+                ("fitted" | "unfitted", _) => ("fitted or unfitted", parameter),
+                (_, Some((key, value))) => (key.trim(), value.trim()),
+                _ => {
+                    return Err(format!(
+                        "`{}` is not a parameter; write fitted, unfitted or key=value, with one of \
+                         {KEYS}",
+                        clip(parameter)
+                    ));
+                }
+            };
+            spec.set(key, value).map_err(|message| format!("{}: {message}", clip(parameter)))?;
             if seen.contains(&key) {
                 return Err(format!("`{}` is given twice; write it once", clip(key)));
             }
@@ -96,8 +105,26 @@ impl ClusterSpec {
         Ok(spec)
     }
 
+    /// The text of its testbed, where that is a reference testbed.
+    ///
+    /// # Errors
+    /// Nothing was fitted to it; with the remedy.
+    pub fn reference(&self) -> Result<Option<String>, String> {
+        let (name, is_fitted) = (self.testbed.as_str(), self.is_fitted == Some(true));
+        match (reference_text(name, is_fitted), reference_text(name, false)) {
+            (None, Some(_)) => Err(format!("nothing is fitted to {name}; leave `fitted` out")),
+            (found, _) => Ok(found),
+        }
+    }
+
+    /// Its testbed as it is used, of one that was read.
+    pub fn used(&self, testbed: Cluster) -> Cluster {
+        if self.is_fitted == Some(false) { testbed.unfitted() } else { testbed }
+    }
+
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
+            "fitted or unfitted" => self.is_fitted = Some(value == "fitted"),
             "path" => {
                 let known = Route::ALL.iter().copied().find(|route| route.word() == value);
                 let wrong =
@@ -220,6 +247,9 @@ mod tests {
         assert_eq!((spec.volume, spec.stack_ns, spec.latency_ns), (Some(Bytes::gib(1)), 0, 5_000));
         assert_eq!(spec.site_latency_ns, 1_000_000);
         assert_eq!(ClusterSpec::parse("cluster=x"), Ok(ClusterSpec::new("x")));
+        let fit =
+            |word: &str| ClusterSpec::parse(&format!("cluster=x,{word}")).map(|one| one.is_fitted);
+        assert_eq!([fit("fitted"), fit("unfitted")], [Ok(Some(true)), Ok(Some(false))]);
     }
 
     #[test]
@@ -227,6 +257,7 @@ mod tests {
         for (text, words) in [
             ("cluster=", "no testbed"),
             ("cluster=x,path", "is not a parameter"),
+            ("cluster=x,fitted,unfitted", "given twice"),
             ("cluster=x,path=nfs", "smb-direct"),
             ("cluster=x,remote=101%", "0% to 100%"),
             ("cluster=x,migrate=5s", "migrate=30s+60s"),

@@ -21,6 +21,8 @@ pub(super) struct Names {
     pub(super) lookups: f64,
     /// Changes of one.
     pub(super) changes: f64,
+    /// Whether that makes a file.
+    pub(super) is_create: bool,
     /// Whether it is a `stat`, and clients may know the answer.
     pub(super) is_stat: bool,
     /// Tokens of a shared file that are asked for.
@@ -49,7 +51,8 @@ impl Names {
                 let changes = if op.changes_names() { 1.0 } else { 0.0 };
                 let is_stat = op == Op::Stat && cluster.clients.keep_attributes.value;
                 let lookups = 1.0 - changes;
-                Names { lookups, changes, is_stat, tokens: 0.0, is_named: true, lanes }
+                let is_create = op == Op::Create;
+                Names { lookups, changes, is_create, is_stat, tokens: 0.0, is_named: true, lanes }
             }
         }
     }
@@ -111,8 +114,8 @@ impl Network {
         let mut stations = Vec::new();
         if names.is_named {
             let lookups = names.lookups * (1.0 - self.kept(values));
-            let visits =
-                vec![visit(lookups, Parameter::Lookup), visit(names.changes, Parameter::Change)];
+            let change = if names.is_create { Parameter::Create } else { Parameter::Change };
+            let visits = vec![visit(lookups, Parameter::Lookup), visit(names.changes, change)];
             stations.push(Station { servers: names.lanes, ..Station::of(self.nodes, visits) });
         }
         if let Some((_, message)) = self.share() {

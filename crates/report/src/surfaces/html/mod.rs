@@ -18,6 +18,7 @@ use crate::topics::{self, conditions, results, verdict, workload};
 use analysis::ResultRow;
 use analysis::attribution::attribution;
 use analysis::ceiling::{Reached, simulated};
+use analysis::prediction::marks::against as against_published;
 use analysis::published::{Comparison, OtherSuite};
 use analysis::trust::Evidence;
 use catalogue::Cluster;
@@ -114,7 +115,7 @@ fn run(
     let limits = attribution(record, &rows);
     let evidence = evidence::evidence(record, &rows, &limits);
     let held = against.published.map(|(published, theirs)| {
-        (published, analysis::published::against(published, theirs, record, &rows, testbed))
+        (published, against_published(published, theirs, record, &rows, testbed))
     });
     let beside = held.as_ref().and_then(|(published, held)| {
         let name = &published.report.name.value;

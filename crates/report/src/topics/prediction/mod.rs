@@ -114,6 +114,7 @@ pub(super) fn parameter(parameter: Parameter) -> &'static str {
         Parameter::StreamShare => "sequential share of drives",
         Parameter::Lookup => "core time of a look-up",
         Parameter::Change => "core time of a change",
+        Parameter::Create => "core time of a create",
         Parameter::AttributesKept => "stat answered by clients",
         Parameter::SharedFile => "bandwidth of a shared file",
         Parameter::RdmaPath => "path of a share over RDMA",

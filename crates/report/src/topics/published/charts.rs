@@ -63,8 +63,9 @@ fn is_told(comparison: &Comparison, beside: &Beside) -> bool {
 fn group(beside: &Beside, words: fn(f64) -> String) -> Group {
     let upper = beside.up_to.map_or_else(String::new, |to| format!(" to {}", words(to)));
     let run = beside.run.as_ref().ok().map(|run| run.value);
-    let ratio =
-        beside.ratio().map_or_else(String::new, |ratio| format!(" · × {}", three_digits(ratio)));
+    let ratio = beside.ratio().map(|ratio| format!(" · × {}", three_digits(ratio)));
+    let mark = beside.mark.map(|mark| format!(" · {}", super::mark(mark)));
+    let ratio = [ratio, mark].into_iter().flatten().collect::<String>();
     Group {
         name: format!("{}, {}: {}", beside.workload, beside.scenario, beside.name),
         bars: vec![
@@ -78,7 +79,7 @@ fn group(beside: &Beside, words: fn(f64) -> String) -> Group {
 mod tests {
     use super::*;
     use crate::ground::testing::has;
-    use analysis::published::{Missing, Side};
+    use analysis::published::{Mark, Missing, Side};
 
     fn beside(quantity: Quantity, published: f64, run: Result<f64, Missing>) -> Beside {
         Beside {
@@ -93,18 +94,21 @@ mod tests {
             is_computed: false,
             apart: Vec::new(),
             caveat: String::new(),
+            mark: Some(Mark::HeldOut),
         }
     }
 
     #[test]
     fn each_kind_has_its_chart_and_a_throughput_that_a_rate_tells_has_none() {
         let (rate, bytes) = (Quantity::Iops, Quantity::BytesPerSecond);
-        let mut held = Comparison {
-            figures: vec![beside(rate, 200.0, Ok(100.0)), beside(bytes, 8e9, Ok(4e9))],
-        };
+        let figures = vec![beside(rate, 200.0, Ok(100.0)), beside(bytes, 8e9, Ok(4e9))];
+        let mut held = Comparison { figures, unfitted: None };
         let drawn = charts(&held).into_string();
         assert_eq!(drawn.matches("<figure").count(), 1, "{drawn}");
-        has(&drawn, &["Rates: published, and of the run<", "100 · × 0.50", "w &lt;b&gt;"]);
+        has(
+            &drawn,
+            &["Rates: published, and of the run<", "100 · × 0.50 · held out", "w &lt;b&gt;"],
+        );
         held.figures.push(beside(rate, 9_000.0, Err(Missing::NotMeasured)));
         let drawn = charts(&held).into_string();
         assert!(drawn.contains("(log10)") && drawn.contains(">–<"), "{drawn}");

@@ -5,9 +5,11 @@ mod charts;
 use crate::ground::gather::each_once;
 use crate::ground::markup::{Markup, classed, list, under};
 use crate::ground::words;
+use crate::object;
+use crate::pens::json::Value;
 use crate::pens::{Table, dash, terminal};
 use analysis::published::{
-    Beside, Comparison, Counted, Error, LoadDifference, Missing, Quantity, Side,
+    Beside, Comparison, Counted, Error, LoadDifference, Mark, Missing, Quantity, Side,
 };
 use catalogue::published::Published;
 use model::{Nanos, Scale};
@@ -73,17 +75,55 @@ fn beside(comparison: &Comparison) -> Table<&Beside> {
     let drives: fn(&Side) -> Option<u64> = |side| side.drives;
     Table::of(&comparison.figures)
         .name("workload", |one| &one.workload)
+        .key("workload")
         .words("scenario", |one| &one.scenario)
+        .key("scenario")
         .words("figure", |one| &one.name)
+        .key("figure")
+        .field("quantity", |one| one.quantity.map(Quantity::word))
         .figure("published", published)
+        .field("published", |one| one.published.value)
+        .field("up_to", |one| one.up_to)
         .figure("run", measured)
-        .figure("ratio", |one| one.ratio().map(words::three_digits))
+        .field("run", |one| run(one).map(|side| side.value))
+        .field("why_not", |one| one.run.as_ref().err().map(why))
+        .field("not_the_same", |one| (!one.apart.is_empty()).then(|| not_the_same(&one.apart)))
+        .words("mark", |one| one.mark.map(mark))
+        .field("mark", |one| one.mark.map(Mark::word))
+        .known("ratio", "ratio", Beside::ratio, words::three_digits)
+        .field("error", |one| one.error().map(error_value))
         .figure("error", |one| one.error().map(error))
         .figure("per node: published", |one| part(one, Some(one.published), nodes))
         .figure("run", |one| part(one, run(one), nodes))
         .figure("per drive: published", |one| part(one, Some(one.published), drives))
         .figure("run", |one| part(one, run(one), drives))
         .figure("of the ceiling: published / run", of_ceiling)
+}
+
+/// What a simulated figure proves, for people.
+fn mark(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Fitted => "fitted",
+        Mark::HeldOut => "held out",
+        Mark::Extrapolated => "extrapolated",
+    }
+}
+
+/// One object for machines.
+pub fn object(published: &Published, comparison: &Comparison, scale: Scale) -> Value {
+    object! {
+        report: published.report.name.value, source: published.report.source.value,
+        unfitted_testbed: comparison.unfitted, figures: beside(comparison).json(),
+        notes: notes(published, comparison, scale),
+    }
+}
+
+/// A ratio less 1, or a difference of shares; 0 within a published range.
+fn error_value(error: Error) -> f64 {
+    match error {
+        Error::WithinRange => 0.0,
+        Error::Share(value) | Error::Points(value) => value,
+    }
 }
 
 /// `-48.1 %`, `+5.0 points` or `within`.
@@ -251,6 +291,19 @@ fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<St
         notes.push(
             "Ratio: the run's figure ÷ the published one; error: the same less 1, and of shares \
              and differences in points. Another load or other hardware is no error of the run's."
+                .to_owned(),
+        );
+    }
+    if let Some(testbed) = &comparison.unfitted {
+        notes.push(format!(
+            "No rate was fitted to the simulated testbed {testbed}: its times are class estimates, \
+             off by a factor of ten and more; `plimsoll calibrate {testbed} RUN -o FITTED.toml` and \
+             `--simulate ./FITTED.toml` use measured rows."
+        ));
+    } else if comparison.figures.iter().any(|figure| figure.mark.is_some()) {
+        notes.push(
+            "Mark: of a fitted figure the testbed was fitted to its load, and its error proves \
+             nothing; one held out is predicted; of an extrapolated one no fitted row speaks."
                 .to_owned(),
         );
     }

@@ -19,8 +19,9 @@ fn comparison(share: f64, run: Result<Side, Missing>) -> (Published, Comparison)
         is_computed: false,
         apart: Vec::new(),
         caveat: "About.".to_owned(),
+        mark: None,
     };
-    (published, Comparison { figures: vec![beside] })
+    (published, Comparison { figures: vec![beside], unfitted: None })
 }
 
 #[test]
@@ -151,4 +152,16 @@ fn a_ratio_and_an_error_stand_beside_each_figure() {
         [0.005, 3.0, 31.94, 1_234.0].map(words::three_digits),
         ["0.01", "3.00", "31.9", "1,234"]
     );
+}
+
+#[test]
+fn a_simulated_figure_has_its_mark_and_an_unfitted_testbed_its_remedy() {
+    let (published, mut held) = comparison(0.5, Ok(Side { value: 6_000.0, ..Side::default() }));
+    held.figures[0].mark = Some(Mark::HeldOut);
+    has(&table(&published, &held, Scale::FULL), &["held out", "no fitted row speaks"]);
+    let object = object(&published, &held, Scale::FULL);
+    assert_eq!(object["figures"][0]["mark"], "held-out", "{object}");
+    assert_eq!(object["figures"][0]["ratio"], 0.75, "{object}");
+    held.unfitted = Some("lab".to_owned());
+    has(&table(&published, &held, Scale::FULL), &["plimsoll calibrate lab RUN"]);
 }
