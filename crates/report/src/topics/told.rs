@@ -182,7 +182,7 @@ mod tests {
         let object = &objects(&record, &rows)[0];
         assert_eq!((&object["told"]["iops"], &object["differs"]), (&1000.0.into(), &true.into()));
         assert_eq!(commands(&record)[0]["ended_by"], "itself");
-        assert!(section(&record, &rows).to_string().contains("Told by the tool"));
+        assert!(section(&record, &rows).into_string().contains("Told by the tool"));
     }
 
     #[test]
