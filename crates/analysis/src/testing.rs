@@ -86,7 +86,11 @@ impl Recorded {
             .any(|line| line.starts_with("name"));
         let named = if is_named { suite.to_owned() } else { format!("name = \"test\"\n{suite}") };
         let spec = Spec::parse("test", &named, &[]).expect("a good suite");
-        let hosts: Vec<HostFacts> = (0..hosts).map(host).collect();
+        let mut hosts: Vec<HostFacts> = (0..hosts).map(host).collect();
+        // A command is watched on what is there.
+        for facts in hosts.iter_mut().filter(|_| named.contains("kind = \"command\"")) {
+            facts.targets[0].kind = TargetKind::File { size: Bytes::gib(1) };
+        }
         let request = Request {
             run_id: "test-run",
             spec: &spec,

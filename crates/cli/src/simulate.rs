@@ -34,8 +34,8 @@ pub(crate) fn target(hosts: &HostArgs, suite: &str) -> Result<Option<String>, Fa
     checked(target).map(Some)
 }
 
-/// A testbed that was named, with its parameters: of a reference testbed what was fitted to its report,
-/// unless they say otherwise.
+/// A testbed that was named, with its parameters: of a reference testbed what was fitted to its
+/// report, unless they say otherwise.
 fn named(cluster: &str) -> String {
     let (name, parameters) = cluster.split_once(',').unwrap_or((cluster, ""));
     let says = |one: &str| ["fitted", "unfitted"].contains(&one.trim());

@@ -133,6 +133,18 @@ struct Read {
     imported: Option<Imported>,
 }
 
+/// A lab's nodes are at its sites, and load its mount where nothing else is named.
+fn in_lab(work: &WorkArgs, spec: &mut Spec) -> Result<(), Failure> {
+    let Some(lab) = lab::named(&work.hosts)? else { return Ok(()) };
+    if spec.labels.is_empty() {
+        spec.labels = lab::labels(&lab);
+    }
+    if spec.targets.is_empty() {
+        spec.targets = vec![of_hosts(None, &lab.mount().to_string_lossy())];
+    }
+    Ok(())
+}
+
 fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Asked, Failure> {
     let Read { name, text, paths, imported } = read;
     let mut sets = changed.to_vec();
@@ -174,14 +186,7 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
         }
     }
     spec.keep_scenarios(&work.scenarios).map_err(Failure::usage)?;
-    if let Some(lab) = lab::named(&work.hosts)? {
-        if spec.labels.is_empty() {
-            spec.labels = lab::labels(&lab);
-        }
-        if spec.targets.is_empty() {
-            spec.targets = vec![of_hosts(None, &lab.mount().to_string_lossy())];
-        }
-    }
+    in_lab(work, &mut spec)?;
     let cluster = simulate::target(&work.hosts, &name)?;
     let loaded = loaded_machines(work, &paths)?;
     let mut targets = targets(work, &paths, cluster.clone(), &spec)?;

@@ -9,7 +9,7 @@ use std::fmt::Write;
 const FIO: &str = concat!(
     include_str!("fio/page.md"),
     include_str!("fio/held.md"),
-    "\n## Random jobs\n\nJobs that nobody chose, held against fio in the same way. The last run:\n",
+    "\n## Random jobs\n\nJobs that nobody chose, compared with fio in this way. The last run:\n",
     include_str!("fio/drawn.md"),
 );
 

@@ -3,18 +3,17 @@
 use crate::doubts::Warning;
 use crate::rows::row::ResultRow;
 use model::digest::Digest;
-use model::event::Flush;
-use model::inventory::{DeviceFacts, LinkKind};
+use model::inventory::LinkKind;
 use model::record::StageRecord;
-use model::testbed::{HostFacts, TargetFacts};
+use model::testbed::TargetFacts;
 use model::usage::{Part, Usage, Use};
 use model::{NoteKind, Op, Record};
 use std::collections::BTreeSet;
 
 /// Counters lag by a tick at either end: a shorter load says nothing.
-const LEAST_S: f64 = 3.0;
+pub(crate) const LEAST_S: f64 = 3.0;
 /// Less than this share of the bytes read reached a device: something above it answered.
-const LEAST_READ: f64 = 0.7;
+pub(crate) const LEAST_READ: f64 = 0.7;
 /// More than this many times the bytes asked for, and [`SLACK_BYTES_PER_S`]: somebody else's, or
 /// more than was asked for each request.
 const MOST_MOVED: f64 = 1.5;
@@ -31,9 +30,9 @@ const LEAST_THROTTLED: f64 = 0.05;
 
 /// Per second, of one direction.
 #[derive(Clone, Copy, Default)]
-struct Flow {
-    bytes: f64,
-    requests: f64,
+pub(crate) struct Flow {
+    pub(crate) bytes: f64,
+    pub(crate) requests: f64,
 }
 
 /// All of them for a row of `stage`.
@@ -70,7 +69,7 @@ pub(crate) fn doubts(
 }
 
 /// Devices by host and name.
-type Disks = BTreeSet<(u32, String)>;
+pub(crate) type Disks = BTreeSet<(u32, String)>;
 
 /// Those below all targets of a stage, as `of` finds them. `None` where requests need not reach
 /// them: through the page cache above, or where what is below cannot be seen.
@@ -189,66 +188,8 @@ fn at_first(digest: &Digest, row: &ResultRow, usage: &Usage, disks: &Disks) -> V
     [Op::Read, Op::Write].into_iter().filter_map(of).collect()
 }
 
-/// Fewer flushes than this share of those that as many requests at a time come to at least.
-const LEAST_FLUSHED: f64 = 0.1;
-
-/// What disks of the hosts counted of the flushes of a load, while what was written came to them.
-pub(crate) enum Flushes {
-    /// Nobody can tell.
-    Unknown,
-    /// So many for each fsync: too few.
-    Lost(f64),
-    /// As many as there have to be.
-    Came,
-}
-
-/// Of a stage. Fsyncs that are under way at a time may share a flush.
-pub(crate) fn flushes(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    row: &ResultRow,
-) -> Flushes {
-    let is_judged = !record.plan.is_simulated() && stage.is_counted() && row.seconds >= LEAST_S;
-    let usage = stage.usage(record, digest);
-    let found = (is_judged && !usage.is_thinned && row.plans(Op::Write))
-        .then(|| flushes_per_fsync(record, stage, digest, row, &usage));
-    found.flatten().unwrap_or(Flushes::Unknown)
-}
-
-fn flushes_per_fsync(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    row: &ResultRow,
-    usage: &Usage,
-) -> Option<Flushes> {
-    let is_flushed = |disk: &&DeviceFacts| disk.write_cache == super::write_cache::WRITE_BACK;
-    let of_host = |(host, facts): (u32, &HostFacts)| {
-        let disks = facts.inventory.disks.iter().filter(is_flushed);
-        disks.map(|disk| (host, disk.name.clone())).collect::<Vec<_>>()
-    };
-    let mut disks: Disks = (0..).zip(&record.testbed).flat_map(of_host).collect();
-    disks.retain(|disk| counted(usage, &Disks::from([disk.clone()]), Op::Write).is_some());
-    let written = counted(usage, &disks, Op::Write)?.bytes;
-    if disks.is_empty() || written < asked(digest, Op::Write, row.seconds).bytes * LEAST_READ {
-        return None;
-    }
-    let behind: u64 =
-        disks.iter().filter_map(|disk| usage.behind.get(disk)).map(|it| it.flushes).sum();
-    let reached = counted(usage, &disks, Op::Fsync)?.requests * row.seconds + behind as f64;
-    let fsyncs = asked(digest, Op::Fsync, row.seconds).requests * row.seconds;
-    let at_a_time: u32 = row.works.iter().map(|work| work.depth).sum();
-    let is_good = |flush: &&Flush| flush.ended && flush.errno == 0;
-    let last = stage.ends.iter().flat_map(|end| &end.flushes).filter(is_good).count() as f64;
-    let least = (fsyncs / f64::from(at_a_time.max(1)) * LEAST_FLUSHED).max(last.min(1.0));
-    let asked = fsyncs + last;
-    (asked > 0.0)
-        .then(|| if reached < least { Flushes::Lost(reached / asked) } else { Flushes::Came })
-}
-
 /// What all workloads of a stage asked for in one direction, per second.
-fn asked(digest: &Digest, op: Op, seconds: f64) -> Flow {
+pub(crate) fn asked(digest: &Digest, op: Op, seconds: f64) -> Flow {
     let parts = digest.sums.parts.iter().filter(|((_, of), _)| *of == op);
     let sum = parts.fold((0u64, 0u64), |(bytes, ios), (_, part)| {
         (bytes.saturating_add(part.all.bytes), ios.saturating_add(part.all.ios))
@@ -257,7 +198,7 @@ fn asked(digest: &Digest, op: Op, seconds: f64) -> Flow {
 }
 
 /// What the disks counted in one direction, per second; `None` where nobody counted.
-fn counted(usage: &Usage, disks: &Disks, op: Op) -> Option<Flow> {
+pub(crate) fn counted(usage: &Usage, disks: &Disks, op: Op) -> Option<Flow> {
     let mut sum = Flow::default();
     for (host, name) in disks {
         let of = |part: Part| usage.uses.get(&(*host, part))?.get(name);

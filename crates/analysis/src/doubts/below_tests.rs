@@ -182,14 +182,14 @@ fn a_quota_that_is_used_up_is_a_doubt() {
     assert_eq!((by_quota(1, 40), by_quota(0, 0)), (None, None));
 }
 
-/// Whether fsyncs are said to be lost of a load of 10,000 writes a second, each with its fsync, four
-/// at a time, where a disk wrote what it says and was flushed so often in ten seconds.
+/// Whether fsyncs are said to be lost of a load of 10,000 writes a second, each with its fsync,
+/// four at a time, where a disk wrote what it says and was flushed so often in ten seconds.
 fn is_flush_lost(written: u64, flushes: u64) -> bool {
     let suite = "[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\ndepth = 4\n";
     let mut recorded = Recorded::new(suite);
-    let disk = DeviceFacts {
+    let disk = model::inventory::DeviceFacts {
         name: "sda".to_owned(),
-        write_cache: crate::doubts::write_cache::WRITE_BACK.to_owned(),
+        write_cache: crate::doubts::flushes::WRITE_BACK.to_owned(),
         ..Default::default()
     };
     recorded.record_mut().testbed[0].inventory.disks = vec![disk];

@@ -5,6 +5,7 @@ pub(crate) mod below;
 mod degraded;
 mod evenness;
 mod evidence;
+pub(crate) mod flushes;
 mod limited;
 mod other_runs;
 pub(crate) mod page_cache;

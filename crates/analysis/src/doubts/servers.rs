@@ -45,7 +45,10 @@ mod tests {
     use model::Note;
     use model::note::PartsState;
 
-    fn found(states: &[(bool, Option<(&[&str], u64)>)]) -> Option<Warning> {
+    /// Parts that are down, and how many entries are to heal.
+    type Said<'a> = Option<(&'a [&'a str], u64)>;
+
+    fn found(states: &[(bool, Said<'_>)]) -> Option<Warning> {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
         for (is_after, parts) in states {
             let parts = parts.map(|(down, to_heal)| PartsState {

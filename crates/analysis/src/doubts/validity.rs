@@ -2,7 +2,7 @@
 
 use super::degraded::{asked_of_those_left, degraded};
 use super::preparation::{self, Past};
-use super::{below, evenness, limited, other_runs, page_cache, placed, port_traffic};
+use super::{below, evenness, flushes, limited, other_runs, page_cache, placed, port_traffic};
 use super::{read_in_step, servers, standstill, surroundings, write_cache};
 use crate::doubts::Warning;
 use crate::estimate::Estimate;
@@ -220,7 +220,7 @@ fn warnings(
     }
     found.extend(below::doubts(record, stage, digest, row));
     found.extend(little_space(record, row.stage));
-    let flushes = below::flushes(record, stage, digest, row);
+    let flushes = flushes::flushes(record, stage, digest, row);
     found.extend(write_cache::doubt(record, row, &flushes));
     found.extend(write_cache::of_flush(record, row, &flushes));
     found.extend(crate::layers::guests::doubts(record, row));

@@ -4,7 +4,7 @@
 //! rate of such writes is that of the cache until somebody asks for a flush.
 
 use crate::doubts::Warning::{self, VolatileCache};
-use crate::doubts::below::Flushes;
+use crate::doubts::flushes::{Flushes, WRITE_BACK};
 use crate::layers::targets::{loaded, of_target};
 use crate::rows::durable::{Durable, broken, durable};
 use crate::rows::row::{Covers, Ops, ResultRow, does};
@@ -14,9 +14,6 @@ use model::plan::Work;
 use model::testbed::TargetFacts;
 use model::{Nanos, Op, Record};
 use std::collections::BTreeSet;
-
-/// What sysfs says of a device whose cache is volatile (Linux, `queue/write_cache`).
-pub(crate) const WRITE_BACK: &str = "write back";
 
 /// Writes that count as soon as a volatile cache has them, where no flush behind the load showed
 /// how long it takes until they are durable.
@@ -135,8 +132,8 @@ fn instant_on_the_way(record: &Record, row: &ResultRow, counted: &Flushes) -> Op
 }
 
 /// Below a row's targets: the devices that have a volatile cache, and the targets of which nobody
-/// knows where they write to, unless its flushes came to disks here; each with the least time that a
-/// flush takes there.
+/// knows where they write to, unless its flushes came to disks here; each with the least time that
+/// a flush takes there.
 fn caching(record: &Record, row: &ResultRow, counted: &Flushes) -> BTreeSet<(String, Nanos)> {
     let least = |device: &DeviceFacts| match device.media {
         Media::Rotational => LEAST_OF_DISK,

@@ -89,6 +89,6 @@ fn of_link(link: &Link, is_guest: bool, made: Option<DiskCache>) -> Option<Cache
 /// The volatile cache that a device says it has.
 fn of_device(link: &Link, row: &ResultRow) -> Option<CacheKind> {
     let device = link.device.as_ref()?;
-    let is_volatile = device.write_cache == crate::doubts::write_cache::WRITE_BACK;
+    let is_volatile = device.write_cache == crate::doubts::flushes::WRITE_BACK;
     (is_volatile && row.plans(Op::Write)).then_some(CacheKind::Device)
 }

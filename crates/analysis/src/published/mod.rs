@@ -141,8 +141,8 @@ pub struct Beside {
     pub apart: Vec<LoadDifference>,
     /// What the reference says of its own figure.
     pub caveat: String,
-    /// What a simulated figure proves; `None` of what was measured, and where nobody knows the testbed
-    /// that was simulated.
+    /// What a simulated figure proves; `None` of what was measured, and where nobody knows the
+    /// testbed that was simulated.
     pub mark: Option<Mark>,
 }
 

@@ -188,7 +188,7 @@ fn durability(record: &Record, row: &ResultRow, known: &OfTargets) -> Found {
     }
     let is_refuting =
         |one: &Warning| matches!(one, Warning::BarriersOff { .. } | Warning::FlushLost { .. });
-    if row.warnings.iter().any(|one| is_refuting(one)) {
+    if row.warnings.iter().any(is_refuting) {
         return Found::Refuted;
     }
     let is_instant = row.warnings.iter().any(|one| matches!(one, Warning::FlushInstant { .. }));

@@ -10,7 +10,7 @@ use model::plan::PlanNote;
 use model::{Bytes, Fact, StageKind};
 
 const THROUGH: &str = "write through";
-const BACK: &str = crate::doubts::write_cache::WRITE_BACK;
+const BACK: &str = crate::doubts::flushes::WRITE_BACK;
 
 /// A steady run of 40 s on a physical disk; `flushed` says how the flush behind it went.
 fn run(fields: &str, flushed: Option<i32>) -> Recorded {

@@ -34,7 +34,7 @@ const GUIDE: [(&str, &str); 28] = embedded!(
         "hosts",
         "kubernetes",
         "virtual-machines",
-        "lab",
+        "trial-cluster",
         "changing-load",
         "file-populations",
         "find-the-limit",

@@ -248,6 +248,26 @@ fn differences(
         let share = |ppm: u64| format!("{} % of reads", ppm as f64 / 1e4);
         say(Quantity::Reads, share(asked), share(sent.reads));
     }
+    if let Some((asked, sent)) = other_rate(asked, sent) {
+        say(Quantity::Rate, asked, sent);
+    }
+    let deep = sum(&|one| Some(one.streams?.saturating_mul(one.depth)));
+    if let Some(asked) = deep.filter(|asked| *asked != sent.in_flight) {
+        say(
+            Quantity::InFlight,
+            format!("{asked} requests at a time"),
+            format!("{} at a time", sent.in_flight),
+        );
+    }
+    found
+}
+
+/// How often requests are due, where that is other, in words.
+fn other_rate(asked: &[Asked], sent: &Sent) -> Option<(String, String)> {
+    let first = asked.first()?;
+    let sum = |of: &dyn Fn(&Asked) -> Option<u64>| {
+        asked.iter().try_fold(0_u64, |all, one| Some(all.saturating_add(of(one)?)))
+    };
     let rate = |milli: u64, unit: &str| format!("{} {unit} a second", milli as f64 / 1e3);
     let all =
         |one: &Asked, of: Option<u64>| Some(of?.saturating_mul(one.streams?).saturating_mul(1_000));
@@ -268,18 +288,8 @@ fn differences(
         None => sent.is_closed,
     };
     let has_rate = asked_rate.is_some() || first.iops.or(first.bytes_per_second).is_some();
-    if asked_rate.is_some_and(is_far) || (!has_rate && sent_rate.is_some()) {
-        say(Quantity::Rate, words(asked_rate), words(sent_rate));
-    }
-    let deep = sum(&|one| Some(one.streams?.saturating_mul(one.depth)));
-    if let Some(asked) = deep.filter(|asked| *asked != sent.in_flight) {
-        say(
-            Quantity::InFlight,
-            format!("{asked} requests at a time"),
-            format!("{} at a time", sent.in_flight),
-        );
-    }
-    found
+    let is_other = asked_rate.is_some_and(is_far) || (!has_rate && sent_rate.is_some());
+    is_other.then(|| (words(asked_rate), words(sent_rate)))
 }
 
 /// Bytes and files out of which places are taken, where they are others, in words.
@@ -435,7 +445,7 @@ mod tests {
         let mut sent = BTreeMap::new();
         let suite = &import.suites[0];
         let plan = planned(&suite.name, &suite.text, &import.asked, &size);
-        all_sent(&plan.ok().expect("a plan"), &mut sent);
+        all_sent(&plan.unwrap_or_else(|why| panic!("{why}")), &mut sent);
         let (sent, good) = (&sent["a"], &import.asked[0]);
         assert_eq!(differences(std::slice::from_ref(good), sent, &size), []);
         let change = |change: &dyn Fn(&mut Asked)| {

@@ -53,19 +53,7 @@ impl Agent {
             began = start_ns.is_some();
             start_ns
         };
-        let out = self.out.clone();
-        self.control.on_first_done(move || {
-            // A coordinator that is gone stops the stage by the listener.
-            let _ = out.answer(&FromAgent::FirstDone { stage: number });
-        });
-        let (out, contact, control) =
-            (self.out.clone(), self.contact.clone(), self.control.clone());
-        self.control.on_waiting(move |waiting| {
-            let waiting = FromAgent::Waiting(Box::new(waiting));
-            // Simulated time waits. In real time the next one is a second away.
-            let is_there = || is_simulated && !contact.lock().is_over(control.clock().now_ns());
-            let _ = out.send_while(&waiting, is_there);
-        });
+        self.tell_as_it_goes(number, is_simulated);
         let result = match self.commanded(targets.plan(), stage) {
             Some((command, found)) => {
                 let plan = targets.plan();
@@ -96,20 +84,25 @@ impl Agent {
             late_ns = began.then_some(outcome.late_ns);
             self.tell_what_is_left(number, host, outcome);
         }
-        let end = match result {
-            Ok(StageOutcome { stuck: Some(stuck), .. }) => {
-                StageEnd::Failed(format!("{}: {stuck}", stage.kind))
-            }
-            Ok(outcome) if outcome.failed => {
-                let of_command = outcome.findings.iter().find_map(command_failure);
-                StageEnd::Failed(of_command.unwrap_or_else(|| failure(stage, &errors)))
-            }
-            Ok(outcome) if outcome.interrupted => StageEnd::Interrupted,
-            Ok(_) => StageEnd::Complete,
-            Err(error @ EngineError::Panicked { .. }) => StageEnd::Panicked(error.to_string()),
-            Err(error) => StageEnd::Failed(error.to_string()),
-        };
+        let end = end(result, stage, &errors);
         FromAgent::StageEnded { stage: number, end, notes, late_ns }
+    }
+
+    /// What a coordinator hears while a stage runs.
+    fn tell_as_it_goes(&self, number: u32, is_simulated: bool) {
+        let out = self.out.clone();
+        self.control.on_first_done(move || {
+            // A coordinator that is gone stops the stage by the listener.
+            let _ = out.answer(&FromAgent::FirstDone { stage: number });
+        });
+        let (out, contact, control) =
+            (self.out.clone(), self.contact.clone(), self.control.clone());
+        self.control.on_waiting(move |waiting| {
+            let waiting = FromAgent::Waiting(Box::new(waiting));
+            // Simulated time waits. In real time the next one is a second away.
+            let is_there = || is_simulated && !contact.lock().is_over(control.clock().now_ns());
+            let _ = out.send_while(&waiting, is_there);
+        });
     }
 
     /// The command that carries out a stage, where one does, and what its targets are here.
@@ -161,6 +154,27 @@ impl Agent {
             Start::At(start_ns) => Some(start_ns.unwrap_or_else(|| self.control.clock().now_ns())),
             Start::CalledOff => None,
         }
+    }
+}
+
+/// How a stage ended, for the coordinator.
+fn end(
+    result: Result<StageOutcome, EngineError>,
+    stage: &HostStage,
+    errors: &BTreeMap<i32, u64>,
+) -> StageEnd {
+    match result {
+        Ok(StageOutcome { stuck: Some(stuck), .. }) => {
+            StageEnd::Failed(format!("{}: {stuck}", stage.kind))
+        }
+        Ok(outcome) if outcome.failed => {
+            let of_command = outcome.findings.iter().find_map(command_failure);
+            StageEnd::Failed(of_command.unwrap_or_else(|| failure(stage, errors)))
+        }
+        Ok(outcome) if outcome.interrupted => StageEnd::Interrupted,
+        Ok(_) => StageEnd::Complete,
+        Err(error @ EngineError::Panicked { .. }) => StageEnd::Panicked(error.to_string()),
+        Err(error) => StageEnd::Failed(error.to_string()),
     }
 }
 

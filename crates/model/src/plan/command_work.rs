@@ -1,6 +1,5 @@
 //! A command of the user's that makes the load in place of our own workers.
 
-use super::Unsound;
 use serde::{Deserialize, Serialize};
 
 /// A plan's command has no more words, and no more bytes in them.
@@ -22,7 +21,7 @@ impl CommandWork {
     ///
     /// # Errors
     /// What does not fit, in words.
-    pub(crate) fn check(&self) -> Result<(), Unsound> {
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
         let bytes = self.words.iter().chain([&self.result]).map(String::len).sum::<usize>();
         let has_end = |word: &String| word.contains('\0');
         match self.words.first() {

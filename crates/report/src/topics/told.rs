@@ -57,7 +57,7 @@ fn table(all: &[Beside]) -> Table<&Beside> {
         .words("op", |one| name(one))
         .figure("told", |one| shown(&one.told))
         .figure("seen", |one| one.seen.as_ref().and_then(shown))
-        .figure("seen/told", |one| share(one))
+        .figure("seen/told", share)
 }
 
 /// Latencies are the tool's: nobody else saw a request of it.

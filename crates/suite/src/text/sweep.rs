@@ -16,6 +16,9 @@ const ORDER_SEED: u64 = u64::from_be_bytes(*b"sw-order");
 /// The fields of the layout that can be axes: each point then loads its part of the one layout.
 pub(crate) const LAYOUT_AXES: [&str; 2] = ["files", "size"];
 
+/// Fields of a workload that are none.
+const NO_AXES: [&str; 4] = ["name", "group", "command", "result"];
+
 /// One axis: a field of the workloads, of one of them (`reads.rate`), or a size of the layout; and
 /// the values it takes.
 pub(crate) struct Axis {
@@ -205,8 +208,7 @@ fn axes(table: &Table, names: &[String], problems: &mut Problems) -> Vec<Axis> {
 
 /// One axis, of a field of all workloads, of one of them, or of the layout.
 fn axis(key: &str, entry: &Entry, names: &[String], problems: &mut Problems) -> Option<Axis> {
-    let workload =
-        || WorkloadSpec::KEYS.iter().copied().filter(|key| !["name", "group"].contains(key));
+    let workload = || WorkloadSpec::KEYS.iter().copied().filter(|key| !NO_AXES.contains(key));
     let fields = || workload().chain(LAYOUT_AXES);
     let (name, field) = match key.rsplit_once('.') {
         Some((name, field)) => (Some(name), field),
@@ -349,10 +351,10 @@ mod tests {
     #[test]
     fn every_axis_that_a_suite_may_have_is_read_as_its_quantity() {
         let known: Vec<&str> = Setting::known_axes().collect();
-        let keys = WorkloadSpec::KEYS.iter().filter(|key| !["name", "group"].contains(key));
+        let keys = WorkloadSpec::KEYS.iter().filter(|key| !NO_AXES.contains(key));
         for key in keys {
             assert!(known.contains(key), "{key} is missing: say how its text is read");
         }
-        assert_eq!(WorkloadSpec::KEYS.len(), known.len() + 2);
+        assert_eq!(WorkloadSpec::KEYS.len(), known.len() + NO_AXES.len());
     }
 }

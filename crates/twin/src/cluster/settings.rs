@@ -91,6 +91,14 @@ fn stripe(protection: &ProtectionSpec) -> (u32, u32, u32) {
     (data, parity, if data > 0 { data.saturating_add(parity) } else { copies })
 }
 
+/// What making a file takes: as any change where nobody said it.
+fn create_or_change(software: &SoftwareSpec) -> Auto<model::Nanos> {
+    match software.create.value {
+        Auto::Auto => software.change.value,
+        given => given,
+    }
+}
+
 impl Settings {
     pub(super) fn new(testbed: &Testbed, spec: &ClusterSpec) -> Settings {
         let protection = &testbed.protection;
@@ -144,13 +152,7 @@ impl Settings {
             byte_cpu_ns: testbed.cpu.per_mib.value.0 as f64 / 1_048_576.0,
             lookup_cpu_ns: name_ns(|software| software.lookup.value, testbed.likely_lookup()),
             change_cpu_ns: name_ns(|software| software.change.value, testbed.likely_change()),
-            create_cpu_ns: name_ns(
-                |software| match software.create.value {
-                    Auto::Auto => software.change.value,
-                    given => given,
-                },
-                testbed.likely_change(),
-            ),
+            create_cpu_ns: name_ns(create_or_change, testbed.likely_change()),
             attributes_kept: if testbed.clients.keep_attributes.value {
                 of_found(|software| software.attributes_kept.value, 0.0)
             } else {

@@ -20,8 +20,9 @@ const KEYS: &str = "path, nodes, remote, migrate, volume, file, stack, latency a
 pub struct ClusterSpec {
     /// The name of a testbed, or a file that ends in `.toml`.
     pub testbed: String,
-    /// Whether times that were fitted to measured rows are used: `fitted` takes those that are shipped
-    /// with a reference testbed, `unfitted` leaves those of a file out; `None`: as the text has it.
+    /// Whether times that were fitted to measured rows are used: `fitted` takes those that are
+    /// shipped with a reference testbed, `unfitted` leaves those of a file out; `None`: as the text
+    /// has it.
     pub is_fitted: Option<bool>,
     /// How hosts reach the data.
     pub route: Route,

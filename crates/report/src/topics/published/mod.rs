@@ -282,6 +282,22 @@ fn why(missing: &Missing) -> String {
     }
 }
 
+/// What a simulated figure rests on.
+fn of_fit(comparison: &Comparison) -> Option<String> {
+    if let Some(testbed) = &comparison.unfitted {
+        return Some(format!(
+            "No rate was fitted to the simulated testbed {testbed}: its times are class estimates, \
+             off by a factor of ten and more; `plimsoll calibrate {testbed} RUN -o FITTED.toml` \
+             and `--simulate ./FITTED.toml` use measured rows."
+        ));
+    }
+    comparison.figures.iter().any(|figure| figure.mark.is_some()).then(|| {
+        "Mark: of a fitted figure the testbed was fitted to its load, and its error proves \
+         nothing; one held out is predicted; of an extrapolated one no fitted row speaks."
+            .to_owned()
+    })
+}
+
 fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<String> {
     let mut notes: Vec<String> = remarks(comparison)
         .iter()
@@ -294,19 +310,7 @@ fn notes(published: &Published, comparison: &Comparison, scale: Scale) -> Vec<St
                 .to_owned(),
         );
     }
-    if let Some(testbed) = &comparison.unfitted {
-        notes.push(format!(
-            "No rate was fitted to the simulated testbed {testbed}: its times are class estimates, \
-             off by a factor of ten and more; `plimsoll calibrate {testbed} RUN -o FITTED.toml` and \
-             `--simulate ./FITTED.toml` use measured rows."
-        ));
-    } else if comparison.figures.iter().any(|figure| figure.mark.is_some()) {
-        notes.push(
-            "Mark: of a fitted figure the testbed was fitted to its load, and its error proves \
-             nothing; one held out is predicted; of an extrapolated one no fitted row speaks."
-                .to_owned(),
-        );
-    }
+    notes.extend(of_fit(comparison));
     let shrunk = words::shrunk(scale, "were");
     if !shrunk.is_empty() {
         let caches = if scale.size.is_one() { "" } else { ", and caches answer more" };
