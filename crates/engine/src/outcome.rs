@@ -33,7 +33,7 @@ pub struct StageOutcome {
 
 impl StageOutcome {
     /// Of a stage that did not take place.
-    pub(crate) fn called_off() -> StageOutcome {
+    pub fn called_off() -> StageOutcome {
         StageOutcome {
             interrupted: true,
             failed: false,

@@ -206,7 +206,7 @@ pub(crate) fn counted(usage: &Usage, disks: &Disks, op: Op) -> Option<Flow> {
         let seconds = (used.carried_ns > 0).then(|| used.carried_ns as f64 / 1e9)?;
         let (bytes, requests) = match op {
             Op::Read => (used.received_bytes, used.reads),
-            Op::Fsync => (0, used.flushes),
+            Op::Fsync => (0, used.flushes?),
             _ => (used.sent_bytes, used.writes),
         };
         sum.bytes += bytes as f64 / seconds;

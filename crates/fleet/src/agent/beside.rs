@@ -47,17 +47,7 @@ impl Order<'_> {
         when: When<'_>,
         sink: &mut dyn FnMut(IntervalSample),
     ) -> StageOutcome {
-        let mut outcome = StageOutcome {
-            interrupted: true,
-            failed: false,
-            stuck: None,
-            degraded: Vec::new(),
-            findings: Vec::new(),
-            late_ns: 0,
-            left: Vec::new(),
-            pauses: Vec::new(),
-            flushes: Vec::new(),
-        };
+        let mut outcome = StageOutcome::called_off();
         let folder = Folder::make(&self.plan.run_id);
         let words = self.words(&folder);
         let mut meter = Meter::new(self);

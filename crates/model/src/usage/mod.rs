@@ -80,8 +80,8 @@ pub struct Use {
     pub reads: u64,
     /// The same of writes.
     pub writes: u64,
-    /// The same of flushes.
-    pub flushes: u64,
+    /// Flushes that it completed; `None` where the kernel counts none (before Linux 5.5).
+    pub flushes: Option<u64>,
     /// What a cache had: requests, of NFS mounts bytes.
     pub hits: u64,
     /// What it had not.
@@ -132,8 +132,9 @@ struct Said {
     waiting_ns: Option<u64>,
     /// What a port received and sent, or a disk read and wrote, in bytes.
     carried: Option<(u64, u64)>,
-    /// Reads, writes and flushes of a disk.
-    requests: (u64, u64, u64),
+    /// Reads and writes of a disk.
+    requests: (u64, u64),
+    flushes: Option<u64>,
     /// What a cache had, and what it had not.
     hits: (u64, u64),
     /// Blocks that a cache took in and gave back.
@@ -312,6 +313,11 @@ impl Usage {
     }
 }
 
+/// The sum of what is known.
+fn both(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).reduce(u64::saturating_add)
+}
+
 impl Use {
     fn add(&mut self, sample: &CounterSample, said: Said) {
         let length_ns = sample.length_ns;
@@ -338,7 +344,7 @@ impl Use {
             self.sent_bytes = self.sent_bytes.saturating_add(sent_bytes);
             self.reads = self.reads.saturating_add(said.requests.0);
             self.writes = self.writes.saturating_add(said.requests.1);
-            self.flushes = self.flushes.saturating_add(said.requests.2);
+            self.flushes = both(self.flushes, said.flushes);
         }
         let stolen_ns =
             u128::from(length_ns) * u128::from(said.stolen_ppm.min(1_000_000)) / 1_000_000;
@@ -365,7 +371,6 @@ impl Use {
             (&mut self.sent_bytes, other.sent_bytes),
             (&mut self.reads, other.reads),
             (&mut self.writes, other.writes),
-            (&mut self.flushes, other.flushes),
             (&mut self.stolen_ns, other.stolen_ns),
             (&mut self.hits, other.hits),
             (&mut self.misses, other.misses),
@@ -375,6 +380,7 @@ impl Use {
         ] {
             *mine = mine.saturating_add(theirs);
         }
+        self.flushes = both(self.flushes, other.flushes);
         self.dirty = self.dirty.into_iter().chain(other.dirty).reduce(Dirty::and);
         let spans = self.full_span.into_iter().chain(other.full_span);
         self.full_span = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));

@@ -77,8 +77,8 @@ pub(super) fn each(
     for entry in &sample.entries {
         match entry.layer {
             Layer::Block if is_stacked(&entry.name) => {
-                let Said { carried, requests, .. } = disk(entry, sample.length_ns);
-                take(Part::Stacked, &entry.name, Said { carried, requests, ..Said::default() });
+                let all = disk(entry, sample.length_ns);
+                take(Part::Stacked, &entry.name, Said { used_ppm: None, waiting_ns: None, ..all });
             }
             Layer::Block => take(Part::Disk, &entry.name, disk(entry, sample.length_ns)),
             Layer::Cpu => {
@@ -153,8 +153,9 @@ fn disk(entry: &Entry, length_ns: u64) -> Said {
         entry.get(Metric::BusyNs).and_then(|busy_ns| ppm(busy_ns.into(), length_ns.into()));
     let carried = entry.get(Metric::ReadBytes).zip(entry.get(Metric::WriteBytes));
     let count = |metric| entry.get(metric).unwrap_or(0);
-    let requests = (count(Metric::Reads), count(Metric::Writes), count(Metric::Flushes));
-    Said { used_ppm, waiting_ns: entry.get(Metric::QueueNs), carried, requests, ..Said::default() }
+    let requests = (count(Metric::Reads), count(Metric::Writes));
+    let (waiting_ns, flushes) = (entry.get(Metric::QueueNs), entry.get(Metric::Flushes));
+    Said { used_ppm, waiting_ns, carried, requests, flushes, ..Said::default() }
 }
 
 /// The busier one of both directions: a link carries its speed in each of them (full duplex).
