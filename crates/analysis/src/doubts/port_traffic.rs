@@ -102,6 +102,12 @@ mod tests {
                     &[(Metric::ReceivedBytes, loopback), (Metric::SentBytes, loopback)],
                 ),
                 entry(Layer::Block, "sda", &[(Metric::ReadBytes, disk), (Metric::WriteBytes, 0)]),
+                // What passes bytes on carries none.
+                entry(
+                    Layer::Block,
+                    "loop0",
+                    &[(Metric::ReadBytes, 40_960_000), (Metric::WriteBytes, 0)],
+                ),
             ];
             recorded.counters(stage, 0, number, entries);
         }

@@ -77,11 +77,10 @@ fn of_stage(record: &Record, stage: &StageRecord, past: &Past) -> Vec<ResultRow>
         row.warnings.extend(limited::burst_spent(row, &tally.total, &row.warnings));
         row.warnings.extend(limited::throttled(row, &tally.total));
         row.settled = evenness::settled(row, &tally);
-        // What is steady needs no more conditioning.
-        let is_answered = |doubt: &Warning| {
-            row.settled == Some(true) && matches!(doubt, Warning::NotPreconditioned)
-        };
-        row.warnings.retain(|doubt| !is_answered(doubt));
+        // What is steady for more than a start needs no more conditioning.
+        if row.settled == Some(true) && row.seconds >= below::LEAST_S {
+            row.warnings.retain(|doubt| !matches!(doubt, Warning::NotPreconditioned));
+        }
     }
     told::doubt(record, stage, &digest, &mut rows);
     rows

@@ -12,6 +12,8 @@ use crate::estimate::memory;
 
 /// Neither side of a cut is shorter than this many values.
 const LEAST_SIDE: usize = 8;
+/// Nor a side of a change that needs no statistics.
+const LEAST_GROSS_SIDE: usize = 3;
 /// Among fewer independent values than this, the limit below is not reached in the limit.
 const LEAST_INDEPENDENT: f64 = 20.0;
 /// By how many times its usual bias the memory is corrected where up to three cuts were fitted.
@@ -41,6 +43,7 @@ pub fn changes(values: &[f64], false_alarms: f64) -> Vec<Change> {
         return Vec::new();
     }
     let mut cuts = Vec::new();
+    cuts.extend(gross(values));
     let mut open = vec![(0, values.len())];
     while let Some((from, to)) = open.pop() {
         if let Some(cut) =
@@ -66,6 +69,29 @@ pub fn changes(values: &[f64], false_alarms: f64) -> Vec<Change> {
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Where so few values that chance has no limit yet fall to a half, or double, and more: both
+/// sides, a value in mid-change apart, are further from each other than any of their own are.
+fn gross(values: &[f64]) -> Option<usize> {
+    let (side, n) = (LEAST_GROSS_SIDE, values.len());
+    if n < 3 * side || n as f64 >= LEAST_INDEPENDENT {
+        return None;
+    }
+    let ends = |side: &[f64]| {
+        side.iter()
+            .fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(*value), high.max(*value)))
+    };
+    let is_gross = |at: &usize| {
+        let (before, after) = (ends(&values[..*at]), ends(&values[at + 1..]));
+        let (low, high) = if before.0 > after.0 { (after, before) } else { (before, after) };
+        let between = (high.0 / low.1.max(f64::MIN_POSITIVE)).ln();
+        let within = (low.1 / low.0.max(f64::MIN_POSITIVE)).ln() + (high.1 / high.0).ln();
+        between >= f64::ln(2.0).max(within)
+    };
+    let at = (side..n - side).find(is_gross)?;
+    let nearer = |level: &[f64]| (values[at] - mean(level)).abs();
+    Some(at + usize::from(nearer(&values[..at]) < nearer(&values[at + 1..])))
 }
 
 /// Where the two sides differ most, and the cumulated deviation there.
@@ -174,6 +200,29 @@ mod tests {
         let slight: Vec<f64> =
             (0..300).map(|index| if index < 150 { 1_000.0 } else { 1_020.0 }).collect();
         assert_eq!(changes(&slight, 0.01), []);
+    }
+
+    #[test]
+    fn of_few_values_a_fall_to_a_half_is_a_change_and_noise_is_none() {
+        let seen =
+            |values: &[f64]| changes(values, 0.01).iter().map(|one| one.at).collect::<Vec<_>>();
+        let mut fall =
+            [2_000.0, 1_900.0, 2_100.0, 1_950.0, 2_000.0, 1_980.0, 700.0, 100.0, 99.0, 101.0];
+        assert_eq!(seen(&fall), [6]);
+        fall[6] = 1_500.0;
+        assert_eq!(seen(&fall), [7]);
+        fall[8] = 1_200.0;
+        assert_eq!(seen(&fall), []);
+        assert_eq!(seen(&[9.0, 9.0, 9.0, 9.0, 0.0, 0.0, 0.0, 0.0, 0.0]), [4]);
+        assert_eq!(seen(&[0.0; 12]), []);
+        for (n, deviation) in [(9, 1.0), (12, 1.0), (19, 1.0), (11, 0.3)] {
+            let noisy = |seed| {
+                let mut normal = Normal::new(seed);
+                (0..n).map(|_| f64::exp(deviation * normal.draw())).collect::<Vec<f64>>()
+            };
+            let alarms = (0..4_000).filter(|seed| !seen(&noisy(*seed)).is_empty()).count();
+            assert!(alarms <= 40, "{n} values, {deviation}: {alarms} of 4,000");
+        }
     }
 
     #[test]

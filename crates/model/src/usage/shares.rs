@@ -52,14 +52,16 @@ fn ppm(part: u128, whole: u128) -> Option<u64> {
     (whole > 0).then(|| (part.min(whole).saturating_mul(1_000_000) / whole) as u64)
 }
 
-/// Bytes that came in and went out by every interface, port and disk of a host, the loopback too;
-/// `None` where nothing is counted of either.
+/// Bytes that came in and went out by every interface, port and disk of a host, the loopback too,
+/// but not by what only passes them on; `None` where nothing is counted of either.
 pub(super) fn moved(sample: &CounterSample) -> Option<(u64, u64)> {
     let pair = |entry: &Entry| match entry.layer {
         Layer::Nic | Layer::Rdma => {
             Some((entry.get(Metric::ReceivedBytes)?, entry.get(Metric::SentBytes)?))
         }
-        Layer::Block => Some((entry.get(Metric::ReadBytes)?, entry.get(Metric::WriteBytes)?)),
+        Layer::Block if !is_stacked(&entry.name) => {
+            Some((entry.get(Metric::ReadBytes)?, entry.get(Metric::WriteBytes)?))
+        }
         _ => None,
     };
     let pairs = sample.entries.iter().filter_map(pair);
