@@ -4,7 +4,7 @@ mod command;
 mod profile;
 mod requests;
 
-pub use command::command;
+pub use command::{START_WORKLOAD, command};
 pub use profile::{detect, file};
 
 use crate::apart::{Apart, apart, beside};
@@ -17,6 +17,9 @@ use std::sync::LazyLock;
 /// DiskSpd's options, and the elements of its profiles.
 pub static OPTIONS: LazyLock<Table> =
     LazyLock::new(|| Table::read(include_str!("diskspd/options.txt")));
+
+/// DiskSpd's block where none is given.
+const BLOCK: u64 = 64 << 10;
 
 /// What switches slots on (`true`) or off.
 const SWITCHES: [(&str, &[&str], bool); 9] = [
@@ -35,6 +38,8 @@ const SWITCHES: [(&str, &[&str], bool); 9] = [
 #[derive(Clone)]
 struct DiskSpd {
     values: Values,
+    /// What `b` counts behind a number, wherever `-b` stands; `None` in the size of a block.
+    block: Option<u64>,
     /// Hot spots, rate and priority as a suite has them.
     spots: Option<(String, OptionId)>,
     rate: Option<(String, OptionId)>,
@@ -47,7 +52,7 @@ impl Reads for DiskSpd {
     }
 
     fn notation(&self) -> Notation {
-        Notation { block: self.values.number("block").or(Some(0)), ..Notation::BINARY }
+        Notation { block: self.block.or(Some(0)), ..Notation::BINARY }
     }
 
     fn decide(&mut self, row: &Row, given: &Given) -> Result<Verdict, String> {
@@ -78,7 +83,8 @@ impl Reads for DiskSpd {
 
 impl DiskSpd {
     fn new() -> DiskSpd {
-        DiskSpd { values: Values::of(&OPTIONS), spots: None, rate: None, priority: None }
+        let values = Values::of(&OPTIONS);
+        DiskSpd { values, block: Some(BLOCK), spots: None, rate: None, priority: None }
     }
 
     /// What is neither a value nor a switch.

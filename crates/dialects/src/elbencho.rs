@@ -46,11 +46,11 @@ impl Reads for Elbencho {
             }
             Some(_) => Ok(row.verdict(&given.value)),
             None => {
-                let all = given.value.split(',').filter(|one| !one.is_empty());
-                for one in all.clone() {
+                let all = values::ranged_list(&given.value)?;
+                for one in &all {
                     self.paths.push((values::plain_text(one)?, given.id));
                 }
-                match all.clone().all(|one| one.starts_with("/dev/")) {
+                match all.iter().all(|one| one.starts_with("/dev/")) {
                     true => Ok(Verdict::same("targets")),
                     false => Ok(row.verdict(&given.value)),
                 }

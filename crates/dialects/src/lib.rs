@@ -156,8 +156,11 @@ pub fn import_command(
     }
     // A launcher may stand before the tool.
     let program = |word: &str| {
-        let base = word.rsplit(['/', '\\']).next().unwrap_or(word);
-        base.trim_end_matches(".exe").to_ascii_lowercase().parse::<Dialect>().ok()
+        let base = word.rsplit(['/', '\\']).next().unwrap_or(word).to_ascii_lowercase();
+        match base.trim_end_matches(".exe") {
+            diskspd::START_WORKLOAD => Some(Dialect::DiskSpd),
+            base => base.parse::<Dialect>().ok(),
+        }
     };
     // PowerShell starts a quoted path with `&`.
     let line = line.trim().trim_start_matches("& ");
@@ -170,6 +173,7 @@ pub fn import_command(
         let what = format!("the command has more than {MOST_OPTIONS} words");
         return Err(ImportError::new("command", what, "take some out"));
     }
+    shell::no_typeset_dash(&words)?;
     let at = words.iter().position(|word| program(word).is_some());
     let told = at.and_then(|at| program(&words[at]));
     let wanted = dialect.or(told);

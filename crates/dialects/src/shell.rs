@@ -1,5 +1,7 @@
 //! The words of a command line, as a shell would hand them over.
 
+use crate::import::ImportError;
+
 /// The words; an `Err` says which quote is open.
 pub fn words(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
@@ -52,6 +54,38 @@ pub fn windows_words(line: &str) -> Result<Vec<String>, String> {
     }
     words.extend(word);
     Ok(words)
+}
+
+/// Dashes that word processors and browsers write in place of `-`, each with its name.
+const TYPESET: [(char, &str); 9] = [
+    ('\u{2010}', "a hyphen"),
+    ('\u{2011}', "a hyphen that does not break"),
+    ('\u{2012}', "a figure dash"),
+    ('\u{2013}', "an en dash"),
+    ('\u{2014}', "an em dash"),
+    ('\u{2015}', "a horizontal bar"),
+    ('\u{2212}', "a minus sign"),
+    ('\u{fe63}', "a small hyphen"),
+    ('\u{ff0d}', "a wide hyphen"),
+];
+
+/// Whether no word begins with a dash that no tool takes for its own.
+pub fn no_typeset_dash(words: &[String]) -> Result<(), ImportError> {
+    for (number, word) in words.iter().enumerate() {
+        let letter = word.chars().find(|letter| *letter != '-').unwrap_or('-');
+        if let Some((_, name)) = TYPESET.iter().find(|(dash, _)| *dash == letter) {
+            let shown: String = word.chars().take(40).collect();
+            let what = format!(
+                "`{shown}` begins with {name} (U+{:04X}), as word processors write it",
+                u32::from(letter)
+            );
+            let rest = shown.trim_start_matches(['-', letter]);
+            let dashes = if letter == '\u{2014}' { "--" } else { "-" };
+            let remedy = format!("write `{dashes}{rest}`");
+            return Err(ImportError::new(format!("word {}", number + 1), what, remedy));
+        }
+    }
+    Ok(())
 }
 
 /// A command up to where its output goes elsewhere, or another one begins; and the rest. With

@@ -215,6 +215,53 @@ pub fn plain_text(text: &str) -> Result<String, String> {
     }
 }
 
+/// Names from one list may not be more.
+const MOST_NAMES: usize = 4_096;
+
+/// Names with commas between them; one with `[2-4,7]` in it, for each of these numbers, with as many
+/// digits as the first has.
+///
+/// # Errors
+/// A bracket is open, a range is none, or there are too many.
+pub fn ranged_list(text: &str) -> Result<Vec<String>, String> {
+    let mut all = Vec::new();
+    let mut depth = 0_i32;
+    let outer = |letter: char| {
+        depth += i32::from(letter == '[') - i32::from(letter == ']');
+        letter == ',' && depth == 0
+    };
+    for name in text.split(outer).filter(|name| !name.is_empty()) {
+        all.extend(ranged(name)?);
+        if all.len() > MOST_NAMES {
+            return Err(format!("more than {MOST_NAMES} names"));
+        }
+    }
+    Ok(all)
+}
+
+fn ranged(name: &str) -> Result<Vec<String>, String> {
+    let Some((before, rest)) = name.split_once('[') else { return Ok(vec![name.to_owned()]) };
+    let (list, behind) = rest.split_once(']').ok_or(format!("`{name}` has an open bracket"))?;
+    let (mut all, behind) = (Vec::new(), ranged(behind)?);
+    for part in list.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| {
+            let is_short = text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse::<usize>().ok().filter(|_| is_short)
+        };
+        let range = number(first).zip(number(last)).filter(|(from, to)| from <= to);
+        let (from, to) = range.ok_or(format!("`{part}` is no range"))?;
+        if (to - from + 1).saturating_mul(behind.len()).saturating_add(all.len()) > MOST_NAMES {
+            return Err(format!("more than {MOST_NAMES} names"));
+        }
+        for number in from..=to {
+            let digits = first.len();
+            all.extend(behind.iter().map(|end| format!("{before}{number:0digits$}{end}")));
+        }
+    }
+    Ok(all)
+}
+
 /// Yes or no; an option by itself means yes.
 pub fn flag(text: &str) -> Result<bool, String> {
     match text.trim() {

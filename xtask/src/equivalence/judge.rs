@@ -82,9 +82,14 @@ impl Kind {
         }
     }
 
-    /// Whether a loss of this option explains it.
-    pub fn is_of(self, option: &str) -> bool {
-        self.explained_by().contains(&format!(" {option} "))
+    /// Whether the loss of this option, for this reason, explains it.
+    pub fn is_of(self, (option, why): &(String, String)) -> bool {
+        let by_words = match self {
+            Kind::Flushes => "fio flushes again",
+            Kind::Extent => "go on from one place",
+            _ => return self.explained_by().contains(&format!(" {option} ")),
+        };
+        self.explained_by().contains(&format!(" {option} ")) || why.contains(by_words)
     }
 }
 
@@ -550,7 +555,10 @@ mod tests {
 
     #[test]
     fn a_loss_explains_what_its_option_is_about() {
-        assert!(Kind::Pace.is_of("rate_iops") && !Kind::Amount.is_of("rate_iops"));
-        assert!(!Kind::Extent.is_of("rw") && !Kind::Extent.is_of("") && !Kind::Failure.is_of("rw"));
+        let is_of = |kind: Kind, option: &str, why: &str| kind.is_of(&(option.into(), why.into()));
+        assert!(is_of(Kind::Pace, "rate_iops", "") && !is_of(Kind::Amount, "rate_iops", ""));
+        assert!(!is_of(Kind::Extent, "rw", "") && !is_of(Kind::Extent, "", ""));
+        assert!(!is_of(Kind::Failure, "rw", "") && !is_of(Kind::Flushes, "fsync", "no times"));
+        assert!(is_of(Kind::Flushes, "fsync", "fio flushes again after"));
     }
 }

@@ -248,11 +248,11 @@ fn hold(bench: &Bench, job: &Job, jobs: u64) -> Outcome<Verdict> {
     }
     found.extend(is_long.then(|| (Kind::Amount, format!("ours takes {LONG}"))));
     let (stated, unstated): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|(kind, _)| lost.iter().any(|(name, _)| kind.is_of(name)));
+        found.into_iter().partition(|(kind, _)| lost.iter().any(|one| kind.is_of(one)));
     Ok(match (stated.is_empty(), unstated.is_empty()) {
         (true, true) => Verdict::Agree,
         (false, true) => {
-            let explains = |(name, _): &Lost| stated.iter().any(|(kind, _)| kind.is_of(name));
+            let explains = |one: &Lost| stated.iter().any(|(kind, _)| kind.is_of(one));
             let why = lost.into_iter().filter(explains).collect();
             Verdict::Stated(stated, why)
         }

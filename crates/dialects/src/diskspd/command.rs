@@ -8,11 +8,17 @@ use crate::import::Import;
 use crate::line;
 use crate::loss::{Losses, Verdict};
 use crate::rows::{Given, Takes, unknown};
+use crate::values::Notation;
 
 /// The words behind `diskspd`, which begin at `first`.
 pub fn command(words: &[String], first: usize) -> Import {
     let mut losses = Losses::default();
     let mut job = DiskSpd::new();
+    let is_script = first > 0 && words[first - 1].to_ascii_lowercase().ends_with(START_WORKLOAD);
+    let written = if is_script { of_script(words, first) } else { words.to_vec() };
+    let words = written.as_slice();
+    let size = |word: &String| Notation::BINARY.size(word.strip_prefix("-b")?).ok();
+    job.block = words.iter().filter_map(size).next_back().or(job.block);
     let mut targets = Vec::new();
     for (number, word) in words.iter().enumerate() {
         let place = format!("word {}", number + 1);
@@ -37,10 +43,38 @@ pub fn command(words: &[String], first: usize) -> Import {
         job.values.worsen("threads", &mut losses, needs);
     }
     job.share_depth(threads, 1, &mut losses);
-    let group = group(&job, threads, &targets, &mut losses);
+    let mut group = group(&job, threads, &targets, &mut losses);
+    if is_script && !job.values.is("threads") && !job.values.is("total") {
+        // For each node and volume; how many volumes there are, no command line says.
+        group.works.iter_mut().for_each(|work| work.fields.text("workers", "cpus", "its default"));
+    }
     let mut top = Fields::default();
     job.values.copy("seed", &losses, &mut top, "seed", |seed| seed.to_string());
     line::import("diskspd", "DiskSpd", top, group, losses)
+}
+
+/// Microsoft's script around DiskSpd for the nodes of a cluster.
+pub const START_WORKLOAD: &str = "start-workload.ps1";
+
+/// Its words as those of DiskSpd: there, a value stands at its option. What it has by default is
+/// there unless it is given. Where DiskSpd lies changes nothing.
+fn of_script(words: &[String], first: usize) -> Vec<String> {
+    let mut all = words[..first].to_vec();
+    let mut rest = words[first..].iter().peekable();
+    while let Some(word) = rest.next() {
+        let value = rest.next_if(|next| !next.starts_with('-')).map_or("", String::as_str);
+        match word.to_ascii_lowercase().as_str() {
+            "-diskspdpath" => {}
+            "-b" => all.push(format!("-b{value}")),
+            _ => all.push(format!("{word}{value}")),
+        }
+    }
+    for default in ["-d60", "-o2", "-c1G", "-Sh"] {
+        if !all[first..].iter().any(|word| word.starts_with(&default[..2])) {
+            all.push(default.to_owned());
+        }
+    }
+    all
 }
 
 /// An option with its value attached.
@@ -57,9 +91,10 @@ fn read(word: &str, place: &str, job: &mut DiskSpd, losses: &mut Losses) {
     };
     let value = &word[name.len()..];
     let id = losses.tell(name, value, place, Verdict::harmless(""));
+    let block = job.block;
     if row.name == "-b" {
         // `b` counts blocks, but not in the size of a block.
-        job.values.forget("block");
+        job.block = None;
     }
     let value = match (row.name, value) {
         ("-r" | "-s" | "-si", "") => "0",
@@ -67,6 +102,7 @@ fn read(word: &str, place: &str, job: &mut DiskSpd, losses: &mut Losses) {
         (_, value) => value,
     };
     let verdict = row.apply(job, &Given { id, value: value.to_owned() });
+    job.block = block;
     losses.replace(id, verdict);
 }
 

@@ -39,7 +39,7 @@ pub fn asked(job: &Job, workload: &str) -> Option<Asked> {
         (true, true) => job.number("mix").unwrap_or(500_000),
         (reads, _) => 1_000_000 * u64::from(reads),
     };
-    let [iops, bytes] = [job.iops, job.rate].map(|rates| job.each_second(rates));
+    let [iops, bytes] = job.paces();
     let is_deep = job.engine_kind() != Engine::Sync;
     let options = SAID_BY.iter().flat_map(|(quantity, slots)| {
         slots.iter().filter_map(|slot| job.id(slot)).map(|id| (*quantity, id))

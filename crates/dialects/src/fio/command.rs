@@ -7,7 +7,7 @@ use super::sections;
 use super::sections::{Entry, Section};
 use crate::import::{Import, ImportError, MOST_OPTIONS, World};
 use crate::loss::{Losses, OptionId, Verdict};
-use crate::rows::{Given, Row};
+use crate::rows::{Given, Row, Takes};
 
 /// What people put before the command, and what changes no request.
 const AROUND: [&str; 4] = ["sudo", "time", "nohup", "exec"];
@@ -32,7 +32,8 @@ pub fn command(words: &[String], first: usize, world: &World<'_>) -> Result<Impo
     let mut name = "fio".to_owned();
     for file in &line.files {
         let text = (world.file)(file).map_err(|why| {
-            ImportError::new(file, format!("the job file cannot be read: {why}"), "check the path")
+            let remedy = "fio takes a word without dashes for a job file";
+            ImportError::new(file, format!("the job file cannot be read: {why}"), remedy)
         })?;
         name.clone_from(file);
         // What stands before the files is global for them, too.
@@ -84,8 +85,7 @@ impl Line {
             let (name, value) = match option.split_once('=') {
                 Some((name, value)) => (name, value.to_owned()),
                 None => {
-                    let next = words.get(number).filter(|_| takes_a_word(option));
-                    let next = next.filter(|word| !word.starts_with("--")).cloned();
+                    let next = words.get(number).filter(|word| takes(option, word)).cloned();
                     number += usize::from(next.is_some());
                     (option, next.unwrap_or_default())
                 }
@@ -158,7 +158,10 @@ fn spelled_out(option: &str) -> String {
     }
 }
 
-/// Whether the next word is its value.
-fn takes_a_word(name: &str) -> bool {
-    find(name).or_else(|| find_tool(name)).is_some_and(|row| row.takes.a_value())
+/// Whether the word behind an option is its value; of a yes or no, `1` or `0` is.
+fn takes(name: &str, word: &str) -> bool {
+    find(name).or_else(|| find_tool(name)).is_some_and(|row| match row.takes.a_value() {
+        true => !word.starts_with("--"),
+        false => row.takes == Takes::Flag && ["0", "1"].contains(&word),
+    })
 }

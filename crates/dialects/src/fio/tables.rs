@@ -130,6 +130,13 @@ fn direct(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
         losses.worsen(id.or(job.id("engine").filter(|_| job.uncached)), Verdict::refused(needs));
     }
     let trims = jobs.iter().any(|job| job.direction().trims);
+    let writes = jobs.iter().any(|job| job.direction().writes);
+    let is_buffered = |job: &&Job| !job.is("direct") && !job.uncached;
+    for job in jobs.iter().filter(|job| writes && job.asked().trims).filter(is_buffered) {
+        let needs = "trims past the page cache (`direct=1`): here the kernel refuses those of \
+                     blocks that it has still to write";
+        losses.worsen(job.id("rw"), Verdict::refused(needs));
+    }
     if trims && jobs.iter().any(Job::keeps_to_zones) {
         resets(jobs, losses, group);
         return;

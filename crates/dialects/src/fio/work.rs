@@ -1,8 +1,10 @@
 //! A job of fio as a workload: what its requests are, without where they go.
 
 use super::job::{Commands, Direction, Engine, Job, READ, Rates, Split, Spread};
+use super::place::{Place, place};
 use crate::draft::{Fields, quoted, share, size, time};
 use crate::loss::{Losses, OptionId, Verdict};
+use crate::values::Extent;
 
 /// No mix of sizes has more parts.
 const MOST_SIZES: u64 = 32;
@@ -45,9 +47,34 @@ impl Job {
         Some(self.taken(rates).into_iter().fold(0, u64::saturating_add)).filter(|all| *all > 0)
     }
 
+    /// Requests or bytes in each second, over all directions. fio paces by bytes: where sizes are
+    /// mixed, `rate_iops` is a rate of its smallest ones.
+    pub fn paces(&self) -> [Option<u64>; 2] {
+        let [reads, writes] = self.sizes();
+        let is_mixed = |sizes: &[(u64, u32)]| sizes.len() > 1;
+        let least = |sizes: &[(u64, u32)]| sizes.iter().map(|(size, _)| *size).min().unwrap_or(0);
+        let of = self.direction();
+        let (changes, rate) = (of.writes || of.trims, self.each_second(self.rate));
+        match self.iops {
+            Some(iops) if of.reads && is_mixed(&reads) || changes && is_mixed(&writes) => {
+                let least = [least(&reads), least(&writes), least(&writes)];
+                let bytes = |way: usize| iops[way].map(|rate| rate.saturating_mul(least[way]));
+                let bytes = self.each_second(Some([bytes(0), bytes(1), bytes(2)]));
+                [None, bytes.or(rate)]
+            }
+            iops => [self.each_second(iops), rate],
+        }
+    }
+
     /// Whether something is written or given back.
     pub fn changes(&self) -> bool {
         self.direction().writes || self.direction().trims
+    }
+
+    /// Whether it gives blocks back and does nothing else.
+    pub fn only_trims(&self) -> bool {
+        let of = self.direction();
+        of.trims && !of.reads && !of.writes
     }
 
     /// How requests reach the kernel.
@@ -147,9 +174,18 @@ pub fn fields(job: &Job, losses: &mut Losses) -> Fields {
         let why = "`fsync_every` has the more frequent one alone";
         losses.worsen(other.and_then(|(_, slot)| job.id(slot)), Verdict::near(why));
     }
+    if job.direction().reads && job.direction().writes {
+        let why = "fio flushes again after each read of a mix until the next write";
+        for slot in ["fsync", "fdatasync"] {
+            losses.worsen(job.id(slot).filter(|_| every(slot).is_some()), Verdict::near(why));
+        }
+    }
     let is_deep = job.number("depth").is_some_and(|depth| depth > 1);
     if is_deep && !matches!(job.engine_kind(), Engine::Sync) {
-        let why = "a flush goes among other requests; fio waits until all are done";
+        let why = match job.engine_kind() {
+            Engine::IoUring => "fio flushes again while other requests of the ring are under way",
+            _ => "a flush goes among other requests; fio waits until all are done",
+        };
         for slot in ["fsync", "fdatasync"] {
             losses.worsen(job.id(slot).filter(|_| every(slot).is_some()), Verdict::near(why));
         }
@@ -242,6 +278,10 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
                 "reads and writes go on from one place; in fio each have a place of their own";
             losses.worsen(job.id("rw"), Verdict::near(why));
         }
+        if ends_behind_its_size(job) {
+            let why = "whole blocks of it; on a device, fio's last one in order goes beyond it";
+            losses.worsen(job.id("size"), Verdict::near(why));
+        }
         reads_ahead(job, "asks for twice as much", losses);
         if direction.behind != 0 {
             skips(job, direction.behind, losses, fields);
@@ -313,8 +353,8 @@ fn sequence(job: &Job, places: &[u32], losses: &mut Losses, fields: &mut Fields)
     let rounds = places.len() as u64;
     let number = job.number("number");
     let bytes = match job.io_size {
-        Some(crate::values::Extent::Bytes(bytes)) => Some(bytes / block),
-        Some(crate::values::Extent::Share(_)) => Some(0),
+        Some(Extent::Bytes(bytes)) => Some(bytes / block),
+        Some(Extent::Share(_)) => Some(0),
         None => None,
     };
     // An amount leaves so many of the first blocks.
@@ -348,6 +388,19 @@ fn sequence(job: &Job, places: &[u32], losses: &mut Losses, fields: &mut Fields)
 
 /// What lies between sequential requests: so many bytes from the end of one to the start of the
 /// next, forward or back.
+/// Whether, of a device, the last block in order begins within the job's size and ends behind it.
+fn ends_behind_its_size(job: &Job) -> bool {
+    let Direction { random: false, behind: behind @ 0.., .. } = job.direction() else {
+        return false;
+    };
+    let (Some(Extent::Bytes(size)), Some(block)) = (job.size, job.one_size()) else {
+        return false;
+    };
+    let step = block.saturating_add(behind as u64).max(1);
+    let last = size.saturating_sub(1) / step * step;
+    matches!(place(job), Place::Devices(_)) && last.saturating_add(block) > size
+}
+
 fn skips(job: &Job, behind: i64, losses: &mut Losses, fields: &mut Fields) {
     let rw = job.source("rw", losses);
     let block = job.one_size().unwrap_or(BLOCK);
@@ -397,6 +450,11 @@ fn thousandths(value: u64) -> String {
 fn depth(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     let id = job.id("depth");
     match (job.number("depth"), job.engine_kind()) {
+        (Some(depth), _) if depth > 1 && job.only_trims() => {
+            let why = "fio gives blocks back one at a time, whatever the depth";
+            losses.replace(id, Verdict::harmless(why));
+            fields.set("depth", "1", "");
+        }
         (Some(depth), Engine::Sync) if depth > 1 => {
             let why = "its engine has one request at a time, whatever the depth";
             losses.replace(id, Verdict::harmless(why));
@@ -429,12 +487,13 @@ fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
             Some(_) => {}
         }
     }
-    let rate = match both.into() {
-        (Some(rate), _) => Some((rate.min(1_000_000_000).to_string(), job.id("iops"))),
-        (None, Some(rate)) => {
-            Some((quoted(&format!("{}B/s", rate.min(1_000_000_000_000))), job.id("rate")))
+    let rate = match job.paces() {
+        [Some(rate), _] => Some((rate.min(1_000_000_000).to_string(), job.id("iops"))),
+        [None, Some(rate)] => {
+            let id = job.id("rate").or(job.id("iops"));
+            Some((quoted(&format!("{}B/s", rate.min(1_000_000_000_000))), id))
         }
-        (None, None) => None,
+        [None, None] => None,
     };
     if let Some((rate, id)) = &rate {
         fields.set("rate", rate.clone(), losses.source(*id));
@@ -445,10 +504,17 @@ fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
         }
     }
     let Some(think) = job.number("think").filter(|ns| *ns > 0) else { return };
-    if rate.is_some() {
-        let why = "the rate alone says when requests are due; fio also rests";
-        losses.worsen(job.id("think"), Verdict::near(why));
-        return;
+    if let Some((_, id)) = &rate {
+        if !rests_are_slower(job, think) {
+            let why = "the rate alone says when requests are due; fio also rests";
+            losses.worsen(job.id("think"), Verdict::near(why));
+            return;
+        }
+        fields.0.retain(|line| !["rate", "rate_of", "arrivals"].contains(&line.key));
+        let why = "the rests are slower than it; between them fio catches up as fast as it can";
+        if let Some(id) = id {
+            losses.replace(Some(*id), Verdict::near(why));
+        }
     }
     if fields.get("depth") != Some("1") {
         let why = "a rest begins when what is under way has come back; fio rests meanwhile";
@@ -460,15 +526,36 @@ fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     }
 }
 
+/// Whether a job that rests after so many requests sends fewer than its rate asks for.
+fn rests_are_slower(job: &Job, think_ns: u64) -> bool {
+    let burst = job.number("burst").unwrap_or(1).max(1) as f64;
+    let slowest = burst * 1e9 / think_ns as f64;
+    let block = job.one_size().map(|bytes| bytes as f64);
+    match job.paces().map(|pace| pace.map(|rate| rate as f64)) {
+        [Some(iops), _] => slowest < iops,
+        [None, bytes] => bytes.zip(block).is_some_and(|(bytes, block)| slowest < bytes / block),
+    }
+}
+
 /// fio holds reads and writes of a mix each to a rate of its own, whatever `rwmixread` is.
 fn share_of_rates(job: &Job, id: Option<OptionId>, losses: &mut Losses, fields: &mut Fields) {
     let direction = job.asked();
     let Some([Some(reads), Some(writes), _]) = job.iops.or(job.rate) else { return };
-    let both = u128::from(reads) + u128::from(writes);
-    if !direction.reads || !direction.writes || direction.trims || both == 0 {
+    // Of bytes, or of the smallest requests, to requests of each direction.
+    let sizes = job.sizes();
+    let requests = |rate: u64, sizes: &[(u64, u32)]| {
+        let all: f64 = sizes.iter().map(|(_, weight)| f64::from(*weight)).sum();
+        let sum: f64 = sizes.iter().map(|(size, weight)| *size as f64 * f64::from(*weight)).sum();
+        let least = sizes.iter().map(|(size, _)| *size).min().unwrap_or(1);
+        let unit = if job.iops.is_some() { least as f64 } else { 1.0 };
+        rate as f64 * unit * all / sum.max(1.0)
+    };
+    let (reads, writes) = (requests(reads, &sizes[0]), requests(writes, &sizes[1]));
+    let both = reads + writes;
+    if !direction.reads || !direction.writes || direction.trims || both <= 0.0 {
         return;
     }
-    let read = (u128::from(reads) * u128::from(ALL) / both) as u64;
+    let read = (reads / both * ALL as f64) as u64;
     fields.set("read", quoted(&share(read)), losses.source(id));
     let why = "fio holds reads and writes each to a rate of its own; their rates are the share";
     losses.worsen(job.id("mix"), Verdict::near(why));

@@ -90,7 +90,8 @@ fn operations(values: &Values) -> Vec<&'static str> {
     words
 }
 
-/// The directories of mdtest's tree, its root among them.
+/// The directories of mdtest's tree that have files: with `-L` the lowest ones alone, else the root
+/// and all others.
 fn directories(values: &Values) -> u64 {
     let depth = values.number("depth").unwrap_or(0).min(64);
     let branches = values.number("branches").unwrap_or(1).max(1);
@@ -100,7 +101,7 @@ fn directories(values: &Values) -> u64 {
         level = level.saturating_mul(branches);
         all = all.saturating_add(level);
     }
-    all
+    if values.is("leaves") { level } else { all }
 }
 
 fn tree(job: &Job, losses: &mut Losses, group: &mut Group) -> Result<(), ImportError> {

@@ -207,6 +207,10 @@ fn what_fio_does_without_or_does_otherwise_is_not_the_same() {
         ("rw=read\nfadvise_hint=1\ndirect=0", "rw", "approximated"),
         ("rw=randread\niodepth=4\nioengine=libaio\nthinktime=1ms", "thinktime", "approximated"),
         ("rw=randread\nthinktime=1ms", "thinktime", "same"),
+        ("rw=write\nfdatasync=4", "fdatasync", "same"),
+        ("rw=randrw\nfdatasync=4", "fdatasync", "approximated"),
+        ("rw=write\nbs=12k", "size", "approximated"),
+        ("rw=randwrite\nbs=12k", "size", "same"),
     ] {
         assert_eq!(class(options, name), expected, "{options}");
     }

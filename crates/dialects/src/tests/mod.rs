@@ -1,6 +1,7 @@
 //! Whole jobs of each tool, as their users have them: what becomes of them, and that the suite can
 //! be planned.
 
+mod as_typed;
 mod common;
 mod diskspd_commands;
 mod diskspd_profiles;

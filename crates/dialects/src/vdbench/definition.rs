@@ -208,8 +208,8 @@ impl Reads for Definition {
                 Verdict::near("intervals of 60 s")
             }
             "iorate" | "fwdrate" if unbracketed(&text) == "curve" => Verdict::near(
-                "the maximum alone is measured; `plimsoll loadline SUITE` measures latency over \
-                 the rate",
+                "`sweep.rate`: the maximum, and shares of it; of several workloads in a run, the \
+                 maximum alone: give each a run",
             ),
             "operations" if list(&text).len() == 1 => Verdict::same("its operation"),
             "formatxfersize" => return Ok(self.prepare_block(row)),

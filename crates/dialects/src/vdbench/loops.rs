@@ -32,16 +32,23 @@ pub fn points(
             Some(words) => {
                 sweep.set(key, format!("[{}]", words.join(", ")), run.source(slot, losses));
             }
+            None if is_curve(all) => {}
             None => points = times(&points, slot, run, all),
         }
     }
     (sweep, points)
 }
 
+/// Whether rates are shares of a maximum that is measured first.
+fn is_curve(all: &[Value]) -> bool {
+    all.iter().any(|value| matches!(value, Value::Text(text) if text.ends_with('%')))
+}
+
 /// The values of an axis; `None` where it would not say the same.
 fn axis(slot: &str, all: &[Value], alone: bool) -> Option<Vec<String>> {
     let word = |value: &Value| match (slot, value) {
         ("rate", Value::Number(rate)) if alone => Some(millions(*rate).to_string()),
+        ("rate", Value::Text(share)) if alone && share.ends_with('%') => Some(quoted(share)),
         ("xfersize", Value::Text(text)) => Some(quoted(&sizes(text, false).ok()?.text)),
         ("threads", Value::Number(many)) => Some((*many).clamp(1, 4_096).to_string()),
         ("read", Value::Number(read)) => Some(quoted(&share(*read))),

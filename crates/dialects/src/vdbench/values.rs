@@ -230,12 +230,17 @@ pub fn saved(text: &str) -> Result<u64, String> {
     }
 }
 
+/// The shares of the maximum that vdbench's curve has.
+const CURVE: [&str; 6] = ["10%", "50%", "70%", "80%", "90%", "100%"];
+
 /// The rates of a run, in millionths; `max` for as fast as it goes.
 pub fn rates(text: &str) -> Result<Vec<Value>, String> {
     let text = text.to_ascii_lowercase();
     let max = || Value::Text("max".to_owned());
-    if ["max", "curve"].contains(&text.trim_matches(['(', ')'])) {
-        return Ok(vec![max()]);
+    match text.trim_matches(['(', ')']) {
+        "max" => return Ok(vec![max()]),
+        "curve" => return Ok(CURVE.map(|share| Value::Text(share.to_owned())).to_vec()),
+        _ => {}
     }
     let all = numbers(&text)?;
     if all.iter().any(|rate| !(1.0..=1e9).contains(rate)) {

@@ -1,0 +1,97 @@
+//! Lines as people type, paste and mail them, each with what its tool makes of it.
+
+use super::common::{losses_and_suites, planned};
+use crate::{World, import, import_command};
+
+fn told(line: &str) -> String {
+    let import = import_command(line, None, &World::NOTHING).expect(line);
+    assert_eq!(import.refused().count(), 0, "{line}: {}", losses_and_suites(&import));
+    planned(&import.suites[0].text).unwrap_or_else(|why| panic!("{line}: {why}"));
+    losses_and_suites(&import)
+}
+
+#[test]
+fn what_a_line_says_stands_in_its_suite() {
+    for (line, expected) in [
+        ("fio --name=a --rw=randread --size=1m --direct 1", &["direct = true"][..]),
+        ("fio --name=a --rw=randread --size=1m --direct 0", &["direct = false"]),
+        ("diskspd -c100b t.dat", &["size = \"6400KiB\""]),
+        ("diskspd -c100b -b4K t.dat", &["size = \"400KiB\""]),
+        ("diskspd -b4K -c100b t.dat", &["size = \"400KiB\""]),
+        ("diskspd -c1G -b8K -B16b t.dat", &["block_size = \"8KiB\"", "range = "]),
+        ("mdtest -I 10 -z 5 -b 2 -L -F -u -d /x", &["files = 320 ", "unique = true"]),
+        ("mdtest -I 10 -z 1 -b 2 -L -F -d /x", &["files = 20 "]),
+        ("mdtest -I 10 -z 1 -b 2 -F -d /x", &["files = 30 "]),
+        (
+            "mdtest -v -d D -i 1 -b 128 -z 1 -L -I 1024 -y -u -t -F -w 4K -e 4K",
+            &["files = 131072 ", "-t", "approximated"],
+        ),
+        ("elbencho -s 1G -w /x/file[1-10]", &["files = 10"]),
+        ("elbencho -s 1G -w /dev/nvme[0-1,3]n1", &["/dev/nvme0n1", "/dev/nvme3n1"]),
+        (
+            r#".\Start-Workload.ps1 -DiskSpdpath "C:\a b\diskspd.exe" -B 128K -o 32 -w 100"#,
+            &["block_size = \"128KiB\"", "depth = 32", "measure = \"60s\"", "workers = \"cpus\""],
+        ),
+        (r".\Start-Workload.ps1 -b 4K -t 4 -r", &["workers = 4", "depth = 2", "\"random\""]),
+    ] {
+        let text = told(line);
+        for part in expected {
+            assert!(text.contains(part), "{line}: no `{part}` in\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_dash_of_a_word_processor_is_named_in_every_dialect() {
+    for line in [
+        "diskspd –b8K –d30 t.dat",
+        "fio —name=a —rw=read",
+        "fio --name=a -–rw=read",
+        "mdtest −n 10",
+        "ior ‐w",
+        "elbencho –w /x",
+        "iozone ‑a",
+    ] {
+        let problem = import_command(line, None, &World::NOTHING).expect_err(line).to_string();
+        assert!(problem.contains("U+2") && problem.contains("write `-"), "{problem}");
+    }
+}
+
+#[test]
+fn ranges_that_are_none_are_refused() {
+    for path in ["/x/a[1-", "/x/a[3-1]", "/x/a[x-y]", "/x/a[0-99999]", "/x/a[0-99]b[0-99]"] {
+        let line = format!("elbencho -s 1G -w {path}");
+        let import = import_command(&line, None, &World::NOTHING);
+        assert!(import.is_err() || import.is_ok_and(|told| told.refused().count() > 0), "{line}");
+    }
+}
+
+#[test]
+fn the_slower_of_rate_and_rests_says_when_requests_are_due() {
+    for (options, has, has_not) in [
+        ("rate_iops=60\nthinktime=2s\nthinktime_blocks=30", "burst = 30", "rate = "),
+        ("rate_iops=10\nthinktime=2s\nthinktime_blocks=30", "rate = 10", "burst = "),
+        ("rate_iops=300\nbssplit=4k/60:16k/40", "rate = \"1228800B/s\"", "think = "),
+        ("rate=4m\nthinktime=500ms\nthinktime_blocks=8", "think = \"500ms\"", "rate = "),
+    ] {
+        let text =
+            format!("[a]\ndirectory=/x\nrw=randread\nbs=64k\nsize=128m\nruntime=8\n{options}\n");
+        let import = import("a.fio", &text, None, &World::NOTHING).expect("a job");
+        let suite = &import.suites[0].text;
+        assert!(suite.contains(has) && !suite.contains(has_not), "{options}: {suite}");
+    }
+}
+
+#[test]
+fn a_curve_of_vdbench_is_a_sweep_of_shares() {
+    let run = "sd=sd1,lun=/dev/sdx\nwd=w1,sd=sd1,xfersize=4k,rdpct=100\n";
+    let of = |text: &str| import("a.parm", text, None, &World::NOTHING).expect("a job");
+    let one = of(&format!("{run}rd=r,wd=w1,iorate=curve,elapsed=10,interval=1\n"));
+    let suite = &one.suites[0].text;
+    assert!(suite.contains(r#"rate = ["10%", "50%", "70%", "80%", "90%", "100%"]"#), "{suite}");
+    planned(suite).expect("a plan");
+    let more = "wd=w2,sd=sd1,xfersize=8k,rdpct=0\nrd=r,wd=w*,iorate=curve,elapsed=10,interval=1\n";
+    let both = of(&format!("{run}{more}"));
+    assert!(!both.suites[0].text.contains("10%"), "{}", both.suites[0].text);
+    assert_eq!(both.suites.len(), 1);
+}
