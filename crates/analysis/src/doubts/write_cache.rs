@@ -10,6 +10,7 @@ use crate::rows::durable::{Durable, broken, durable};
 use crate::rows::row::{Covers, Ops, ResultRow, does};
 use catalogue::targets::Known;
 use model::inventory::{DeviceFacts, LinkKind, Media};
+use model::load::Pace;
 use model::plan::Work;
 use model::testbed::TargetFacts;
 use model::{Nanos, Op, Record};
@@ -89,7 +90,7 @@ fn of_last_flush(record: &Record, row: &ResultRow, counted: &Flushes) -> Option<
 
 /// With fewer bytes to flush, a flush may well be quick.
 const LEAST_FLUSHED: u64 = 4 << 20;
-/// What was written for so long before the flush is in a cache when it begins.
+/// What was written within so long before the flush is in a cache when it begins.
 const OWED_S: f64 = 0.01;
 /// NAND takes some hundred µs to program a page, and no way to a device and back is free.
 const LEAST_OF_FLASH: Nanos = Nanos(100_000);
@@ -111,7 +112,10 @@ fn instant(
     let media = caching(record, row, counted);
     let flushed = media.iter().map(|(name, _)| name.clone()).collect();
     let least = media.iter().map(|(_, least)| *least).min()?;
-    let is_owed = row.bytes >= LEAST_FLUSHED && row.iops() * OWED_S >= 1.0;
+    // In a closed loop without rests, the flush comes as soon as the last writes have come back.
+    let is_closed = |work: &Work| matches!(work.pace, Pace::Closed { think: Nanos(0), .. });
+    let is_recent = row.works.iter().any(is_closed) || row.iops() * OWED_S >= 1.0;
+    let is_owed = row.bytes >= LEAST_FLUSHED && is_recent;
     let took = Nanos(durable.flush_ns);
     (is_owed && took < least).then_some(Warning::FlushInstant { flushed, took, least })
 }
@@ -262,13 +266,14 @@ mod tests {
         assert_eq!(faster(1_000, 7_000, 8, WRITE_BACK), None, "another depth");
     }
 
-    /// What is doubted of 2,000 writes of 4 KiB or so that took 10 µs at least, and of the flush
-    /// behind them.
+    /// What is doubted of 2,000 writes of 4 KiB that took 10 µs at least, or of 40 larger ones, and of
+    /// the flush behind them.
     fn flushed(took_ns: u64, fields: &str, write_cache: &str) -> Vec<Warning> {
         let suite = format!("[[workload]]\nname = \"w\"\nread = \"0%\"\n{fields}\n");
         let mut recorded = Recorded::new(&suite);
         let stage = recorded.stage(StageKind::Measure);
-        let values: Vec<u64> = (0..2_000).map(|n| 10_000 + n).collect();
+        let count = if fields.contains("4MiB") { 40 } else { 2_000 };
+        let values: Vec<u64> = (0..count).map(|n| 10_000 + n).collect();
         recorded.interval(stage, 0, &[(Op::Write, &values)]);
         let target = "/mnt/data".to_owned();
         let flush = Flush { target, at_ns: 1_000_000_000, took_ns, errno: 0, ended: true };
@@ -306,6 +311,8 @@ mod tests {
             assert_eq!(instantly(300_000, fields, WRITE_BACK), None);
             assert_eq!(instantly(2_000_000, fields, WRITE_BACK), None);
         }
+        let rests = "block_size = \"4MiB\"\nthink = \"50ms\"";
+        assert_eq!(instantly(12_000, rests, WRITE_BACK), None, "flushed in a rest");
         assert_eq!(instantly(12_000, "", "write through"), None, "nothing to flush");
         assert_eq!(instantly(12_000, "fsync_every = 8", WRITE_BACK), None, "flushed on the way");
     }
