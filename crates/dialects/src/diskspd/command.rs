@@ -45,7 +45,8 @@ pub fn command(words: &[String], first: usize) -> Import {
     job.share_depth(threads, 1, &mut losses);
     let mut group = group(&job, threads, &targets, &mut losses);
     if is_script && !job.values.is("threads") && !job.values.is("total") {
-        // For each node and volume; how many volumes there are, no command line says.
+        let why = "as many threads as CPUs; the script divides them by the volumes of the cluster";
+        losses.tell("-t", "", "its default", Verdict::near(why));
         group.works.iter_mut().for_each(|work| work.fields.text("workers", "cpus", "its default"));
     }
     let mut top = Fields::default();
