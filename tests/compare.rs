@@ -1,6 +1,6 @@
 //! `plimsoll compare` on runs against simulated devices whose difference is known.
 
-use crate::common::{Ended, Json, Words, plimsoll, scratch};
+use crate::common::{Ended, Folder, Json, Words, plimsoll, scratch};
 use serde_json::Value;
 use std::path::Path;
 
@@ -16,6 +16,15 @@ fn record(folder: &Path, name: &str, device: &str, seed: u32, workload: &str) {
     plimsoll(folder, ["run", &suite, "--target", &target, "--out", &out, "--quiet"]).with_code(0);
 }
 
+/// Two runs, in a folder of theirs.
+fn recorded(devices: [&str; 2], workload: &str) -> Folder {
+    let folder = scratch();
+    for ((name, device), seed) in ["base", "other"].into_iter().zip(devices).zip(1..) {
+        record(&folder, name, device, seed, workload);
+    }
+    folder
+}
+
 fn compare(folder: &Path, more: impl Words) -> Ended {
     let args = ("compare base.plimsoll other.plimsoll", more);
     plimsoll(folder, &args)
@@ -28,9 +37,7 @@ fn figure<'a>(told: &'a Value, name: &str) -> &'a Value {
 
 #[test]
 fn a_device_with_three_quarters_of_the_speed_is_worse_by_a_quarter_and_closes_the_gate() {
-    let folder = scratch();
-    record(&folder, "base", "exponential,mean=1500us", 1, "depth = 4");
-    record(&folder, "other", "exponential,mean=2ms", 2, "depth = 4");
+    let folder = recorded(["exponential,mean=1500us", "exponential,mean=2ms"], "depth = 4");
     let told = compare(&folder, "--json").with_code(0).json();
     let (rate, mean) = (figure(&told, "iops"), figure(&told, "mean"));
     assert_eq!((&rate["verdict"], &mean["verdict"]), (&"lower".into(), &"higher".into()));
@@ -50,9 +57,7 @@ fn a_device_with_three_quarters_of_the_speed_is_worse_by_a_quarter_and_closes_th
 
 #[test]
 fn two_runs_of_one_device_cannot_be_told_apart() {
-    let folder = scratch();
-    record(&folder, "base", "exponential,mean=1ms", 1, "rate = 500");
-    record(&folder, "other", "exponential,mean=1ms", 2, "rate = 500");
+    let folder = recorded(["exponential,mean=1ms", "exponential,mean=1ms"], "rate = 500");
     let told = compare(&folder, ["--json", "--fail-if", "iops < 0%", "--fail-if", "mean > 0%"])
         .with_code(0)
         .json();
@@ -64,9 +69,7 @@ fn two_runs_of_one_device_cannot_be_told_apart() {
 
 #[test]
 fn at_an_equal_rate_the_latency_is_the_finding_and_the_words_say_so() {
-    let folder = scratch();
-    record(&folder, "base", "exponential,mean=1ms", 1, "rate = 500");
-    record(&folder, "other", "exponential,mean=1200us", 2, "rate = 500");
+    let folder = recorded(["exponential,mean=1ms", "exponential,mean=1200us"], "rate = 500");
     let told = compare(&folder, "--json").with_code(0).json();
     let (rate, mean) = (figure(&told, "iops"), figure(&told, "mean"));
     assert_eq!((&rate["verdict"], &mean["verdict"]), (&"no-difference".into(), &"higher".into()));
@@ -82,9 +85,7 @@ fn at_an_equal_rate_the_latency_is_the_finding_and_the_words_say_so() {
 
 #[test]
 fn an_equal_rate_that_one_side_does_not_keep_is_no_equal_rate() {
-    let folder = scratch();
-    record(&folder, "base", "exponential,mean=1ms", 1, "rate = 500");
-    record(&folder, "other", "exponential,mean=4ms", 2, "rate = 500");
+    let folder = recorded(["exponential,mean=1ms", "exponential,mean=4ms"], "rate = 500");
     let words = compare(&folder, "").with_code(0).out;
     assert!(words.contains("Equal rate, but not both kept it"), "{words}");
     let told = compare(&folder, "--json").with_code(0).json();
@@ -106,10 +107,8 @@ fn a_run_beside_itself_is_refused() {
 
 #[test]
 fn repetitions_of_a_suite_are_taken_together() {
-    let folder = scratch();
     let sweep = "[sweep]\ndepth = [1, 4]\nrepetitions = 3";
-    record(&folder, "base", "exponential,mean=1ms", 1, sweep);
-    record(&folder, "other", "exponential,mean=800us", 2, sweep);
+    let folder = recorded(["exponential,mean=1ms", "exponential,mean=800us"], sweep);
     let told = compare(&folder, "--json").with_code(0).json();
     let points = told["comparisons"][0]["points"].list();
     assert_eq!(points.len(), 2, "one for each depth");

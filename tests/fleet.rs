@@ -3,15 +3,15 @@
 
 use crate::common::cluster::{SlurmCluster, SshCluster};
 use crate::common::{
-    Ended, Json, RESTS, Words, agents, agents_of, assert_complete, assert_says, command, end,
-    ended, has, kill, kill_pid, lost, names, plimsoll, recorded, run, scratch, script, shown,
+    Ended, Folder, Json, RESTS, Words, agents, agents_of, assert_complete, assert_says, command,
+    end, ended, has, kill, kill_pid, lost, names, plimsoll, recorded, run, scratch, script, shown,
     signal, started, text, wait_for_samples, wait_until,
 };
 use model::{IntervalSample, NoteKind, Record, RunEnd};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 /// A workload that takes so long on every host, and rests after each few requests: what these tests
@@ -20,6 +20,13 @@ fn arguments(hosts: impl Words, runtime: &str, more: impl Words) -> Vec<OsString
     let load = "--rw randread --iodepth 4 --numjobs 1 --size 4M --runtime";
     let rest = "--set interval=100ms --out run.plimsoll";
     ("run", hosts, (load, [runtime]), (rest, RESTS), more).words()
+}
+
+/// Where a run is started, and what it loads there.
+fn place() -> (Folder, PathBuf) {
+    let folder = scratch();
+    let data = folder.join("data");
+    (folder, data)
 }
 
 /// The hosts whose samples of the last stage were recorded, and whether each told when it began.
@@ -48,16 +55,19 @@ fn host_names(record: &Record) -> Vec<&str> {
 
 /// Requests in the run file, and in the results as JSON: they have to agree to the last one.
 fn assert_totals(folder: &Path, record: &Record) {
-    let json = shown(folder);
     let stage = record.stages.last().expect("measured");
     let load = stage.samples().iter().filter(|sample| sample.phase == model::Phase::Load);
     let sum: u64 = load.flat_map(|sample| &sample.ops).map(|op| op.ios).sum();
-    assert_eq!(
-        json["results"][0]["ios"].as_u64(),
-        Some(sum),
-        "the sum over the hosts is the total"
-    );
-    assert!(sum > 0);
+    let total = shown(folder)["results"][0]["ios"].count();
+    assert!(sum > 0 && total == sum, "the sum over the hosts is the total: {sum}, {total}");
+}
+
+/// The four hosts of a cluster loaded, and add up.
+fn assert_four_loaded(folder: &Path) {
+    let record = recorded(folder);
+    assert_eq!(host_names(&record), ["n1", "n2", "n3", "n4"]);
+    assert_all_loaded(&record, 4);
+    assert_totals(folder, &record);
 }
 
 #[test]
@@ -102,8 +112,7 @@ fn two_hosts_that_are_led_to_one_directory_are_both_named_and_nothing_is_loaded(
 
 #[test]
 fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
-    let folder = scratch();
-    let data = folder.join("data");
+    let (folder, data) = place();
     let child = start(&folder, arguments("--hosts local:3", "60s", [text(&data)]), &[]);
     wait_for_samples(&folder, 3);
     kill_pid(&agents(&data)[1]);
@@ -126,8 +135,7 @@ fn a_killed_agent_ends_the_run_names_its_host_and_keeps_what_was_recorded() {
 
 #[test]
 fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
-    let folder = scratch();
-    let data = folder.join("data");
+    let (folder, data) = place();
     let suite = "name = \"two\"\n[layout]\nsize = \"4MiB\"\n[stages]\nmeasure = \"6s\"\ninterval \
                  = \"100ms\"\n[[workload]]\nname = \"w\"\nworkers = 1\nthink = \
                  \"2ms\"\n[sweep]\ndepth = [1, 2]\n";
@@ -140,6 +148,8 @@ fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
     kill(child);
     wait_until("the agents to end", || agents(&data).is_empty());
     let broken = recorded(&folder);
+    let told: BTreeSet<u32> = broken.samples().map(|sample| sample.host).collect();
+    assert_eq!((&broken.end, told.len()), (&None, 2), "nothing recorded is lost");
     let ended = plimsoll(&folder, "resume run.plimsoll").with_code(0);
     assert!(ended.err.contains("1 of 2 points left, on the existing layout"), "{ended:#?}");
     let whole = store::read(&folder.join("run-resumed.plimsoll")).expect("a run file");
@@ -178,8 +188,7 @@ fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
 
 #[test]
 fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
-    let folder = scratch();
-    let data = folder.join("data");
+    let (folder, data) = place();
     let more = ["--set", "fleet.on_lost_host=continue", text(&data)];
     let child = start(&folder, arguments("--hosts local:3", "10s", more), &[]);
     wait_for_samples(&folder, 3);
@@ -207,22 +216,8 @@ fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
 }
 
 #[test]
-fn no_load_goes_on_without_its_coordinator() {
-    let folder = scratch();
-    let data = folder.join("data");
-    let child = start(&folder, arguments("--hosts local:2", "60s", [text(&data)]), &[]);
-    wait_for_samples(&folder, 2);
-    kill(child);
-    wait_until("the agents to end", || agents(&data).is_empty());
-    let record = recorded(&folder);
-    assert_eq!(record.end, None);
-    assert_eq!(heard_of(&record).0.len(), 2, "nothing recorded is lost");
-}
-
-#[test]
 fn ctrl_c_reaches_every_host() {
-    let folder = scratch();
-    let data = folder.join("data");
+    let (folder, data) = place();
     let child = start(&folder, arguments("--hosts local:3", "60s", [text(&data)]), &[]);
     wait_for_samples(&folder, 3);
     signal(&child, "INT");
@@ -264,8 +259,7 @@ fn agents_that_start_one_another_bring_the_same_to_the_bit() {
 #[test]
 fn past_64_hosts_agents_start_one_another_and_all_are_heard_of() {
     let _alone = crate::common::alone();
-    let folder = scratch();
-    let data = folder.join("data");
+    let (folder, data) = place();
     // On few processors that others use too, 70 agents take their time to be heard.
     // All of them load until the last is heard of: seldom, or they keep it from being heard.
     let patient = ["--set", "fleet.lost_after=5m", "--set", "think=50ms", text(&data)];
@@ -285,8 +279,7 @@ fn past_64_hosts_agents_start_one_another_and_all_are_heard_of() {
 
 #[test]
 fn a_killed_relay_loses_the_hosts_below_it_by_name_and_their_load_ends() {
-    let folder = scratch();
-    let data = folder.join("data");
+    let (folder, data) = place();
     let more = ["--set", "fleet.on_lost_host=continue", text(&data)];
     // local-1 starts local-2 and local-3, local-4 the others.
     let child = start(&folder, arguments("--hosts local:6 --fanout 2", "15s", more), &[]);
@@ -301,17 +294,11 @@ fn a_killed_relay_loses_the_hosts_below_it_by_name_and_their_load_ends() {
     let lost: BTreeSet<u32> = lost(&record).into_iter().collect();
     assert_eq!(lost.len(), 3);
     assert_eq!(heard_of(&record).1, (0..6).filter(|host| !lost.contains(host)).collect());
-    let told = record
-        .notes
-        .iter()
-        .filter(|note| {
-            matches!(
-                &note.fact,
-                model::Fact::HostLost { why, .. } if why.contains("its relay local-")
-            )
-        })
-        .count();
-    assert_eq!(told, 2, "{:?}", record.notes);
+    let of_relay = |note: &&model::Note| match &note.fact {
+        model::Fact::HostLost { why, .. } => why.contains("its relay local-"),
+        _ => false,
+    };
+    assert_eq!(record.notes.iter().filter(of_relay).count(), 2, "{:?}", record.notes);
 }
 
 #[test]
@@ -337,14 +324,10 @@ fn hosts_that_cannot_be_are_refused_before_anything_is_touched() {
 fn four_hosts_over_ssh_do_what_one_does() {
     let true = has("four hosts over ssh", "sshd ip sqlite3") else { return };
     let cluster = SshCluster::new();
-    let folder = scratch();
-    let data = folder.join("data");
+    let (folder, data) = place();
     let hosts = "--hosts n[1-4]";
     over_ssh(&cluster, &folder, arguments(hosts, "1s", [text(&data)])).with_code(0);
-    let record = recorded(&folder);
-    assert_eq!(host_names(&record), ["n1", "n2", "n3", "n4"]);
-    assert_all_loaded(&record, 4);
-    assert_totals(&folder, &record);
+    assert_four_loaded(&folder);
     assert_eq!(names(&folder), ["run.html", "run.plimsoll"]);
     let copies = names(&cluster.cache());
     assert_eq!(copies.len(), 1, "one copy, for all four share their files: {copies:?}");
@@ -382,6 +365,7 @@ fn four_hosts_over_ssh_do_what_one_does() {
         names(&folder).into_iter().filter(|name| name.starts_with("data")).collect();
     assert!(ended.out.contains("host n2") && left.is_empty(), "{left:?} {ended:#?}");
 
+    are_watched(&cluster);
     over_ssh(&cluster, &folder, "clean --hosts n[1-4]").with_code(0);
     assert!(!cluster.cache().exists());
 }
@@ -390,14 +374,10 @@ fn four_hosts_over_ssh_do_what_one_does() {
 fn hosts_that_start_one_another_over_ssh_load_and_fall_off_the_network_together() {
     let true = has("four hosts over ssh", "sshd ip sqlite3") else { return };
     let cluster = SshCluster::new();
-    let folder = scratch();
-    let data = folder.join("data");
+    let (folder, data) = place();
     let hosts = "--hosts n[1-4] --fanout 2";
     over_ssh(&cluster, &folder, arguments(hosts, "1s", [text(&data)])).with_code(0);
-    let record = recorded(&folder);
-    assert_eq!(host_names(&record), ["n1", "n2", "n3", "n4"]);
-    assert_all_loaded(&record, 4);
-    assert_totals(&folder, &record);
+    assert_four_loaded(&folder);
     // What a relay cannot reach is named, and how to do without it.
     let lists = "--hosts n1,nowhere.invalid --fanout 2";
     over_ssh(&cluster, &folder, arguments(lists, "1s", [text(&data)])).with_code(3);
@@ -424,13 +404,11 @@ fn hosts_that_start_one_another_over_ssh_load_and_fall_off_the_network_together(
     wait_until("the agents behind the cut link to end", || agents(&data).is_empty());
 }
 
-#[test]
-fn four_hosts_over_ssh_are_watched_without_a_load() {
-    let true = has("four hosts over ssh", "sshd ip") else { return };
-    let cluster = SshCluster::new();
+/// The same hosts under `watch`, without a load.
+fn are_watched(cluster: &SshCluster) {
     let folder = scratch();
     let args = "watch --hosts n[1-4] --interval 200ms --count 2 --json";
-    let told = over_ssh(&cluster, &folder, args).with_code(0).out;
+    let told = over_ssh(cluster, &folder, args).with_code(0).out;
     for host in ["n1", "n2", "n3", "n4"] {
         let named = format!("\"host\":\"{host}\"");
         assert_eq!(told.lines().filter(|line| line.contains(&named)).count(), 2, "{told}");
@@ -442,8 +420,7 @@ fn four_hosts_over_ssh_are_watched_without_a_load() {
 fn a_host_that_falls_off_the_network_is_lost_and_ends_its_own_load() {
     let true = has("a host that falls off the network", "sshd ip sqlite3") else { return };
     let cluster = SshCluster::new();
-    let folder = scratch();
-    let data = folder.join("data");
+    let (folder, data) = place();
     let more = ["--set", "fleet.lost_after=2s", text(&data)];
     let path = cluster.search_path();
     let child = start(&folder, arguments("--hosts n[1-4]", "60s", more), &[("PATH", &path)]);
@@ -459,16 +436,12 @@ fn a_host_that_falls_off_the_network_is_lost_and_ends_its_own_load() {
 fn a_slurm_job_of_four_nodes_is_made_used_and_given_back() {
     let true = has("a Slurm job", "slurmctld munged") else { return };
     let cluster = SlurmCluster::new();
-    let folder = scratch();
-    let data = folder.join("data");
+    let (folder, data) = place();
     let configuration = cluster.configuration();
     let environment = [("SLURM_CONF", text(&configuration)), ("XDG_CACHE_HOME", text(&folder))];
     let child = start(&folder, arguments("--slurm -N4", "1s", [text(&data)]), &environment);
     end(child).with_code(0);
-    let record = recorded(&folder);
-    assert_eq!(host_names(&record), ["n1", "n2", "n3", "n4"]);
-    assert_all_loaded(&record, 4);
-    assert_totals(&folder, &record);
+    assert_four_loaded(&folder);
     wait_until("the job to be given back", || {
         let queue =
             cluster.command("squeue").args(["-h", "-t", "running"]).output().expect("squeue");

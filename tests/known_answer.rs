@@ -125,12 +125,6 @@ fn a_stall_that_outlasts_the_load_takes_its_time_from_the_figures() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run_to_the_bit() {
-    let run = || measured("ssd", "read = \"70%\"\ndepth = 8", 2);
-    assert_eq!(run(), run());
-}
-
-#[test]
 fn errors_of_the_device_are_counted_by_kind() {
     let folder = scratch();
     let line = "run --rw randread --iodepth 8 --size 64M --runtime 10 --json --quiet \

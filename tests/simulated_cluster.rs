@@ -25,37 +25,6 @@ fn iops(rows: &[Value], workload: &str) -> f64 {
     of_it.into_iter().map(|row| row["iops"].number()).sum()
 }
 
-/// 16 VMs on four nodes: inside the cache, and past it.
-#[test]
-fn report_c_falls_past_the_cache_and_its_sequential_row_is_flat() {
-    let at = |size: &str| {
-        let size = format!("layout.size={size}");
-        results(SHAPES, ["--simulate", "vsan-four-corners", "--sim-hosts", "16", "--set", &size])
-    };
-    let (inside, spilled) = (at("93GiB"), at("931GiB"));
-    let (fast, slow) = (iops(&inside, "random"), iops(&spilled, "random"));
-    assert!(slow <= fast / 10.0, "{fast} to {slow}");
-    let flat = iops(&spilled, "sequential") / iops(&inside, "sequential");
-    assert!((0.6..1.2).contains(&flat), "{flat}");
-    for row in inside.iter().filter(|row| row["op"] != "fsync") {
-        // Little's law, over all 16 hosts: 160 workers with two requests each.
-        let outstanding = row["iops"].number() * row["latency_ns"]["mean"].number() / 1e9;
-        assert!((outstanding / 320.0 - 1.0).abs() < 0.01, "{outstanding} in {row}");
-    }
-}
-
-#[test]
-fn report_d_a_remote_master_halves_what_ten_hosts_do() {
-    let suite = "name = \"mix\"\n[layout]\nfiles = 1\nsize = \"100GiB\"\n[stages]\nprepare = \
-                 false\nprecondition = \"200ms\"\nmeasure = \"1s\"\n[[workload]]\nname = \
-                 \"mix\"\nread = \"67%\"\nrandom = \"50%\"\nblock_size = \"8KiB\"\nworkers = \
-                 5\ndepth = 1\n";
-    let total =
-        |cluster: &str| iops(&results(suite, ["--simulate", cluster, "--sim-hosts", "10"]), "mix");
-    let ratio = total("hyperflex-stretched,remote=100%") / total("hyperflex-stretched");
-    assert!((0.35..0.65).contains(&ratio), "{ratio}");
-}
-
 /// The rates of a built-in suite against its own testbed, by workload and sweep, reads and writes
 /// together; and the notes of its plan.
 fn simulated(suite: &str, more: impl Words) -> (BTreeMap<(String, String), f64>, String) {

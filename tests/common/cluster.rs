@@ -7,7 +7,7 @@
 mod ssh;
 
 use crate::common::{Folder, Words, run, scratch, text, wait_until};
-use ssh::{HOSTS, Network};
+use ssh::Network;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -35,33 +35,9 @@ impl SshCluster {
             Network::claim().expect("a free network; see `ip link` for those of killed tests");
         let mut cluster =
             SshCluster { folder: scratch(), network, servers: Vec::new(), _alone: alone };
-        cluster.write_settings(startups);
-        for words in network.commands() {
-            run("ip", words.split(' ').collect::<Vec<_>>());
-        }
-        (1..=HOSTS).for_each(|host| cluster.serve(host));
+        let SshCluster { folder, servers, .. } = &mut cluster;
+        network.set_up(folder, startups, servers).unwrap_or_else(|why| panic!("{why}"));
         cluster
-    }
-
-    fn write_settings(&self, startups: &str) {
-        let folder = &self.folder;
-        for arguments in ssh::keys(folder) {
-            run("ssh-keygen", arguments.iter().map(String::as_str).collect::<Vec<_>>());
-        }
-        fs::create_dir_all("/run/sshd").expect("root");
-        fs::create_dir(folder.join("bin")).expect("a folder");
-        for (name, content) in ssh::files(folder, self.network) {
-            let content =
-                content.replace("MaxStartups 100:30:200", &format!("MaxStartups {startups}"));
-            fs::write(folder.join(name), content).expect("a file");
-        }
-        run("chmod", ["755", text(&folder.join("bin/ssh"))]);
-    }
-
-    fn serve(&mut self, host: u32) {
-        self.servers.push(self.network.server(&self.folder, host).spawn().expect("a server"));
-        let address = format!("{}:22", self.network.address(host));
-        wait_until("an ssh server", || std::net::TcpStream::connect(&address).is_ok());
     }
 
     /// A search path on which `ssh` knows these hosts as `n1` to `n4`, and as `alias1` to `alias4`.

@@ -1,9 +1,14 @@
 //! Hosts with addresses, names and ssh servers of their own on one machine: what tests and `cargo
-//! xtask bench` have in common. It says what is to be run and written; who does it decides what a
-//! failure is.
+//! xtask bench` have in common. Who brings them up decides what a failure is.
 
+use std::fs;
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// No claim: only that nobody waits for ever.
+const LISTENS_WITHIN: Duration = Duration::from_secs(300);
 
 /// How many hosts there are.
 pub const HOSTS: u32 = 4;
@@ -47,10 +52,48 @@ impl Network {
         format!("198.19.{}.{host}", self.0)
     }
 
+    /// Brings the hosts up, with all that they need in `folder`, and waits until each listens. Past
+    /// `startups` (`MaxStartups`), they refuse connections. What was begun is among `servers`, also
+    /// where it fails.
+    pub fn set_up(
+        self,
+        folder: &Path,
+        startups: &str,
+        servers: &mut Vec<Child>,
+    ) -> Result<(), String> {
+        let at = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+        keys(folder).iter().try_for_each(|words| done("ssh-keygen", words))?;
+        for made in [Path::new("/run/sshd"), &folder.join("bin")] {
+            fs::create_dir_all(made).map_err(|error| at(made, error))?;
+        }
+        for (name, text) in files(folder, self, startups) {
+            let path = folder.join(name);
+            fs::write(&path, text).map_err(|error| at(&path, error))?;
+        }
+        done("chmod", &["755".to_owned(), folder.join("bin/ssh").display().to_string()])?;
+        for words in self.commands() {
+            done("ip", &words.split(' ').map(str::to_owned).collect::<Vec<_>>())?;
+        }
+        for host in 1..=HOSTS {
+            let server = self.server(folder, host).spawn();
+            servers.push(server.map_err(|error| format!("no ssh server: {error}"))?);
+            let (address, start) = (format!("{}:22", self.address(host)), Instant::now());
+            while TcpStream::connect(&address).is_err() {
+                if start.elapsed() > LISTENS_WITHIN {
+                    return Err(format!(
+                        "host {host} does not listen; is openssh-server installed?"
+                    ));
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        Ok(())
+    }
+
     /// What `ip` has to do for hosts behind the bridge, in this order, as its arguments with spaces
     /// between. The bridge's alias says whose it is, for `cargo xtask test`, which takes away what
     /// killed processes left.
-    pub fn commands(self) -> Vec<String> {
+    fn commands(self) -> Vec<String> {
         let bridge = self.bridge();
         let mut all = vec![
             format!("link set {bridge} alias plimsoll-test-{}", std::process::id()),
@@ -72,22 +115,13 @@ impl Network {
     }
 
     /// The ssh server of a host, with [`files`] in `folder`.
-    pub fn server(self, folder: &Path, host: u32) -> Command {
+    fn server(self, folder: &Path, host: u32) -> Command {
         let script = format!(
             "hostname h{host}; exec /usr/sbin/sshd -D -e -f {}/sshd_config -p 22",
             folder.display()
         );
-        let mut command = Command::new("ip");
-        command.args([
-            "netns",
-            "exec",
-            &self.namespace(host),
-            "unshare",
-            "--uts",
-            "sh",
-            "-c",
-            &script,
-        ]);
+        let (space, mut command) = (self.namespace(host), Command::new("ip"));
+        command.args(["netns", "exec", &space, "unshare", "--uts", "sh", "-c", &script]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command
     }
@@ -118,7 +152,7 @@ impl Network {
 }
 
 /// The keys to be made in `folder`, as arguments of `ssh-keygen`.
-pub fn keys(folder: &Path) -> [Vec<String>; 2] {
+fn keys(folder: &Path) -> [Vec<String>; 2] {
     ["hostkey", "id"].map(|name| {
         let path = folder.join(name).display().to_string();
         ["-q", "-t", "ed25519", "-N", "", "-f", &path].map(str::to_owned).to_vec()
@@ -129,12 +163,12 @@ pub fn keys(folder: &Path) -> [Vec<String>; 2] {
 /// which has to become executable, that knows the hosts as `n1` to `n4`, and as `alias1` to
 /// `alias4`. Their home is `folder`: bash reads `~/.bashrc` for every command over ssh, and what
 /// this machine's user has in it is no part of a test or a benchmark.
-pub fn files(folder: &Path, network: Network) -> [(&'static str, String); 3] {
+fn files(folder: &Path, network: Network, startups: &str) -> [(&'static str, String); 3] {
     let folder = folder.display();
     let server = format!(
         "HostKey {folder}/hostkey\nAuthorizedKeysFile {folder}/id.pub\nStrictModes no\nUsePAM \
          no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\nMaxStartups \
-         100:30:200\nPidFile none\nSetEnv HOME={folder} XDG_CACHE_HOME={folder}/cache \
+         {startups}\nPidFile none\nSetEnv HOME={folder} XDG_CACHE_HOME={folder}/cache \
          PATH={folder}/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
     );
     // What a user has in ~/.ssh/config.
@@ -147,6 +181,14 @@ pub fn files(folder: &Path, network: Network) -> [(&'static str, String); 3] {
     }
     let wrapper = format!("#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config \"$@\"\n");
     [("sshd_config", server), ("ssh_config", client), ("bin/ssh", wrapper)]
+}
+
+/// Runs a program that has to succeed.
+fn done(program: &str, words: &[String]) -> Result<(), String> {
+    let output = Command::new(program).args(words).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("{program}: {error}"))?;
+    let told = String::from_utf8_lossy(&output.stderr);
+    output.status.success().then_some(()).ok_or_else(|| format!("{program} {words:?}: {told}"))
 }
 
 /// A search path on which `ssh` is the one of [`files`].

@@ -5,19 +5,24 @@ use crate::shell::{self, Outcome};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What there is, as a table for each.
+const PARTS: &str = include_str!("parts.toml");
+
 /// Something outside the workspace that tests use.
+#[derive(Clone, Debug)]
 struct Part {
     /// Its name in `PLIMSOLL_TEST_PARTS`.
-    name: &'static str,
+    name: String,
     /// What tests need it for.
-    purpose: &'static str,
+    purpose: String,
     source: Source,
 }
 
 /// Where a part comes from.
+#[derive(Clone, Debug)]
 enum Source {
     /// One of these programs, with blanks between, from this Debian package.
-    Program { names: &'static str, package: &'static str },
+    Program { names: String, package: String },
     /// A kernel for guests, as a package that is downloaded and not installed.
     GuestKernel,
     /// Programs that `cargo xtask vsphere` builds; that takes minutes, so that somebody has to ask
@@ -26,107 +31,35 @@ enum Source {
     /// The server that `cargo xtask kubernetes` builds, in ten minutes and more.
     Kubernetes,
     /// The kernel's: there for root when this path is.
-    Kernel { path: &'static str },
+    Kernel { path: String },
 }
 
-const PARTS: &[Part] = &[
-    program("fio", "fio", "fio", "the peer that figures are held against"),
-    program("sqlite3", "sqlite3", "sqlite3", "reading run files with a program that is not ours"),
-    program("mkfs.ext4", "mkfs.ext4", "e2fsprogs", "small file systems that can be filled up"),
-    program("losetup", "losetup", "util-linux", "block devices over a file"),
-    program("mount", "mount", "mount", "file systems on loop devices, read-only mounts"),
-    program("taskset", "taskset", "util-linux", "pinning benchmarks to one processor"),
-    program("setpriv", "setpriv", "util-linux", "running as a user without privileges"),
-    program(
-        "prlimit",
-        "prlimit",
-        "util-linux",
-        "running with few open files or little locked memory",
-    ),
-    program(
-        "chromium",
-        "chromium chromium-browser google-chrome",
-        "chromium",
-        "looking at reports in a real browser",
-    ),
-    program("prometheus", "prometheus", "prometheus", "a real Prometheus that scrapes a run"),
-    program("iptables", "iptables", "iptables", "ports behind a firewall"),
-    program(
-        "openssl",
-        "openssl",
-        "openssl",
-        "reading pages by TLS with a program that is not ours",
-    ),
-    program("sshd", "sshd", "openssh-server", "hosts that are reached over real ssh"),
-    program("ip", "ip", "iproute2", "hosts with addresses and links of their own"),
-    program("glusterd", "glusterd", "glusterfs-server", "the servers of a lab"),
-    program("mount.glusterfs", "mount.glusterfs", "glusterfs-client", "the mounts of a lab"),
-    program("tmux", "tmux", "tmux", "a real terminal to watch in"),
-    program("slurmctld", "slurmctld", "slurm-wlm", "a real Slurm cluster"),
-    program("munged", "munged", "munge", "how the parts of Slurm know each other"),
-    program("qemu", "qemu-system-x86_64", "qemu-system-x86", "virtual machines that carry a run"),
-    program("qemu-img", "qemu-img", "qemu-utils", "disks that libvirt makes upon others"),
-    program(
-        "nc",
-        "nc",
-        "netcat-openbsd",
-        "the line to a machine's agent behind a libvirt on another node",
-    ),
-    Part {
-        name: "guest-kernel",
-        purpose: "the kernel of these machines",
-        source: Source::GuestKernel,
-    },
-    program("libvirt", "libvirtd", "libvirt-daemon-system", "virtual machines of a libvirt"),
-    program("virsh", "virsh", "libvirt-clients", "the way to a libvirt"),
-    Part {
-        name: "kubernetes",
-        purpose: "the API server of Kubernetes",
-        source: Source::Kubernetes,
-    },
-    Part { name: "vsphere", purpose: "the vendor's simulator of vSphere", source: Source::Vsphere },
-    Part {
-        name: "net",
-        purpose: "the kernel's own count of packets",
-        source: Source::Kernel { path: "/proc/sys/net/ipv4" },
-    },
-    Part {
-        name: "loop",
-        purpose: "the kernel's own count of requests",
-        source: Source::Kernel { path: "/dev/loop-control" },
-    },
-    Part {
-        name: "tracefs",
-        purpose: "the kernel's own record of requests",
-        source: Source::Kernel { path: "/sys/kernel/tracing" },
-    },
-    Part {
-        name: "fuse",
-        purpose: "a file system that delays, fails and tears on command",
-        source: Source::Kernel { path: "/dev/fuse" },
-    },
-    Part {
-        name: "zram",
-        purpose: "a block device that takes next to no time",
-        source: Source::Kernel { path: "/sys/class/zram-control/hot_add" },
-    },
-];
+/// All of them, as the file has them.
+fn listed() -> Vec<Part> {
+    let table: toml::Table = PARTS.parse().expect("a test reads this file");
+    table.iter().map(|(name, fields)| part(name, fields).expect("a test reads this file")).collect()
+}
 
-/// One that is there with one of these programs, which a package of Debian brings.
-const fn program(
-    name: &'static str,
-    names: &'static str,
-    package: &'static str,
-    purpose: &'static str,
-) -> Part {
-    Part { name, purpose, source: Source::Program { names, package } }
+fn part(name: &str, fields: &toml::Value) -> Option<Part> {
+    let text = |field| fields.get(field).and_then(toml::Value::as_str).map(str::to_owned);
+    let source = match (text("package"), text("kernel"), text("built").as_deref()) {
+        (Some(package), None, None) => {
+            Source::Program { names: text("programs").unwrap_or_else(|| name.to_owned()), package }
+        }
+        (None, Some(path), None) => Source::Kernel { path },
+        (None, None, Some("GuestKernel")) => Source::GuestKernel,
+        (None, None, Some("Vsphere")) => Source::Vsphere,
+        (None, None, Some("Kubernetes")) => Source::Kubernetes,
+        _ => return None,
+    };
+    Some(Part { name: name.to_owned(), purpose: text("purpose")?, source })
 }
 
 /// A part that tests have to do without.
 #[derive(Debug, PartialEq, Eq)]
 struct Skip {
-    name: &'static str,
-    purpose: &'static str,
+    name: String,
+    purpose: String,
     why: String,
     /// It could have been installed here, so that its absence is a fault of this machine and not
     /// of its kind.
@@ -135,7 +68,7 @@ struct Skip {
 
 /// What tests can count on.
 pub struct Parts {
-    present: Vec<&'static str>,
+    present: Vec<String>,
     skips: Vec<Skip>,
 }
 
@@ -153,7 +86,7 @@ pub fn ensure() -> Parts {
     if powers.root && powers.apt {
         for package in missing_packages() {
             println!("installing {package}");
-            if let Err(error) = install(package) {
+            if let Err(error) = install(&package) {
                 failures.push((package, error));
             }
         }
@@ -161,12 +94,12 @@ pub fn ensure() -> Parts {
     if powers.apt && !guest_kernel_is_here() {
         println!("downloading {GUEST_KERNEL}");
         if let Err(error) = download_guest_kernel() {
-            failures.push((GUEST_KERNEL, error));
+            failures.push((GUEST_KERNEL.to_owned(), error));
         }
     }
     let mut parts = Parts { present: Vec::new(), skips: Vec::new() };
-    for part in PARTS {
-        match judge(part, is_here(part), powers, &failures) {
+    for part in listed() {
+        match judge(&part, is_here(&part), powers, &failures) {
             None => parts.present.push(part.name),
             Some(skip) => parts.skips.push(skip),
         }
@@ -174,21 +107,17 @@ pub fn ensure() -> Parts {
     parts
 }
 
-fn missing_packages() -> Vec<&'static str> {
-    let mut packages = Vec::new();
-    for part in PARTS {
-        if let Source::Program { package, .. } = part.source
-            && !is_here(part)
-            && !packages.contains(&package)
-        {
-            packages.push(package);
-        }
-    }
-    packages
+fn missing_packages() -> std::collections::BTreeSet<String> {
+    let missing = listed().into_iter().filter(|part| !is_here(part));
+    let package = |part: Part| match part.source {
+        Source::Program { package, .. } => Some(package),
+        _ => None,
+    };
+    missing.filter_map(package).collect()
 }
 
 fn is_here(part: &Part) -> bool {
-    match part.source {
+    match &part.source {
         Source::Program { names, .. } => names.split(' ').any(|name| shell::which(name).is_some()),
         Source::Kernel { path } => Path::new(path).exists(),
         Source::GuestKernel => guest_kernel_is_here(),
@@ -239,44 +168,38 @@ fn download_guest_kernel() -> Outcome<()> {
 }
 
 /// Whether tests can have `part`; if not, the words for why.
-fn judge(part: &Part, here: bool, powers: Powers, failures: &[(&str, String)]) -> Option<Skip> {
-    let skip = |why: String, installable| {
-        Some(Skip { name: part.name, purpose: part.purpose, why, installable })
-    };
-    match part.source {
-        Source::Kernel { path } if !here => skip(format!("this kernel has no {path}"), false),
-        Source::Kernel { .. } if !powers.root => skip("only root may use it".to_owned(), false),
-        Source::Program { package, .. } if !here => {
-            let failed = failures.iter().find(|(name, _)| *name == package);
-            match failed {
-                Some((_, error)) => {
-                    skip(format!("`apt-get install {package}` failed: {error}"), true)
-                }
-                None if !powers.apt => {
-                    skip(format!("{package} is not installed and there is no apt-get"), false)
-                }
-                None if !powers.root => skip(
-                    format!("{package} is not installed; run `apt-get install {package}` as root"),
-                    false,
-                ),
-                None => skip(format!("the package {package} brings no such program"), true),
+fn judge(part: &Part, here: bool, powers: Powers, failures: &[(String, String)]) -> Option<Skip> {
+    let failed = |package: &str| failures.iter().find(|(name, _)| name == package);
+    let (why, installable) = match &part.source {
+        Source::Kernel { path } if !here => (format!("this kernel has no {path}"), false),
+        Source::Kernel { .. } if !powers.root => ("only root may use it".to_owned(), false),
+        _ if here => return None,
+        Source::Kernel { .. } => return None,
+        Source::Program { package, .. } => match failed(package) {
+            Some((_, error)) => (format!("`apt-get install {package}` failed: {error}"), true),
+            None if !powers.apt => {
+                (format!("{package} is not installed and there is no apt-get"), false)
             }
+            None if !powers.root => (
+                format!("{package} is not installed; run `apt-get install {package}` as root"),
+                false,
+            ),
+            None => (format!("the package {package} brings no such program"), true),
+        },
+        Source::GuestKernel => match failed(GUEST_KERNEL) {
+            Some((_, error)) => (format!("`apt-get download` failed: {error}"), true),
+            None => ("there is no apt-get".to_owned(), false),
+        },
+        Source::Vsphere => {
+            ("nobody ran `cargo xtask vsphere` (Go, some minutes)".to_owned(), false)
         }
-        Source::GuestKernel if !here => {
-            match failures.iter().find(|(name, _)| *name == GUEST_KERNEL) {
-                Some((_, error)) => skip(format!("`apt-get download` failed: {error}"), true),
-                None => skip("there is no apt-get".to_owned(), false),
-            }
-        }
-        Source::Vsphere if !here => {
-            skip("nobody ran `cargo xtask vsphere` (Go, some minutes)".to_owned(), false)
-        }
-        Source::Kubernetes if !here => skip(
+        Source::Kubernetes => (
             "nobody ran `cargo xtask kubernetes` (Go, ten minutes; etcd, kubectl)".to_owned(),
             false,
         ),
-        _ => None,
-    }
+    };
+    let (name, purpose) = (part.name.clone(), part.purpose.clone());
+    Some(Skip { name, purpose, why, installable })
 }
 
 /// Installs one package; asks for newer lists only if the ones at hand do not do.
@@ -317,7 +240,7 @@ impl Parts {
     /// Names the parts that could have been installed and are not there.
     pub fn insist(&self, in_ci: bool) -> Outcome<()> {
         let names: Vec<&str> =
-            self.skips.iter().filter(|skip| skip.installable).map(|skip| skip.name).collect();
+            self.skips.iter().filter(|skip| skip.installable).map(|skip| &*skip.name).collect();
         if names.is_empty() || !in_ci {
             return Ok(());
         }
@@ -335,45 +258,42 @@ mod tests {
     const ROOT: Powers = Powers { root: true, apt: true };
     const USER: Powers = Powers { root: false, apt: true };
 
-    fn part(name: &str) -> &'static Part {
-        PARTS.iter().find(|part| part.name == name).expect("a part of the list")
+    fn judged(
+        name: &str,
+        here: bool,
+        powers: Powers,
+        failures: &[(String, String)],
+    ) -> Option<Skip> {
+        let part = listed().into_iter().find(|part| part.name == name).expect("a part of the list");
+        judge(&part, here, powers, failures)
     }
 
     #[test]
     fn a_part_that_is_here_is_not_skipped() {
-        assert_eq!(judge(part("fio"), true, USER, &[]), None);
-        assert_eq!(judge(part("loop"), true, ROOT, &[]), None);
+        assert_eq!(judged("fio", true, USER, &[]), None);
+        assert_eq!(judged("loop", true, ROOT, &[]), None);
+        assert!(listed().iter().all(|part| !part.name.contains(',')), "they fit into a list");
     }
 
     #[test]
     fn a_kernel_part_needs_the_kernel_and_root() {
-        let user = judge(part("loop"), true, USER, &[]).expect("a skip");
+        let user = judged("loop", true, USER, &[]).expect("a skip");
         assert!(user.why.contains("root") && !user.installable);
-        let kernel = judge(part("zram"), false, ROOT, &[]).expect("a skip");
+        let kernel = judged("zram", false, ROOT, &[]).expect("a skip");
         assert!(kernel.why.contains("/sys/class/zram-control") && !kernel.installable);
     }
 
     #[test]
     fn only_what_could_have_been_installed_fails_ci() {
-        let failed =
-            judge(part("fio"), false, ROOT, &[("fio", "no network".to_owned())]).expect("a skip");
+        let failures = [("fio".to_owned(), "no network".to_owned())];
+        let failed = judged("fio", false, ROOT, &failures).expect("a skip");
         assert!(failed.why.contains("no network"));
-        let user = judge(part("fio"), false, USER, &[]).expect("a skip");
+        let user = judged("fio", false, USER, &[]).expect("a skip");
         assert!(user.why.contains("as root"));
-        let parts = |skip| Parts { present: vec!["loop"], skips: vec![skip] };
+        let parts = |skip| Parts { present: vec!["loop".to_owned()], skips: vec![skip] };
         assert!(parts(user).insist(true).is_ok());
         let strict = parts(failed);
         assert!(strict.insist(true).unwrap_err().contains("fio"));
         assert!(strict.insist(false).is_ok());
-    }
-
-    #[test]
-    fn names_are_unique_and_fit_into_a_list() {
-        for (index, part) in PARTS.iter().enumerate() {
-            assert!(
-                !part.name.contains(',')
-                    && PARTS[..index].iter().all(|other| other.name != part.name)
-            );
-        }
     }
 }

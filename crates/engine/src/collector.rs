@@ -363,34 +363,54 @@ mod tests {
         sample.ops.iter().map(|op| op.ios).sum()
     }
 
-    #[test]
-    fn flushes_of_a_worker_and_of_its_stage_are_one_operation() {
+    /// A worker's page, and where it goes on.
+    type Handed = (u32, Interval, Option<(u32, Phase)>);
+
+    /// What is told of workers of these works that hand over these pages, and what was left.
+    fn told(
+        works: &[u32],
+        pages: Vec<Handed>,
+        flushed: Option<OpSample>,
+        end_ns: u64,
+    ) -> (Vec<IntervalSample>, Vec<Left>) {
         let timetable = Timetable {
             start_ns: 1_000,
             late_ns: 0,
             interval_ns: 100,
             patience: Patience(Nanos::seconds(1)),
         };
-        // The host has no part in the first work.
-        let worker = Worker { work: 1, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
-        let stage = HostStage {
-            stage: 0,
-            kind: StageKind::Measure,
-            works: Vec::new(),
-            workers: vec![worker],
-        };
+        let worker = |work: &u32| Worker { work: *work, ..crate::common::worker(1, Vec::new()) };
+        let workers = works.iter().map(worker).collect();
+        let stage = HostStage { stage: 3, kind: StageKind::Measure, works: Vec::new(), workers };
         let mut collector = Collector::new(&stage, 0, timetable);
         let mut told = Vec::new();
         let mut sink = |sample: IntervalSample| told.push(sample);
-        collector.take(0, &page(0, Phase::Load, 1_100, 5), Some((1, Phase::Drain)), &mut sink);
+        for (worker, page, next) in pages {
+            collector.take(worker, &page, next, &mut sink);
+        }
+        let left = collector.finish(flushed, end_ns, &mut sink);
+        (told, left)
+    }
+
+    /// Interval, phase, start, length, successes, workers.
+    fn summary(told: &[IntervalSample]) -> Vec<(u32, Phase, u64, u64, u64, usize)> {
+        told.iter()
+            .map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s), s.workers.len()))
+            .collect()
+    }
+
+    #[test]
+    fn flushes_of_a_worker_and_of_its_stage_are_one_operation() {
         let mut drain = Interval::new(slots_of(&[Op::Fsync]), false);
         (drain.number, drain.phase, drain.end_ns) = (1, Phase::Drain, 1_150);
         drain.ops[0].success(0, 1_000);
         drain.ops[0].failure(28, 0);
-        collector.take(0, &drain, None, &mut sink);
         let mut flushes = crate::flushes::Flushes::default();
         [Ok(3_000), Err(5)].into_iter().for_each(|outcome| flushes.count(outcome));
-        collector.finish(Some(flushes.into_sample()), 1_200, &mut sink);
+        let pages =
+            vec![(0, page(0, Phase::Load, 1_100, 5), Some((1, Phase::Drain))), (0, drain, None)];
+        // The host has no part in the first work.
+        let (told, _) = told(&[1], pages, Some(flushes.into_sample()), 1_200);
         let last = told.last().expect("a drain");
         let fsyncs: Vec<_> = last.ops.iter().filter(|op| op.op == Op::Fsync).collect();
         assert_eq!((fsyncs.len(), fsyncs[0].work, fsyncs[0].ios), (1, 1, 2), "{last:?}");
@@ -402,123 +422,68 @@ mod tests {
 
     #[test]
     fn what_is_done_after_the_first_worker_is_told_apart() {
-        let timetable = Timetable {
-            start_ns: 1_000,
-            late_ns: 0,
-            interval_ns: 100,
-            patience: Patience(Nanos::seconds(1)),
-        };
-        let worker = || Worker { work: 0, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
-        let workers = vec![worker(), worker()];
-        let stage = HostStage { stage: 0, kind: StageKind::Measure, works: Vec::new(), workers };
-        let mut collector = Collector::new(&stage, 0, timetable);
-        let mut told = Vec::new();
-        let mut sink = |sample: IntervalSample| told.push(sample);
-        collector.take(0, &page(0, Phase::Load, 1_100, 5), Some((1, Phase::Load)), &mut sink);
-        collector.take(1, &page(0, Phase::Load, 1_100, 5), Some((1, Phase::Load)), &mut sink);
-        collector.take(0, &page(1, Phase::Load, 1_130, 2), None, &mut sink);
-        collector.take(1, &page(1, Phase::Load, 1_130, 1), Some((1, Phase::Tail)), &mut sink);
-        collector.take(1, &page(1, Phase::Tail, 1_200, 4), Some((2, Phase::Tail)), &mut sink);
-        collector.take(1, &page(2, Phase::Tail, 1_250, 3), None, &mut sink);
-        collector.finish(None, 1_250, &mut sink);
-        let summary: Vec<_> =
-            told.iter().map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s))).collect();
-        let expected = [
-            (0, Phase::Load, 0, 100, 10),
-            (1, Phase::Load, 100, 30, 3),
-            (2, Phase::Tail, 130, 70, 4),
-            (3, Phase::Tail, 200, 50, 3),
+        let pages = vec![
+            (0, page(0, Phase::Load, 1_100, 5), Some((1, Phase::Load))),
+            (1, page(0, Phase::Load, 1_100, 5), Some((1, Phase::Load))),
+            (0, page(1, Phase::Load, 1_130, 2), None),
+            (1, page(1, Phase::Load, 1_130, 1), Some((1, Phase::Tail))),
+            (1, page(1, Phase::Tail, 1_200, 4), Some((2, Phase::Tail))),
+            (1, page(2, Phase::Tail, 1_250, 3), None),
         ];
-        assert_eq!(summary, expected);
+        let expected = [
+            (0, Phase::Load, 0, 100, 10, 2),
+            (1, Phase::Load, 100, 30, 3, 2),
+            (2, Phase::Tail, 130, 70, 4, 1),
+            (3, Phase::Tail, 200, 50, 3, 1),
+        ];
+        assert_eq!(summary(&told(&[0, 0], pages, None, 1_250).0), expected);
     }
 
     #[test]
     fn the_time_in_which_nobody_was_answered_counts_to_the_end_of_the_load() {
-        let timetable = Timetable {
-            start_ns: 1_000,
-            late_ns: 0,
-            interval_ns: 100,
-            patience: Patience(Nanos::seconds(1)),
-        };
-        let worker = || Worker { work: 0, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
-        let stage = HostStage {
-            stage: 0,
-            kind: StageKind::Measure,
-            works: Vec::new(),
-            workers: vec![worker(), worker()],
-        };
-        let mut collector = Collector::new(&stage, 0, timetable);
-        let mut told = Vec::new();
-        let mut sink = |sample: IntervalSample| told.push(sample);
         // A stall from 1,080 on; the load is over at 1,330, and what was outstanding comes back
         // later.
-        collector.take(0, &page(0, Phase::Load, 1_330, 5), None, &mut sink);
-        collector.take(1, &page(0, Phase::Load, 1_330, 5), None, &mut sink);
-        collector.take(0, &page(0, Phase::Drain, 1_400, 1), None, &mut sink);
         let mut last = page(0, Phase::Drain, 1_400, 1);
         last.never[0].get_or_insert_default().record_many(250, 3);
-        collector.take(1, &last, None, &mut sink);
-        let left = collector.finish(None, 1_400, &mut sink);
-        let counts = |left: &Left| {
-            (
-                left.op,
-                left.late.decode().map(|h| h.count()),
-                left.never.decode().map(|h| h.max_ns()),
-            )
-        };
-        assert_eq!(left.iter().map(counts).collect::<Vec<_>>(), [(Op::Read, Ok(2), Ok(Some(250)))]);
-        let summary: Vec<_> =
-            told.iter().map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s))).collect();
-        let expected = [
-            (0, Phase::Load, 0, 100, 10),
-            (1, Phase::Load, 100, 100, 0),
-            (2, Phase::Load, 200, 100, 0),
-            (3, Phase::Load, 300, 30, 0),
-            (4, Phase::Drain, 330, 70, 2),
+        let pages = vec![
+            (0, page(0, Phase::Load, 1_330, 5), None),
+            (1, page(0, Phase::Load, 1_330, 5), None),
+            (0, page(0, Phase::Drain, 1_400, 1), None),
+            (1, last, None),
         ];
-        assert_eq!(summary, expected);
+        let (told, left) = told(&[0, 0], pages, None, 1_400);
+        let [left] = &left[..] else { panic!("{left:?}") };
+        let (late, never) = (left.late.decode().expect("own"), left.never.decode().expect("own"));
+        assert_eq!((left.op, late.count(), never.max_ns()), (Op::Read, 2, Some(250)));
+        let expected = [
+            (0, Phase::Load, 0, 100, 10, 2),
+            (1, Phase::Load, 100, 100, 0, 0),
+            (2, Phase::Load, 200, 100, 0, 0),
+            (3, Phase::Load, 300, 30, 0, 0),
+            (4, Phase::Drain, 330, 70, 2, 2),
+        ];
+        assert_eq!(summary(&told), expected);
     }
 
     #[test]
     fn an_interval_is_told_when_the_last_worker_has_left_it() {
-        let timetable = Timetable {
-            start_ns: 1_000,
-            late_ns: 0,
-            interval_ns: 100,
-            patience: Patience(Nanos::seconds(1)),
-        };
-        let worker =
-            |work| Worker { work, seed: 1, turn: (0, 1), extents: Vec::new(), files: None };
-        let stage = HostStage {
-            stage: 3,
-            kind: StageKind::Measure,
-            works: Vec::new(),
-            workers: vec![worker(0), worker(1)],
-        };
-        let mut collector = Collector::new(&stage, 0, timetable);
-        let mut told = Vec::new();
-        let mut sink = |sample: IntervalSample| told.push(sample);
-        collector.take(0, &page(0, Phase::Load, 1_100, 5), Some((1, Phase::Load)), &mut sink);
-        collector.take(0, &page(1, Phase::Load, 1_200, 7), Some((2, Phase::Load)), &mut sink);
-        // Worker 1 slept through interval 1.
-        collector.take(1, &page(0, Phase::Load, 1_100, 2), Some((2, Phase::Load)), &mut sink);
-        collector.take(0, &page(2, Phase::Load, 1_250, 1), None, &mut sink);
-        collector.take(1, &page(2, Phase::Load, 1_250, 1), None, &mut sink);
-        collector.take(1, &page(0, Phase::Drain, 1_260, 3), None, &mut sink);
-        collector.finish(None, 1_260, &mut sink);
-        let summary: Vec<_> = told
-            .iter()
-            .map(|s| (s.interval, s.phase, s.start_ns, s.length_ns, ios(s), s.workers.len()))
-            .collect();
-        assert_eq!(
-            summary,
-            [
-                (0, Phase::Load, 0, 100, 7, 2),
-                (1, Phase::Load, 100, 100, 7, 1),
-                (2, Phase::Load, 200, 50, 2, 2),
-                (3, Phase::Drain, 250, 10, 3, 1),
-            ]
-        );
+        let pages = vec![
+            (0, page(0, Phase::Load, 1_100, 5), Some((1, Phase::Load))),
+            (0, page(1, Phase::Load, 1_200, 7), Some((2, Phase::Load))),
+            // Worker 1 slept through interval 1.
+            (1, page(0, Phase::Load, 1_100, 2), Some((2, Phase::Load))),
+            (0, page(2, Phase::Load, 1_250, 1), None),
+            (1, page(2, Phase::Load, 1_250, 1), None),
+            (1, page(0, Phase::Drain, 1_260, 3), None),
+        ];
+        let (told, _) = told(&[0, 1], pages, None, 1_260);
+        let expected = [
+            (0, Phase::Load, 0, 100, 7, 2),
+            (1, Phase::Load, 100, 100, 7, 1),
+            (2, Phase::Load, 200, 50, 2, 2),
+            (3, Phase::Drain, 250, 10, 3, 1),
+        ];
+        assert_eq!(summary(&told), expected);
         for sample in &told {
             let workers: u64 = sample.workers.iter().flat_map(|w| &w.ops).map(|op| op.ios).sum();
             assert_eq!(workers, ios(sample), "the sum over workers is the total");

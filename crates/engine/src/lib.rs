@@ -63,3 +63,9 @@ pub use targets::{
     marked_by, open, open_in, open_together, patiently, simulated,
 };
 pub use together::Together;
+
+#[cfg(test)]
+mod common {
+    #![allow(dead_code)] // Its tests use a part.
+    include!("../tests/common.rs");
+}

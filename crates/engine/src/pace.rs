@@ -249,9 +249,10 @@ impl Changing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::common::{after_ms, work, worker};
     use model::Nanos;
     use model::choices::Access;
-    use model::plan::Stop;
+    use model::load::SizeMix;
     use model::units::{Bytes, Percent};
 
     fn pacer(rate: &str, poisson: bool, turn: u32, of: u32) -> Pacer {
@@ -260,12 +261,9 @@ mod tests {
 
     /// Of one of the workers of a work of 1,000 bytes a request.
     fn paced(pace: Pace, seed: u64, turn: u32, of: u32) -> Pacer {
-        let (block, stop) = (Bytes(1_000), Stop::After(Nanos::seconds(1)));
-        let work = Work { pace, ..Work::simple(block, Percent::ALL, Access::Random, 1, stop) };
-        Pacer::new(
-            &work,
-            &Worker { work: 0, seed, turn: (turn, of), extents: Vec::new(), files: None },
-        )
+        let work = Work::simple(Bytes(1_000), Percent::ALL, Access::Random, 1, after_ms(1_000));
+        let work = Work { pace, ..work };
+        Pacer::new(&work, &Worker { turn: (turn, of), ..worker(seed, Vec::new()) })
     }
 
     fn dues(pacer: &mut Pacer, count: usize, length: u32) -> Vec<u64> {
@@ -303,12 +301,11 @@ mod tests {
 
     #[test]
     fn requests_that_are_too_large_for_any_clock_are_never_due() {
-        let (block, stop) = (Bytes(u64::MAX), Stop::After(Nanos::seconds(1)));
         let pace = Pace::Open { rate: Rate::Bytes { per_second: 1 }, poisson: false };
-        let work = Work { pace, ..Work::simple(block, Percent::ALL, Access::Random, 1, stop) };
+        let block_size = SizeMix::single(Bytes(u64::MAX));
+        let work = Work { pace, block_size, ..work(Percent::ALL, Access::Random, 1, after_ms(1)) };
         let turn = (u32::MAX - 1, u32::MAX);
-        let worker = Worker { work: 0, seed: 5, turn, extents: Vec::new(), files: None };
-        let mut pacer = Pacer::new(&work, &worker);
+        let mut pacer = Pacer::new(&work, &Worker { turn, ..worker(5, Vec::new()) });
         assert_eq!(pacer.due_ns(), Some(u64::MAX));
         pacer.took(u32::MAX);
     }

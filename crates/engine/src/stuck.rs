@@ -99,10 +99,8 @@ mod tests {
             targets: vec![target("/a", 2), target("/b", 1), target("/c", 1)],
             ..HostPlan::empty("test", Nanos::seconds(1), engine)
         };
-        let worker = |file| {
-            let extents = vec![Extent { file, offset: 0, length: 4096 }];
-            Worker { work: 0, seed: 1, turn: (0, 1), extents, files: None }
-        };
+        let worker =
+            |file| crate::common::worker(1, vec![Extent { file, offset: 0, length: 4096 }]);
         let workers = [worker(1), worker(3)];
         assert_eq!(targets_of(&plan, &[&workers[0], &workers[1]]), ["/a", "/c"]);
         let stuck = Stuck {

@@ -483,44 +483,38 @@ mod tests {
     use super::*;
     use model::choices::Access;
     use model::load::{Pace, Rate};
-    use model::plan::Extent;
-    use model::units::{Bytes, Nanos, Percent};
+    use model::units::{Nanos, Percent};
 
-    fn worker(stop: Stop) -> WorkerState {
-        WorkerState::new(
-            &Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 4, stop),
-            &share(),
-            4,
-        )
+    /// Ten blocks of 4 KiB, one after the other, by `depth` places.
+    fn work(read: Percent, depth: u32, pace: Pace, fsync_every: u64, stop: Stop) -> Work {
+        let work = crate::common::work(read, Access::Sequential, depth, stop);
+        Work { pace, fsync_every, ..work }
     }
 
-    fn share() -> Worker {
-        Worker {
-            work: 0,
-            seed: 1,
-            turn: (0, 1),
-            extents: vec![Extent { file: 0, offset: 0, length: 10 * 4096 }],
-            files: None,
-        }
+    fn state(work: &Work, places: u32) -> WorkerState {
+        WorkerState::new(work, &crate::common::worker_at(1, 0, 10 * 4096), places)
+    }
+
+    fn worker(stop: Stop) -> WorkerState {
+        state(&work(Percent::ZERO, 4, Pace::FREE, 0, stop), 4)
+    }
+
+    const SECOND: Stop = Stop::After(Nanos(1_000_000_000));
+
+    fn rate(milli: u64) -> Pace {
+        Pace::Open { rate: Rate::Iops { milli }, poisson: false }
     }
 
     #[test]
     fn it_keeps_its_depth_outstanding_and_never_more() {
-        let mut worker = worker(Stop::After(Nanos::seconds(1)));
+        let mut worker = worker(SECOND);
         let first: Vec<Io> = std::iter::from_fn(|| worker.next_io(100)).collect();
         assert_eq!((first.len(), worker.in_flight()), (4, 4));
         let finished = worker.complete(Completion { slot: first[2].slot, result: 4096 }, 350);
-        let expected = Finished {
-            op: Op::Write.index(),
-            latency_ns: 250,
-            outcome: Outcome::Success { bytes: 4096 },
-        };
-        assert_eq!(finished, expected);
-        assert_eq!(
-            worker.next_io(400).map(|io| io.slot),
-            Some(first[2].slot),
-            "the slot is used again"
-        );
+        let outcome = Outcome::Success { bytes: 4096 };
+        assert_eq!(finished, Finished { op: Op::Write.index(), latency_ns: 250, outcome });
+        let slot = worker.next_io(400).map(|io| io.slot);
+        assert_eq!(slot, Some(first[2].slot), "the slot is used again");
         worker.stop(500, &mut |_, _, _| panic!("a closed loop owes nothing"));
         assert!(!worker.is_done(), "what is outstanding has to come back");
     }
@@ -540,26 +534,17 @@ mod tests {
 
     #[test]
     fn nothing_is_due_of_an_amount_that_is_used_up() {
-        let mut work =
-            Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 4, Stop::Amount);
-        work.pace = Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false };
-        let mut worker = WorkerState::new(&work, &share(), 16);
+        let mut worker = state(&work(Percent::ZERO, 4, rate(1_000_000), 0, Stop::Amount), 16);
         let late_ns = 60_000_000;
-        assert_eq!(
-            std::iter::from_fn(|| worker.next_io(late_ns)).count(),
-            10,
-            "all were due long ago"
-        );
-        assert_eq!(
-            (worker.in_flight(), worker.quiet_ns(late_ns)),
-            (10, u64::MAX),
-            "only what comes back is waited for"
-        );
+        let due = std::iter::from_fn(|| worker.next_io(late_ns)).count();
+        assert_eq!(due, 10, "all were due long ago");
+        let waits = (worker.in_flight(), worker.quiet_ns(late_ns));
+        assert_eq!(waits, (10, u64::MAX), "only what comes back is waited for");
     }
 
     #[test]
     fn failures_are_data_except_that_they_end_an_amount() {
-        let mut timed = worker(Stop::After(Nanos::seconds(1)));
+        let mut timed = worker(SECOND);
         let io = timed.next_io(0).expect("due");
         let failure = timed.complete(Completion { slot: io.slot, result: -28 }, 1).outcome;
         assert_eq!(failure, Outcome::Failure { errno: 28, bytes: 0 });
@@ -573,38 +558,22 @@ mod tests {
 
     #[test]
     fn a_trim_that_moved_nothing_is_whole_and_a_read_is_not() {
-        let mut work = Work::simple(
-            Bytes(4096),
-            Percent::ALL,
-            Access::Random,
-            1,
-            Stop::After(Nanos::seconds(1)),
-        );
+        let mut work = work(Percent::ALL, 1, Pace::FREE, 0, SECOND);
         for (trim, expected) in [
             (Percent::ALL, Outcome::Success { bytes: 4096 }),
             (Percent::ZERO, Outcome::Failure { errno: 0, bytes: 0 }),
         ] {
             work.trim = trim;
-            let mut worker = WorkerState::new(&work, &share(), 1);
+            let mut worker = state(&work, 1);
             let io = worker.next_io(0).expect("due");
-            assert_eq!(
-                worker.complete(Completion { slot: io.slot, result: 0 }, 1).outcome,
-                expected
-            );
+            let done = worker.complete(Completion { slot: io.slot, result: 0 }, 1);
+            assert_eq!(done.outcome, expected);
         }
     }
 
     #[test]
     fn in_an_open_loop_time_runs_from_the_due_instant_on() {
-        let mut work = Work::simple(
-            Bytes(4096),
-            Percent::ALL,
-            Access::Sequential,
-            1,
-            Stop::After(Nanos::seconds(1)),
-        );
-        work.pace = Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false };
-        let mut worker = WorkerState::new(&work, &share(), 1);
+        let mut worker = at_rate(1_000_000);
         worker.begin(500);
         let first = worker.next_io(600).expect("due since 500");
         assert_eq!(worker.next_io(1_000_500), None, "no place");
@@ -631,21 +600,12 @@ mod tests {
     }
 
     fn flushing(pace: Pace, every: u64) -> WorkerState {
-        let mut work = Work::simple(
-            Bytes(4096),
-            Percent::ZERO,
-            Access::Sequential,
-            4,
-            Stop::After(Nanos::seconds(1)),
-        );
-        (work.pace, work.fsync_every) = (pace, every);
-        WorkerState::new(&work, &share(), 4)
+        state(&work(Percent::ZERO, 4, pace, every, SECOND), 4)
     }
 
     #[test]
     fn an_fsync_takes_no_place_of_a_rate() {
-        let mut worker =
-            flushing(Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false }, 1);
+        let mut worker = flushing(rate(1_000_000), 1);
         for due_ns in (0..50).map(|number| number * 1_000_000) {
             assert_eq!(sent(&mut worker, due_ns), [Op::Write, Op::Fsync], "at {due_ns} ns");
             assert_eq!(worker.quiet_ns(due_ns), 1_000_000);
@@ -654,16 +614,7 @@ mod tests {
 
     #[test]
     fn an_fsync_that_had_no_place_goes_out_as_soon_as_there_is_one_and_its_time_begins_there() {
-        let mut work = Work::simple(
-            Bytes(4096),
-            Percent::ZERO,
-            Access::Sequential,
-            1,
-            Stop::After(Nanos::seconds(1)),
-        );
-        (work.pace, work.fsync_every) =
-            (Pace::Open { rate: Rate::Iops { milli: 1_000_000 }, poisson: false }, 1);
-        let mut worker = WorkerState::new(&work, &share(), 1);
+        let mut worker = state(&work(Percent::ZERO, 1, rate(1_000_000), 1, SECOND), 1);
         let write = worker.next_io(0).expect("due");
         assert_eq!((worker.next_io(300), worker.quiet_ns(300)), (None, u64::MAX));
         worker.complete(Completion { slot: write.slot, result: 4096 }, 700);
@@ -701,15 +652,7 @@ mod tests {
     }
 
     fn at_rate(milli: u64) -> WorkerState {
-        let mut work = Work::simple(
-            Bytes(4096),
-            Percent::ALL,
-            Access::Sequential,
-            1,
-            Stop::After(Nanos::seconds(1)),
-        );
-        work.pace = Pace::Open { rate: Rate::Iops { milli }, poisson: false };
-        WorkerState::new(&work, &share(), 1)
+        state(&work(Percent::ALL, 1, rate(milli), 0, SECOND), 1)
     }
 
     #[test]

@@ -1,12 +1,10 @@
 //! Amounts that are measured: who ends when, what counts, and one file for several hosts.
 
-use engine::{Control, OpenTargets, StageOutcome, open, run_stage};
+use crate::common::{self, ios_of, run, scratch};
+use engine::{StageOutcome, open};
 use model::choices::{Access, Backend};
 use model::load::Pace;
-use model::plan::{
-    EngineSettings, Extent, HostPlan, HostStage, Once, PlannedTarget, Stop, Target, TargetFile,
-    Work, Worker,
-};
+use model::plan::{EngineSettings, Extent, HostPlan, HostStage, Once, PlannedTarget, Stop};
 use model::units::{Bytes, Nanos, Percent};
 use model::{IntervalSample, NoteKind, Op, Phase, StageKind};
 use std::path::Path;
@@ -20,12 +18,11 @@ fn stage(number: u32, read: u32, once: Once, shares: &[u64]) -> HostStage {
     let mut worker = |blocks: &u64| {
         let extent = Extent { file: 0, offset, length: blocks * BLOCK };
         offset += extent.length;
-        Worker { work: 0, seed: offset, turn: (0, 1), extents: vec![extent], files: None }
+        common::worker(offset, vec![extent])
     };
     let workers = shares.iter().map(&mut worker).collect();
-    let work =
-        Work::simple(Bytes(BLOCK), Percent::of(read), Access::Sequential, 2, Stop::Once(once));
-    HostStage { stage: number, kind: StageKind::Measure, works: vec![work], workers }
+    let work = common::work(Percent::of(read), Access::Sequential, 2, Stop::Once(once));
+    common::stage(number, StageKind::Measure, work, workers)
 }
 
 fn plan(
@@ -35,13 +32,10 @@ fn plan(
     direct: bool,
     stages: Vec<HostStage>,
 ) -> HostPlan {
-    let root = root.to_str().expect("UTF-8").to_owned();
-    let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(FILE) }];
-    let kind = if host == 0 {
-        PlannedTarget::Directory { root: root.clone() }
-    } else {
-        PlannedTarget::Joined
-    };
+    let mut target = common::directory(root, 1, FILE);
+    if host > 0 {
+        target.kind = PlannedTarget::Joined;
+    }
     let engine = EngineSettings {
         direct,
         evict: true,
@@ -50,33 +44,21 @@ fn plan(
     };
     HostPlan {
         host,
-        targets: vec![Target { path: root, kind, files }],
+        targets: vec![target],
         stages,
         ..HostPlan::empty("test", Nanos::millis(10), engine)
     }
 }
 
-fn scratch() -> (tempfile::TempDir, std::path::PathBuf) {
-    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let root = base.path().join("target");
-    (base, root)
+/// Successes of an operation in one phase.
+fn sum(samples: &[IntervalSample], phase: Phase, op: Op) -> u64 {
+    let of_phase: Vec<_> = samples.iter().filter(|one| one.phase == phase).cloned().collect();
+    ios_of(&of_phase, op)
 }
 
-fn run(targets: &OpenTargets, stage: usize) -> (StageOutcome, Vec<IntervalSample>) {
-    let mut samples = Vec::new();
-    let stage = targets.plan().stages[stage].clone();
-    let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
-        samples.push(sample);
-    })
-    .expect("runs");
-    (outcome, samples)
-}
-
-/// Successes and bytes of an operation in one phase.
-fn sum(samples: &[IntervalSample], phase: Phase, op: Op) -> (u64, u64) {
-    let ops = samples.iter().filter(|sample| sample.phase == phase).flat_map(|sample| &sample.ops);
-    ops.filter(|sample| sample.op == op)
-        .fold((0, 0), |(ios, bytes), op| (ios + op.ios, bytes + op.bytes))
+fn assert_no_block_is_left_out(root: &Path) {
+    let bytes = std::fs::read(root.join("data-00000.bin")).expect("there");
+    assert!(bytes.chunks(BLOCK as usize).all(|block| block.iter().any(|byte| *byte != 0)));
 }
 
 const ALL: Once = Once { stonewall: false, fsync: true, close: true };
@@ -93,20 +75,13 @@ fn the_first_is_told_apart(backend: Backend) {
     let targets = open(plan(&root, 0, backend, true, vec![unequal(ALL)])).expect("opens");
     let (outcome, samples) = run(&targets, 0);
     assert!(!outcome.failed && !outcome.interrupted, "{backend}: {outcome:?}");
-    let (load, tail) =
-        (sum(&samples, Phase::Load, Op::Write), sum(&samples, Phase::Tail, Op::Write));
-    assert_eq!(load.0 + tail.0, SMALL + LARGE, "{backend}: every block once");
-    assert!(tail.0 > 0, "{backend}: the small share was not the first to be done");
-    assert!(load.0 >= SMALL, "{backend}: {load:?} {tail:?}");
-    assert_eq!(
-        sum(&samples, Phase::Load, Op::Fsync).0 + sum(&samples, Phase::Tail, Op::Fsync).0,
-        2,
-        "{backend}"
-    );
-    assert_eq!(
-        sum(&samples, Phase::Drain, Op::Write).0 + sum(&samples, Phase::Drain, Op::Fsync).0,
-        0
-    );
+    let of = |phase, op| sum(&samples, phase, op);
+    let (load, tail) = (of(Phase::Load, Op::Write), of(Phase::Tail, Op::Write));
+    assert_eq!(load + tail, SMALL + LARGE, "{backend}: every block once");
+    assert!(tail > 0, "{backend}: the small share was not the first to be done");
+    assert!(load >= SMALL, "{backend}: {load:?} {tail:?}");
+    assert_eq!(of(Phase::Load, Op::Fsync) + of(Phase::Tail, Op::Fsync), 2, "{backend}");
+    assert_eq!((of(Phase::Drain, Op::Write), of(Phase::Drain, Op::Fsync)), (0, 0));
     let ends = samples.iter().map(|sample| sample.start_ns + sample.length_ns);
     for (sample, end) in samples[1..].iter().zip(ends) {
         assert_eq!(sample.start_ns, end, "{backend}: intervals adjoin, also at the wall");
@@ -136,19 +111,11 @@ fn a_stonewall_ends_all_with_the_first() {
     let targets = open(plan(&root, 0, Backend::Sync, true, vec![unequal(once)])).expect("opens");
     let (outcome, samples) = run(&targets, 0);
     assert!(!outcome.interrupted && !outcome.failed);
-    let written: u64 = samples
-        .iter()
-        .flat_map(|sample| &sample.ops)
-        .filter(|op| op.op == Op::Write)
-        .map(|op| op.ios)
-        .sum();
+    let written = ios_of(&samples, Op::Write);
     assert!((SMALL..SMALL + LARGE).contains(&written), "{written}");
     assert!(samples.iter().all(|sample| sample.phase != Phase::Tail));
-    assert_eq!(
-        sum(&samples, Phase::Drain, Op::Fsync).0,
-        1,
-        "flushed when nothing is measured any more"
-    );
+    let late = sum(&samples, Phase::Drain, Op::Fsync);
+    assert_eq!(late, 1, "flushed when nothing is measured any more");
     targets.remove().expect("removed");
 }
 
@@ -163,18 +130,8 @@ fn a_workers_blocks_in_turn_are_every_nth_of_the_file() {
     }
     let targets = open(plan(&root, 0, Backend::IoUring, true, vec![in_turn])).expect("opens");
     let (_, samples) = run(&targets, 0);
-    let written: u64 = samples
-        .iter()
-        .flat_map(|sample| &sample.ops)
-        .filter(|op| op.op == Op::Write)
-        .map(|op| op.ios)
-        .sum();
-    assert_eq!(written, FILE / BLOCK);
-    let bytes = std::fs::read(root.join("data-00000.bin")).expect("there");
-    assert!(
-        bytes.chunks(BLOCK as usize).all(|block| block.iter().any(|byte| *byte != 0)),
-        "no block was left out"
-    );
+    assert_eq!(ios_of(&samples, Op::Write), FILE / BLOCK);
+    assert_no_block_is_left_out(&root);
     targets.remove().expect("removed");
 }
 
@@ -195,8 +152,7 @@ fn a_second_host_opens_what_the_first_one_makes_and_removes_nothing() {
         run(targets, 0);
     }
     second.remove().expect("nothing to remove");
-    let bytes = std::fs::read(root.join("data-00000.bin")).expect("there still");
-    assert!(bytes.chunks(BLOCK as usize).all(|block| block.iter().any(|byte| *byte != 0)));
+    assert_no_block_is_left_out(&root);
     first.remove().expect("removed");
     assert!(!root.exists());
     let mut lonely = plan(&root, 1, Backend::Sync, true, vec![half(0)]);

@@ -1,14 +1,12 @@
 //! Nothing that Plimsoll did not create is written or removed: swaps, links and races are thrown at
 //! a claim, and plans that name what is not theirs.
 
+use crate::common;
 use engine::{Progress, open};
 use model::StageKind;
 use model::choices::{Access, Backend};
 use model::metadata::Tree;
-use model::plan::names::data_file_name;
-use model::plan::{
-    EngineSettings, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work,
-};
+use model::plan::{EngineSettings, HostPlan, PlannedTarget, Stop, TargetFile};
 use model::testbed::MARKER;
 use model::units::{Bytes, Nanos, Percent};
 use std::fs;
@@ -19,40 +17,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const FILE: u64 = 64 << 10;
 const PRECIOUS: &str = "ten years of work";
 
+/// Files of somebody else with names that could be ours.
+const OF_VICTIM: [&str; 3] =
+    ["data-00000.bin", "data-00001.bin", "tree-00000/d000000000000000000/f000000000000000001"];
+
 fn text(path: &Path) -> String {
     path.to_str().expect("UTF-8").to_owned()
 }
 
 /// A plan with `files` files in the directory `root`, and a stage that fills them.
 fn plan(root: &Path, files: u32) -> HostPlan {
-    let file = |number| TargetFile {
-        path: format!("{}/{}", root.display(), data_file_name(number)),
-        size: Bytes(FILE),
-    };
-    let kind = PlannedTarget::Directory { root: text(root) };
-    let work = Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 1, Stop::Amount);
-    let stage =
-        HostStage { stage: 0, kind: StageKind::Prepare, works: vec![work], workers: Vec::new() };
+    let work = common::work(Percent::ZERO, Access::Sequential, 1, Stop::Amount);
     let engine = EngineSettings { direct: false, ..EngineSettings::simple(Backend::Sync) };
     HostPlan {
-        targets: vec![Target { path: text(root), kind, files: (0..files).map(file).collect() }],
-        stages: vec![stage],
+        targets: vec![common::directory(root, files, FILE)],
+        stages: vec![common::stage(0, StageKind::Prepare, work, Vec::new())],
         ..HostPlan::empty("r", Nanos::millis(100), engine)
     }
 }
 
 fn tree(root: &Path) -> Tree {
-    Tree {
-        target: 0,
-        path: format!("{}/tree-00000", root.display()),
-        files: 8,
-        size: Bytes(0),
-        sizes: None,
-        depth: 1,
-        fan_out: 1,
-        per_directory: 4,
-        joined: false,
-    }
+    Tree { per_directory: 4, ..common::tree(format!("{}/tree-00000", root.display()), 8, 0) }
 }
 
 struct Scratch {
@@ -62,8 +47,7 @@ struct Scratch {
 
 impl Scratch {
     fn new() -> Scratch {
-        let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-        let root = base.path().join("target");
+        let (base, root) = common::scratch();
         Scratch { base, root }
     }
 
@@ -75,11 +59,7 @@ impl Scratch {
     fn victim(&self) -> PathBuf {
         let victim = self.path("victim");
         fs::create_dir_all(victim.join("tree-00000/d000000000000000000")).expect("folders");
-        for name in [
-            "data-00000.bin",
-            "data-00001.bin",
-            "tree-00000/d000000000000000000/f000000000000000001",
-        ] {
+        for name in OF_VICTIM {
             fs::write(victim.join(name), PRECIOUS).expect("a file");
         }
         victim
@@ -88,9 +68,7 @@ impl Scratch {
 
 /// Nothing in the folder of [`Scratch::victim`] has changed.
 fn is_whole(victim: &Path) {
-    for name in
-        ["data-00000.bin", "data-00001.bin", "tree-00000/d000000000000000000/f000000000000000001"]
-    {
+    for name in OF_VICTIM {
         assert_eq!(fs::read_to_string(victim.join(name)).expect("it is there"), PRECIOUS, "{name}");
     }
     assert_eq!(fs::read_dir(victim).expect("a folder").count(), 3, "nothing was put there");

@@ -1,14 +1,15 @@
 //! What a cache finds of our own requests, beside what is reckoned of it: a cache of the least
 //! recently used lines, under the generators of several workers.
 
+use crate::common;
 use catalogue::cluster::{Misses, Requests};
 use engine::Generator;
 use model::choices::Access;
 use model::load::{HotSpots, Skew};
-use model::plan::{Extent, Stop, Work, Worker};
+use model::plan::{Work, Worker};
 use model::popularity::{Popularity, Touched};
 use model::rng::derive;
-use model::{Bytes, Nanos, Op, Percent};
+use model::{Bytes, Op, Percent};
 use std::collections::{BTreeMap, HashMap};
 
 /// Lines in the order of their use.
@@ -50,25 +51,16 @@ struct Case {
 
 impl Case {
     fn new(name: &'static str, access: Access, milli: u32) -> Case {
-        let stop = Stop::After(Nanos::seconds(1));
-        let mut work = Work::simple(Bytes(4096), Percent::ALL, access, 1, stop);
+        let mut work = common::work(Percent::ALL, access, 1, common::after_ms(1_000));
         work.pattern.skew = Skew { milli };
         work.pattern.hot_spots = "80%:10%, 10%:20%".parse::<HotSpots>().expect("spots");
         Case { name, work, workers: 4, is_shared: false, part: 2_048 * 4096, line: 4096 }
     }
 
     fn workers(&self) -> Vec<Worker> {
-        let extent = |worker: u64| Extent {
-            file: 0,
-            offset: if self.is_shared { 0 } else { worker * self.part },
-            length: self.part,
-        };
-        let one = |worker| Worker {
-            work: 0,
-            seed: derive(7, &[worker]),
-            turn: (0, 1),
-            extents: vec![extent(worker)],
-            files: None,
+        let one = |worker| {
+            let offset = if self.is_shared { 0 } else { worker * self.part };
+            common::worker_at(derive(7, &[worker]), offset, self.part)
         };
         (0..self.workers).map(one).collect()
     }

@@ -1,16 +1,13 @@
 //! Damage to real files, done by another program between two stages, is found and named.
 
-use engine::{Control, OpenTargets, StageOutcome, open, run_stage};
+use crate::common::{self, errors, run, scratch};
+use engine::{OpenTargets, open};
 use model::choices::{Access, Backend};
 use model::note::{Damage, FoundBlock, Mismatch};
-use model::plan::{
-    Contents, EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile,
-    Work, Worker,
-};
+use model::plan::{Contents, EngineSettings, HostPlan, HostStage, Stop, Work};
 use model::sample::{VERIFY_CORRUPT, VERIFY_MISDIRECTED, VERIFY_STALE, VERIFY_TORN};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Fact, NoteKind, StageKind};
-use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -20,19 +17,11 @@ const BLOCKS: u64 = 64;
 fn stage(number: u32, kind: StageKind, block: u64, read: u32, stop: Stop) -> HostStage {
     let access = if stop == Stop::Amount { Access::Sequential } else { Access::Random };
     let share = BLOCKS / 2 * BLOCK;
-    let worker = |worker: u64| Worker {
-        work: 0,
-        seed: worker + 1 + u64::from(number) * 100,
-        turn: (0, 1),
-        extents: vec![Extent { file: 0, offset: worker * share, length: share }],
-        files: None,
+    let worker = |worker: u64| {
+        common::worker_at(worker + 1 + u64::from(number) * 100, worker * share, share)
     };
-    HostStage {
-        stage: number,
-        kind,
-        works: vec![Work::simple(Bytes(block), Percent::of(read), access, 4, stop)],
-        workers: (0..2).map(worker).collect(),
-    }
+    let work = Work::simple(Bytes(block), Percent::of(read), access, 4, stop);
+    common::stage(number, kind, work, (0..2).map(worker).collect())
 }
 
 /// Prepare in large blocks, a mix, and two sweeps over every block: a write and a read.
@@ -47,40 +36,16 @@ fn stages() -> Vec<HostStage> {
 }
 
 fn opened(root: &Path, backend: Backend, run_id: &str, filled: bool) -> OpenTargets {
-    let root = root.to_str().expect("UTF-8").to_owned();
-    let files =
-        vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(BLOCKS * BLOCK) }];
     let engine = EngineSettings {
         contents: Contents { verify: true, filled, grain: Bytes(BLOCK), ..Contents::RANDOM },
         ..EngineSettings::simple(backend)
     };
     let plan = HostPlan {
-        targets: vec![Target {
-            path: root.clone(),
-            kind: PlannedTarget::Directory { root },
-            files,
-        }],
+        targets: vec![common::directory(root, 1, BLOCKS * BLOCK)],
         stages: stages(),
         ..HostPlan::empty(run_id, Nanos::millis(20), engine)
     };
     open(plan).expect("opens")
-}
-
-fn run(targets: &OpenTargets, stage: usize) -> (StageOutcome, BTreeMap<i32, u64>) {
-    let mut errors = BTreeMap::new();
-    let stage = targets.plan().stages[stage].clone();
-    let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
-        for (errno, count) in sample.ops.iter().flat_map(|op| &op.errors) {
-            *errors.entry(*errno).or_default() += count;
-        }
-    });
-    (outcome.expect("no failure of ours"), errors)
-}
-
-fn scratch() -> (tempfile::TempDir, std::path::PathBuf) {
-    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let root = base.path().join("target");
-    (base, root)
 }
 
 /// Writes with another program's means, through a descriptor of its own.
@@ -99,8 +64,8 @@ fn block(file: &std::fs::File, number: u64) -> Vec<u8> {
 
 /// Reads every block, expects exactly one damaged one, and comes back with what is told of it.
 fn single_damage(targets: &OpenTargets, errno: i32) -> Mismatch {
-    let (outcome, errors) = run(targets, 3);
-    assert_eq!(errors, BTreeMap::from([(errno, 1)]), "{:?}", outcome.findings);
+    let (outcome, samples) = run(targets, 3);
+    assert_eq!(errors(&samples), [(errno, 1)], "{:?}", outcome.findings);
     assert_eq!(outcome.findings.len(), 1);
     assert_eq!(outcome.findings[0].stage, Some(3));
     match &outcome.findings[0].fact {
@@ -115,14 +80,11 @@ fn a_sound_target_has_no_mismatch_whatever_runs() {
         let (_base, root) = scratch();
         let targets = opened(&root, backend, "r", true);
         for stage in [0, 3, 1, 3, 1, 2, 3] {
-            let (outcome, errors) = run(&targets, stage);
-            assert!(
-                errors.is_empty(),
-                "{backend}, stage {stage}: {errors:?} {:?}",
-                outcome.findings
-            );
+            let (outcome, samples) = run(&targets, stage);
+            let told = format!("{backend}, stage {stage}: {:?}", outcome.findings);
+            assert_eq!(errors(&samples), [], "{told}");
             let is_raced = |note: &model::Note| note.kind() == NoteKind::NotChecked;
-            assert!(outcome.findings.iter().all(is_raced), "{:?}", outcome.findings);
+            assert!(outcome.findings.iter().all(is_raced), "{told}");
         }
     }
 }
@@ -151,7 +113,7 @@ fn every_kind_of_damage_is_named_with_its_offset() {
     assert!(is_that_one, "{told:?}");
 
     meddle(&root, |file| file.write_all_at(&sound, 5 * BLOCK).expect("writes"));
-    assert!(run(&targets, 3).1.is_empty(), "what is put back is whole again");
+    assert!(errors(&run(&targets, 3).1).is_empty(), "what is put back is whole again");
 
     run(&targets, 2);
     let mut new = Vec::new();
@@ -178,8 +140,8 @@ fn two_blocks_that_changed_places_are_two_misdirected_reads() {
         file.write_all_at(&one, 60 * BLOCK).expect("writes");
         file.write_all_at(&other, BLOCK).expect("writes");
     });
-    let (outcome, errors) = run(&targets, 3);
-    assert_eq!(errors, BTreeMap::from([(VERIFY_MISDIRECTED, 2)]));
+    let (outcome, samples) = run(&targets, 3);
+    assert_eq!(errors(&samples), [(VERIFY_MISDIRECTED, 2)]);
     assert_eq!(outcome.findings.len(), 2);
 }
 
@@ -188,11 +150,14 @@ fn a_later_run_checks_what_an_earlier_one_left() {
     let (_base, root) = scratch();
     run(&opened(&root, Backend::IoUring, "first", true), 0);
     let again = opened(&root, Backend::IoUring, "second", true);
-    assert!(run(&again, 3).1.is_empty());
+    assert!(errors(&run(&again, 3).1).is_empty());
     meddle(&root, |file| file.write_all_at(&[0; 512], 3 * BLOCK + 1024).expect("writes"));
     let told = single_damage(&again, VERIFY_CORRUPT);
     assert_eq!((told.offset, told.expected, told.found), (25_600, 0, FoundBlock::Zeros));
     drop(again);
     let partial = opened(&root, Backend::IoUring, "third", false);
-    assert!(run(&partial, 3).1.is_empty(), "where nothing was prepared, zeros are no damage");
+    assert!(
+        errors(&run(&partial, 3).1).is_empty(),
+        "where nothing was prepared, zeros are no damage"
+    );
 }

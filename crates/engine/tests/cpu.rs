@@ -1,16 +1,15 @@
 //! The CPU time of workers with the kernel's threads behind them. Alone in its process, whose
 //! whole time it looks at.
 
+use crate::common;
 use engine::{Clock, Control, open, run_stage};
 use model::choices::{Access, Backend};
 use model::curve::{Curve, Then, Unit};
 use model::load::{Pace, Rate};
-use model::plan::{
-    EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work,
-    Worker,
-};
+use model::plan::{EngineSettings, Extent, HostPlan, Stop, Work, Worker};
 use model::units::{Bytes, Nanos, Percent};
 use model::{IntervalSample, StageKind};
+use std::path::Path;
 use std::time::Instant;
 
 const BLOCK: u64 = 64 << 10;
@@ -35,42 +34,24 @@ fn read_by_this_process() -> u64 {
 }
 
 /// Workers on two files in turn that do `work` through the page cache.
-fn plan(root: &str, backend: Backend, work: Work, workers: u32) -> HostPlan {
-    let files = (0..2).map(|number| TargetFile {
-        path: format!("{root}/data-0000{number}.bin"),
-        size: Bytes(FILE),
-    });
-    let target = Target {
-        path: root.to_owned(),
-        kind: PlannedTarget::Directory { root: root.to_owned() },
-        files: files.collect(),
+fn plan(root: &Path, backend: Backend, work: Work, workers: u32) -> HostPlan {
+    let worker = |number: u32| {
+        let extent = Extent { file: number % 2, offset: 0, length: FILE };
+        Worker { turn: (number, workers), ..common::worker(u64::from(number) + 1, vec![extent]) }
     };
-    let worker = |number: u32| Worker {
-        work: 0,
-        seed: u64::from(number) + 1,
-        turn: (number, workers),
-        extents: vec![Extent { file: number % 2, offset: 0, length: FILE }],
-        files: None,
-    };
-    let stage = HostStage {
-        stage: 0,
-        kind: StageKind::Measure,
-        works: vec![work],
-        workers: (0..workers).map(worker).collect(),
-    };
+    let workers = (0..workers).map(worker).collect();
     let engine = EngineSettings { direct: false, ..EngineSettings::simple(backend) };
     HostPlan {
-        targets: vec![target],
-        stages: vec![stage],
+        targets: vec![common::directory(root, 2, FILE)],
+        stages: vec![common::stage(0, StageKind::Measure, work, workers)],
         ..HostPlan::empty("test", Nanos::millis(100), engine)
     }
 }
 
 /// What was sampled of them, and how late the last of them began, in ns.
 fn run(backend: Backend, work: Work, workers: u32) -> (Vec<IntervalSample>, u64) {
-    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let root = base.path().join("target");
-    let plan = plan(root.to_str().expect("UTF-8"), backend, work, workers);
+    let (_base, root) = common::scratch();
+    let plan = plan(&root, backend, work, workers);
     let stage = plan.stages[0].clone();
     let targets = open(plan).expect("opens");
     let mut samples: Vec<IntervalSample> = Vec::new();
@@ -125,7 +106,7 @@ fn sixty_four_workers_on_few_processors_did_what_the_kernel_counted() {
     let (samples, late_ns) = run(Backend::Sync, work, WORKERS);
     let took_ns = start.elapsed().as_nanos() as u64;
     let (process_ns, read) = (of_this_process() - before_ns, read_by_this_process() - before);
-    let ops = || samples.iter().flat_map(|sample| &sample.ops);
+    let ops = || common::ops(&samples);
     assert!(ops().all(|op| op.errors.is_empty()));
     let (ios, bytes) = (ops().map(|op| op.ios).sum::<u64>(), ops().map(|op| op.bytes).sum::<u64>());
     assert_eq!(bytes, ios * 4096);

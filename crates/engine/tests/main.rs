@@ -4,6 +4,8 @@
 mod amounts;
 mod attacks;
 mod cache_hits;
+#[allow(dead_code)] // A part is used here.
+mod common;
 mod contents;
 mod cpu;
 mod files;
@@ -13,4 +15,5 @@ mod metadata_limits;
 mod own_process;
 mod real_files;
 
+use engine::{Control, OpenTargets, StageOutcome, run_stage};
 use own_process::in_a_process_of_its_own;

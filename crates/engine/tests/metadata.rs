@@ -1,21 +1,28 @@
 //! Operations on whole files, held to what the file system itself says.
 
-use crate::files::{Layout, errors, ios, plan, run};
+use crate::common::{self, errors, scratch};
+use crate::files::{Layout, ios, plan, run};
 use engine::{Control, OpenTargets, clean, open, run_stage};
 use model::choices::{CloseTime, FileFsync};
 use model::metadata::OpMix;
 use model::plan::Stop;
-use model::sample::OpSample;
 use model::units::Nanos;
 use model::{Op, Phase};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A fresh directory that `open` makes itself, on the disk under the build.
-fn scratch() -> (tempfile::TempDir, PathBuf) {
-    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let root = base.path().join("target");
-    (base, root)
+/// Trees that workers share, in order.
+const SHARED: Layout = Layout { unique: false, random: false };
+
+/// A tree for each worker, in order.
+const UNIQUE: Layout = Layout { unique: true, random: false };
+
+fn opened(root: &Path, files: u64, size: u64, layout: Layout, ops: &[Op]) -> OpenTargets {
+    open(plan(root, files, size, layout, ops)).expect("opens")
+}
+
+fn cleaned(root: &Path) -> engine::Removed {
+    clean(root.to_str().expect("UTF-8"), &engine::Progress::default()).expect("cleans")
 }
 
 /// All paths below `root` whose last name begins with `letter`.
@@ -37,7 +44,7 @@ fn found(root: &Path, letter: char) -> Vec<PathBuf> {
 
 #[test]
 fn what_was_counted_is_what_the_file_system_has() {
-    for layout in [Layout { unique: true, random: false }, Layout { unique: false, random: true }] {
+    for layout in [UNIQUE, Layout { unique: false, random: true }] {
         let (_base, root) = scratch();
         let ops = [
             Op::Create,
@@ -49,7 +56,7 @@ fn what_was_counted_is_what_the_file_system_has() {
             Op::Readdir,
             Op::Remove,
         ];
-        let targets = open(plan(&root, 1000, 4096, layout, &ops)).expect("opens");
+        let targets = opened(&root, 1000, 4096, layout, &ops);
         assert_eq!(found(&root, 'f').len(), 0, "directories only");
         for (number, op) in ops.into_iter().enumerate() {
             let samples = run(&targets, number);
@@ -57,7 +64,7 @@ fn what_was_counted_is_what_the_file_system_has() {
             let done = if op == Op::Readdir { found(&root, 'd').len() as u64 } else { 1000 };
             assert_eq!(ios(&samples), done, "{op}");
             let moves = matches!(op, Op::Create | Op::ReadFile | Op::WriteFile);
-            let bytes: u64 = samples.iter().flat_map(|sample| &sample.ops).map(|op| op.bytes).sum();
+            let bytes: u64 = common::ops(&samples).map(|op| op.bytes).sum();
             assert_eq!(bytes, if moves { 1000 * 4096 } else { 0 }, "{op}");
             let there = found(&root, 'f');
             assert_eq!(there.len(), if op == Op::Remove { 0 } else { 1000 }, "{op}");
@@ -73,7 +80,7 @@ fn what_was_counted_is_what_the_file_system_has() {
 
 #[test]
 fn a_mix_goes_on_for_its_time_and_leaves_the_tree_as_it_is() {
-    for layout in [Layout { unique: true, random: true }, Layout { unique: false, random: false }] {
+    for layout in [Layout { unique: true, random: true }, SHARED] {
         let (_base, root) = scratch();
         let mut plan = plan(&root, 100, 4096, layout, &[Op::Create, Op::Stat, Op::Remove]);
         let work = &mut plan.stages[1].works[0];
@@ -85,23 +92,13 @@ fn a_mix_goes_on_for_its_time_and_leaves_the_tree_as_it_is() {
         let before = found(&root, 'f');
         let samples = run(&targets, 1);
         assert_eq!(errors(&samples), []);
-        let of = |op: Op, figure: fn(&OpSample) -> u64| -> u64 {
-            samples
-                .iter()
-                .flat_map(|sample| &sample.ops)
-                .filter(|sample| sample.op == op)
-                .map(figure)
-                .sum()
-        };
         let [stat, read, list] =
-            [Op::Stat, Op::ReadFile, Op::Readdir].map(|op| of(op, |sample| sample.ios));
-        assert!(
-            stat > read && read > list && list > 0,
-            "{stat} looked up, {read} read, {list} listed"
-        );
+            [Op::Stat, Op::ReadFile, Op::Readdir].map(|op| common::ios_of(&samples, op));
+        assert!(stat > read && read > list && list > 0, "{stat} stats, {read} reads, {list} lists");
         assert!(stat + read > 100, "files come again");
-        assert_eq!(of(Op::ReadFile, |sample| sample.bytes), read * 4096);
-        assert_eq!(of(Op::Stat, |sample| sample.bytes), 0);
+        assert!(common::ops(&samples).all(|sample| {
+            sample.bytes == if sample.op == Op::ReadFile { sample.ios * 4096 } else { 0 }
+        }));
         assert_eq!(found(&root, 'f'), before);
         assert_eq!(ios(&run(&targets, 2)), 100, "all files are there to be removed");
         targets.remove().expect("removes");
@@ -111,9 +108,7 @@ fn a_mix_goes_on_for_its_time_and_leaves_the_tree_as_it_is() {
 #[test]
 fn every_file_holds_bytes_of_its_own() {
     let (_base, root) = scratch();
-    let targets =
-        open(plan(&root, 50, 4096, Layout { unique: true, random: false }, &[Op::Create]))
-            .expect("opens");
+    let targets = opened(&root, 50, 4096, UNIQUE, &[Op::Create]);
     run(&targets, 0);
     let contents: std::collections::BTreeSet<Vec<u8>> =
         found(&root, 'f').iter().map(|path| fs::read(path).expect("a file")).collect();
@@ -125,8 +120,7 @@ fn second_names_are_gone_when_their_stage_is_over() {
     let (_base, root) = scratch();
     let ops =
         [Op::Create, Op::Rename, Op::Link, Op::Symlink, Op::Mkdir, Op::Rmdir, Op::Rename, Op::Stat];
-    let targets =
-        open(plan(&root, 60, 0, Layout { unique: false, random: true }, &ops)).expect("opens");
+    let targets = opened(&root, 60, 0, Layout { unique: false, random: true }, &ops);
     for (number, op) in ops.into_iter().enumerate() {
         let samples = run(&targets, number);
         assert_eq!((ios(&samples), errors(&samples)), (60, vec![]), "{op}");
@@ -141,7 +135,7 @@ fn second_names_are_gone_when_their_stage_is_over() {
 fn what_is_not_timed_is_in_no_latency_and_in_the_time_of_the_stage() {
     let (_base, root) = scratch();
     let ops = [Op::Create, Op::WriteFile, Op::WriteFile];
-    let mut plan = plan(&root, 400, 4096, Layout { unique: true, random: false }, &ops);
+    let mut plan = plan(&root, 400, 4096, UNIQUE, &ops);
     let times = [(FileFsync::Timed, CloseTime::Timed), (FileFsync::Untimed, CloseTime::Untimed)];
     for (stage, times) in plan.stages.iter_mut().zip([times[0], times[0], times[1]]) {
         // One worker: its operations follow each other from the first instant of the stage to the
@@ -155,11 +149,8 @@ fn what_is_not_timed_is_in_no_latency_and_in_the_time_of_the_stage() {
     let [timed_ns, untimed_ns] = [1, 2].map(|stage| {
         let samples = run(&targets, stage);
         assert_eq!((ios(&samples), errors(&samples)), (200, vec![]));
-        let mut counted_ns: Vec<u64> = samples
-            .iter()
-            .flat_map(|sample| &sample.ops)
-            .flat_map(|op| op.raw_latencies.iter().copied())
-            .collect();
+        let mut counted_ns: Vec<u64> =
+            common::ops(&samples).flat_map(|op| op.raw_latencies.iter().copied()).collect();
         let load_ns: u64 =
             samples.iter().filter(|sample| sample.phase == Phase::Load).map(|s| s.length_ns).sum();
         assert!(
@@ -182,8 +173,7 @@ fn what_is_not_timed_is_in_no_latency_and_in_the_time_of_the_stage() {
 fn a_directory_that_is_removed_under_the_run_is_data() {
     let (_base, root) = scratch();
     let ops = [Op::Create, Op::Stat, Op::Readdir];
-    let targets =
-        open(plan(&root, 100, 0, Layout { unique: false, random: false }, &ops)).expect("opens");
+    let targets = opened(&root, 100, 0, SHARED, &ops);
     run(&targets, 0);
     fs::remove_dir_all(root.join("tree-00000/d000000000000000000")).expect("removes");
     let samples = run(&targets, 1);
@@ -198,8 +188,7 @@ fn a_directory_that_is_removed_under_the_run_is_data() {
 fn files_that_are_there_already_are_counted_as_such() {
     let (_base, root) = scratch();
     let ops = [Op::Create, Op::Create];
-    let targets =
-        open(plan(&root, 20, 0, Layout { unique: true, random: false }, &ops)).expect("opens");
+    let targets = opened(&root, 20, 0, UNIQUE, &ops);
     run(&targets, 0);
     assert_eq!(errors(&run(&targets, 1)), [(libc::EEXIST, 20)]);
 }
@@ -208,8 +197,7 @@ fn files_that_are_there_already_are_counted_as_such() {
 fn a_file_that_is_shorter_than_it_was_written_is_no_success() {
     let (_base, root) = scratch();
     let ops = [Op::Create, Op::ReadFile];
-    let targets =
-        open(plan(&root, 20, 4096, Layout { unique: true, random: false }, &ops)).expect("opens");
+    let targets = opened(&root, 20, 4096, UNIQUE, &ops);
     run(&targets, 0);
     let victim = found(&root, 'f').into_iter().next().expect("a file");
     fs::File::options().write(true).open(victim).expect("opens").set_len(5).expect("shortens");
@@ -221,26 +209,16 @@ fn a_file_that_is_shorter_than_it_was_written_is_no_success() {
 fn a_stop_ends_a_stage_and_its_tree_is_removed_all_the_same() {
     let (_base, root) = scratch();
     let ops = [Op::Create];
-    let targets =
-        open(plan(&root, 40_000, 0, Layout { unique: true, random: false }, &ops)).expect("opens");
-    let control = Control::new();
-    let mut created = 0;
-    let outcome = run_stage(
-        &targets,
-        &targets.plan().stages[0].clone(),
-        &control,
-        &mut || Some(0),
-        &mut |sample| {
-            created += sample.ops.iter().map(|op| op.ios).sum::<u64>();
-            control.stop();
-        },
-    );
+    let targets = opened(&root, 40_000, 0, UNIQUE, &ops);
+    let (control, mut created) = (Control::new(), 0);
+    let stage = targets.plan().stages[0].clone();
+    let outcome = run_stage(&targets, &stage, &control, &mut || Some(0), &mut |sample| {
+        created += sample.ops.iter().map(|op| op.ios).sum::<u64>();
+        control.stop();
+    });
     assert!(outcome.expect("no failure of ours").interrupted);
-    assert_eq!(
-        found(&root, 'f').len() as u64,
-        created,
-        "what was sent when the stop came is counted, too"
-    );
+    let made = found(&root, 'f').len() as u64;
+    assert_eq!(made, created, "what was sent when the stop came is counted, too");
     targets.remove().expect("removes");
     assert!(!root.exists());
 }
@@ -248,8 +226,7 @@ fn a_stop_ends_a_stage_and_its_tree_is_removed_all_the_same() {
 /// The trees of a run that was killed: its process is gone, and so is the lock, but everything else
 /// is there.
 fn killed(root: &Path) -> OpenTargets {
-    let targets = open(plan(root, 100, 7, Layout { unique: true, random: false }, &[Op::Create]))
-        .expect("opens");
+    let targets = opened(root, 100, 7, UNIQUE, &[Op::Create]);
     run(&targets, 0);
     targets
 }
@@ -268,10 +245,8 @@ fn leftovers_are_removed_by_name_and_nothing_of_others_is() {
     fs::create_dir(leaf.join("f77")).expect("a directory");
     fs::write(leaf.join("f77/f1"), "precious").expect("a file");
     fs::write(leaf.join("notes.txt"), "precious").expect("a file");
-    let cleaned =
-        || clean(root.to_str().expect("UTF-8"), &engine::Progress::default()).expect("cleans");
     let left = root.join("tree-00000").to_str().map(str::to_owned);
-    assert_eq!(cleaned(), engine::Removed { bytes: 100 * 7, left });
+    assert_eq!(cleaned(&root), engine::Removed { bytes: 100 * 7, left });
     assert_eq!(fs::read_to_string(outside.join("f1")).expect("still there"), "precious");
     assert_eq!(fs::read_to_string(leaf.join("f77/f1")).expect("still there"), "precious");
     assert_eq!(fs::read_to_string(leaf.join("notes.txt")).expect("still there"), "precious");
@@ -281,7 +256,7 @@ fn leftovers_are_removed_by_name_and_nothing_of_others_is() {
     fs::remove_file(leaf.join("notes.txt")).expect("moved away");
     fs::remove_file(root.join("tree-00000/d99")).expect("moved away");
     assert_eq!(
-        cleaned(),
+        cleaned(&root),
         engine::Removed { bytes: 0, left: None },
         "the tree is told as ours once more"
     );
@@ -298,15 +273,13 @@ fn leftovers_of_earlier_versions_are_removed_too() {
     fs::write(leaf.join("f12345"), "12345").expect("a file");
     std::os::unix::fs::symlink("f12345", leaf.join("s12345")).expect("a link");
     fs::write(leaf.join("f012345"), "precious").expect("a file of somebody else");
-    let cleaned =
-        || clean(root.to_str().expect("UTF-8"), &engine::Progress::default()).expect("cleans");
-    let freed = cleaned().bytes;
+    let freed = cleaned(&root).bytes;
     assert!(freed >= 100 * 7 + 5, "{freed} bytes");
     let left: Vec<_> =
         fs::read_dir(&leaf).expect("stays").flatten().map(|entry| entry.file_name()).collect();
     assert_eq!(left, ["f012345"]);
     fs::remove_file(leaf.join("f012345")).expect("moved away");
-    assert_eq!(cleaned().left, None);
+    assert_eq!(cleaned(&root).left, None);
     assert!(!root.join("tree-00000").exists());
 }
 
@@ -315,8 +288,7 @@ fn the_next_run_begins_where_nothing_is_left_of_the_last() {
     let (_base, root) = scratch();
     drop(killed(&root));
     let ops = [Op::Create, Op::Remove];
-    let targets =
-        open(plan(&root, 30, 0, Layout { unique: true, random: false }, &ops)).expect("opens");
+    let targets = opened(&root, 30, 0, UNIQUE, &ops);
     assert_eq!(found(&root, 'f').len(), 0);
     assert_eq!(errors(&run(&targets, 0)), []);
     targets.remove().expect("removes");
@@ -327,19 +299,16 @@ fn the_next_run_begins_where_nothing_is_left_of_the_last() {
 fn a_tree_that_holds_something_of_others_stays_with_its_marker_and_says_so() {
     let (_base, root) = scratch();
     let ops = [Op::Create, Op::Remove];
-    let targets =
-        open(plan(&root, 30, 0, Layout { unique: true, random: false }, &ops)).expect("opens");
+    let targets = opened(&root, 30, 0, UNIQUE, &ops);
     let theirs = root.join("tree-00000/d000000000000000000/notes.txt");
     fs::write(&theirs, "precious").expect("a file");
     let words = targets.remove().expect_err("it stays").to_string();
     assert!(words.contains("tree-00000: stays") && words.contains("plimsoll clean"), "{words}");
     assert!(!root.join("tree-00001").exists(), "the others are gone");
-    let refused = open(plan(&root, 30, 0, Layout { unique: true, random: false }, &ops))
-        .expect_err("it is there still");
+    let refused = open(plan(&root, 30, 0, UNIQUE, &ops)).expect_err("it is there still");
     assert!(refused.to_string().contains("move that away"), "{refused}");
     assert_eq!(fs::read_to_string(&theirs).expect("still there"), "precious");
     fs::remove_file(&theirs).expect("moved away");
-    let path = root.to_str().expect("UTF-8");
-    assert_eq!(clean(path, &engine::Progress::default()).expect("cleans").left, None);
+    assert_eq!(cleaned(&root).left, None);
     assert!(!root.exists());
 }

@@ -1,6 +1,7 @@
 //! A process without a free descriptor, alone in it because the limit is that of all threads.
 
-use crate::files::{Layout, errors, ios, plan, run};
+use crate::common::{errors, scratch};
+use crate::files::{Layout, ios, plan, run};
 use engine::open;
 use model::Op;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -12,8 +13,7 @@ fn files_that_cannot_be_opened_for_want_of_descriptors_are_data() {
     ) {
         return;
     }
-    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let root = base.path().join("target");
+    let (_base, root) = scratch();
     let ops = [Op::Create, Op::ReadFile, Op::Stat, Op::Remove];
     let targets =
         open(plan(&root, 40, 16, Layout { unique: true, random: false }, &ops)).expect("opens");

@@ -1,13 +1,13 @@
 //! While its load is on, a worker allocates nothing: not for a request, and not for the page of an
 //! interval.
 
-use engine::{Control, open, run_stage};
-use model::choices::{Access, Backend, CloseTime, FileFsync};
+#[allow(dead_code)] // A part is used here.
+mod common;
+
+use engine::{Control, OpenTargets, StageOutcome, open, run_stage};
+use model::choices::{Access, Backend, CloseTime};
 use model::metadata::{FileShare, MetadataWork, Tree};
-use model::plan::{
-    Contents, EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile,
-    Work, Worker,
-};
+use model::plan::{Contents, EngineSettings, HostPlan, Stop, Worker};
 use model::population::{LivingMix, Population, PopulationStage};
 use model::units::{Bytes, Nanos, Percent};
 use model::{Op, Phase, StageKind};
@@ -74,22 +74,14 @@ const PAGES: u32 = 20;
 const WINDOWS: u32 = 4;
 
 fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
-    let root = root.to_str().expect("UTF-8").to_owned();
-    let path = format!("{root}/data-00000.bin");
     let depth = if backend == Backend::Sync { 1 } else { 8 };
-    let stage = |kind, read, access, stop| HostStage {
-        stage: 0,
-        kind,
-        works: vec![Work::simple(Bytes(BLOCK), Percent::of(read), access, depth, stop)],
-        workers: (0..WORKERS)
-            .map(|w| Worker {
-                work: 0,
-                seed: u64::from(w) + 1,
-                turn: (w, WORKERS),
-                extents: vec![Extent { file: 0, offset: u64::from(w) * SHARE, length: SHARE }],
-                files: None,
-            })
-            .collect(),
+    let worker = |number: u32| Worker {
+        turn: (number, WORKERS),
+        ..common::worker_at(u64::from(number) + 1, u64::from(number) * SHARE, SHARE)
+    };
+    let stage = |kind, read, access, stop| {
+        let work = common::work(Percent::of(read), access, depth, stop);
+        common::stage(0, kind, work, (0..WORKERS).map(worker).collect())
     };
     let engine = EngineSettings {
         direct: false,
@@ -97,11 +89,7 @@ fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
         ..EngineSettings::simple(backend)
     };
     HostPlan {
-        targets: vec![Target {
-            path: root.clone(),
-            kind: PlannedTarget::Directory { root },
-            files: vec![TargetFile { path, size: Bytes(u64::from(WORKERS) * SHARE) }],
-        }],
+        targets: vec![common::directory(root, 1, u64::from(WORKERS) * SHARE)],
         stages: vec![
             stage(StageKind::Prepare, 0, Access::Sequential, Stop::Amount),
             stage(StageKind::Measure, 70, Access::Random, Stop::After(Nanos::seconds(3600))),
@@ -114,35 +102,18 @@ fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
 fn plan_of_files(root: &Path) -> HostPlan {
     let mut plan = plan(root, Backend::Sync, false);
     let tree = |number: u32| Tree {
-        target: 0,
-        path: format!("{}/tree-{number:05}", root.to_str().expect("UTF-8")),
-        files: 1 << 32,
-        size: Bytes(BLOCK),
-        sizes: None,
         depth: 0,
-        fan_out: 1,
         per_directory: 1 << 32,
-        joined: false,
+        ..common::tree(format!("{}/tree-{number:05}", root.display()), 1 << 32, BLOCK)
     };
     plan.targets[0].files.clear();
     plan.trees = (0..WORKERS).map(tree).collect();
     for (stage, count) in plan.stages.iter_mut().zip([100, 1 << 32]) {
-        let mut work =
-            Work::simple(Bytes(BLOCK), Percent::ALL, Access::Sequential, 1, Stop::Amount);
-        let (fsync, close) = (FileFsync::Never, CloseTime::Untimed);
         // The first stage takes files of its own, so that the second finds none.
         let first = if count == 100 { 1 << 33 } else { 0 };
-        work.metadata = Some(MetadataWork {
-            op: Op::Create,
-            mix: None,
-            population: None,
-            random: true,
-            size: Bytes(BLOCK),
-            mean_size: None,
-            fsync,
-            close,
-        });
-        stage.works = vec![work];
+        let of_files = common::metadata(Op::Create, BLOCK);
+        let files = MetadataWork { random: true, close: CloseTime::Untimed, ..of_files };
+        stage.works = vec![common::work_on_files(files, Stop::Amount)];
         for (tree, worker) in (0..).zip(&mut stage.workers) {
             worker.files = Some(FileShare { tree, first, step: 1, count });
         }
@@ -182,8 +153,8 @@ fn plan_of_population(root: &Path) -> HostPlan {
 
 /// What workers allocated in each window of a stage.
 fn windows(plan: impl Fn(&Path) -> HostPlan) -> Vec<u64> {
-    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let targets = open(plan(&base.path().join("target"))).expect("opens");
+    let (_base, root) = common::scratch();
+    let targets = open(plan(&root)).expect("opens");
     let stages = targets.plan().stages.clone();
 
     COUNTED.store(0, Ordering::SeqCst);

@@ -1,14 +1,13 @@
 //! Stages on real files: sums, quantiles, faults, stops.
 
-use engine::{Control, EngineError, OpenTargets, open, run_stage};
+use crate::common::{self, errors, ios_of, ops, run, scratch};
+use engine::{Control, EngineError, open, run_stage};
 use model::choices::{Access, Backend, Poll, TrimAs};
 use model::histogram::bucket_of;
 use model::note::Degraded;
-use model::plan::{
-    EngineSettings, Extent, HostPlan, HostStage, PlannedTarget, Stop, Target, TargetFile, Work,
-    Worker,
-};
+use model::plan::{EngineSettings, HostPlan, HostStage, PlannedTarget, Stop, Worker};
 use model::priority::Priority;
+use model::sample::OpSample;
 use model::units::{Bytes, Nanos, Percent};
 use model::{Histogram, IntervalSample, Op, Phase, StageKind};
 use std::io::Write as _;
@@ -20,22 +19,13 @@ const FILE: u64 = 256 * BLOCK;
 
 fn stage(kind: StageKind, read: u32, stop: Stop, workers: u32, depth: u32) -> HostStage {
     let share = FILE / u64::from(workers) / BLOCK * BLOCK;
-    let extent = |worker: u32| Extent { file: 0, offset: u64::from(worker) * share, length: share };
     let access = if stop == Stop::Amount { Access::Sequential } else { Access::Random };
-    HostStage {
-        stage: 0,
-        kind,
-        works: vec![Work::simple(Bytes(BLOCK), Percent::of(read), access, depth, stop)],
-        workers: (0..workers)
-            .map(|w| Worker {
-                work: 0,
-                seed: u64::from(w) + 1,
-                turn: (w, workers),
-                extents: vec![extent(w)],
-                files: None,
-            })
-            .collect(),
-    }
+    let worker = |number: u32| Worker {
+        turn: (number, workers),
+        ..common::worker_at(u64::from(number) + 1, u64::from(number) * share, share)
+    };
+    let work = common::work(Percent::of(read), access, depth, stop);
+    common::stage(0, kind, work, (0..workers).map(worker).collect())
 }
 
 fn timed(read: u32, workers: u32, depth: u32, millis: u64) -> HostStage {
@@ -47,35 +37,12 @@ fn prepare() -> HostStage {
 }
 
 fn plan(root: &Path, backend: Backend, direct: bool, stages: Vec<HostStage>) -> HostPlan {
-    let root = root.to_str().expect("UTF-8").to_owned();
-    let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(FILE) }];
     let engine = EngineSettings { direct, raw_latencies: true, ..EngineSettings::simple(backend) };
     HostPlan {
-        targets: vec![Target {
-            path: root.clone(),
-            kind: PlannedTarget::Directory { root },
-            files,
-        }],
+        targets: vec![common::directory(root, 1, FILE)],
         stages,
         ..HostPlan::empty("test", Nanos::millis(20), engine)
     }
-}
-
-fn run(targets: &OpenTargets, stage: usize) -> (engine::StageOutcome, Vec<IntervalSample>) {
-    let mut samples = Vec::new();
-    let stage = targets.plan().stages[stage].clone();
-    let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut |sample| {
-        samples.push(sample);
-    })
-    .expect("no failure of ours");
-    (outcome, samples)
-}
-
-/// A fresh directory that `open` makes itself, on the disk under the build.
-fn scratch() -> (tempfile::TempDir, std::path::PathBuf) {
-    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let root = base.path().join("target");
-    (base, root)
 }
 
 fn check_sums(samples: &[IntervalSample]) {
@@ -103,26 +70,18 @@ fn every_backend_keeps_its_books_to_the_bit() {
         let (outcome, prepared) = run(&targets, 0);
         assert!(!outcome.failed && !outcome.interrupted);
         check_sums(&prepared);
-        let bytes: u64 = prepared.iter().flat_map(|s| &s.ops).map(|op| op.bytes).sum();
+        let bytes: u64 = ops(&prepared).map(|op| op.bytes).sum();
         assert_eq!(bytes, FILE, "{backend}: every byte is written once");
-        let fsyncs = prepared
-            .iter()
-            .flat_map(|s| &s.ops)
-            .filter(|op| op.op == Op::Fsync)
-            .map(|op| op.ios)
-            .sum::<u64>();
-        assert_eq!(fsyncs, u64::from(!backend.sends_nothing()));
+        assert_eq!(ios_of(&prepared, Op::Fsync), u64::from(!backend.sends_nothing()));
         let (_, measured) = run(&targets, 1);
         check_sums(&measured);
-        let load: u64 =
-            measured.iter().filter(|s| s.phase == Phase::Load).map(|s| s.length_ns).sum();
-        assert_eq!(
-            load,
-            Nanos::millis(130).0,
-            "{backend}: the load's intervals cover the stage exactly"
-        );
-        assert!(measured.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty()));
+        assert_eq!(load_ns(&measured), 130_000_000, "{backend}: intervals cover the stage exactly");
+        assert_eq!(errors(&measured), []);
     }
+}
+
+fn load_ns(samples: &[IntervalSample]) -> u64 {
+    samples.iter().filter(|sample| sample.phase == Phase::Load).map(|one| one.length_ns).sum()
 }
 
 /// How many descriptors of this process are of the file at `path`.
@@ -167,7 +126,7 @@ fn quantiles_of_merged_histograms_are_those_of_the_raw_latencies() {
     let (_, samples) = run(&targets, 1);
     let mut merged = Histogram::new();
     let mut raw = Vec::new();
-    for op in samples.iter().flat_map(|sample| &sample.ops) {
+    for op in ops(&samples) {
         op.latency.merge_into(&mut merged).expect("own bytes");
         raw.extend_from_slice(&op.raw_latencies);
     }
@@ -222,8 +181,7 @@ fn a_backend_that_is_left_open_is_tried_and_named_and_the_trials_count_nowhere()
     assert!(prepared.findings.is_empty(), "nothing is tried before there is anything to read");
     let (outcome, samples) = run(&targets, 1);
     check_sums(&samples);
-    let load: u64 = samples.iter().filter(|s| s.phase == Phase::Load).map(|s| s.length_ns).sum();
-    assert_eq!(load, Nanos::millis(60).0);
+    assert_eq!(load_ns(&samples), 60_000_000);
     let [note] = outcome.findings.as_slice() else { panic!("one note: {:?}", outcome.findings) };
     let model::Fact::BackendChosen(choice) = &note.fact else { panic!("{note:?}") };
     assert_eq!((note.host, choice.stage), (0, StageKind::Measure));
@@ -275,11 +233,8 @@ fn a_polled_ring_keeps_its_books_or_says_why_there_is_none() {
                 _ => false,
             };
             assert!(outcome.degraded.iter().all(is_of_poll), "{:?}", outcome.degraded);
-            assert!(samples.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty()), "{poll}");
-            assert!(
-                samples.iter().flat_map(|s| &s.ops).map(|op| op.ios).sum::<u64>() > 8,
-                "{poll}"
-            );
+            assert_eq!(errors(&samples), [], "{poll}");
+            assert!(ops(&samples).map(|op| op.ios).sum::<u64>() > 8, "{poll}");
         }
     }
 }
@@ -303,21 +258,14 @@ fn a_trim_gives_the_space_back_and_keeps_the_size() {
         let (outcome, samples) = run(&targets, 1);
         assert_eq!(outcome.degraded, [], "{backend}: nothing is refused");
         check_sums(&samples);
-        let trims: Vec<_> =
-            samples.iter().flat_map(|s| &s.ops).filter(|op| op.op == Op::Trim).collect();
-        assert!(
-            trims.iter().all(|op| op.errors.is_empty() && op.bytes == op.ios * BLOCK),
-            "{backend}: {trims:?}"
-        );
-        assert!(trims.iter().map(|op| op.ios).sum::<u64>() > 0, "{backend}");
+        let trims: Vec<_> = ops(&samples).filter(|op| op.op == Op::Trim).collect();
+        let is_whole = |op: &&OpSample| op.errors.is_empty() && op.bytes == op.ios * BLOCK;
+        assert!(trims.iter().all(is_whole), "{backend}: {trims:?}");
+        assert!(ios_of(&samples, Op::Trim) > 0, "{backend}");
         let after = std::fs::metadata(&file).expect("a file");
         assert_eq!(after.len(), FILE);
-        assert!(
-            after.blocks() < before.blocks(),
-            "{backend}: {} < {}",
-            after.blocks(),
-            before.blocks()
-        );
+        let (after, before) = (after.blocks(), before.blocks());
+        assert!(after < before, "{backend}: {after} < {before}");
     }
 }
 
@@ -333,16 +281,14 @@ fn trimmed(backend: Backend, way: TrimAs) -> Option<(u64, u64, f64)> {
     let file = root.join("data-00000.bin");
     let before = std::fs::metadata(&file).expect("a file");
     let (_, samples) = run(&targets, 1);
-    let ops: Vec<_> = samples.iter().flat_map(|s| &s.ops).filter(|op| op.op == Op::Trim).collect();
-    if ops.iter().flat_map(|op| &op.errors).any(|(errno, _)| *errno == libc::EOPNOTSUPP) {
+    let errors = errors(&samples);
+    if errors.iter().any(|(errno, _)| *errno == libc::EOPNOTSUPP) {
         // It says so in the open, which the test's own output does not.
         let said = format!("SKIPPED: {} has no such `fallocate`\n", root.display());
         std::io::stderr().write_all(said.as_bytes()).expect("a terminal");
         return None;
     }
-    assert!(
-        ops.iter().map(|op| op.ios).sum::<u64>() > 0 && ops.iter().all(|op| op.errors.is_empty())
-    );
+    assert!(ios_of(&samples, Op::Trim) > 0 && errors.is_empty(), "{errors:?}");
     let after = std::fs::metadata(&file).expect("a file");
     assert_eq!(after.len(), before.len(), "{way}: the size stays");
     let bytes = std::fs::read(&file).expect("a file");
@@ -372,16 +318,14 @@ fn libaio_sends_its_priority_and_answers_a_trim_with_an_error() {
     run(&targets, 0);
     let (outcome, samples) = run(&targets, 1);
     assert_eq!(outcome.degraded, []);
-    assert!(samples.iter().flat_map(|s| &s.ops).all(|op| op.errors.is_empty() && op.ios > 0));
-    let outcome =
-        run_stage(&targets, &trimming(4), &Control::new(), &mut || Some(0), &mut |sample| {
-            for op in sample.ops.iter().filter(|op| op.op == Op::Trim) {
-                assert!(
-                    op.ios == 0 && op.errors.iter().all(|(errno, _)| *errno == libc::EOPNOTSUPP),
-                    "{op:?}"
-                );
-            }
-        });
+    assert!(ops(&samples).all(|op| op.errors.is_empty() && op.ios > 0));
+    let mut refused = |sample: IntervalSample| {
+        for op in sample.ops.iter().filter(|op| op.op == Op::Trim) {
+            let is_refused = op.errors.iter().all(|(errno, _)| *errno == libc::EOPNOTSUPP);
+            assert!(op.ios == 0 && is_refused, "{op:?}");
+        }
+    };
+    let outcome = run_stage(&targets, &trimming(4), &Control::new(), &mut || Some(0), &mut refused);
     assert!(outcome.is_ok_and(|outcome| outcome.stuck.is_none()));
 }
 
@@ -399,19 +343,12 @@ fn fails_and_ends(backend: Backend) {
     let (outcome, samples) = run(&targets, 0);
     assert!(outcome.failed, "a layout with a hole is no layout");
     check_sums(&samples);
-    let errors: Vec<(i32, u64)> =
-        samples.iter().flat_map(|s| &s.ops).flat_map(|op| op.errors.clone()).collect();
-    assert!(
-        !errors.is_empty() && errors.iter().all(|(errno, _)| *errno == libc::EBADF),
-        "{errors:?}"
-    );
+    let failed = errors(&samples);
+    assert!(matches!(failed[..], [(libc::EBADF, _)]), "{failed:?}");
     let (outcome, samples) = run(&targets, 1);
     assert!(!outcome.failed, "in a measurement errors are counted");
     check_sums(&samples);
-    assert!(
-        samples.iter().flat_map(|s| &s.ops).map(model::sample::OpSample::error_count).sum::<u64>()
-            > 0
-    );
+    assert!(!errors(&samples).is_empty());
 }
 
 #[test]
@@ -500,13 +437,8 @@ fn a_directory_that_is_gone_is_named_and_keeps_no_other_from_being_tidied_up() {
 
 /// `plan` with `count` files in place of one.
 fn with_files(root: &Path, count: u32) -> HostPlan {
-    let mut plan = plan(root, Backend::Sync, false, vec![]);
-    let file = |n: u32| TargetFile {
-        path: format!("{}/data-{n:05}.bin", root.display()),
-        size: Bytes(FILE),
-    };
-    plan.targets[0].files = (0..count).map(file).collect();
-    plan
+    let targets = vec![common::directory(root, count, FILE)];
+    HostPlan { targets, ..plan(root, Backend::Sync, false, vec![]) }
 }
 
 #[test]
@@ -563,21 +495,14 @@ fn a_panic_of_a_worker_ends_its_stage_with_its_words() {
 
 #[test]
 fn a_plan_that_is_refused_leaves_nothing_behind() {
-    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let (there, made) = (base.path().join("there"), base.path().join("made"));
+    let (base, there) = scratch();
+    let made = base.path().join("made");
     std::fs::create_dir(&there).expect("made");
-    let target = |root: &Path| {
-        let root = root.to_str().expect("UTF-8").to_owned();
-        let files = vec![TargetFile { path: format!("{root}/data-00000.bin"), size: Bytes(FILE) }];
-        Target { path: root.clone(), kind: PlannedTarget::Directory { root }, files }
-    };
+    let target = |root: &Path| common::directory(root, 1, FILE);
     let mut plan = plan(&there, Backend::Sync, false, vec![prepare()]);
     plan.targets = vec![target(&there), target(&made), target(&base.path().join("no/parent"))];
     open(plan).expect_err("the last cannot be made");
     assert!(!made.exists(), "a directory that the run made");
-    assert_eq!(
-        std::fs::read_dir(&there).expect("still there").count(),
-        0,
-        "one that was there is as it was"
-    );
+    let left = std::fs::read_dir(&there).expect("still there").count();
+    assert_eq!(left, 0, "one that was there is as it was");
 }

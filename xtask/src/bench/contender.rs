@@ -9,37 +9,47 @@ use std::process::{Command, Stdio};
 
 /// A program that can load the target, in one of its ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Contender {
-    /// Ours with io_uring, recording every latency, as always.
-    Plimsoll,
-    /// Ours with `pread`, one request at a time.
-    PlimsollSync,
-    /// The barest ring loop: no clock, no statistics.
-    BareRing,
-    /// The barest loop of `pread`.
-    BarePread,
-    /// The barest ring loop over the kernel's request that does nothing.
-    BareNop,
-    /// Ours with its null backend: no system call at all.
-    PlimsollNull,
-    /// Ours with the kernel's request that does nothing: the same loop and its ring, without a
-    /// target.
-    PlimsollNop,
-    /// fio with io_uring, at its defaults (which record every latency, too).
-    Fio,
-    /// fio with io_uring, fixed buffers, registered files and batches of 32.
-    FioTuned,
-    /// fio with libaio in batches of 32.
-    FioLibaio,
-    /// fio with `pread`.
-    FioPsync,
-    /// fio with its null engine: no system call for a request.
-    FioNull,
+pub struct Contender {
+    /// Its name in tables.
+    pub name: &'static str,
+    way: Way,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Ours with this backend, recording every latency, as always.
+    Ours(&'static str),
+    /// The barest loop with this option: no clock, no statistics.
+    Bare(&'static str),
+    /// fio with this engine and these options. At its defaults it records every latency, too.
+    Fio(&'static str, &'static str),
     /// The bare loop in fio's source, batches of 32, registered files and buffers.
     TIoUring,
     /// elbencho with libaio.
     Elbencho,
 }
+
+const fn contender(name: &'static str, way: Way) -> Contender {
+    Contender { name, way }
+}
+
+pub(super) const PLIMSOLL: Contender = contender("plimsoll", Way::Ours("io_uring"));
+/// One request at a time.
+pub(super) const PLIMSOLL_SYNC: Contender = contender("plimsoll, sync", Way::Ours("sync"));
+/// No system call at all.
+pub(super) const PLIMSOLL_NULL: Contender = contender("plimsoll, null", Way::Ours("null"));
+/// The kernel's request that does nothing: the same loop and its ring, without a target.
+pub(super) const PLIMSOLL_NOP: Contender = contender("plimsoll, no-op", Way::Ours("nop"));
+pub(super) const BARE_RING: Contender = contender("bare ring loop", Way::Bare("--ring"));
+pub(super) const BARE_PREAD: Contender = contender("bare pread loop", Way::Bare("--pread"));
+pub(super) const BARE_NOP: Contender = contender("bare ring loop, no-op", Way::Bare("--nop"));
+pub(super) const FIO: Contender = contender("fio", Way::Fio("io_uring", ""));
+pub(super) const FIO_TUNED: Contender = contender("fio, tuned", Way::Fio("io_uring", TUNED));
+pub(super) const FIO_LIBAIO: Contender = contender("fio, libaio", Way::Fio("libaio", BATCH));
+pub(super) const FIO_PSYNC: Contender = contender("fio, psync", Way::Fio("psync", ""));
+pub(super) const FIO_NULL: Contender = contender("fio, null", Way::Fio("null", ""));
+pub(super) const T_IO_URING: Contender = contender("t/io_uring", Way::TIoUring);
+pub(super) const ELBENCHO: Contender = contender("elbencho", Way::Elbencho);
 
 /// What everybody is asked to do.
 #[derive(Clone, Copy, Debug)]
@@ -123,41 +133,13 @@ impl Measured {
 }
 
 impl Contender {
-    /// Its name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Contender::Plimsoll => "plimsoll",
-            Contender::PlimsollSync => "plimsoll, sync",
-            Contender::PlimsollNull => "plimsoll, null",
-            Contender::PlimsollNop => "plimsoll, no-op",
-            Contender::BareRing => "bare ring loop",
-            Contender::BarePread => "bare pread loop",
-            Contender::BareNop => "bare ring loop, no-op",
-            Contender::Fio => "fio",
-            Contender::FioTuned => "fio, tuned",
-            Contender::FioLibaio => "fio, libaio",
-            Contender::FioPsync => "fio, psync",
-            Contender::FioNull => "fio, null",
-            Contender::TIoUring => "t/io_uring",
-            Contender::Elbencho => "elbencho",
-        }
-    }
-
     /// The program that has to be on the PATH; `None` for our own.
     fn program(self) -> Option<&'static str> {
-        match self {
-            Contender::Plimsoll
-            | Contender::PlimsollSync
-            | Contender::PlimsollNull
-            | Contender::PlimsollNop => None,
-            Contender::BareRing | Contender::BarePread | Contender::BareNop => None,
-            Contender::Fio
-            | Contender::FioTuned
-            | Contender::FioLibaio
-            | Contender::FioPsync
-            | Contender::FioNull => Some("fio"),
-            Contender::TIoUring => Some("io_uring"),
-            Contender::Elbencho => Some("elbencho"),
+        match self.way {
+            Way::Ours(_) | Way::Bare(_) => None,
+            Way::Fio(..) => Some("fio"),
+            Way::TIoUring => Some("io_uring"),
+            Way::Elbencho => Some("elbencho"),
         }
     }
 
@@ -180,7 +162,7 @@ impl Contender {
         let (out, user_s, system_s) = timed(&self.words(target, load, programs), Some(cpu))?;
         let (ios, iops) = self
             .read(&out, f64::from(load.millis) / 1e3)
-            .ok_or_else(|| format!("{} says nothing of its I/Os: {out}", self.name()))?;
+            .ok_or_else(|| format!("{} says nothing of its I/Os: {out}", self.name))?;
         Ok(Measured { ios, iops, user_s, system_s })
     }
 
@@ -198,67 +180,50 @@ impl Contender {
         programs: &Programs,
     ) -> Outcome<Measured> {
         let shortest = Load { millis: 100, ..load };
-        match self.program() {
-            None | Some("fio") if !self.is_bare() => self.run(target, shortest, cpu, programs),
+        match self.way {
+            Way::Ours(_) | Way::Fio(..) => self.run(target, shortest, cpu, programs),
             _ => Ok(Measured { ios: 0.0, iops: 0.0, user_s: 0.0, system_s: 0.0 }),
         }
     }
 
-    fn is_bare(self) -> bool {
-        matches!(self, Contender::BareRing | Contender::BarePread | Contender::BareNop)
-    }
-
     /// Its command line.
     fn words(self, target: &Target, load: Load, programs: &Programs) -> Vec<String> {
-        let bare = |way: &str| bare(target, load, &programs.bare, way);
-        match self {
-            Contender::Plimsoll => ours(target, load, &programs.plimsoll, "io_uring"),
-            Contender::PlimsollSync => {
-                ours(target, Load { depth: 1, ..load }, &programs.plimsoll, "sync")
+        let one = Load { depth: 1, ..load };
+        match self.way {
+            Way::Ours("sync") => ours(target, one, &programs.plimsoll, "sync"),
+            Way::Ours(backend) => ours(target, load, &programs.plimsoll, backend),
+            Way::Bare("--ring") if target.refuses_nowait => {
+                bare(target, load, &programs.bare, "--async")
             }
-            Contender::PlimsollNull => ours(target, load, &programs.plimsoll, "null"),
-            Contender::PlimsollNop => ours(target, load, &programs.plimsoll, "nop"),
-            Contender::BareRing if target.refuses_nowait => bare("--async"),
-            Contender::BareRing => bare("--ring"),
-            Contender::BarePread => bare("--pread"),
-            Contender::BareNop => bare("--nop"),
-            Contender::Fio => fio(target, load, "io_uring", ""),
-            Contender::FioTuned => fio(target, load, "io_uring", TUNED),
-            Contender::FioLibaio => fio(target, load, "libaio", BATCH),
-            Contender::FioPsync => fio(target, Load { depth: 1, ..load }, "psync", ""),
-            Contender::FioNull => fio(target, load, "null", ""),
-            Contender::TIoUring => t_io_uring(target, load),
-            Contender::Elbencho => elbencho(target, load),
+            Way::Bare(way) => bare(target, load, &programs.bare, way),
+            Way::Fio("psync", more) => fio(target, one, "psync", more),
+            Way::Fio(engine, more) => fio(target, load, engine, more),
+            Way::TIoUring => t_io_uring(target, load),
+            Way::Elbencho => elbencho(target, load),
         }
     }
 
     /// Requests, and requests per second, from what it wrote.
     pub fn read(self, out: &str, seconds: f64) -> Option<(f64, f64)> {
-        match self {
-            Contender::Plimsoll
-            | Contender::PlimsollSync
-            | Contender::PlimsollNull
-            | Contender::PlimsollNop => {
+        match self.way {
+            Way::Ours(_) => {
                 let result = &json(out)?["results"][0];
                 Some((result["ios"].as_f64()?, result["iops"].as_f64()?))
             }
-            Contender::BareRing | Contender::BarePread | Contender::BareNop => {
+            Way::Bare(_) => {
                 let result = json(out)?;
                 let ios = result["ios"].as_f64()?;
                 Some((ios, ios / result["seconds"].as_f64()?))
             }
-            Contender::TIoUring => {
-                let iops = t_io_uring_iops(out)?;
-                Some((iops * seconds.max(f64::from(T_IO_URING_SECONDS)), iops))
-            }
-            Contender::Elbencho => {
-                let iops = elbencho_iops(out)?;
-                Some((iops * seconds, iops))
-            }
-            _ => {
+            Way::Fio(..) => {
                 let read = &json(out)?["jobs"][0]["read"];
                 Some((read["total_ios"].as_f64()?, read["iops"].as_f64()?))
             }
+            Way::TIoUring => {
+                let iops = t_io_uring_iops(out)?;
+                Some((iops * seconds.max(f64::from(T_IO_URING_SECONDS)), iops))
+            }
+            Way::Elbencho => elbencho_iops(out).map(|iops| (iops * seconds, iops)),
         }
     }
 }
@@ -434,19 +399,17 @@ mod tests {
 
     #[test]
     fn each_program_is_read_in_its_own_words() {
-        assert_eq!(
-            Contender::BareRing.read("{\"ios\": 300, \"seconds\": 2.0}\n", 9.0),
-            Some((300.0, 150.0))
-        );
+        let bare = "{\"ios\": 300, \"seconds\": 2.0}\n";
+        assert_eq!(BARE_RING.read(bare, 9.0), Some((300.0, 150.0)));
         let fio = "fio: a warning\n{\"jobs\": [{\"read\": {\"total_ios\": 12, \"iops\": 6.0}}]}";
-        assert_eq!(Contender::FioTuned.read(fio, 9.0), Some((12.0, 6.0)));
+        assert_eq!(FIO_TUNED.read(fio, 9.0), Some((12.0, 6.0)));
         assert_eq!(t_io_uring_iops("Exiting on timeout\nMaximum IOPS=0\n"), None);
         let bare = "IOPS=1200K, BW=4GiB/s\nExiting on timeout\nMaximum IOPS=1580K\n";
-        assert_eq!(Contender::TIoUring.read(bare, 4.0), Some((6_320_000.0, 1_580_000.0)));
+        assert_eq!(T_IO_URING.read(bare, 4.0), Some((6_320_000.0, 1_580_000.0)));
         let elbencho = "READ   Elapsed time     :     3.0s    3.0s\n       IOPS             :   \
                         500000   499000\n";
-        assert_eq!(Contender::Elbencho.read(elbencho, 2.0), Some((998_000.0, 499_000.0)));
-        assert_eq!(Contender::Fio.read("nothing at all", 1.0), None);
+        assert_eq!(ELBENCHO.read(elbencho, 2.0), Some((998_000.0, 499_000.0)));
+        assert_eq!(FIO.read("nothing at all", 1.0), None);
     }
 
     #[test]
@@ -455,11 +418,8 @@ mod tests {
         assert_eq!((measured.ios_per_cpu_s(), measured.user_ns_per_io()), (5e5, 500.0));
         let start_up = Measured { ios: 2e5, iops: 4e5, user_s: 0.25, system_s: 0.25 };
         assert_eq!(measured.without(start_up).ios_per_cpu_s(), 8e5 / 1.5);
-        assert_eq!(
-            start_up.without(measured).ios_per_cpu_s(),
-            0.0,
-            "noise never makes a cost negative"
-        );
+        let noise = start_up.without(measured).ios_per_cpu_s();
+        assert_eq!(noise, 0.0, "noise never makes a cost negative");
         let nothing = Measured { ios: 0.0, user_s: 0.0, system_s: 0.0, ..measured };
         assert_eq!((nothing.ios_per_cpu_s(), nothing.user_ns_per_io()), (0.0, 0.0));
     }

@@ -64,7 +64,7 @@ impl Comparison {
                 .collect();
             text.push_str(&format!(
                 "| {} | {} | {} | {:.0} | {} | {} | {} |\n",
-                contender.name(),
+                contender.name,
                 spread(&all(results, |result| result.iops), thousands),
                 spread(&all(results, Measured::ios_per_cpu_s), thousands),
                 median(&all(results, Measured::user_ns_per_io)),
@@ -112,7 +112,7 @@ impl Comparison {
         reached
             .filter(|(claim, ratio)| *ratio < claim.least)
             .map(|(claim, ratio)| {
-                let (name, figure) = (claim.of.name(), claim.figure.words());
+                let (name, figure) = (claim.of.name, claim.figure.words());
                 format!("{ratio:.2} × {name} in {figure} where {} × is claimed", claim.least)
             })
             .collect()
@@ -185,6 +185,7 @@ pub fn take_turns<T>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::contender::{ELBENCHO, FIO, PLIMSOLL};
     use super::*;
 
     fn measured(ios: [f64; 3]) -> Vec<Measured> {
@@ -196,24 +197,20 @@ mod tests {
     #[test]
     fn ratios_are_those_of_medians_with_the_spread_of_rounds() {
         let comparison = Comparison {
-            contenders: vec![Contender::Plimsoll, Contender::Fio],
+            contenders: vec![PLIMSOLL, FIO],
             measured: vec![measured([300.0, 400.0, 500.0]), measured([200.0, 100.0, 400.0])],
         };
         let claim = |of, least| Claim { of, figure: Figure::PerCpuSecond, least };
-        let held = [claim(Contender::Fio, 1.5), claim(Contender::Elbencho, 9.0)];
+        let held = [claim(FIO, 1.5), claim(ELBENCHO, 9.0)];
         let table = comparison.table(&held);
         assert!(table.contains("**2.00** (1.25 to 4.00)"), "{table}");
         assert!(
             table.contains("1.5 I/Os per CPU-second: held") && !table.contains("missed"),
             "{table}"
         );
-        assert_eq!(
-            comparison.missed(&held),
-            Vec::<String>::new(),
-            "who did not take part is no miss"
-        );
+        assert_eq!(comparison.missed(&held), [""; 0], "who did not take part is no miss");
         assert_eq!(comparison.our_user_ns(), 0.25e9 / 400.0);
-        let missed = comparison.missed(&[claim(Contender::Fio, 2.5)]);
+        let missed = comparison.missed(&[claim(FIO, 2.5)]);
         assert_eq!(missed, ["2.00 × fio in I/Os per CPU-second where 2.5 × is claimed"]);
     }
 

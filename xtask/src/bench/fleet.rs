@@ -8,11 +8,8 @@ use super::contender::Programs;
 use super::target::{Folder, Target, scratch};
 use crate::shell::{self, Outcome};
 use ssh::{HOSTS, Network};
-use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
-const LISTENS_WITHIN: Duration = Duration::from_secs(10);
+use std::time::Duration;
 
 /// From the start of `plimsoll run --hosts`, with the program in its cache on the hosts, to the
 /// first read that a zram device sees that all of them load, in ms.
@@ -95,48 +92,12 @@ impl Cluster {
         let network = Network::claim()
             .ok_or("no network is free; `ip link` shows those of killed programs")?;
         let mut cluster = Cluster { folder: Folder(scratch()?), network, servers: Vec::new() };
-        cluster.write_settings()?;
-        network
-            .commands()
-            .iter()
-            .try_for_each(|words| tool("ip", &words.split(' ').collect::<Vec<_>>()))?;
-        (1..=HOSTS).try_for_each(|host| cluster.serve(host))?;
+        network.set_up(&cluster.folder.0, "100:30:200", &mut cluster.servers)?;
         Ok(cluster)
     }
 
     fn run_file(&self) -> std::path::PathBuf {
         self.folder.0.join("run.plimsoll")
-    }
-
-    /// Keys, the settings of both ends, and an `ssh` that uses them.
-    fn write_settings(&self) -> Outcome<()> {
-        let folder = &self.folder.0;
-        for arguments in ssh::keys(folder) {
-            tool("ssh-keygen", &arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
-        }
-        let made = std::fs::create_dir(folder.join("bin"))
-            .and_then(|()| std::fs::create_dir_all("/run/sshd"));
-        made.map_err(|error| format!("a folder cannot be made: {error}"))?;
-        for (name, text) in ssh::files(folder, self.network) {
-            std::fs::write(folder.join(name), text).map_err(|error| format!("{name}: {error}"))?;
-        }
-        tool("chmod", &["755", &folder.join("bin/ssh").display().to_string()])
-    }
-
-    fn serve(&mut self, host: u32) -> Outcome<()> {
-        let server = self.network.server(&self.folder.0, host).spawn();
-        self.servers
-            .push(server.map_err(|error| format!("an ssh server cannot be started: {error}"))?);
-        let (address, start) = (format!("{}:22", self.network.address(host)), Instant::now());
-        while TcpStream::connect(&address).is_err() {
-            if start.elapsed() > LISTENS_WITHIN {
-                return Err(format!(
-                    "the ssh server of host {host} does not listen; is openssh-server installed?"
-                ));
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        Ok(())
     }
 }
 
@@ -144,10 +105,6 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         self.network.take_away(&mut self.servers);
     }
-}
-
-fn tool(program: &str, arguments: &[&str]) -> Outcome<()> {
-    shell::capture(Command::new(program).args(arguments)).map(|_| ())
 }
 
 #[cfg(test)]

@@ -62,29 +62,29 @@ const fn at_depth(name: &'static str, title: &'static str, depth: u32) -> Bench 
         title,
         target: Target::disk_file,
         load: Load { depth, ..SMALL },
-        contenders: &[Contender::Plimsoll, Contender::Fio, Contender::FioTuned],
+        contenders: &[contender::PLIMSOLL, contender::FIO, contender::FIO_TUNED],
         claims: &AS_FIO,
         user_ns: None,
     }
 }
 
 const AS_FIO: [Claim; 2] =
-    [claim(Contender::Fio, 1.0), Claim { of: Contender::Fio, figure: Figure::Iops, least: OF_FIO }];
+    [claim(contender::FIO, 1.0), Claim { of: contender::FIO, figure: Figure::Iops, least: OF_FIO }];
 
 const SMALL: Load = Load { random: true, block_kib: 4, depth: 32, millis: 1000, workers: 1 };
 const LARGE: Load = Load { random: false, block_kib: 1024, depth: 4, millis: 1000, workers: 1 };
 
 const ALL: &[Contender] = &[
-    Contender::Plimsoll,
-    Contender::BareRing,
-    Contender::PlimsollSync,
-    Contender::BarePread,
-    Contender::Fio,
-    Contender::FioTuned,
-    Contender::FioLibaio,
-    Contender::FioPsync,
-    Contender::TIoUring,
-    Contender::Elbencho,
+    contender::PLIMSOLL,
+    contender::BARE_RING,
+    contender::PLIMSOLL_SYNC,
+    contender::BARE_PREAD,
+    contender::FIO,
+    contender::FIO_TUNED,
+    contender::FIO_LIBAIO,
+    contender::FIO_PSYNC,
+    contender::T_IO_URING,
+    contender::ELBENCHO,
 ];
 
 const BENCHES: &[Bench] = &[
@@ -95,10 +95,10 @@ const BENCHES: &[Bench] = &[
         load: SMALL,
         contenders: ALL,
         claims: &[
-            claim(Contender::BareRing, OF_BARE),
-            claim(Contender::Fio, 2.9),
-            claim(Contender::FioTuned, 1.45),
-            claim(Contender::Elbencho, 2.0),
+            claim(contender::BARE_RING, OF_BARE),
+            claim(contender::FIO, 2.9),
+            claim(contender::FIO_TUNED, 1.45),
+            claim(contender::ELBENCHO, 2.0),
         ],
         user_ns: Some(60.0),
     },
@@ -110,10 +110,10 @@ const BENCHES: &[Bench] = &[
         load: SMALL,
         contenders: ALL,
         claims: &[
-            claim(Contender::BareRing, OF_BARE),
-            claim(Contender::Fio, 1.8),
-            claim(Contender::FioTuned, 1.1),
-            claim(Contender::Elbencho, 1.2),
+            claim(contender::BARE_RING, OF_BARE),
+            claim(contender::FIO, 1.8),
+            claim(contender::FIO_TUNED, 1.1),
+            claim(contender::ELBENCHO, 1.2),
         ],
         user_ns: None,
     },
@@ -123,7 +123,7 @@ const BENCHES: &[Bench] = &[
         target: Target::tmpfs_file,
         load: SMALL,
         contenders: ALL,
-        claims: &[claim(Contender::BareRing, OF_BARE)],
+        claims: &[claim(contender::BARE_RING, OF_BARE)],
         user_ns: None,
     },
     Bench {
@@ -134,9 +134,9 @@ const BENCHES: &[Bench] = &[
         load: SMALL,
         contenders: ALL,
         claims: &[
-            claim(Contender::BareRing, OF_BARE),
-            claim(Contender::Fio, 1.0),
-            Claim { of: Contender::Fio, figure: Figure::Iops, least: OF_FIO },
+            claim(contender::BARE_RING, OF_BARE),
+            claim(contender::FIO, 1.0),
+            Claim { of: contender::FIO, figure: Figure::Iops, least: OF_FIO },
         ],
         user_ns: None,
     },
@@ -151,12 +151,12 @@ const BENCHES: &[Bench] = &[
         target: Target::cached_file,
         load: SMALL,
         contenders: &[
-            Contender::PlimsollNop,
-            Contender::BareNop,
-            Contender::PlimsollNull,
-            Contender::FioNull,
+            contender::PLIMSOLL_NOP,
+            contender::BARE_NOP,
+            contender::PLIMSOLL_NULL,
+            contender::FIO_NULL,
         ],
-        claims: &[claim(Contender::BareNop, OF_BARE)],
+        claims: &[claim(contender::BARE_NOP, OF_BARE)],
         user_ns: None,
     },
     Bench {
@@ -165,19 +165,69 @@ const BENCHES: &[Bench] = &[
                 the target directory",
         target: Target::disk_file,
         load: LARGE,
-        contenders: &[Contender::Plimsoll, Contender::Fio],
+        contenders: &[contender::PLIMSOLL, contender::FIO],
         claims: &[
-            claim(Contender::Fio, 1.0),
-            Claim { of: Contender::Fio, figure: Figure::Iops, least: 1.0 },
+            claim(contender::FIO, 1.0),
+            Claim { of: contender::FIO, figure: Figure::Iops, least: 1.0 },
         ],
         user_ns: None,
     },
 ];
 
+/// A comparison with a table of its own kind.
+struct Special {
+    name: &'static str,
+    title: &'static str,
+    run: fn(&Programs, &Options) -> Outcome<Result<Tables, String>>,
+}
+
+const SPECIALS: [Special; 5] = [
+    Special {
+        name: metadata::NAME,
+        title: metadata::TITLE,
+        run: |programs, options| on_file_systems(programs, options, metadata::run),
+    },
+    Special {
+        name: sequential_files::NAME,
+        title: sequential_files::TITLE,
+        run: |programs, options| on_file_systems(programs, options, sequential_files::run),
+    },
+    Special {
+        name: watching::NAME,
+        title: watching::TITLE,
+        run: |programs, options| Ok(watching::run(programs, options)),
+    },
+    Special {
+        name: day::NAME,
+        title: day::TITLE,
+        // At its full size only where nothing else is asked for.
+        run: |programs, options| day::run(&programs.plimsoll, options.only.is_some()).map(Ok),
+    },
+    Special {
+        name: scaling::NAME,
+        title: scaling::TITLE,
+        run: |programs, options| scaling::run(programs, options).map(Ok),
+    },
+];
+
+/// On file systems of our own, where they can be mounted.
+fn on_file_systems(
+    programs: &Programs,
+    options: &Options,
+    run: fn(&Path, u32) -> Outcome<Tables>,
+) -> Outcome<Result<Tables, String>> {
+    if !shell::is_root() {
+        return Ok(Err("only root can mount file systems".to_owned()));
+    }
+    if shell::which("mkfs.ext4").is_none() {
+        return Ok(Err("mkfs.ext4 is not installed".to_owned()));
+    }
+    run(&programs.plimsoll, options.rounds).map(Ok)
+}
+
 fn names() -> Vec<&'static str> {
-    let of_files =
-        [metadata::NAME, sequential_files::NAME, watching::NAME, day::NAME, scaling::NAME];
-    let more = of_files.into_iter().chain(EXTRAS.iter().map(|extra| extra.name));
+    let special = SPECIALS.iter().map(|special| special.name);
+    let more = special.chain(EXTRAS.iter().map(|extra| extra.name));
     BENCHES.iter().map(|bench| bench.name).chain(more).collect()
 }
 
@@ -192,24 +242,9 @@ pub fn run(options: &Options) -> Outcome<()> {
     for bench in BENCHES.iter().filter(|bench| options.wants(bench.name)) {
         section(&mut book, bench.name, bench.title, || measure(bench, options, &programs))?;
     }
-    for files in OF_FILES.iter().filter(|files| options.wants(files.name)) {
-        section(&mut book, files.name, files.title, || match no_file_systems() {
-            Some(why) => Ok(Err(why.to_owned())),
-            None => (files.run)(&programs.plimsoll, options.rounds).map(Ok),
-        })?;
-    }
-    if options.wants(watching::NAME) {
-        let run = || Ok(watching::run(&programs, options));
-        section(&mut book, watching::NAME, watching::TITLE, run)?;
-    }
-    if options.wants(day::NAME) {
-        // At its full size only where nothing else is asked for.
-        let run = || day::run(&programs.plimsoll, options.only.is_some()).map(Ok);
-        section(&mut book, day::NAME, day::TITLE, run)?;
-    }
-    if options.wants(scaling::NAME) {
-        let run = || scaling::run(&programs, options).map(Ok);
-        section(&mut book, scaling::NAME, scaling::TITLE, run)?;
+    for special in SPECIALS.iter().filter(|special| options.wants(special.name)) {
+        let run = || (special.run)(&programs, options);
+        section(&mut book, special.name, special.title, run)?;
     }
     measure_extras(options, &programs, &mut book);
     if options.write {
@@ -291,7 +326,7 @@ fn compare(
     programs: &Programs,
 ) -> Outcome<Comparison> {
     let contenders: Vec<Contender> =
-        bench.contenders.iter().copied().filter(|one| is_here(one.name(), one.missing())).collect();
+        bench.contenders.iter().copied().filter(|one| is_here(one.name, one.missing())).collect();
     let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); contenders.len()];
     let load = Load { millis: options.seconds.saturating_mul(1000), ..bench.load };
     let start_ups = contenders
@@ -305,7 +340,7 @@ fn compare(
             println!(
                 "round {} {:22} {:>10.0} IOPS {:>10.0} I/Os per CPU-second",
                 round + 1,
-                contender.name(),
+                contender.name,
                 result.iops,
                 result.ios_per_cpu_s()
             );
@@ -325,29 +360,6 @@ fn is_here(name: &str, missing: Option<&str>) -> bool {
 
 /// A table in Markdown, and what was missed.
 type Tables = (String, Vec<String>);
-
-/// A comparison on file systems of our own.
-struct OfFiles {
-    name: &'static str,
-    title: &'static str,
-    run: fn(&Path, u32) -> Outcome<Tables>,
-}
-
-const OF_FILES: [OfFiles; 2] = [
-    OfFiles { name: metadata::NAME, title: metadata::TITLE, run: metadata::run },
-    OfFiles {
-        name: sequential_files::NAME,
-        title: sequential_files::TITLE,
-        run: sequential_files::run,
-    },
-];
-
-/// Why no file systems can be mounted here.
-fn no_file_systems() -> Option<&'static str> {
-    let is_missing = shell::which("mkfs.ext4").is_none();
-    let why = is_missing.then_some("mkfs.ext4 is not installed");
-    if shell::is_root() { why } else { Some("only root can mount file systems") }
-}
 
 fn measure_extras(options: &Options, programs: &Programs, book: &mut Book) {
     let mut rows = String::new();

@@ -1,7 +1,7 @@
 //! How workers add up on one host: from one to as many as it has processors, beside fio and the
 //! bare loops.
 
-use super::contender::{Contender, Load, Programs, TUNED, bare, fio, ours, timed};
+use super::contender::{self, Load, Programs, TUNED, bare, fio, ours, timed};
 use super::figures::{median, ratio, take_turns, thousands};
 use super::options::Options;
 use super::target::Target;
@@ -100,7 +100,7 @@ impl Who {
     fn of(place: &Place, programs: &Programs, before: Option<&Path>) -> Vec<Who> {
         let mut all = vec![Who::Ours(programs.plimsoll.clone())];
         all.extend(before.map(|before| Who::Before(before.to_owned())));
-        if is_here("fio", Contender::Fio.missing()) {
+        if is_here("fio", contender::FIO.missing()) {
             all.extend(place.defaults.iter().map(|engine| Who::Defaults(*engine)));
             all.extend(place.tuned.iter().map(|engine| Who::Tuned(*engine)));
         }
@@ -112,13 +112,13 @@ impl Who {
     fn iops(&self, place: &Place, target: &Target, load: Load) -> Outcome<f64> {
         let (words, reader) = match self {
             Who::Ours(program) | Who::Before(program) => {
-                (ours(target, load, program, place.backend), Contender::Plimsoll)
+                (ours(target, load, program, place.backend), contender::PLIMSOLL)
             }
             Who::Defaults((engine, more, has_depth)) | Who::Tuned((engine, more, has_depth)) => {
                 let depth = if *has_depth { load.depth } else { 1 };
-                (fio(target, Load { depth, ..load }, engine, more), Contender::Fio)
+                (fio(target, Load { depth, ..load }, engine, more), contender::FIO)
             }
-            Who::Bare(program, way) => (bare(target, load, program, way), Contender::BareRing),
+            Who::Bare(program, way) => (bare(target, load, program, way), contender::BARE_RING),
         };
         let (out, ..) = timed(&words, None)?;
         let (_, iops) = reader

@@ -409,10 +409,8 @@ mod tests {
                    2958.03    0.000408\nOperation   Max(MiB)\nwrite        2952.83\n";
         assert_eq!(Contender::Ior.rate("write", ior), Some(1.048_576));
         assert_eq!(Contender::Ior.rate("read", ior), None);
-        assert_eq!(
-            Contender::Bare.rate("read", "{\"bytes\": 3000000000, \"seconds\": 2.0}"),
-            Some(1.5)
-        );
+        let bare = "{\"bytes\": 3000000000, \"seconds\": 2.0}";
+        assert_eq!(Contender::Bare.rate("read", bare), Some(1.5));
     }
 
     #[test]

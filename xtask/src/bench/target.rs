@@ -67,31 +67,26 @@ fn need_root(what: &str) -> Outcome<()> {
 }
 
 impl Target {
-    fn file(scratch: PathBuf, folder: &Path, bytes: u64, direct: bool) -> Outcome<Target> {
-        let path = folder.join("target.bin");
-        let target = Target {
-            path,
-            bytes,
-            direct,
-            refuses_nowait: false,
-            own: false,
-            scratch,
-            made: Made::Nothing,
-        };
-        fill(&target.path, bytes)?;
-        Ok(target)
+    /// Not yet filled, and gone with its scratch folder.
+    fn at(path: PathBuf, bytes: u64, direct: bool, scratch: PathBuf) -> Target {
+        let (refuses_nowait, own, made) = (false, false, Made::Nothing);
+        Target { path, bytes, direct, refuses_nowait, own, scratch, made }
+    }
+
+    fn filled(self) -> Outcome<Target> {
+        fill(&self.path, self.bytes).map(|()| self)
     }
 
     /// A file of 256 KiB that stays in the page cache.
     pub fn cached_file() -> Outcome<Target> {
         let scratch = scratch()?;
-        Target::file(scratch.clone(), &scratch, 256 << 10, false)
+        Target::at(scratch.join("target.bin"), 256 << 10, false, scratch).filled()
     }
 
     /// A file of 256 MiB on the disk under the target directory, around the page cache.
     pub fn disk_file() -> Outcome<Target> {
         let scratch = scratch()?;
-        Target::file(scratch.clone(), &scratch, 256 << 20, true)
+        Target::at(scratch.join("target.bin"), 256 << 20, true, scratch).filled()
     }
 
     /// A file of 64 MiB on a tmpfs of its own, with direct I/O, which tmpfs takes since Linux 6.6.
@@ -104,19 +99,9 @@ impl Target {
                 .args(["-t", "tmpfs", "-o", "size=128m", "plimsoll-bench"])
                 .arg(&folder),
         )?;
-        let made = Made::Mount(folder.clone());
-        let path = folder.join("target.bin");
-        let target = Target {
-            path,
-            bytes: 64 << 20,
-            direct: true,
-            refuses_nowait: true,
-            own: false,
-            scratch,
-            made,
-        };
-        fill(&target.path, target.bytes)?;
-        Ok(target)
+        let mut target = Target::at(folder.join("target.bin"), 64 << 20, true, scratch);
+        (target.refuses_nowait, target.made) = (true, Made::Mount(folder));
+        target.filled()
     }
 
     /// A zram device of 1 GiB of its own. Pages that were never written read as zeros: next to no
@@ -127,15 +112,9 @@ impl Target {
         let number = fs::read_to_string("/sys/class/zram-control/hot_add")
             .map_err(|error| format!("this kernel gives no zram device: {error}"))?;
         let number = number.trim().to_owned();
-        let target = Target {
-            path: PathBuf::from(format!("/dev/zram{number}")),
-            bytes: 1 << 30,
-            direct: true,
-            refuses_nowait: true,
-            own: false,
-            scratch,
-            made: Made::Zram(number.clone()),
-        };
+        let path = PathBuf::from(format!("/dev/zram{number}"));
+        let mut target = Target::at(path, 1 << 30, true, scratch);
+        (target.refuses_nowait, target.made) = (true, Made::Zram(number.clone()));
         fs::write(format!("/sys/block/zram{number}/disksize"), "1G")
             .map_err(|error| format!("the zram device takes no size: {error}"))?;
         Ok(target)
@@ -144,17 +123,8 @@ impl Target {
     /// A folder in which each of `workers` has a file that stays in the page cache.
     pub fn cached_files(workers: u32) -> Outcome<Target> {
         let scratch = scratch()?;
-        let path = shell::folder(scratch.join("own"))?;
-        let made = Made::Nothing;
-        let target = Target {
-            path,
-            bytes: 256 << 10,
-            direct: false,
-            refuses_nowait: false,
-            own: true,
-            scratch,
-            made,
-        };
+        let mut target = Target::at(shell::folder(scratch.join("own"))?, 256 << 10, false, scratch);
+        target.own = true;
         target.files(workers).iter().try_for_each(|file| fill(file, target.bytes))?;
         Ok(target)
     }
@@ -162,11 +132,9 @@ impl Target {
     /// A file of 16 MiB on the tmpfs that every Linux has.
     pub fn shared_memory() -> Outcome<Target> {
         let path = PathBuf::from(format!("/dev/shm/plimsoll-bench-{}", std::process::id()));
-        let (bytes, scratch, made) = (16 << 20, scratch()?, Made::File);
-        let target =
-            Target { path, bytes, direct: false, refuses_nowait: true, own: false, scratch, made };
-        fill(&target.path, target.bytes)?;
-        Ok(target)
+        let mut target = Target::at(path, 16 << 20, false, scratch()?);
+        (target.refuses_nowait, target.made) = (true, Made::File);
+        target.filled()
     }
 
     /// A loop device of its own over a file of 256 MiB, around the page cache.

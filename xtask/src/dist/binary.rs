@@ -1,9 +1,10 @@
 //! The program itself: built without a dynamic loader, and the same wherever it is built.
 
-use super::target::{EMULATOR, Target};
+use super::target::Target;
 use crate::shell::{self, Outcome};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tempfile::TempDir;
 
 /// What separates flags in `CARGO_ENCODED_RUSTFLAGS`: a path may have spaces.
 const BETWEEN: &str = "\x1f";
@@ -90,28 +91,17 @@ pub fn check(binary: &Path, target: &Target) -> Outcome<()> {
 }
 
 fn run_in_empty_root(binary: &Path, target: &Target) -> Outcome<String> {
-    let root = EmptyRoot::new()?;
-    std::fs::copy(binary, root.0.join("plimsoll"))
-        .map_err(|error| format!("the copy failed: {error}"))?;
-    shell::capture(target.command_inside(&root.0, "/plimsoll")?.arg("--version"))
+    let root = root()?;
+    let copied = std::fs::copy(binary, root.path().join("plimsoll"));
+    copied.map_err(|error| format!("the copy failed: {error}"))?;
+    shell::capture(target.command_inside(root.path(), "/plimsoll")?.arg("--version"))
 }
 
-/// A directory with nothing in it, removed with its contents at the end.
-struct EmptyRoot(PathBuf);
-
-impl EmptyRoot {
-    fn new() -> Outcome<EmptyRoot> {
-        let path =
-            shell::folder(shell::target_dir()?.join(format!("dist-root-{}", std::process::id())))?;
-        Ok(EmptyRoot(path))
-    }
-}
-
-impl Drop for EmptyRoot {
-    fn drop(&mut self) {
-        // These names are known; anything else in there would not be ours to remove.
-        let _ = std::fs::remove_file(self.0.join("plimsoll"));
-        let _ = std::fs::remove_file(self.0.join(EMULATOR));
-        let _ = std::fs::remove_dir(&self.0);
-    }
+/// A folder with nothing in it, which is to be a root; it goes with all that is put there.
+///
+/// # Errors
+/// It cannot be made.
+pub fn root() -> Outcome<TempDir> {
+    let place = shell::target_dir()?;
+    tempfile::Builder::new().prefix("dist-root-").tempdir_in(&place).map_err(shell::at(&place))
 }

@@ -74,7 +74,7 @@ impl Target {
 }
 
 /// The name of the emulator in a root that we made.
-pub const EMULATOR: &str = "emulator";
+const EMULATOR: &str = "emulator";
 
 fn processor(triple: &str) -> Outcome<&'static str> {
     let known = PROCESSORS.map(|(processor, _)| processor).into_iter().find(|processor| {

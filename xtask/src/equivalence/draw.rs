@@ -37,115 +37,46 @@ enum For {
     Several,
 }
 
-/// Options of which one is drawn, in so many of a hundred jobs: choices apart by blanks, lines of
-/// one choice by `;`, and behind `*` how many times as often it comes.
+/// Options of which one is drawn, in so many of a hundred jobs.
+#[derive(Clone, Copy)]
 struct Rule(u64, For, &'static str);
 
-const PLACES: &str = "filename=DEV0*12 filename=DEV0:DEV1*2 directory=DIR0*6 directory=DIR0:DIR1 \
-    directory=DIR0;nrfiles=4*2 directory=DIR0;nrfiles=3;filesize=1m filename=DIR0/f*2 \
-    filename=DIR0/f:DIR0/g";
-const DIRECTIONS: &str = "rw=read*6 rw=write*6 rw=randread*10 rw=randwrite*8 rw=rw*2 \
-    readwrite=readwrite rw=randrw*8 rw=read:8 rw=randread:4 rw=randwrite:8 rw=write:64k rw=rw:4k \
-    rw=read:-16k";
-const TRIMS: &str = "rw=trim*2 rw=randtrim*2 rw=trimwrite";
-const BLOCKS: &str = "bs=4k*10 bs=8k*3 bs=16k*2 bs=64k*3 bs=128k bs=512 bs=12k blocksize=32k \
-    bs=4k,16k*2 bs=64k,4k bsrange=4k-32k*2 bsrange=1k-16k bsrange=4k-16k,8k-64k \
-    bssplit=4k/60:16k/30:64k/10*2 bssplit=4k/50:8k/50,16k/90:32k/10 bssplit=,8k/50:16k/50";
-const SIZES: &str = "size=8m*6 size=4m*4 size=16m*3 size=1m*2 size=2m size=3000k";
+/// Lists and rules, each behind a head that begins with `@`.
+const GRAMMAR: &str = include_str!("grammar.txt");
 
-const RULES: [Rule; 22] = [
-    Rule(87, For::All, BLOCKS),
-    Rule(88, For::All, "direct=1*14 direct=0 buffered=1"),
-    Rule(100, For::Files, SIZES),
-    Rule(92, For::Devices, "size=8m*6 size=4m*4 size=16m*3 size=1m size=50%*2 size=100% size=2m"),
-    Rule(18, For::Devices, "offset=4m*3 offset=25%*2 offset=1m offset=10% offset=12k"),
-    Rule(6, For::Files, "offset=1m offset=512k"),
-    Rule(
-        60,
-        For::All,
-        "ioengine=libaio;iodepth=4*4 ioengine=libaio;iodepth=16*4 ioengine=libaio;iodepth=32*3 \
-         ioengine=libaio*2 ioengine=io_uring;iodepth=8*3 ioengine=io_uring;iodepth=32*2 \
-         ioengine=psync*3 ioengine=sync;iodepth=16 ioengine=sync ioengine=psync;iodepth=8",
-    ),
-    Rule(
-        24,
-        For::All,
-        "numjobs=2*4 numjobs=4*3 numjobs=3 numjobs=2;offset_increment=4m*2 \
-         numjobs=2;offset_increment=25%",
-    ),
-    Rule(40, For::Several, "group_reporting=1"),
-    Rule(
-        50,
-        For::Mixed,
-        "rwmixread=70*4 rwmixread=30*2 rwmixread=50 rwmixwrite=10 rwmixread=90 rwmixwrite=100",
-    ),
-    Rule(28, For::Random, "norandommap=1"),
-    Rule(
-        14,
-        For::Random,
-        "random_distribution=zipf:1.1*3 random_distribution=zipf:0.8 \
-         random_distribution=pareto:0.3*2 random_distribution=normal:20 \
-         random_distribution=zoned:60/10:30/20:8/30:2/40*2",
-    ),
-    Rule(
-        15,
-        For::All,
-        "runtime=1;time_based=1*5 runtime=1*2 runtime=1;time_based=1;ramp_time=1 \
-         runtime=2;time_based=1;startdelay=1",
-    ),
-    Rule(
-        13,
-        For::All,
-        "rate_iops=400;runtime=2;time_based=1*3 rate_iops=300,100;runtime=2;time_based=1 \
-         rate_iops=300,;runtime=2;time_based=1 rate_iops=,200;runtime=2;time_based=1 \
-         rate=2m;runtime=2;time_based=1*2 rate=4m;io_size=4m rate=1m,512k;runtime=2;time_based=1 \
-         thinktime=2000;runtime=2;time_based=1 thinktime=1000;number_ios=500 \
-         thinktime=10000;thinktime_blocks=8;runtime=2;time_based=1 \
-         thinktime=20000;thinktime_blocks=4;number_ios=200",
-    ),
-    Rule(10, For::All, "io_size=2m*2 io_size=512k io_size=20m number_ios=100 number_ios=1000"),
-    Rule(
-        16,
-        For::Writes,
-        "fsync=16*2 fsync=1 fsync=32 fdatasync=8*2 fdatasync=1 end_fsync=1*3 sync=1 sync=dsync",
-    ),
-    Rule(12, For::Random, "randrepeat=0*3 randseed=4711 randrepeat=1"),
-    Rule(7, For::Random, "blockalign=16k blockalign=4k*2 percentage_random=30"),
-    Rule(6, For::Checked, "verify=crc32c*3 verify=md5 verify=crc32c;do_verify=0"),
-    Rule(
-        25,
-        For::Files,
-        "file_service_type=roundrobin file_service_type=random \
-         file_service_type=sequential",
-    ),
-    Rule(5, For::All, "loops=2*3 loops=3"),
-    Rule(3, For::All, "startdelay=1"),
-];
+/// What there is of this word: the rest of each head, and what stands below it.
+fn entries(word: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let all = GRAMMAR.split("\n@ ").skip(1).filter_map(|entry| entry.split_once('\n'));
+    all.filter_map(move |(head, body)| Some((head.strip_prefix(word)?.trim(), body.trim())))
+}
 
-/// What a second or third section has of its own.
-const LATER: [Rule; 6] = [
-    Rule(60, For::All, "stonewall=1"),
-    Rule(100, For::All, DIRECTIONS),
-    Rule(35, For::All, BLOCKS),
-    Rule(25, For::All, "size=2m size=4m"),
-    Rule(20, For::All, "numjobs=2 iodepth=8 rate_iops=200"),
-    Rule(15, For::Devices, "offset=16m offset=50%"),
-];
+fn list(name: &str) -> &'static str {
+    entries(name).next().map_or("", |(_, choices)| choices)
+}
+
+fn rules(word: &str) -> Vec<Rule> {
+    let one = |(head, choices): (&'static str, &'static str)| {
+        let (percent, when) = head.split_once(' ').unwrap_or((head, ""));
+        let choices = choices.strip_prefix('$').map_or(choices, list);
+        Rule(percent.parse().unwrap_or(0), For::of(when), choices)
+    };
+    entries(word).map(one).collect()
+}
 
 /// Draws a job: the same for the same seed.
 pub fn draw(seed: u64) -> Job {
     let mut rng = Rng::new(seed);
     let mut job = Job { global: Vec::new(), sections: vec![Vec::new()] };
-    let place = choice(&mut rng, PLACES);
+    let place = choice(&mut rng, list("places"));
     let is_device = place[0].1.starts_with("DEV");
     job.global.extend(place);
     // Files cannot be trimmed by fio.
     let trims = is_device && rng.below(100) < 8;
-    let direction = choice(&mut rng, if trims { TRIMS } else { DIRECTIONS });
+    let direction = choice(&mut rng, list(if trims { "trims" } else { "directions" }));
     let of_job = direction[0].clone();
     job.sections[0].extend(direction);
     let mut groups: Vec<Vec<Line>> = Vec::new();
-    for Rule(percent, when, choices) in &RULES {
+    for Rule(percent, when, choices) in &rules("rule") {
         let known: Vec<&Line> = job.global.iter().chain(groups.iter().flatten()).collect();
         if rng.below(100) >= *percent || !when.holds(&known, &of_job.1) {
             continue;
@@ -183,10 +114,10 @@ pub fn draw(seed: u64) -> Job {
 
 fn section(rng: &mut Rng, place: &[Line]) -> Vec<Line> {
     let known: Vec<&Line> = place.iter().collect();
-    let rules = LATER.iter();
+    let rules = rules("later").into_iter();
     let drawn = rules.filter(|Rule(_, when, _)| when.holds(&known, "")).flat_map(|rule| {
         let Rule(percent, _, choices) = rule;
-        let is_drawn = rng.below(100) < *percent;
+        let is_drawn = rng.below(100) < percent;
         if is_drawn { choice(rng, choices) } else { Vec::new() }
     });
     drawn.collect()
@@ -216,6 +147,19 @@ fn has(lines: &[&Line], name: &str) -> bool {
 }
 
 impl For {
+    fn of(word: &str) -> For {
+        match word {
+            "devices" => For::Devices,
+            "files" => For::Files,
+            "random" => For::Random,
+            "mixed" => For::Mixed,
+            "writes" => For::Writes,
+            "checked" => For::Checked,
+            "several" => For::Several,
+            _ => For::All,
+        }
+    }
+
     fn holds(self, known: &[&Line], direction: &str) -> bool {
         let place = known.first().map_or("", |line| line.1.as_str());
         match self {
@@ -305,8 +249,10 @@ mod tests {
             .flat_map(Job::lines)
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        let rules = RULES.iter().chain(&LATER).map(|rule| rule.2);
-        for choices in rules.chain([PLACES, DIRECTIONS, TRIMS, BLOCKS]) {
+        let all = ["rule", "later"].map(rules).concat();
+        assert!(all.len() == 28 && all.iter().all(|rule| rule.0 > 0 && !rule.2.is_empty()));
+        let lists = ["places", "directions", "trims", "blocks"].map(list);
+        for choices in all.iter().map(|rule| rule.2).chain(lists) {
             for one in choices.split_whitespace() {
                 let lines = one.rsplit_once('*').map_or(one, |(lines, _)| lines);
                 lines.split(';').for_each(|line| assert!(drawn.contains(line), "{line}"));

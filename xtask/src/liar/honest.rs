@@ -3,24 +3,12 @@
 use super::rates::Honest;
 use super::runner::Runner;
 use crate::shell::Outcome;
+use model::rng::Rng;
 use std::collections::BTreeMap;
 
 /// What is said of every simulated run, and what is true of the counted requests: how many lie
 /// beyond a quantile.
 const TRUE_OF_ALL: [&str; 3] = ["simulated", "thin-tail", "few-samples"];
-
-/// A sequence of numbers without pattern: Marsaglia, *Xorshift RNGs*, Journal of Statistical
-/// Software 8(14), 2003.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-}
 
 /// Runs so many, and counts those with a doubt.
 ///
@@ -44,9 +32,9 @@ pub fn alarms(runner: &Runner, runs: u64) -> Outcome<Honest> {
 
 /// An honest device, and an honest load of it.
 fn of(seed: u64) -> (String, String) {
-    let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut numbers = Rng::new(seed);
     let us = 110 + numbers.below(900);
-    let service = |numbers: &mut Numbers, us: u64| match numbers.below(2) {
+    let service = |numbers: &mut Rng, us: u64| match numbers.below(2) {
         0 => format!("exponential:{us}us"),
         _ => format!("lognormal:{us}us:0.{}", 3 + numbers.below(5)),
     };

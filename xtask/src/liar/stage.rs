@@ -7,112 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A step: its word; how it is made on the place `$P`, with its value `$V` and an empty folder `$N`
-/// of its own, printing the place that it makes of it; and how it is undone. `$D` is the folder of
-/// the stage, `$E` the last file system on a device, `$T` the name of its control groups.
-type Step = (&'static str, &'static str, &'static str);
-
-const STEPS: &[Step] = &[
-    ("disk", "echo $N", ""),
-    ("tmpfs", "mount -t tmpfs -o size=512M liar $N && echo $N", "umount -l $N"),
-    ("ramfs", "mount -t ramfs liar $N && echo $N", "umount -l $N"),
-    ("hole", "truncate -s ${V}M $P/file && sync $P/file && echo $P/file", ""),
-    (
-        "file",
-        "head -c ${V}M /dev/urandom > $P/file && sync $P/file && echo $P/file",
-        "rm -f $P/file",
-    ),
-    ("cut", "truncate -s ${V}M $(losetup --noheadings --output BACK-FILE $P) && echo $P", ""),
-    ("full", "fallocate -l $(( $(stat -f -c '%a*%S*92/100' $P) )) $P/filler && echo $P", ""),
-    (
-        "loop",
-        "losetup --find --show --direct-io=$([ \"$V\" = direct ] && echo on || echo off) $P",
-        "losetup --noheadings --output NAME --associated $P | xargs -r losetup --detach",
-    ),
-    // The kernel keeps both with the number of the device, for whoever comes next.
-    (
-        "queue",
-        "echo $V > /sys/block/${P#/dev/}/queue/nr_requests && echo $P",
-        "echo 128 > /sys/block/${P#/dev/}/queue/nr_requests",
-    ),
-    (
-        "cache",
-        "echo $V > /sys/block/${P#/dev/}/queue/write_cache && echo $P",
-        "echo write back > /sys/block/${P#/dev/}/queue/write_cache",
-    ),
-    (
-        "zram",
-        "n=$(cat /sys/class/zram-control/hot_add) && echo $n > $N/zram && \
-         echo ${V}M > /sys/block/zram$n/disksize && echo /dev/zram$n",
-        "n=$(cat $N/zram) && for i in 1 2 3 4 5; do \
-         echo $n > /sys/class/zram-control/hot_remove && break; sleep 0.2; done",
-    ),
-    (
-        "map",
-        "dmsetup create $T --table \"0 $(blockdev --getsz $P) linear $P 0\" >&2 && \
-         echo /dev/mapper/$T",
-        "dmsetup remove $T",
-    ),
-    (
-        "ext4",
-        "mkfs.ext4 -q -F -m 0 $P && mount -o ${V:-defaults} $P $N && echo $N",
-        "fsfreeze --unfreeze $N; umount $N",
-    ),
-    ("bind", "mount --bind $P $N && echo $N", "umount -l $N"),
-    (
-        "overlay",
-        "mkdir $P/lower $P/upper $P/work && mount -t overlay liar \
-         -o ${V:+$V,}lowerdir=$P/lower,upperdir=$P/upper,workdir=$P/work $N && echo $N",
-        "umount -l $N",
-    ),
-    (
-        "fuse",
-        "\"$LYING\" $P $N $V > /dev/null 2>&1 & \
-         for i in $(seq 100); do mountpoint -q $N && echo $N && exit; sleep 0.05; done; exit 1",
-        "umount -l $N",
-    ),
-    (
-        "qemu",
-        "touch $N/disk && { qemu-storage-daemon --daemonize --pidfile $N/pid \
-         --blockdev file,node-name=a,filename=$P,$V \
-         --export fuse,id=a,node-name=a,mountpoint=$N/disk,writable=on >&2 && echo $N/disk; }",
-        "kill $(cat $N/pid); umount -l $N/disk",
-    ),
-    (
-        "nfs",
-        "grep -qw nfs4 /proc/filesystems || { echo 'the kernel has no NFS' >&2; exit 1; }; \
-         mount -t nfs4 localhost:$P $N && echo $N",
-        "umount -l $N",
-    ),
-    ("guest", "echo 'guests are staged by the tests of machines alone' >&2; exit 1", ""),
-    (
-        "cpu",
-        "g=$(group cpu) && if [ -e $g/cpu.max ]; then echo \"${V}000 100000\" > $g/cpu.max; \
-         else echo ${V}000 > $g/cpu.cfs_quota_us; fi && echo $P",
-        "",
-    ),
-    (
-        "memory",
-        "g=$(group memory) && if [ -e $g/memory.max ]; then echo ${V}M > $g/memory.max; \
-         else echo ${V}M > $g/memory.limit_in_bytes; fi && echo $P",
-        "",
-    ),
-    // Requests a second; behind a `@`, how many seconds later.
-    (
-        "iops",
-        "g=$(group blkio) && d=$(stat -c %Hd:%Ld $D) && if [ -e $g/io.max ]; \
-         then f=$g/io.max; l=\"$d riops=${V%@*}\"; \
-         else f=$g/blkio.throttle.read_iops_device; l=\"$d ${V%@*}\"; fi && \
-         case $V in *@*) { sleep ${V#*@}; echo \"$l\" > $f; } > /dev/null 2>&1 & ;; \
-         *) echo \"$l\" > $f;; esac; echo $P",
-        "",
-    ),
-    (
-        "beside",
-        "setsid sh -c \"$V\" > /dev/null 2>&1 & echo $! > $N/pid; echo $P",
-        "kill -s KILL -- -$(cat $N/pid); sleep 0.1; fsfreeze --unfreeze $E",
-    ),
-];
+/// How each step is made and undone, by the shell.
+const STEPS: &str = include_str!("steps.toml");
 
 /// The group of a stage for a controller, of either version: it is made where it is not there.
 const GROUP: &str = "group() { if [ -e /sys/fs/cgroup/cgroup.controllers ]; then c=$1; \
@@ -160,11 +56,13 @@ impl Stage {
         stage.begin()?;
         let steps = text.split(" > ").filter(|_| stage.target.is_empty()).collect::<Vec<_>>();
         let mut last_mount = String::new();
+        let known: toml::Table = STEPS.parse().map_err(|error| format!("steps.toml: {error}"))?;
         for (number, step) in steps.into_iter().enumerate() {
             let (word, value) = step.split_once('=').unwrap_or((step, ""));
             let own = shell::folder(stage.folder.join(number.to_string()))?;
-            let known = STEPS.iter().find(|(known, ..)| *known == word);
-            let (_, script, undo) = known.ok_or_else(|| format!("`{word}` is no step"))?;
+            let known = known.get(word).ok_or_else(|| format!("`{word}` is no step"))?;
+            let part = |key: &str| known.get(key).and_then(toml::Value::as_str).unwrap_or("");
+            let (script, undo) = (part("make"), part("undo"));
             let variables = [
                 ("P", stage.target.clone()),
                 ("V", value.to_owned()),
@@ -218,6 +116,26 @@ impl Drop for Stage {
             drop(undo.stdin.take());
             // What it could not undo is not there.
             let _ = undo.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_step_of_a_lie_is_known_and_undone_in_a_line() {
+        let known: toml::Table = STEPS.parse().expect("a good table");
+        for lie in super::super::table::lies().expect("a good table") {
+            let targets = [lie.lying.target, lie.honest.target].join(" > ");
+            for step in targets.split(" > ").filter(|step| !step.starts_with("sim")) {
+                let word = step.split_once('=').map_or(step, |(word, _)| word);
+                let step = known.get(word).unwrap_or_else(|| panic!("{word}: no step"));
+                assert!(step["make"].as_str().is_some_and(|make| !make.is_empty()), "{word}");
+                let undo = step.get("undo").and_then(toml::Value::as_str).unwrap_or_default();
+                assert!(!undo.contains('\n'), "{word}: the shell that undoes it reads lines");
+            }
         }
     }
 }

@@ -3,45 +3,28 @@
 use super::Finding;
 use super::tree::Tree;
 
-/// A crate's folder and the crates it may name in its dependencies. Whatever is not here has no
-/// place yet.
-const ARROWS: &[(&str, &[&str])] = &[
-    ("model", &[]),
-    ("plan_json", &["model"]),
-    ("form", &["model"]),
-    ("catalogue", &["form", "model"]),
-    ("suite", &["form", "model"]),
-    ("dialects", &["suite", "form", "model"]),
-    ("twin", &["catalogue", "model"]),
-    ("probe", &["model"]),
-    ("store", &["plan_json", "model"]),
-    ("analysis", &["catalogue", "model"]),
-    ("engine", &["twin", "model"]),
-    ("fleet", &["engine", "probe", "plan_json", "model"]),
-    ("provision", &["model"]),
-    ("report", &["analysis", "catalogue", "model"]),
-    ("live", &["report", "analysis", "model"]),
-    (
-        "cli",
-        &[
-            "model",
-            "form",
-            "catalogue",
-            "suite",
-            "dialects",
-            "twin",
-            "probe",
-            "store",
-            "analysis",
-            "engine",
-            "fleet",
-            "provision",
-            "report",
-            "live",
-        ],
-    ),
-    ("xtask", &["dialects", "suite", "catalogue", "model"]),
-];
+/// A crate's folder and the crates that it may name in its dependencies, a line for each. Whatever
+/// is not here has no place yet.
+const ARROWS: &str = "\
+model:
+plan_json: model
+form: model
+catalogue: form model
+suite: form model
+dialects: suite form model
+twin: catalogue model
+probe: model
+store: plan_json model
+analysis: catalogue model
+engine: twin model
+fleet: engine probe plan_json model
+provision: model
+report: analysis catalogue model
+live: report analysis model
+cli: model form catalogue suite dialects twin probe store analysis engine fleet provision \
+     report live
+xtask: dialects suite catalogue model
+";
 
 /// Rooms of a run, a record or a page: they have a plan and no suite, their tests neither.
 const WITHOUT_SUITE: [&str; 5] = ["engine", "fleet", "store", "report", "live"];
@@ -61,21 +44,17 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
             continue;
         }
         let name = folder.strip_prefix("crates/").unwrap_or(folder);
+        let mut say = |what, remedy| findings.push(Finding::new(&manifest.path, what, remedy));
         let table: toml::Table = match manifest.text.parse() {
             Ok(table) => table,
             Err(error) => {
-                let what = format!("is not TOML: {}", toml::de::Error::message(&error));
-                findings.push(Finding::new(&manifest.path, what, "mend it"));
+                say(format!("is not TOML: {}", toml::de::Error::message(&error)), "mend it");
                 continue;
             }
         };
         if allowed(name).is_none() {
             let what = format!("the crate `{name}` has no place among the arrows");
-            findings.push(Finding::new(
-                &manifest.path,
-                what,
-                "draw its arrows in xtask/src/tidy/arrows.rs",
-            ));
+            say(what, "draw its arrows in xtask/src/tidy/arrows.rs");
             continue;
         }
         for (kind, user) in used(&table) {
@@ -89,8 +68,13 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-fn allowed(name: &str) -> Option<&'static [&'static str]> {
-    ARROWS.iter().find(|(from, _)| *from == name).map(|(_, to)| *to)
+fn arrows() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    let lines = ARROWS.lines().filter_map(|line| line.split_once(':'));
+    lines.map(|(from, to)| (from, to.split_whitespace().collect()))
+}
+
+fn allowed(name: &str) -> Option<Vec<&'static str>> {
+    arrows().find(|(from, _)| *from == name).map(|(_, to)| to)
 }
 
 /// Whether `from` may have `to` among its dependencies of `kind`.
@@ -109,7 +93,7 @@ fn may_use(from: &str, to: &str, kind: &str) -> bool {
 /// Whether following arrows from `from` leads to `to`. The arrows have no circle, which a test
 /// holds.
 fn reaches(from: &str, to: &str) -> bool {
-    allowed(from).unwrap_or_default().iter().any(|next| *next == to || reaches(next, to))
+    allowed(from).unwrap_or_default().into_iter().any(|next| next == to || reaches(next, to))
 }
 
 /// The crates of ours that a manifest names, with the kind of the dependency.
@@ -198,47 +182,26 @@ mod tests {
 
     #[test]
     fn another_name_hides_nothing() {
-        for dependency in
-            ["e = { path = \"../engine\" }", "e = { package = \"engine\", workspace = true }"]
-        {
-            let found =
-                findings("crates/report/Cargo.toml", &format!("[dependencies]\n{dependency}\n"));
-            assert_eq!(found.len(), 1, "{dependency}");
+        for (from, manifest) in [
+            ("report", "[dependencies]\ne = { path = \"../engine\" }\n"),
+            ("report", "[dependencies]\ne = { package = \"engine\", workspace = true }\n"),
+            ("store", "[target.'cfg(unix)'.dependencies]\nfleet = \"1\"\n"),
+            ("store", "[build-dependencies]\nplimsoll = { path = \"../cli\" }\n"),
+        ] {
+            let found = findings(&format!("crates/{from}/Cargo.toml"), manifest);
+            assert_eq!(found.len(), 1, "{from}: {manifest}");
         }
-        assert_eq!(
-            findings(
-                "crates/store/Cargo.toml",
-                "[target.'cfg(unix)'.dependencies]\nfleet = \"1\"\n"
-            )
-            .len(),
-            1
-        );
-        assert_eq!(
-            findings(
-                "crates/store/Cargo.toml",
-                "[build-dependencies]\nplimsoll = { path = \"../cli\" }\n"
-            )
-            .len(),
-            1
-        );
     }
 
     #[test]
     fn tests_may_look_sideways_but_not_back() {
-        assert!(
-            findings("crates/report/Cargo.toml", "[dev-dependencies]\nengine.workspace = true\n")
-                .is_empty()
-        );
-        assert_eq!(
-            findings("crates/model/Cargo.toml", "[dev-dependencies]\nstore.workspace = true\n")
-                .len(),
-            1
-        );
-        assert_eq!(
-            findings("crates/engine/Cargo.toml", "[dev-dependencies]\nfleet.workspace = true\n")
-                .len(),
-            1
-        );
+        for (from, to, wrong) in
+            [("report", "engine", 0), ("model", "store", 1), ("engine", "fleet", 1)]
+        {
+            let manifest = format!("[dev-dependencies]\n{to}.workspace = true\n");
+            let found = findings(&format!("crates/{from}/Cargo.toml"), &manifest);
+            assert_eq!(found.len(), wrong, "{from} -> {to}");
+        }
     }
 
     #[test]
@@ -271,9 +234,9 @@ mod tests {
     #[test]
     fn the_arrows_have_no_circle() {
         // In the order of the list every arrow points upwards.
-        for (index, (from, list)) in ARROWS.iter().enumerate() {
-            for to in *list {
-                assert!(ARROWS[..index].iter().any(|(earlier, _)| earlier == to), "{from} -> {to}");
+        for (index, (from, list)) in arrows().enumerate() {
+            for to in list {
+                assert!(arrows().take(index).any(|(earlier, _)| earlier == to), "{from} -> {to}");
             }
         }
     }

@@ -22,12 +22,8 @@ pub fn links(tree: &Tree) -> Vec<Finding> {
             let there = from(page, &path);
             if !there.as_ref().is_some_and(|there| tree.has(there)) {
                 let what = format!("links to `{target}`, which is not there");
-                findings.push(Finding::at(
-                    &page.path,
-                    line,
-                    what,
-                    "mend the link, or add the file to git",
-                ));
+                let remedy = "mend the link, or add the file to git";
+                findings.push(Finding::at(&page.path, line, what, remedy));
             }
         }
         findings.extend(dead_anchors(tree, page));
@@ -137,21 +133,11 @@ const MACHINE_PATHS: &[&str] =
 pub fn machine_paths(tree: &Tree) -> Vec<Finding> {
     let remedy = "write a path from the root of the workspace, or a name such as DIR";
     let in_file = |file: &Text| {
-        let lines = file
-            .text
-            .lines()
-            .enumerate()
-            .filter_map(|(index, line)| Some((index, machine_path(line)?)));
-        lines
-            .map(|(index, path)| {
-                Finding::at(
-                    &file.path,
-                    index + 1,
-                    format!("has the absolute path `{path}…`"),
-                    remedy,
-                )
-            })
-            .collect::<Vec<_>>()
+        let found = |(line, text): (usize, &str)| {
+            let what = format!("has the absolute path `{}…`", machine_path(text)?);
+            Some(Finding::at(&file.path, line, what, remedy))
+        };
+        (1..).zip(file.text.lines()).filter_map(found).collect::<Vec<_>>()
     };
     tree.texts.iter().flat_map(in_file).collect()
 }

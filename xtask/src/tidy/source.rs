@@ -84,27 +84,15 @@ pub fn purity(tree: &Tree) -> Vec<Finding> {
             continue;
         }
         let code = only_code(&file.text);
+        let mut say = |line, what| findings.push(Finding::at(&file.path, line, what, remedy));
         for name in ["Instant", "SystemTime"] {
-            for line in lines_with_word(&code, name) {
-                findings.push(Finding::at(
-                    &file.path,
-                    line,
-                    format!("`{name}` is a clock"),
-                    remedy,
-                ));
-            }
+            let lines = lines_with_word(&code, name).into_iter();
+            lines.for_each(|line| say(line, format!("`{name}` is a clock")));
         }
         for (line, module) in std_modules(&code) {
-            if module == "thread" && file.path == RECKONS_SIDE_BY_SIDE {
-                continue;
-            }
-            if ["fs", "net", "thread", "process", "env"].contains(&module.as_str()) {
-                findings.push(Finding::at(
-                    &file.path,
-                    line,
-                    format!("`std::{module}` is an effect"),
-                    remedy,
-                ));
+            let is_known = module == "thread" && file.path == RECKONS_SIDE_BY_SIDE;
+            if !is_known && ["fs", "net", "thread", "process", "env"].contains(&&*module) {
+                say(line, format!("`std::{module}` is an effect"));
             }
         }
     }
@@ -143,11 +131,8 @@ pub fn lengths(tree: &Tree) -> Verdict {
         let lines = file.text.lines().count();
         if lines > MAX_LINES {
             let what = format!("{lines} lines are more than {MAX_LINES}");
-            verdict.findings.push(Finding::new(
-                &file.path,
-                what,
-                "give its second duty a file of its own",
-            ));
+            let remedy = "give its second duty a file of its own";
+            verdict.findings.push(Finding::new(&file.path, what, remedy));
         } else if lines > HINT_LINES {
             verdict.hints.push(format!("{} has {lines} lines", file.path));
         }
@@ -167,15 +152,11 @@ pub fn leftovers(tree: &Tree) -> Vec<Finding> {
         tree.texts.iter().filter(|file| read.iter().any(|ending| file.path.ends_with(ending)))
     {
         for note in [concat!("TO", "DO"), concat!("FIX", "ME")] {
-            for line in lines_with_word(&file.text, note) {
-                let what = format!("`{note}`");
-                findings.push(Finding::at(
-                    &file.path,
-                    line,
-                    what,
-                    "do it, or open an issue and take the note out",
-                ));
-            }
+            let remedy = "do it, or open an issue and take the note out";
+            let lines = lines_with_word(&file.text, note).into_iter();
+            findings.extend(
+                lines.map(|line| Finding::at(&file.path, line, format!("`{note}`"), remedy)),
+            );
         }
         if file.path.ends_with(".rs") {
             let lines = only_code(&file.text);
@@ -184,12 +165,8 @@ pub fn leftovers(tree: &Tree) -> Vec<Finding> {
                 if attribute.contains("#[ignore") && !whole.ends_with(PROOF) {
                     let remedy = "mend the test, let it ask PLIMSOLL_TEST_PARTS for what it needs, \
                                   or name it `= \"a proof\"`";
-                    findings.push(Finding::at(
-                        &file.path,
-                        index + 1,
-                        "a test that is switched off",
-                        remedy,
-                    ));
+                    let what = "a test that is switched off";
+                    findings.push(Finding::at(&file.path, index + 1, what, remedy));
                 }
             }
         }

@@ -68,32 +68,17 @@ fn check_worker(work: &Work, worker: &Worker, files: &[&TargetFile]) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::common::{after_ms, worker_at};
     use model::choices::Access;
-    use model::plan::{Extent, Work};
-    use model::units::{Bytes, Nanos, Percent};
-
-    fn worker(offset: u64, length: u64) -> Worker {
-        Worker {
-            work: 0,
-            seed: 1,
-            turn: (0, 1),
-            extents: vec![Extent { file: 0, offset, length }],
-            files: None,
-        }
-    }
+    use model::plan::Work;
+    use model::units::{Bytes, Percent};
 
     #[test]
     fn what_would_make_a_generator_panic_is_refused() {
         let file = TargetFile { path: "a".into(), size: Bytes(1 << 20) };
-        let work = |size| {
-            Work::simple(
-                Bytes(size),
-                Percent::ZERO,
-                Access::Random,
-                1,
-                Stop::After(Nanos::seconds(1)),
-            )
-        };
+        let work =
+            |size| Work::simple(Bytes(size), Percent::ZERO, Access::Random, 1, after_ms(1_000));
+        let worker = |offset, length| worker_at(1, offset, length);
         let both = |work: &Work, worker: &Worker| {
             check_work(work).and_then(|()| check_worker(work, worker, &[&file]))
         };

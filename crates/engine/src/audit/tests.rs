@@ -2,6 +2,7 @@
 //! held.
 
 use super::*;
+use crate::common;
 use crate::contents::{HostContents, SECTOR, WorkerContents};
 use crate::generator::{Bookmarks, Generator};
 use crate::io::Io;
@@ -9,9 +10,7 @@ use model::audit::DamageKind;
 use model::choices::{Backend, OnLostHost};
 use model::event::HostStart;
 use model::load::SizeMix;
-use model::plan::{
-    Contents, EngineSettings, Extent, FleetPolicy, Plan, PlannedTarget, Stage, Target, Work, Worker,
-};
+use model::plan::{Contents, EngineSettings, Extent, FleetPolicy, Plan, Stage, Work};
 use model::rng::Rng;
 use model::sample::{WorkerOp, WorkerSample};
 use model::units::{Bytes, Nanos, Percent};
@@ -24,32 +23,14 @@ const DEPTH: usize = 8;
 /// One file or two, prepared, and then loaded by `work` with two workers until somebody pulls the
 /// plug.
 fn host_plan(root: &Path, works: &[Work], files: u32, grain: u64) -> HostPlan {
-    let root = root.to_str().expect("UTF-8").to_owned();
-    let file = |number: u32| TargetFile {
-        path: format!("{root}/data-{number:05}.bin"),
-        size: Bytes(FILE),
-    };
     let stage = |(number, work): (usize, &Work)| {
         let half = FILE / 2;
         let worker = |place: u64| {
-            let extents = (0..files)
-                .map(|file| Extent { file, offset: place * half, length: half })
-                .collect();
-            Worker {
-                work: 0,
-                seed: 1000 * number as u64 + place,
-                turn: (0, 1),
-                extents,
-                files: None,
-            }
+            let extent = |file| Extent { file, offset: place * half, length: half };
+            common::worker(1000 * number as u64 + place, (0..files).map(extent).collect())
         };
         let kind = if number == 0 { StageKind::Prepare } else { StageKind::Measure };
-        HostStage {
-            stage: number as u32,
-            kind,
-            works: vec![work.clone()],
-            workers: (0..2).map(worker).collect(),
-        }
+        common::stage(number as u32, kind, work.clone(), (0..2).map(worker).collect())
     };
     let engine = EngineSettings {
         direct: false,
@@ -59,11 +40,7 @@ fn host_plan(root: &Path, works: &[Work], files: u32, grain: u64) -> HostPlan {
         ..EngineSettings::simple(Backend::Sync)
     };
     HostPlan {
-        targets: vec![Target {
-            path: root.clone(),
-            kind: PlannedTarget::Directory { root: root.clone() },
-            files: (0..files).map(file).collect(),
-        }],
+        targets: vec![common::directory(root, files, FILE)],
         stages: works.iter().enumerate().map(stage).collect(),
         ..HostPlan::empty("r", Nanos::seconds(1), engine)
     }
@@ -316,9 +293,12 @@ fn save(host: &HostPlan, files: &[Vec<u8>]) {
     }
 }
 
+/// What was completed, of all that is there.
+const ALL: AuditOptions<'static> =
+    AuditOptions { basis: Basis::Completed, targets: &[], host: None, scenario: None, kept: 16 };
+
 fn looked(record: &Record, basis: Basis) -> Audit {
-    let options = AuditOptions { basis, targets: &[], host: None, scenario: None, kept: 16 };
-    look(record, &options, &Progress::default(), &mut |_| {}).expect("can be looked at")
+    audit_ok(record, &AuditOptions { basis, ..ALL })
 }
 
 fn prepare() -> Work {
@@ -449,14 +429,7 @@ fn every_acknowledged_write_that_is_taken_back_is_found_where_none_overtook_it()
     // A mark that contradicts itself is no reason to panic.
     let mark = record.stages[1].samples_mut()[0].workers[0].mark.as_mut().expect("a mark");
     mark.completed = u32::MAX;
-    let options = AuditOptions {
-        basis: Basis::Completed,
-        targets: &[],
-        host: None,
-        scenario: None,
-        kept: 16,
-    };
-    assert!(matches!(audit_error(&record, &options), AuditError::RunFile(_)));
+    assert!(matches!(audit_error(&record, &ALL), AuditError::RunFile(_)));
 }
 
 fn audit_ok(record: &Record, options: &AuditOptions<'_>) -> Audit {
@@ -505,9 +478,7 @@ fn each_kind_of_damage_is_told_with_its_place() {
     expected.sort_by_key(|(_, offset)| *offset);
     assert_eq!(told, expected, "{:#?}", audit.findings);
     assert_eq!(audit.damaged(), [2, 1, 1, 1, 1]);
-    let few =
-        AuditOptions { basis: Basis::Completed, targets: &[], host: None, scenario: None, kept: 5 };
-    let few = audit_ok(&record, &few);
+    let few = audit_ok(&record, &AuditOptions { kept: 5, ..ALL });
     let kinds: std::collections::BTreeSet<&str> =
         few.findings.iter().map(|finding| finding.kind.word()).collect();
     assert_eq!(
@@ -528,21 +499,14 @@ fn a_layout_that_does_not_fit_at_once_is_gone_through_piece_by_piece() {
     let (record, mut disk) = crashed(&host, 5, false);
     disk.cache[1][8192] ^= 1;
     save(&host, &disk.cache);
-    let options = AuditOptions {
-        basis: Basis::Completed,
-        targets: &[],
-        host: None,
-        scenario: None,
-        kept: 16,
-    };
-    let whole = look(&record, &options, &Progress::default(), &mut |_| {}).expect("looked at");
+    let whole = looked(&record, Basis::Completed);
     let places = places::open(&host, &[], &Progress::default()).expect("there");
     let (mut replayed, mut read) = (0, (0, 0));
     let pieces = audit_places(
         &record,
         &host,
         &places,
-        &options,
+        &ALL,
         1,
         Observers {
             progress: &Progress::default(),
@@ -566,7 +530,7 @@ fn a_layout_that_does_not_fit_at_once_is_gone_through_piece_by_piece() {
     // A run that is not checked says so.
     host.engine.contents.verify = false;
     let record = Record::new(plan(&host), Vec::new(), String::new(), 0);
-    assert!(matches!(audit_error(&record, &options), AuditError::Usage(_)));
+    assert!(matches!(audit_error(&record, &ALL), AuditError::Usage(_)));
 }
 
 #[test]
@@ -583,26 +547,17 @@ fn data_that_moved_are_found_where_they_are_said_to_be_and_other_runs_are_not_ta
         std::fs::rename(there.join(file), here.join(file)).expect("moves");
     }
     let moved = [here.to_str().expect("UTF-8").to_owned()];
-    let options = AuditOptions {
-        basis: Basis::Completed,
-        targets: &moved,
-        host: Some("h"),
-        scenario: None,
-        kept: 16,
-    };
-    let audit = look(&record, &options, &Progress::default(), &mut |_| {}).expect("looked at");
+    let options = AuditOptions { targets: &moved, host: Some("h"), ..ALL };
+    let audit = audit_ok(&record, &options);
     assert!(audit.is_clean() && audit.files[1].path.starts_with(&moved[0]));
     let gone = audit_error(&record, &AuditOptions { targets: &[], ..options });
     assert!(gone.to_string().contains("--target"), "{gone}");
-    assert!(matches!(
-        audit_error(&record, &AuditOptions { host: Some("x"), ..options }),
-        AuditError::Usage(_)
-    ));
     let two = [moved[0].clone(), moved[0].clone()];
-    assert!(matches!(
-        audit_error(&record, &AuditOptions { targets: &two, ..options }),
-        AuditError::Usage(_)
-    ));
+    for wrong in
+        [AuditOptions { host: Some("x"), ..options }, AuditOptions { targets: &two, ..options }]
+    {
+        assert!(matches!(audit_error(&record, &wrong), AuditError::Usage(_)));
+    }
 
     let marker = r#"{"made_by":"plimsoll","run_id":"another","pid":1,"made_directory":true}"#;
     std::fs::write(here.join(model::testbed::MARKER), marker).expect("writes");
@@ -670,18 +625,12 @@ fn of_several_layouts_those_that_stood_when_the_record_ended_are_looked_at() {
 
     // One after the other: the first was removed, or the second not yet begun.
     let (first, second) = ([0, 1], [2, 3]);
-    let last = looked(&joined(both, [first, second], 4), Basis::Completed);
-    assert_eq!(
-        (paths(&last), last.acknowledged_writes),
-        (paths(&alone[1]), alone[1].acknowledged_writes)
-    );
-    assert!(last.is_clean() && gone(&last)[0].contains("removed"), "{last:?}");
-    let cut = looked(&joined(both, [first, second], 2), Basis::Completed);
-    assert_eq!(
-        (paths(&cut), cut.acknowledged_writes),
-        (paths(&alone[0]), alone[0].acknowledged_writes)
-    );
-    assert!(cut.is_clean() && gone(&cut)[0].contains("not yet laid out"), "{cut:?}");
+    for (until, stands, why) in [(4, &alone[1], "removed"), (2, &alone[0], "not yet laid out")] {
+        let audit = looked(&joined(both, [first, second], until), Basis::Completed);
+        let expected = (paths(stands), stands.acknowledged_writes);
+        assert_eq!((paths(&audit), audit.acknowledged_writes), expected);
+        assert!(audit.is_clean() && gone(&audit)[0].contains(why), "{audit:?}");
+    }
 
     // Side by side, and killed in the last stage of the first: both stand, and damage to the second
     // is found.
@@ -692,13 +641,6 @@ fn of_several_layouts_those_that_stood_when_the_record_ended_are_looked_at() {
     std::fs::write(&alone[1].files[0].path, vec![7; FILE as usize]).expect("writes");
     assert!(!looked(&side, Basis::Completed).is_clean());
     let moved = [folder.path().to_str().expect("UTF-8").to_owned()];
-    let options = AuditOptions {
-        basis: Basis::Completed,
-        targets: &moved,
-        host: None,
-        scenario: None,
-        kept: 16,
-    };
-    let few = audit_error(&side, &options).to_string();
+    let few = audit_error(&side, &AuditOptions { targets: &moved, ..ALL }).to_string();
     assert!(few.contains("the layouts that stand have 2 targets"), "{few}");
 }

@@ -60,13 +60,12 @@ pub(crate) fn lockable() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::plan::Stop;
-    use model::units::{Bytes, Nanos};
+    use model::units::Bytes;
 
     #[test]
     fn what_lands_anywhere_takes_no_turns_unless_it_fills_a_record() {
         let work = |block: usize, access| {
-            let stop = Stop::After(Nanos::seconds(1));
+            let stop = crate::common::after_ms(1_000);
             Work::simple(Bytes(block as u64), Percent::ZERO, access, 1, stop)
         };
         assert!(!are_in_vain(&work(4096, Access::Sequential)));

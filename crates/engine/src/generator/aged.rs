@@ -89,18 +89,18 @@ impl Aged {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::common;
     use crate::generator::{Generator, Request};
+    use model::Op;
     use model::choices::Access;
-    use model::plan::{Stop, Work};
-    use model::{Bytes, Op};
+    use model::plan::Stop;
 
     const BLOCK: u64 = 4096;
 
     fn pass(spare: &str, extents: Vec<Extent>) -> Vec<Request> {
-        let block = Bytes(BLOCK);
-        let mut work = Work::simple(block, Percent::ZERO, Access::Random, 32, Stop::Amount);
+        let mut work = common::work(Percent::ZERO, Access::Random, 32, Stop::Amount);
         work.pattern.aged = Some(spare.parse().expect("a share"));
-        let worker = Worker { work: 0, seed: 7, turn: (0, 1), extents, files: None };
+        let worker = common::worker(7, extents);
         let mut generator = Generator::new(&work, &worker);
         let all: Vec<Request> = std::iter::from_fn(|| generator.next_request()).collect();
         assert_eq!(all.len() as u64, work.requests(&worker));

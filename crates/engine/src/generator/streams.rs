@@ -167,26 +167,26 @@ mod tests {
         ]
     }
 
+    fn places(streams: &mut Streams, count: usize, follows: bool) -> Vec<(u32, u64)> {
+        let next = |_| streams.next(4096, follows);
+        (0..count).map(next).map(|(file, offset, _)| (file, offset)).collect()
+    }
+
     #[test]
     fn streams_begin_apart_and_take_turns() {
         let mut streams = Streams::new(&extents(), 2, 0, 4096);
-        let places: Vec<(u32, u64)> = (0..6)
-            .map(|_| streams.next(4096, false))
-            .map(|(file, offset, _)| (file, offset))
-            .collect();
-        assert_eq!(places, [(0, 4096), (2, 0), (0, 8192), (2, 4096), (0, 12_288), (2, 8192)]);
+        assert_eq!(
+            places(&mut streams, 6, false),
+            [(0, 4096), (2, 0), (0, 8192), (2, 4096), (0, 12_288), (2, 8192)]
+        );
     }
 
     #[test]
     fn what_goes_backward_is_the_mirror_image() {
         let mut streams = Streams::new(&extents(), 1, 0, 4096).backward(true, 4096);
-        let places: Vec<(u32, u64)> = (0..9)
-            .map(|_| streams.next(4096, true))
-            .map(|(file, offset, _)| (file, offset))
-            .collect();
         let first = [(2, 12_288), (2, 8192), (2, 4096), (2, 0)];
         let second = [(0, 16_384), (0, 12_288), (0, 8192), (0, 4096), (2, 12_288)];
-        assert_eq!(places, [&first[..], &second[..]].concat());
+        assert_eq!(places(&mut streams, 9, true), [&first[..], &second[..]].concat());
         // What is left of an extent is at its start.
         let odd = [Extent { file: 0, offset: 0, length: 10_000 }];
         let mut streams = Streams::new(&odd, 1, 0, 4096).backward(true, 4096);
@@ -201,9 +201,7 @@ mod tests {
         let mut streams = streams.following(true);
         // The first of both extents has the higher number backward.
         streams.jumped(Place { extent: 0, file: 0, offset: 12_288 }, 4096);
-        let places: Vec<(u32, u64)> =
-            (0..3).map(|_| streams.next(4096, true)).map(|(file, at, _)| (file, at)).collect();
-        assert_eq!(places, [(0, 8192), (0, 4096), (2, 12_288)]);
+        assert_eq!(places(&mut streams, 3, true), [(0, 8192), (0, 4096), (2, 12_288)]);
     }
 
     #[test]
@@ -217,10 +215,9 @@ mod tests {
     #[test]
     fn a_stride_leaves_gaps_and_wraps_at_the_end() {
         let mut streams = Streams::new(&extents(), 1, 12_288, 4096);
-        let places: Vec<(u32, u64)> = (0..5)
-            .map(|_| streams.next(4096, false))
-            .map(|(file, offset, _)| (file, offset))
-            .collect();
-        assert_eq!(places, [(0, 4096), (0, 16_384), (2, 0), (2, 12_288), (0, 4096)]);
+        assert_eq!(
+            places(&mut streams, 5, false),
+            [(0, 4096), (0, 16_384), (2, 0), (2, 12_288), (0, 4096)]
+        );
     }
 }

@@ -1,41 +1,44 @@
 //! Sequences as a whole.
 
 use super::*;
+use crate::common::{self, work};
 use model::choices::Access;
 use model::plan::Once;
-use model::units::{Bytes, Nanos, Percent};
+use model::units::{Bytes, Percent};
 
 fn worker(seed: u64) -> Worker {
     let extents = vec![
         Extent { file: 0, offset: 8192, length: 40 * 4096 },
         Extent { file: 2, offset: 0, length: 59 * 4096 + 100 },
     ];
-    Worker { work: 0, seed, turn: (0, 1), extents, files: None }
+    common::worker(seed, extents)
 }
 
 fn generator(access: Access, read: Percent, stop: Stop, seed: u64) -> Generator {
-    let work = Work::simple(Bytes(4096), read, access, 1, stop);
-    Generator::new(&work, &worker(seed))
+    Generator::new(&work(read, access, 1, stop), &worker(seed))
 }
 
 fn timed() -> Stop {
-    Stop::After(Nanos::seconds(1))
+    common::after_ms(1_000)
+}
+
+/// One that time ends.
+fn timed_work(read: Percent, access: Access) -> Work {
+    work(read, access, 1, timed())
+}
+
+/// The first `count` requests of a work that time ends.
+fn drawn(generator: &mut Generator, count: usize) -> Vec<Request> {
+    (0..count).map(|_| generator.next_request().expect("time decides")).collect()
 }
 
 #[test]
 fn sequential_is_sequential_over_all_ranges_and_starts_again() {
     let mut generator = generator(Access::Sequential, Percent::ALL, timed(), 1);
-    for round in 0..3 {
-        for block in 0..99 {
-            let request = generator.next_request().expect("time decides");
-            let (file, offset) =
-                if block < 40 { (0, 8192 + block * 4096) } else { (2, (block - 40) * 4096) };
-            assert_eq!(
-                (request.file, request.offset, request.length),
-                (file, offset, 4096),
-                "round {round}"
-            );
-        }
+    for (request, block) in drawn(&mut generator, 3 * 99).into_iter().zip((0..99).cycle()) {
+        let (file, offset) =
+            if block < 40 { (0, 8192 + block * 4096) } else { (2, (block - 40) * 4096) };
+        assert_eq!((request.file, request.offset, request.length), (file, offset, 4096));
     }
 }
 
@@ -53,8 +56,7 @@ fn an_amount_touches_every_byte_once_and_the_last_request_is_short() {
 fn random_covers_every_block_without_bias() {
     let mut generator = generator(Access::Random, Percent::ALL, timed(), 5);
     let mut counts = [0u32; 99];
-    for _ in 0..99_000 {
-        let request = generator.next_request().expect("time decides");
+    for request in drawn(&mut generator, 99_000) {
         assert_eq!((request.offset % 4096, request.length), (0, 4096));
         let block =
             if request.file == 0 { request.offset / 4096 - 2 } else { request.offset / 4096 + 40 };
@@ -69,8 +71,8 @@ fn random_covers_every_block_without_bias() {
 fn a_mix_of_70_to_30_is_one_within_its_binomial_bounds() {
     let mut generator = generator(Access::Random, Percent::of(70), timed(), 9);
     let n = 100_000;
-    let reads =
-        (0..n).filter(|_| generator.next_request().expect("time decides").op == Op::Read).count();
+    let requests = drawn(&mut generator, n as usize);
+    let reads = requests.iter().filter(|request| request.op == Op::Read).count();
     // Four standard deviations of a binomial with p = 0.7.
     let bound = 4.0 * (f64::from(n) * 0.7 * 0.3).sqrt();
     assert!((reads as f64 - f64::from(n) * 0.7).abs() < bound, "{reads} reads of {n}");
@@ -78,24 +80,20 @@ fn a_mix_of_70_to_30_is_one_within_its_binomial_bounds() {
 
 #[test]
 fn the_same_seed_gives_the_same_requests() {
-    let draw = |seed| {
-        let mut generator = generator(Access::Random, Percent::of(50), timed(), seed);
-        (0..1000).map(|_| generator.next_request().expect("time decides")).collect::<Vec<_>>()
-    };
+    let draw = |seed| drawn(&mut generator(Access::Random, Percent::of(50), timed(), seed), 1_000);
     assert_eq!(draw(3), draw(3));
     assert_ne!(draw(3), draw(4));
 }
 
 #[test]
 fn a_mix_of_sizes_has_its_weights_and_every_request_fits() {
-    let mut work = Work::simple(Bytes(4096), Percent::of(50), Access::Random, 1, timed());
+    let mut work = timed_work(Percent::of(50), Access::Random);
     work.block_size = "4KiB:70, 8KiB:20, 12KiB:10".parse().expect("a mix");
     work.write_block_size = "16KiB".parse().expect("a size");
     work.pattern.align = Bytes(512);
     let mut generator = Generator::new(&work, &worker(3));
     let mut counts = std::collections::BTreeMap::new();
-    for _ in 0..100_000 {
-        let request = generator.next_request().expect("time decides");
+    for request in drawn(&mut generator, 100_000) {
         let (start, end) =
             if request.file == 0 { (8192, 8192 + 40 * 4096) } else { (0, 59 * 4096 + 100) };
         assert!(
@@ -119,13 +117,12 @@ fn a_mix_of_sizes_has_its_weights_and_every_request_fits() {
 
 #[test]
 fn what_is_sequential_follows_the_request_before_it_random_or_not() {
-    let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, timed());
+    let mut work = timed_work(Percent::ALL, Access::Random);
     work.pattern.random = Percent::of(30);
     let mut generator = Generator::new(&work, &worker(3));
     let mut expected = (u32::MAX, 0);
     let mut hits = 0;
-    for _ in 0..10_000 {
-        let request = generator.next_request().expect("time decides");
+    for request in drawn(&mut generator, 10_000) {
         hits += u32::from((request.file, request.offset) == expected);
         expected = (request.file, request.offset + 4096);
     }
@@ -135,15 +132,14 @@ fn what_is_sequential_follows_the_request_before_it_random_or_not() {
 
 #[test]
 fn streams_of_older_plans_go_on_where_they_had_left_off() {
-    let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, timed());
+    let mut work = timed_work(Percent::ALL, Access::Random);
     work.pattern.random = Percent::of(50);
     work.pattern.follows_random = false;
     let mut generator = Generator::new(&work, &worker(3));
     let mut sequential = Streams::new(&worker(3).extents, 1, 0, 4096);
     let mut expected = sequential.next(4096, false);
     let mut hits = 0;
-    for _ in 0..10_000 {
-        let request = generator.next_request().expect("time decides");
+    for request in drawn(&mut generator, 10_000) {
         if (request.file, request.offset) == (expected.0, expected.1) {
             hits += 1;
             expected = sequential.next(4096, false);
@@ -156,21 +152,18 @@ fn streams_of_older_plans_go_on_where_they_had_left_off() {
 
 #[test]
 fn an_fsync_follows_every_so_many_writes() {
-    let mut work = Work::simple(Bytes(4096), Percent::ZERO, Access::Sequential, 1, timed());
+    let mut work = timed_work(Percent::ZERO, Access::Sequential);
     work.fsync_every = 3;
     let mut generator = Generator::new(&work, &worker(3));
-    let ops: Vec<Op> = (0..8).map(|_| generator.next_request().expect("time decides").op).collect();
+    let ops: Vec<Op> = drawn(&mut generator, 8).iter().map(|request| request.op).collect();
     use Op::{Fsync, Write};
     assert_eq!(ops, [Write, Write, Write, Fsync, Write, Write, Write, Fsync]);
 }
 
 #[test]
 fn trims_take_their_share_before_reads_and_writes_take_theirs() {
-    let mut work = Work::simple(Bytes(4096), Percent::of(75), Access::Random, 1, timed());
-    let sequence = |work: &Work| -> Vec<Request> {
-        let mut generator = Generator::new(work, &worker(3));
-        (0..100_000).filter_map(|_| generator.next_request()).collect()
-    };
+    let mut work = timed_work(Percent::of(75), Access::Random);
+    let sequence = |work: &Work| drawn(&mut Generator::new(work, &worker(3)), 100_000);
     (work.trim, work.write_block_size) = (Percent::of(20), SizeMix::single(Bytes(8192)));
     let requests = sequence(&work);
     let of = |op: Op| requests.iter().filter(|request| request.op == op).count() as f64 / 1e5;
@@ -187,13 +180,12 @@ fn trims_take_their_share_before_reads_and_writes_take_theirs() {
 fn the_most_common_workload_has_the_sequence_of_any() {
     let shares = [Percent::ALL, Percent::ZERO, Percent::of(70), Percent { ppm: 1 }];
     for (read, mixed) in shares.map(|read| (read, false)).into_iter().chain([(shares[2], true)]) {
-        let stop = Stop::After(Nanos::seconds(1));
-        let mut work = Work::simple(Bytes(4096), read, Access::Random, 1, stop);
+        let mut work = timed_work(read, Access::Random);
         if mixed {
             work.write_block_size = SizeMix::single(Bytes(8192));
         }
         let extents = vec![Extent { file: 3, offset: 8192, length: 1_000_000 }];
-        let worker = Worker { work: 0, seed: 7, turn: (0, 1), extents, files: None };
+        let worker = common::worker(7, extents);
         let mut plain = Generator::new(&work, &worker);
         let is_short = plain.plain.is_some() || plain.mixed.is_some();
         assert_eq!(is_short, !mixed, "writes of another size have other places");
@@ -221,12 +213,12 @@ fn places(
 #[test]
 fn what_is_in_order_goes_on_in_the_next_stage_where_it_stopped() {
     let given = |advances| {
-        let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Random, 1, timed());
+        let mut work = timed_work(Percent::ALL, Access::Random);
         work.pattern.sequence = Some("5, 1, 3, 9".parse().expect("places"));
         work.pattern.sequence_advances = advances;
         work
     };
-    let mut streams = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, timed());
+    let mut streams = timed_work(Percent::ALL, Access::Sequential);
     streams.pattern.streams = 3;
     let mut backward = streams.clone();
     (backward.pattern.streams, backward.pattern.backward) = (1, true);
@@ -241,7 +233,7 @@ fn what_is_in_order_goes_on_in_the_next_stage_where_it_stopped() {
 
 #[test]
 fn an_order_of_other_bytes_or_other_blocks_begins_at_its_start() {
-    let work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, timed());
+    let work = timed_work(Percent::ALL, Access::Sequential);
     let (_, stopped) = places(&work, 3, 101, None);
     let mut larger = Work::simple(Bytes(8192), Percent::ALL, Access::Sequential, 1, timed());
     larger.pattern.streams = 2;
@@ -253,11 +245,10 @@ fn an_order_of_other_bytes_or_other_blocks_begins_at_its_start() {
 fn an_amount_ends_any_order_and_narrows_none() {
     let extents: Vec<Extent> =
         (0..4).map(|file| Extent { file, offset: 0, length: 256 * 4096 }).collect();
-    let worker = Worker { work: 0, seed: 7, turn: (0, 1), extents, files: None };
-    let once = Once { stonewall: false, fsync: false, close: false };
+    let worker = common::worker(7, extents);
+    let stop = Stop::Once(Once { stonewall: false, fsync: false, close: false });
     for access in [Access::Random, Access::Permutation, Access::Zipf, Access::Sequential] {
-        let stop = Stop::Once(once);
-        let mut work = Work::simple(Bytes(4096), Percent::ALL, access, 1, stop);
+        let mut work = work(Percent::ALL, access, 1, stop);
         work.most = std::num::NonZeroU64::new(256);
         let mut generator = Generator::new(&work, &worker);
         let files: Vec<u32> =

@@ -354,7 +354,7 @@ fn last_name(path: &CStr) -> &CStr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::units::Bytes;
+    use crate::common;
     use std::cell::Cell;
     use std::os::fd::AsFd;
 
@@ -388,17 +388,7 @@ mod tests {
         let root = std::fs::File::open(base.path()).expect("opens");
         let watched = base.path().canonicalize().expect("a path").join("f000000000000000007");
         let path = base.path().to_str().expect("UTF-8").to_owned();
-        let tree = Tree {
-            target: 0,
-            path,
-            files: 8,
-            size: Bytes(4),
-            sizes: None,
-            depth: 0,
-            fan_out: 1,
-            per_directory: 8,
-            joined: false,
-        };
+        let tree = Tree { depth: 0, ..common::tree(path, 8, 4) };
         let cases = [
             (FileFsync::Never, CloseTime::Timed, 0, vec![]),
             (FileFsync::Timed, CloseTime::Timed, 0, vec![]),
@@ -413,28 +403,13 @@ mod tests {
                 watched: watched.to_str().expect("UTF-8"),
                 open: &open,
             };
-            let work = MetadataWork {
-                op: Op::Create,
-                mix: None,
-                population: None,
-                random: false,
-                size: Bytes(4),
-                mean_size: None,
-                fsync,
-                close,
-            };
+            let work = MetadataWork { fsync, close, ..common::metadata(Op::Create, 4) };
             let mut files =
                 Files::new(root.as_fd(), &tree, work, clock, crate::contents::testing::random(), 1);
-            assert_eq!(
-                files.perform(Op::Create, 7),
-                (Outcome::Success { bytes: 4 }, uncounted_ns),
-                "fsync {fsync}, close {close}"
-            );
-            assert_eq!(
-                open.take(),
-                seen,
-                "whether the file was open at each look, fsync {fsync}, close {close}"
-            );
+            let case = format!("fsync {fsync}, close {close}");
+            let done = (Outcome::Success { bytes: 4 }, uncounted_ns);
+            assert_eq!(files.perform(Op::Create, 7), done, "{case}");
+            assert_eq!(open.take(), seen, "whether the file was open at each look, {case}");
             std::fs::remove_file(&watched).expect("removes");
         }
     }

@@ -228,17 +228,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn tree(files: u64) -> Tree {
-        Tree {
-            target: 0,
-            path: "/t".into(),
-            files,
-            size: Bytes(100),
-            sizes: None,
-            depth: 1,
-            fan_out: 1,
-            per_directory: 10,
-            joined: false,
-        }
+        crate::common::tree("/t", files, 100)
     }
 
     fn life(names: u64, stage: PopulationStage) -> Life {

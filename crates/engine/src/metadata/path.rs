@@ -138,20 +138,9 @@ impl PathBuffer {
 mod tests {
     use super::*;
     use model::metadata::MOST_FILES;
-    use model::units::Bytes;
 
     fn tree(depth: u32, fan_out: u64, per_directory: u64) -> Tree {
-        Tree {
-            target: 0,
-            path: "/t".into(),
-            files: u64::MAX,
-            size: Bytes(0),
-            sizes: None,
-            depth,
-            fan_out,
-            per_directory,
-            joined: false,
-        }
+        Tree { depth, fan_out, per_directory, ..crate::common::tree("/t", u64::MAX, 0) }
     }
 
     fn of(tree: &Tree, kind: Kind, number: u64) -> String {
@@ -191,11 +180,8 @@ mod tests {
     #[test]
     fn all_files_of_a_tree_have_names_as_long_as_those_of_mdtest() {
         for number in [0, 9, 10, 99_999, 100_000, MOST_FILES - 1, 10_u64.pow(18) - 1] {
-            assert_eq!(
-                of(&tree(0, 1, 1), Kind::File, number).len(),
-                "file.mdtest.0.12345".len(),
-                "{number}"
-            );
+            let length = of(&tree(0, 1, 1), Kind::File, number).len();
+            assert_eq!(length, "file.mdtest.0.12345".len(), "{number}");
         }
     }
 
@@ -204,17 +190,13 @@ mod tests {
         let tree = tree(2, 3, 2);
         let mut buffer = PathBuffer::new();
         for number in [5, 4, 99, 100, 101, 7, 10_u64.pow(18) - 1, 10_u64.pow(18), 3] {
-            assert_eq!(
-                buffer.of(&tree, Kind::File, number).to_str(),
-                Ok(of(&tree, Kind::File, number).as_str())
-            );
+            let alone = of(&tree, Kind::File, number);
+            assert_eq!(buffer.of(&tree, Kind::File, number).to_str(), Ok(alone.as_str()));
         }
-        assert_eq!(buffer.directory(&tree, 50, 1).to_str(), Ok(name('d', 16).as_str()));
-        assert_eq!(
-            buffer.directory(&tree, 50, 2).to_str(),
-            Ok(way(&[('d', 16), ('d', 2)]).as_str())
-        );
-        assert_eq!(buffer.directory(&tree, 50, 0).to_str(), Ok("."));
+        let of_depths = [".".to_owned(), name('d', 16), way(&[('d', 16), ('d', 2)])];
+        for (depth, expected) in (0..).zip(of_depths) {
+            assert_eq!(buffer.directory(&tree, 50, depth).to_str(), Ok(expected.as_str()));
+        }
         let file = way(&[('d', 16), ('d', 2), ('f', 100)]);
         assert_eq!(buffer.of(&tree, Kind::File, 100).to_str(), Ok(file.as_str()));
     }
@@ -233,26 +215,10 @@ mod tests {
                 );
             }
         }
-        let foreign = [
-            "",
-            "f",
-            "f00",
-            "f007",
-            "f+7",
-            "f-1",
-            "file7",
-            "x1",
-            "f1.bak",
-            "d 1",
-            "f99999999999999999999",
-        ];
-        let zeros = [
-            "f00000000000000007",
-            "f0000000000000000007",
-            "f+00000000000000007",
-            "f00000000000000007x",
-        ];
-        for name in foreign.into_iter().chain(zeros) {
+        let foreign = "f,f00,f007,f+7,f-1,file7,x1,f1.bak,d 1,f99999999999999999999,";
+        let zeros = "f00000000000000007,f0000000000000000007,f+00000000000000007,\
+                     f00000000000000007x";
+        for name in [foreign, zeros].concat().split(',') {
             assert_eq!(Kind::of(name.as_bytes()), None, "{name}");
         }
         assert_eq!(Kind::of(&[b'f', 0xff]), None);

@@ -449,14 +449,9 @@ mod tests {
         assert!(
             is_hidden(".fuse_hidden0000000300000001") && is_hidden(".nfs000000000012a8b300000001")
         );
-        for name in [
-            ".nfs",
-            ".nfsnotes",
-            ".fuse_hidden",
-            "fuse_hidden00000001",
-            ".fuse_hidden0000000x",
-            ".plimsoll",
-        ] {
+        let others =
+            ".nfs .nfsnotes .fuse_hidden fuse_hidden00000001 .fuse_hidden0000000x .plimsoll";
+        for name in others.split(' ') {
             assert!(!is_hidden(name), "{name}");
         }
     }
@@ -465,14 +460,9 @@ mod tests {
     fn only_our_own_names_are_ours() {
         assert_eq!(number_of("data-00012.bin"), Some(12));
         assert_eq!(number_of(&data_file_name(123_456)), Some(123_456));
-        for name in [
-            "data-12.bin",
-            "data-000012.bin",
-            "data-+0012.bin",
-            "data-.bin",
-            "precious.bin",
-            "data-00001.bin.bak",
-        ] {
+        let others = "data-12.bin data-000012.bin data-+0012.bin data-.bin precious.bin \
+                      data-00001.bin.bak";
+        for name in others.split(' ') {
             assert_eq!(number_of(name), None, "{name}");
         }
     }

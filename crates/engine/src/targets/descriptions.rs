@@ -167,43 +167,31 @@ pub(crate) fn again(file: &OwnedFd) -> io::Result<OwnedFd> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::common;
     use model::StageKind;
     use model::choices::{Access, Backend};
-    use model::plan::{EngineSettings, Extent, Stop, Target, TargetFile, Work};
-    use model::units::{Bytes, Nanos, Percent};
+    use model::plan::{EngineSettings, Extent, TargetFile};
+    use model::units::{Nanos, Percent};
     use rustix::fs::{SeekFrom, fstat, seek};
 
     /// A plan with two files of a directory, and both open.
     fn two_files(folder: &std::path::Path) -> (Arc<HostPlan>, Arc<[OwnedFd]>) {
-        let root = folder.to_str().expect("UTF-8").to_owned();
-        let path = |number: u32| format!("{root}/{number}");
-        let files = (0..2).map(|number| TargetFile { path: path(number), size: Bytes(4096) });
-        let kind = PlannedTarget::Directory { root: root.clone() };
         let engine = EngineSettings::simple(Backend::Sync);
         let plan = HostPlan {
-            targets: vec![Target { path: root.clone(), kind, files: files.collect() }],
+            targets: vec![common::directory(folder, 2, 4096)],
             ..HostPlan::empty("r", Nanos::seconds(1), engine)
         };
-        let open = |number| OwnedFd::from(std::fs::File::create(path(number)).expect("room"));
-        (Arc::new(plan), (0..2).map(open).collect())
+        let open = |file: &TargetFile| std::fs::File::create(&file.path).expect("room").into();
+        let files = plan.files().map(open).collect();
+        (Arc::new(plan), files)
     }
 
     /// A stage of workers that each have bytes of these files.
     fn stage(workers: &[&[u32]]) -> HostStage {
-        let stop = Stop::After(Nanos::seconds(1));
-        let work = Work::simple(Bytes(4096), Percent::of(100), Access::Random, 1, stop);
-        let worker = |files: &&[u32]| Worker {
-            work: 0,
-            seed: 0,
-            turn: (0, 1),
-            extents: files
-                .iter()
-                .map(|file| Extent { file: *file, offset: 0, length: 4096 })
-                .collect(),
-            files: None,
-        };
-        let workers = workers.iter().map(worker).collect();
-        HostStage { stage: 0, kind: StageKind::Measure, works: vec![work], workers }
+        let work = common::work(Percent::ALL, Access::Random, 1, common::after_ms(1_000));
+        let extent = |file: &u32| Extent { file: *file, offset: 0, length: 4096 };
+        let worker = |files: &&[u32]| common::worker(0, files.iter().map(extent).collect());
+        common::stage(0, StageKind::Measure, work, workers.iter().map(worker).collect())
     }
 
     #[test]
@@ -211,7 +199,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         let (plan, files) = two_files(folder.path());
         // Whatever happens to the name, it is the same file.
-        std::fs::remove_file(folder.path().join("0")).expect("is there");
+        std::fs::remove_file(folder.path().join("data-00000.bin")).expect("is there");
         let (further, haste) = (Further::default(), Haste::default());
         let hand_out = |workers: &[&[u32]]| {
             let stage = stage(workers);

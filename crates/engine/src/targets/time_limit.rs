@@ -201,27 +201,27 @@ mod tests {
         assert!(silence.is_over(1, 250, patience));
     }
 
-    #[test]
-    fn work_that_ends_comes_back_and_work_that_hangs_is_named_with_its_path() {
-        let patience = Nanos::millis(200);
-        assert_eq!(
-            patiently(patience, &Haste::default(), Doing::Opening, |_| Ok(7))
-                .map_err(|error| error.to_string()),
-            Ok(7)
-        );
+    /// The words of a step that is never answered.
+    fn given_up(patience: Nanos, haste: &Haste, doing: Doing) -> String {
         let (release, held) = channel::<()>();
-        let hangs = patiently(patience, &Haste::default(), Doing::Opening, move |progress| {
+        let hangs = patiently(patience, haste, doing, move |progress| {
             progress.at("/mnt/dead");
             // Ends when the test lets go.
             let _ = held.recv();
             Ok(())
         });
         drop(release);
-        let words = hangs.expect_err("given up").to_string();
-        assert!(
-            words.starts_with("target /mnt/dead: stuck: opening it was not answered for 200 ms"),
-            "{words}"
-        );
+        hangs.expect_err("given up").to_string()
+    }
+
+    #[test]
+    fn work_that_ends_comes_back_and_work_that_hangs_is_named_with_its_path() {
+        let patience = Nanos::millis(200);
+        let ends = patiently(patience, &Haste::default(), Doing::Opening, |_| Ok(7));
+        assert_eq!(ends.map_err(|error| error.to_string()), Ok(7));
+        let words = given_up(patience, &Haste::default(), Doing::Opening);
+        let expected = "target /mnt/dead: stuck: opening it was not answered for 200 ms";
+        assert!(words.starts_with(expected), "{words}");
     }
 
     #[test]
@@ -232,20 +232,9 @@ mod tests {
             (haste.of(Nanos::seconds(3600)), haste.of(Nanos::millis(100))),
             (Nanos::seconds(1), Nanos::millis(100))
         );
-        let (release, held) = channel::<()>();
-        let hangs = patiently(Nanos::seconds(3600), &haste, Doing::Removing, move |progress| {
-            progress.at("/mnt/dead");
-            // Ends when the test lets go.
-            let _ = held.recv();
-            Ok(())
-        });
-        drop(release);
-        let words = hangs.expect_err("given up").to_string();
-        assert!(
-            words.contains("removing it was not answered for 1 s")
-                && words.contains("plimsoll clean"),
-            "{words}"
-        );
+        let words = given_up(Nanos::seconds(3600), &haste, Doing::Removing);
+        let expected = ["removing it was not answered for 1 s", "plimsoll clean"];
+        assert!(expected.iter().all(|part| words.contains(part)), "{words}");
         haste.set(false);
         assert_eq!(haste.of(Nanos::seconds(3600)), Nanos::seconds(3600));
     }

@@ -37,6 +37,9 @@ const LOAD: Load = Load {
     requests: 60_000,
 };
 
+const OF_REPORT_D: Load =
+    Load { hosts: 10, streams: 5, depth: 1, block: 8192, read: 67, random: 50, ..LOAD };
+
 struct Seen {
     cluster: Cluster,
     iops: f64,
@@ -89,12 +92,8 @@ fn run(mut cluster: Cluster, load: Load, seed: u64) -> Seen {
         let op = if rng.below(100) < load.read { Op::Read } else { Op::Write };
         began[ticket as usize] = now_ns;
         let host = stream / u64::from(load.streams);
-        cluster.submit(
-            now_ns,
-            volumes[host as usize],
-            Request { op, offset, length: load.block as u32 },
-            ticket,
-        );
+        let request = Request { op, offset, length: load.block as u32 };
+        cluster.submit(now_ns, volumes[host as usize], request, ticket);
     };
     (0..began.len() as u64).for_each(|ticket| send(&mut cluster, &mut began, 0, ticket));
     let (mut count, mut time_ns, mut bytes, mut last_ns) = (0, 0u64, 0, 0);
@@ -167,37 +166,18 @@ fn report_a_the_cpu_binds_at_4k_and_the_drives_at_128k() {
             [Layer::Cpu, Layer::Cache, Layer::Ports].map(|layer| seen.busy(layer));
         assert!(cpu > 0.85 && cpu > cache && cpu > ports, "{per_read}: {cpu}, {cache}, {ports}");
     }
-    let large = Load {
-        hosts: 6,
-        streams: 48,
-        depth: 8,
-        block: 128 << 10,
-        random: 0,
-        requests: 60_000,
-        footprint_tb: 0.04,
-        ..LOAD
-    };
+    let large = Load { depth: 8, block: 128 << 10, random: 0, requests: 60_000, ..small };
     let large = seen(A, "", large);
-    assert!(large.busy(Layer::Cache) > 0.75, "{}", large.busy(Layer::Cache));
-    assert!(
-        (0.15..0.25).contains(&large.busy(Layer::Cpu)),
-        "the report: about 20 %, here {}",
-        large.busy(Layer::Cpu)
-    );
+    let (cache, cpu) = (large.busy(Layer::Cache), large.busy(Layer::Cpu));
+    assert!(cache > 0.75, "{cache}");
+    assert!((0.15..0.25).contains(&cpu), "the report: about 20 %, here {cpu}");
 }
 
 #[test]
 fn report_b_hyper_converged_beats_smb_direct_and_that_beats_smb() {
     for seed in 1..6 {
-        let load = Load {
-            hosts: 1,
-            streams: 8,
-            depth: 4,
-            block: 8192,
-            read: 70,
-            requests: 20_000,
-            ..LOAD
-        };
+        let mix = Load { block: 8192, read: 70, requests: 20_000, ..LOAD };
+        let load = Load { hosts: 1, streams: 8, depth: 4, ..mix };
         let path = |parameters: &str| run(cluster(B, parameters, "", seed), load, seed).iops;
         let (local, direct, tcp) = (path("path=local"), path("path=smb-direct"), path("path=smb"));
         assert!(local > direct * 1.05 && direct > tcp * 1.05, "{local:.0}, {direct:.0}, {tcp:.0}");
@@ -214,21 +194,13 @@ fn report_c_random_reads_fall_past_the_cache_and_sequential_rows_are_flat() {
         let (inside, partly, spilled) = (at(random, 1.6), at(random, 8.0), at(random, 16.0));
         assert!(spilled.iops <= inside.iops / 10.0, "{} to {}", inside.iops, spilled.iops);
         assert!(partly.iops <= inside.iops * 1.05);
-        assert!(
-            spilled.busy(Layer::Drives) > 0.5,
-            "the disks are at work: {}",
-            spilled.busy(Layer::Drives)
-        );
+        let busy = spilled.busy(Layer::Drives);
+        assert!(busy > 0.5, "the disks are at work: {busy}");
         for read in [100, 0] {
             let row = Load { block: 32 << 10, random: 0, read, ..random };
             let (inside, spilled) = (at(row, 1.6), at(row, 16.0));
             let ratio = spilled.iops / inside.iops;
-            assert!(
-                (0.6..1.2).contains(&ratio),
-                "{read} % reads: {} to {}",
-                inside.iops,
-                spilled.iops
-            );
+            assert!((0.6..1.2).contains(&ratio), "{read} % reads: {ratio}");
         }
     }
 }
@@ -236,16 +208,7 @@ fn report_c_random_reads_fall_past_the_cache_and_sequential_rows_are_flat() {
 #[test]
 fn report_d_a_remote_master_halves_what_is_done() {
     for seed in 1..4 {
-        let load = Load {
-            hosts: 10,
-            streams: 5,
-            depth: 1,
-            block: 8192,
-            read: 67,
-            random: 50,
-            requests: 20_000,
-            ..LOAD
-        };
+        let load = Load { requests: 20_000, ..OF_REPORT_D };
         let total = |parameters: &str| run(cluster(D, parameters, "", seed), load, seed).iops;
         let ratio = total("remote=100%") / total("");
         assert!((0.35..0.65).contains(&ratio), "{ratio}");
@@ -256,16 +219,7 @@ fn report_d_a_remote_master_halves_what_is_done() {
 /// fifth.
 #[test]
 fn report_d_two_machines_starve_while_all_migrate_and_recover_whenever_that_is() {
-    let load = Load {
-        hosts: 10,
-        streams: 5,
-        depth: 1,
-        block: 8192,
-        read: 67,
-        random: 50,
-        requests: 150_000,
-        ..LOAD
-    };
+    let load = Load { requests: 150_000, ..OF_REPORT_D };
     for (at, begin) in [("10%+10%", 10), ("800ms+1s", 8)] {
         let seen = seen(D, &format!("nodes=1-8+1+5,migrate={at}"), load);
         // Requests per second of a host, between two tenths of a second.
@@ -275,20 +229,13 @@ fn report_d_two_machines_starve_while_all_migrate_and_recover_whenever_that_is()
         };
         assert!(seen.elapsed_ns > (begin + 14) * 100_000_000, "{}", seen.elapsed_ns);
         for host in 0..10 {
-            let [before, meanwhile, after] = [
-                rate(host, 1, begin),
-                rate(host, begin + 1, begin + 10),
-                rate(host, begin + 11, begin + 14),
-            ];
-            match host {
-                8 | 9 => assert!(
-                    (200.0..700.0).contains(&meanwhile),
-                    "{host}: some hundred, not {meanwhile}"
-                ),
-                _ => {
-                    assert!(meanwhile > 0.4 * before, "{host} keeps most: {before} to {meanwhile}");
-                }
-            }
+            let spans = [(1, begin), (begin + 1, begin + 10), (begin + 11, begin + 14)];
+            let [before, meanwhile, after] = spans.map(|(from, to)| rate(host, from, to));
+            let fits = match host {
+                8 | 9 => (200.0..700.0).contains(&meanwhile),
+                _ => meanwhile > 0.4 * before,
+            };
+            assert!(fits, "{host}: some hundred, or most of {before}, not {meanwhile}");
             assert!(after > 0.8 * before, "{host} recovers: {before} to {after}");
         }
     }
@@ -302,20 +249,14 @@ fn each_measurement_has_its_migration_and_one_that_ends_by_itself_has_none_at_a_
         cluster.begin_measurement(begin_ns, Some(10_000_000_000));
         // The copy's work is reckoned with each request.
         for after_ns in [4_000_000_000, 5_500_000_000] {
-            cluster.submit(
-                begin_ns + after_ns,
-                volume,
-                Request { op: Op::Read, offset: 0, length: 4096 },
-                0,
-            );
+            let read = Request { op: Op::Read, offset: 0, length: 4096 };
+            cluster.submit(begin_ns + after_ns, volume, read, 0);
             while cluster.advance(u64::MAX).is_some() {}
         }
         let moved_s = cluster.utilisation(Layer::Mover, 1_000_000_000).expect("a mover");
         // 48 % of half a second, and the request itself.
-        assert!(
-            (moved_s / (0.24 * measurement) - 1.0).abs() < 0.01,
-            "{moved_s} after {measurement}"
-        );
+        let off = (moved_s / (0.24 * measurement) - 1.0).abs();
+        assert!(off < 0.01, "{moved_s} after {measurement}");
     }
     assert_eq!(cluster.router.settings.moves_until(u64::MAX), 2);
     cluster.begin_measurement(30_000_000_000, None);
@@ -326,16 +267,8 @@ fn each_measurement_has_its_migration_and_one_that_ends_by_itself_has_none_at_a_
 fn report_e_reads_and_writes_level_off_and_one_pair_gives_half() {
     let at = |threads: u32, read: u64, what_if: &str| {
         let streams = (threads / 16).max(1);
-        let load = Load {
-            hosts: threads.min(16),
-            streams,
-            depth: 1,
-            block: 8 << 20,
-            read,
-            random: 0,
-            requests: 4_000,
-            ..LOAD
-        };
+        let large = Load { block: 8 << 20, read, random: 0, requests: 4_000, ..LOAD };
+        let load = Load { hosts: threads.min(16), streams, depth: 1, ..large };
         run(cluster(E, "", what_if, 1), load, 3).bytes_per_s
     };
     for read in [100, 0] {

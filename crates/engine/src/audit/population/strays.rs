@@ -62,21 +62,10 @@ fn lossy(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::units::Bytes;
 
     #[test]
     fn only_files_and_directories_of_the_tree_belong_there() {
-        let tree = Tree {
-            target: 0,
-            path: "/t/tree-00000".into(),
-            files: 20,
-            size: Bytes(1),
-            sizes: None,
-            depth: 1,
-            fan_out: 1,
-            per_directory: 10,
-            joined: false,
-        };
+        let tree = crate::common::tree("/t/tree-00000", 20, 1);
         let of = |level, name: &str| is_of(&tree, level, name.as_bytes());
         assert!(of(1, "f000000000000000019") && of(1, "r000000000000000003"));
         assert!(of(0, "d000000000000000001"));

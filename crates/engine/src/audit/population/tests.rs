@@ -5,13 +5,14 @@ use super::course::{Course, Leg};
 use super::fit::{self, Fit};
 use super::standing::Standing;
 use super::*;
+use crate::common;
 use crate::contents::{HostContents, Origin};
 use crate::metadata::{Ledger, Life, Step};
 use model::Op;
-use model::choices::{Access, Backend, CloseTime, FileFsync};
+use model::choices::Backend;
 use model::ledger::LedgerSum;
 use model::metadata::MetadataWork;
-use model::plan::{Contents, EngineSettings, Stop, Work};
+use model::plan::{Contents, EngineSettings};
 use model::population::LivingMix;
 use model::units::{Nanos, Percent};
 use std::fs;
@@ -44,46 +45,21 @@ fn plan() -> HostPlan {
 }
 
 fn tree() -> Tree {
-    Tree {
-        target: 0,
-        path: "/t/tree-00000".into(),
-        files: NAMES,
-        size: Bytes(5_000),
-        sizes: None,
-        depth: 0,
-        fan_out: 1,
-        per_directory: 1,
-        joined: false,
-    }
+    Tree { depth: 0, per_directory: 1, ..common::tree("/t/tree-00000", NAMES, 5_000) }
 }
 
 const SHARE: FileShare = FileShare { tree: 0, first: 0, step: 1, count: NAMES };
 
 fn workers(seed: u64) -> [Worker; 2] {
-    let worker =
-        |seed| Worker { work: 0, seed, turn: (0, 1), extents: Vec::new(), files: Some(SHARE) };
-    [worker(seed), worker(seed + 1)]
+    [seed, seed + 1].map(|seed| common::worker_on_files(seed, SHARE))
 }
 
-fn metadata(stage: PopulationStage) -> MetadataWork {
-    let mut work = Work::simple(
-        Bytes(4096),
-        Percent::ALL,
-        Access::Sequential,
-        1,
-        Stop::After(Nanos::seconds(1)),
-    );
-    work.metadata = Some(MetadataWork {
-        op: Op::Create,
-        mix: None,
-        population: Some(population(stage)),
-        random: false,
-        size: Bytes(5_000),
-        mean_size: None,
-        fsync: FileFsync::Never,
-        close: CloseTime::Timed,
-    });
-    work.metadata.expect("just set")
+/// What a worker is to have done in a stage that came to its end.
+fn leg(stage: PopulationStage, worker: &Worker, counts: [u64; MOST_LIVING]) -> Leg<'_> {
+    let population = population(stage);
+    let of_files = common::metadata(Op::Create, 5_000);
+    let metadata = MetadataWork { population: Some(population), ..of_files };
+    Leg { stage: 0, worker, metadata, population, counts, errors: 0, is_whole: true }
 }
 
 /// Real files, changed as the engine would, operation by operation.
@@ -164,6 +140,13 @@ fn left_by(
     counts
 }
 
+/// What a filling does.
+fn filled() -> [u64; MOST_LIVING] {
+    let mut filled = [0; MOST_LIVING];
+    filled[0] = population(PopulationStage::Fill).target(NAMES);
+    filled
+}
+
 fn looked(
     disk: &Disk,
     seed: u64,
@@ -171,22 +154,10 @@ fn looked(
     is_whole: bool,
 ) -> (PopulationAudit, Vec<FileFinding>) {
     let workers = workers(seed);
-    let mut filled = [0; MOST_LIVING];
-    filled[0] = population(PopulationStage::Fill).target(NAMES);
-    let legs: Vec<Leg<'_>> =
-        [(PopulationStage::Fill, filled, true), (PopulationStage::Live, counts, is_whole)]
-            .into_iter()
-            .zip(&workers)
-            .map(|((stage, counts, is_whole), worker)| Leg {
-                stage: 0,
-                worker,
-                metadata: metadata(stage),
-                population: population(stage),
-                counts,
-                errors: 0,
-                is_whole,
-            })
-            .collect();
+    let legs = [
+        leg(PopulationStage::Fill, &workers[0], filled()),
+        Leg { is_whole, ..leg(PopulationStage::Live, &workers[1], counts) },
+    ];
     let (plan, tree) = (plan(), tree());
     let root = fs::File::open(disk.folder.path()).expect("opens");
     let place = Place { plan: &plan, tree: &tree, root: root.as_fd(), path: "/t" };
@@ -231,35 +202,25 @@ fn wherever_a_worker_was_cut_off_its_files_are_as_they_must_be() {
 #[test]
 fn what_was_done_by_hand_is_found_with_its_kind() {
     type Damage = fn(&Disk, u64);
-    let cases: [(Damage, FileDamage); 4] = [
-        (
-            |disk, it| fs::remove_file(disk.path(Kind::File, it)).expect("removes"),
-            FileDamage::Missing,
-        ),
-        (
-            |disk, it| {
-                let path = disk.path(Kind::File, it);
-                let mut bytes = fs::read(&path).expect("reads");
-                bytes[777] ^= 1;
-                fs::write(&path, bytes).expect("writes");
-            },
-            FileDamage::Content,
-        ),
-        (
-            |disk, it| {
-                let file = fs::OpenOptions::new().write(true).open(disk.path(Kind::File, it));
-                file.expect("opens").set_len(4_999).expect("cuts");
-            },
-            FileDamage::Length,
-        ),
-        (
-            |disk, it| {
-                fs::copy(disk.path(Kind::File, it), disk.path(Kind::Renamed, it)).expect("copies");
-            },
-            FileDamage::Stray,
-        ),
+    let cases: [(FileDamage, Damage); 4] = [
+        (FileDamage::Missing, |disk, it| {
+            fs::remove_file(disk.path(Kind::File, it)).expect("removes");
+        }),
+        (FileDamage::Content, |disk, it| {
+            let path = disk.path(Kind::File, it);
+            let mut bytes = fs::read(&path).expect("reads");
+            bytes[777] ^= 1;
+            fs::write(&path, bytes).expect("writes");
+        }),
+        (FileDamage::Length, |disk, it| {
+            let file = fs::OpenOptions::new().write(true).open(disk.path(Kind::File, it));
+            file.expect("opens").set_len(4_999).expect("cuts");
+        }),
+        (FileDamage::Stray, |disk, it| {
+            fs::copy(disk.path(Kind::File, it), disk.path(Kind::Renamed, it)).expect("copies");
+        }),
     ];
-    for (number, (damage, kind)) in cases.into_iter().enumerate() {
+    for (number, (kind, damage)) in cases.into_iter().enumerate() {
         for is_whole in [true, false] {
             let disk = Disk::new();
             let beyond = if is_whole { 0 } else { 20 };
@@ -292,15 +253,7 @@ fn counts_that_do_not_follow_from_the_plan_are_refused() {
     counts.swap(0, 1);
     let (plan, tree) = (plan(), tree());
     let workers = workers(3);
-    let leg = Leg {
-        stage: 0,
-        worker: &workers[1],
-        metadata: metadata(PopulationStage::Live),
-        population: population(PopulationStage::Live),
-        counts,
-        errors: 0,
-        is_whole: true,
-    };
+    let leg = leg(PopulationStage::Live, &workers[1], counts);
     assert!(Course::after(&tree, SHARE, &[leg], false, &mut |_| {}).is_err());
     let root = fs::File::open(disk.folder.path()).expect("opens");
     let place = Place { plan: &plan, tree: &tree, root: root.as_fd(), path: "/t" };
@@ -320,15 +273,7 @@ fn files_of_failed_operations_are_compared_with_the_sum_of_the_ledger() {
         let standing = Standing::of(root.as_fd(), &tree, SHARE, &mut || {});
         LedgerSum { sum: standing.files.sum(SHARE), guessed }
     };
-    let leg = Leg {
-        stage: 0,
-        worker: &workers[1],
-        metadata: metadata(PopulationStage::Live),
-        population: population(PopulationStage::Live),
-        counts,
-        errors: 7,
-        is_whole: true,
-    };
+    let leg = Leg { errors: 7, ..leg(PopulationStage::Live, &workers[1], counts) };
     let place = Place { plan: &plan, tree: &tree, root: root.as_fd(), path: "/t" };
     let kept = sum(0);
     assert!(kept.sum.files > 20 && kept.sum.bytes > 100_000, "{kept:?}");
@@ -354,18 +299,10 @@ fn a_file_that_was_removed_and_made_again_may_hold_either() {
     let (tree, disk) = (tree(), Disk::new());
     let counts = left_by(&disk, 12, 50, 0, None);
     let workers = workers(12);
-    let leg = |number: usize, stage, counts| Leg {
-        stage: number as u32,
-        worker: &workers[number],
-        metadata: metadata(stage),
-        population: population(stage),
-        counts,
-        errors: 0,
-        is_whole: false,
-    };
-    let mut filled = [0; MOST_LIVING];
-    filled[0] = population(PopulationStage::Fill).target(NAMES);
-    let legs = [leg(0, PopulationStage::Fill, filled), leg(1, PopulationStage::Live, counts)];
+    let legs = [
+        Leg { is_whole: false, ..leg(PopulationStage::Fill, &workers[0], filled()) },
+        Leg { stage: 1, is_whole: false, ..leg(PopulationStage::Live, &workers[1], counts) },
+    ];
     let course =
         || Course::after(&tree, SHARE, &legs, true, &mut |_| {}).expect("follows from its plan");
     let root = fs::File::open(disk.folder.path()).expect("opens");

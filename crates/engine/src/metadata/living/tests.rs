@@ -1,14 +1,14 @@
 //! Populations on a real file system: what their ledgers say is what a walk of the tree finds.
 
-use crate::control::Control;
+use crate::StageOutcome;
+use crate::common::{self, ios_of, ops, run, scratch};
 use crate::metadata::ledger::Known;
 use crate::targets::{OpenTargets, open};
-use crate::{StageOutcome, run_stage};
-use model::choices::{Access, Backend, CloseTime, FileFsync};
+use model::choices::Backend;
 use model::ledger::{FilesSum, LedgerSum, OneFile};
 use model::load::{Pace, SizeMix};
 use model::metadata::{FileShare, MetadataWork, Tree};
-use model::plan::{EngineSettings, HostPlan, HostStage, PlannedTarget, Stop, Target, Work, Worker};
+use model::plan::{EngineSettings, HostPlan, HostStage, Stop, Work, Worker};
 use model::population::{LivingMix, Population, PopulationStage};
 use model::sample::OpSample;
 use model::units::{Bytes, Nanos, Percent};
@@ -47,60 +47,35 @@ fn stage(number: u32, what: PopulationStage, pace: Pace) -> HostStage {
         PopulationStage::Fill => (StageKind::Prepare, Stop::Amount),
         PopulationStage::Live => (StageKind::Measure, Stop::After(Nanos::millis(300))),
     };
-    let mut work = Work::simple(Bytes(4096), Percent::ALL, Access::Sequential, 1, stop);
-    work.pace = pace;
     let population = Population {
         mix: all_operations(),
         fill: Percent::of(80),
         append: Bytes(3_000),
         stage: what,
     };
-    work.metadata = Some(MetadataWork {
-        op: Op::Create,
-        mix: None,
+    let files = MetadataWork {
         population: Some(population),
-        random: false,
-        size: Bytes(5_000),
         mean_size: Some(Bytes(3_000)),
-        fsync: FileFsync::Never,
-        close: CloseTime::Timed,
-    });
-    let worker = |worker: u64| Worker {
-        work: 0,
-        seed: 17 + worker + 10 * u64::from(number),
-        turn: (worker as u32, WORKERS as u32),
-        extents: Vec::new(),
-        files: Some(share(worker)),
+        ..common::metadata(Op::Create, 5_000)
     };
-    HostStage {
-        stage: number,
-        kind,
-        works: vec![work],
-        workers: (0..WORKERS).map(worker).collect(),
-    }
+    let work = Work { pace, ..common::work_on_files(files, stop) };
+    let worker = |worker: u64| Worker {
+        turn: (worker as u32, WORKERS as u32),
+        ..common::worker_on_files(17 + worker + 10 * u64::from(number), share(worker))
+    };
+    common::stage(number, kind, work, (0..WORKERS).map(worker).collect())
 }
 
 /// A filling and two stages of the mix, as fast as the file system goes, then at a rate.
 fn plan(root: &Path) -> HostPlan {
-    let root = root.to_str().expect("UTF-8").to_owned();
     let paced = Pace::Open { rate: "2000".parse().expect("a rate"), poisson: false };
     let tree = Tree {
-        target: 0,
-        path: format!("{root}/tree-00000"),
-        files: NAMES,
-        size: Bytes(5_000),
         sizes: Some("1000B:1, 5000B:1".parse::<SizeMix>().expect("sizes")),
-        depth: 1,
-        fan_out: 1,
         per_directory: 20,
-        joined: false,
+        ..common::tree(format!("{}/tree-00000", root.display()), NAMES, 5_000)
     };
     HostPlan {
-        targets: vec![Target {
-            path: root.clone(),
-            kind: PlannedTarget::Directory { root },
-            files: Vec::new(),
-        }],
+        targets: vec![common::directory(root, 0, 0)],
         trees: vec![tree],
         stages: vec![
             stage(0, PopulationStage::Fill, Pace::FREE),
@@ -111,21 +86,8 @@ fn plan(root: &Path) -> HostPlan {
     }
 }
 
-fn run(targets: &OpenTargets, number: usize) -> (Vec<IntervalSample>, StageOutcome) {
-    let mut samples = Vec::new();
-    let stage = targets.plan().stages[number].clone();
-    let mut sink = |sample| samples.push(sample);
-    let outcome = run_stage(targets, &stage, &Control::new(), &mut || Some(0), &mut sink);
-    (samples, outcome.expect("no failure of ours"))
-}
-
-fn ios(samples: &[IntervalSample], op: Op) -> u64 {
-    let ops = samples.iter().flat_map(|sample| &sample.ops);
-    ops.filter(|sample| sample.op == op).map(|sample| sample.ios).sum()
-}
-
 fn errors(samples: &[IntervalSample]) -> u64 {
-    samples.iter().flat_map(|sample| &sample.ops).map(OpSample::error_count).sum()
+    ops(samples).map(OpSample::error_count).sum()
 }
 
 /// Every file below `root`, by its number, as a ledger has it; the marker left out.
@@ -186,42 +148,41 @@ fn told_at_end(outcome: &StageOutcome) -> Option<LedgerSum> {
 
 #[test]
 fn ledgers_are_what_a_walk_of_the_tree_finds() {
-    let base = tempfile::tempdir().expect("a directory");
-    let root = base.path().join("target");
+    let (_base, root) = scratch();
     let targets = open(plan(&root)).expect("opens");
-    let (samples, _) = run(&targets, 0);
-    assert_eq!((ios(&samples, Op::Create), errors(&samples)), (240, 0), "80 % of 300 names");
+    let (_, samples) = run(&targets, 0);
+    assert_eq!((ios_of(&samples, Op::Create), errors(&samples)), (240, 0), "80 % of 300 names");
     assert_eq!(walk(&root), told(&targets));
     let mut living = 240;
     for number in 1..=2 {
-        let (samples, outcome) = run(&targets, number);
+        let (outcome, samples) = run(&targets, number);
         assert!(!outcome.failed && !outcome.interrupted);
         assert_eq!(told_at_end(&outcome), Some(sum(&walk(&root))), "what goes on record");
         assert_eq!(errors(&samples), 0, "every operation finds what it needs");
         for (op, _) in all_operations().parts() {
-            assert!(ios(&samples, op) > 0, "{op}");
+            assert!(ios_of(&samples, op) > 0, "{op}");
         }
         let (found, ledger) = (walk(&root), told(&targets));
         assert_eq!(found, ledger, "names and lengths");
-        living = living + ios(&samples, Op::Create) - ios(&samples, Op::Remove);
+        living = living + ios_of(&samples, Op::Create) - ios_of(&samples, Op::Remove);
         assert_eq!(found.len() as u64, living);
         assert!(living.abs_diff(240) <= WORKERS, "each worker is within one of its 120");
         assert!(found.values().any(|known| known.renamed));
         assert!(found.values().any(|known| known.length > 5_000), "some have grown");
     }
-    let (samples, _) = run(&targets, 0);
-    assert!(ios(&samples, Op::Create) <= WORKERS, "what is there needs no filling");
+    let (_, samples) = run(&targets, 0);
+    assert!(ios_of(&samples, Op::Create) <= WORKERS, "what is there needs no filling");
     targets.remove().expect("removes");
     assert!(!root.exists());
 }
 
 #[test]
 fn at_a_rate_everything_that_was_due_is_told() {
-    let base = tempfile::tempdir().expect("a directory");
-    let targets = open(plan(&base.path().join("target"))).expect("opens");
+    let (_base, root) = scratch();
+    let targets = open(plan(&root)).expect("opens");
     run(&targets, 0);
-    let (samples, outcome) = run(&targets, 2);
-    let done: u64 = samples.iter().flat_map(|sample| &sample.ops).map(|op| op.ios).sum();
+    let (outcome, samples) = run(&targets, 2);
+    let done: u64 = ops(&samples).map(|op| op.ios).sum();
     let never: u64 =
         outcome.left.iter().map(|left| left.never.decode().expect("a histogram").count()).sum();
     assert_eq!(done + never, 600, "2000 a second for 300 ms, each due at its own time");
@@ -230,8 +191,7 @@ fn at_a_rate_everything_that_was_due_is_told() {
 
 #[test]
 fn what_others_remove_is_data_and_the_ledger_learns_of_it() {
-    let base = tempfile::tempdir().expect("a directory");
-    let root = base.path().join("target");
+    let (_base, root) = scratch();
     let targets = open(plan(&root)).expect("opens");
     run(&targets, 0);
     let victims: Vec<u64> = walk(&root).into_keys().take(40).collect();
@@ -239,16 +199,10 @@ fn what_others_remove_is_data_and_the_ledger_learns_of_it() {
         let directory = format!("tree-00000/d{:018}", number / 20);
         fs::remove_file(root.join(directory).join(format!("f{number:018}"))).expect("removes");
     }
-    let (samples, outcome) = run(&targets, 1);
-    let missing: u64 = samples
-        .iter()
-        .flat_map(|sample| &sample.ops)
-        .flat_map(|op| &op.errors)
-        .filter(|(errno, _)| *errno == libc::ENOENT)
-        .map(|(_, count)| count)
-        .sum();
+    let (outcome, samples) = run(&targets, 1);
+    let missing = errors(&samples);
     assert!((1..=40).contains(&missing), "each is missed once: {missing}");
-    assert_eq!(missing, errors(&samples));
+    assert_eq!(common::errors(&samples), [(libc::ENOENT, missing)]);
     let (found, ledger) = (walk(&root), told(&targets));
     assert_eq!(told_at_end(&outcome), Some(sum(&ledger)));
     assert!(found.iter().all(|(number, known)| ledger.get(number) == Some(known)));
@@ -260,11 +214,10 @@ fn what_others_remove_is_data_and_the_ledger_learns_of_it() {
 
 #[test]
 fn a_filling_that_fails_ends_the_stage() {
-    let base = tempfile::tempdir().expect("a directory");
-    let root = base.path().join("target");
+    let (_base, root) = scratch();
     let targets = open(plan(&root)).expect("opens");
     fs::remove_dir_all(root.join("tree-00000/d000000000000000003")).expect("removes");
-    let (samples, outcome) = run(&targets, 0);
+    let (outcome, samples) = run(&targets, 0);
     assert!(outcome.failed && errors(&samples) > 0);
     assert_eq!(walk(&root), told(&targets), "what it made is known all the same");
     targets.remove().expect("removes");

@@ -42,8 +42,8 @@ fn work_of(path: &Path, requests: &[trace::Request]) -> Work {
 }
 
 fn worker(turn: u32, of: u32) -> Worker {
-    let extents = vec![Extent { file: 3, offset: 0, length: 1 << 20 }];
-    Worker { work: 0, seed: 1, turn: (turn, of), extents, files: None }
+    let extent = Extent { file: 3, offset: 0, length: 1 << 20 };
+    Worker { turn: (turn, of), ..crate::common::worker(1, vec![extent]) }
 }
 
 /// All that a worker is handed; it never waits for the reader itself.
