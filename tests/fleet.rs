@@ -148,8 +148,6 @@ fn a_run_that_was_cut_short_is_resumed_on_its_layout_and_then_whole() {
     kill(child);
     wait_until("the agents to end", || agents(&data).is_empty());
     let broken = recorded(&folder);
-    let told: BTreeSet<u32> = broken.samples().map(|sample| sample.host).collect();
-    assert_eq!((&broken.end, told.len()), (&None, 2), "nothing recorded is lost");
     let ended = plimsoll(&folder, "resume run.plimsoll").with_code(0);
     assert!(ended.err.contains("1 of 2 points left, on the existing layout"), "{ended:#?}");
     let whole = store::read(&folder.join("run-resumed.plimsoll")).expect("a run file");
@@ -213,6 +211,18 @@ fn with_a_quorum_the_run_goes_on_and_what_is_degraded_is_marked() {
     assert_eq!(words[0], "plimsoll");
     plimsoll(&folder, &words[1..]).with_code(0);
     assert!(!stays.exists());
+}
+
+#[test]
+fn no_load_goes_on_without_its_coordinator() {
+    let (folder, data) = place();
+    let child = start(&folder, arguments("--hosts local:2", "60s", [text(&data)]), &[]);
+    wait_for_samples(&folder, 2);
+    kill(child);
+    wait_until("the agents to end", || agents(&data).is_empty());
+    let record = recorded(&folder);
+    assert_eq!(record.end, None);
+    assert_eq!(heard_of(&record).0.len(), 2, "nothing recorded is lost");
 }
 
 #[test]
