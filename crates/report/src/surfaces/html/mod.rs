@@ -42,6 +42,8 @@ pub struct Against<'a> {
     pub published: Option<(&'a Published, Option<&'a Cluster>)>,
     /// A fitted testbed: what it predicts stands beside what was measured.
     pub predicted: Option<&'a Cluster>,
+    /// The title, for whom it is, and what to say first; none: the page begins with the run.
+    pub cover: [Option<&'a str>; 3],
 }
 
 /// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran
@@ -59,11 +61,12 @@ pub fn render_against(records: &[&Record], against: Against<'_>) -> String {
 /// The title and the body of the page of one or more runs.
 pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
     let testbed = against.testbed;
-    let title = match records {
-        [one] => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
-        many => format!("{} runs: Plimsoll report", many.len()),
+    let title = match (against.cover[0], records) {
+        (Some(title), _) => title.to_owned(),
+        (None, [one]) => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
+        (None, many) => format!("{} runs: Plimsoll report", many.len()),
     };
-    let (mut body, mut named) = (Markup::new(), Vec::new());
+    let (mut body, mut named) = (cover(against.cover), Vec::new());
     // Once for all that is said of them: of a day, they take longer than all else on the page.
     let results: Vec<Vec<ResultRow>> =
         records.iter().map(|record| analysis::results(record)).collect();
@@ -77,7 +80,8 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
         curves,
     );
     if records.len() > 1 {
-        let [head, runs] = compare::side_by_side::head(records, against.names);
+        let [mut head, runs] = compare::side_by_side::head(records, against.names);
+        head.push(compare::page::headline(&comparison));
         let figures = compare::side_by_side::figures(records, &results, testbed, against.names);
         let mut all = Markup::from([runs, std::mem::take(&mut differences), figures]);
         contents::fold_long(&mut all);
@@ -85,9 +89,25 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
     }
     for (number, (record, rows)) in records.iter().zip(results).enumerate() {
         let name = (records.len() > 1).then(|| compare::run_name(against.names, number));
-        body.push(run(record, rows, against, name, &mut named, std::mem::take(&mut differences)));
+        let summary = name.as_ref().map(|name| format!("The run {name} by itself"));
+        let one = run(record, rows, against, name, &mut named, std::mem::take(&mut differences));
+        body.push(match summary {
+            Some(summary) => contents::folded(plain("strong", summary), one),
+            None => one,
+        });
     }
     (title, body)
+}
+
+/// What a report says before its runs; nothing where nobody said anything.
+fn cover([title, customer, comment]: [Option<&str>; 3]) -> Markup {
+    let said = [
+        title.map(|title| classed("p", "title", title)),
+        customer.map(|customer| classed("p", "lead", format!("For {customer}"))),
+        comment.map(|comment| plain("p", comment)),
+    ];
+    let said: Markup = said.into_iter().flatten().collect();
+    if said == Markup::new() { said } else { classed("header", "cover", said) }
 }
 
 fn curves(results: &[Vec<ResultRow>], names: &[String]) -> Option<Markup> {
@@ -173,8 +193,6 @@ fn by_topic(
         topics::attribution::section(record, rows),
         topics::simulated_layers::section(record, rows),
         topics::hit_share::section(record, rows),
-        topics::host_cpu::section(record, rows),
-        topics::port_traffic::section(record, rows),
         topics::below_guests::section(record, rows),
         held.map(|(of, held)| published(of, &held, record)).unwrap_or_default(),
         against.predicted.map(|cluster| predicted(cluster, record, rows)).unwrap_or_default(),
@@ -184,6 +202,8 @@ fn by_topic(
         topics::occurrences::section(record),
         topics::left_behind::section(record),
         workload::sections(record, rows, reached),
+        topics::host_cpu::section(record, rows),
+        topics::port_traffic::section(record, rows),
         conditions::sections(record),
     ])
 }
