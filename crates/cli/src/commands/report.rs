@@ -107,22 +107,15 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let out = out.ok_or_else(|| Failure::usage("no run is named; name a run file"))?;
     let published = args.against.as_deref().map(published::read).transpose()?;
     if let Some((figures, theirs)) = &published {
-        let held: Vec<_> = records
-            .iter()
-            .map(|record| hold(record, figures, theirs.as_ref(), testbed.as_ref()))
-            .collect();
+        let held = |record| hold(record, figures, theirs.as_ref(), testbed.as_ref());
         // With several runs, the page says of each whether it fits.
-        any_fits(held)?;
+        any_fits(records.iter().map(held).collect())?;
     }
     let predicted =
         args.predicted.as_deref().map(|wanted| testbed::read_for(wanted, &records)).transpose()?;
     if let Some(cluster) = &predicted {
-        let held: Vec<_> = records
-            .iter()
-            .zip(&args.runs)
-            .map(|(record, run)| hold_predicted(record, cluster, run))
-            .collect();
-        any_fits(held)?;
+        let held = |(record, run): (_, &PathBuf)| hold_predicted(record, cluster, run);
+        any_fits(records.iter().zip(&args.runs).map(held).collect())?;
     }
     let names = names_of(&args.runs);
     let against = Against {
@@ -178,12 +171,8 @@ pub(crate) fn write_page(
     out: &Path,
     force: bool,
 ) -> Result<(), Failure> {
-    outputs::write(
-        out,
-        Kind::Page,
-        force,
-        surfaces::html::render_against(records, against).as_bytes(),
-    )?;
+    let page = surfaces::html::render_against(records, against);
+    outputs::write(out, Kind::Page, force, page.as_bytes())?;
     eprintln!("report    {}", out.display());
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! A pure function of the records. All text of a run goes through
 //! [`markup`](crate::ground::markup), which escapes it.
 
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, classed, plain, under};
 use crate::ground::page::document;
 use crate::ground::words;
 use crate::ground::words::hosts;
@@ -28,7 +28,7 @@ use model::plan::PlannedTarget;
 
 /// The page of one or more runs.
 pub fn render(records: &[&Record]) -> String {
-    render_on(records, None)
+    render_against(records, Against::default())
 }
 
 /// What runs are held against.
@@ -44,12 +44,6 @@ pub struct Against<'a> {
     pub predicted: Option<&'a Cluster>,
     /// The title, for whom it is, and what to say first; none: the page begins with the run.
     pub cover: [Option<&'a str>; 3],
-}
-
-/// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran
-/// on.
-pub fn render_on(records: &[&Record], testbed: Option<&Cluster>) -> String {
-    render_against(records, Against { testbed, ..Against::default() })
 }
 
 /// The page of one or more runs, beside all that they are held against.
@@ -215,8 +209,7 @@ fn predicted(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Markup {
         Err(why) => {
             let testbed = &cluster.top.name.value;
             let said = topics::expected::unfit(&why, testbed, "this run");
-            let title = plain("h2", "Measured beside predicted");
-            plain("section", [title, plain("p", format!("Not compared: {said}."))])
+            under("Measured beside predicted", [plain("p", format!("Not compared: {said}."))])
         }
     }
 }
@@ -232,7 +225,7 @@ fn published(
         Err(OtherSuite) => {
             let said = topics::published::unfit(published, &record.plan.suite);
             let title = format!("Beside {}", published.report.name.value);
-            plain("section", [plain("h2", title), plain("p", format!("Not compared: {said}."))])
+            under(title, [plain("p", format!("Not compared: {said}."))])
         }
     }
 }

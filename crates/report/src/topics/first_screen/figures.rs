@@ -77,10 +77,8 @@ fn place(row: &ResultRow) -> String {
 }
 
 fn interval_words(value: Option<f64>, interval: Option<analysis::Interval>) -> String {
-    match words::uncertainty(value, interval) {
-        none if none == "–" => "no interval".to_owned(),
-        some => some,
-    }
+    let said = words::uncertainty(value, interval);
+    if said == "–" { "no interval".to_owned() } else { said }
 }
 
 fn rate(row: &ResultRow, what: &str) -> Large {
