@@ -85,7 +85,7 @@ fn rate(figure: &Value, side: &str) -> String {
 }
 
 #[test]
-fn every_published_rate_has_its_simulated_one_in_the_guide() {
+fn every_published_rate_has_its_simulated_one_in_the_method() {
     let mut table =
         "| report | figure | published | simulated | ratio | mark |\n|---|---|---|---|---|---|\n"
             .to_owned();

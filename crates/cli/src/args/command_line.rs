@@ -89,7 +89,7 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>, line: &[OsString
         [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand]
             .map(text);
     let is_number =
-        std::error::Error::source(&error).is_some_and(|source| source.is::<ParseIntError>());
+        std::error::Error::source(&error).is_some_and(<dyn std::error::Error>::is::<ParseIntError>);
     let remedy = if is_number {
         Some("write a whole number, such as 32".to_owned())
     } else if option.starts_with("--rate ") && value.ends_with('%') {

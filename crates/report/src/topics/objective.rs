@@ -67,7 +67,7 @@ mod tests {
     use model::objective::Condition;
 
     fn condition(text: &str) -> Condition {
-        let objective: model::Objective = text.parse().expect("an objective");
+        let objective: Objective = text.parse().expect("an objective");
         objective.conditions[0].clone()
     }
 
