@@ -85,7 +85,7 @@ fn rate(figure: &Value, side: &str) -> String {
 }
 
 #[test]
-fn every_published_rate_has_its_simulated_one_in_the_guide() {
+fn every_published_rate_has_its_simulated_one_in_the_method() {
     let mut table =
         "| report | figure | published | simulated | ratio | mark |\n|---|---|---|---|---|---|\n"
             .to_owned();
@@ -113,8 +113,8 @@ fn every_published_rate_has_its_simulated_one_in_the_guide() {
         }
     }
     table += &format!("\n{near} of {rates} rates are within 20 %.\n");
-    let page = "docs/guide/field-reports.md";
-    let there = fs::read_to_string(at(page)).expect("the guide");
+    let page = "docs/method/published.md";
+    let there = fs::read_to_string(at(page)).expect("the page");
     let (before, rest) = there.split_once(BEGIN).expect("the table's place");
     let (_, after) = rest.split_once(END).expect("its end");
     hold(page, &format!("{before}{BEGIN}\n{table}\n{END}{after}"));

@@ -1,13 +1,14 @@
 //! The arguments, with the words that begin a run kept as they were typed.
 
-use super::{Arguments, Command, daily, fio_words};
+use super::{Arguments, Command, Pattern, daily, fio_words};
 use crate::outputs::instead_of;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, FromArgMatches};
+use clap::{Arg, ArgMatches, FromArgMatches, ValueEnum};
 use form::nearest;
 use model::plan::origin::OPTIONS;
 use std::ffi::OsString;
+use std::num::ParseIntError;
 use suite::flag;
 
 /// The arguments of this process; ends it where they ask for help or are wrong.
@@ -80,20 +81,32 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>, line: &[OsString
         let remedy = "name it through a link: ln -s PATH LINK, then LINK";
         return clap::Error::raw(error.kind(), format!("{what}; {remedy}\n"));
     }
-    if let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue)
-        && let Some(remedy) = instead_of(value)
-    {
-        insert(&mut error, remedy.to_owned());
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let [value, option, word] =
+        [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand]
+            .map(text);
+    let is_number =
+        std::error::Error::source(&error).is_some_and(<dyn std::error::Error>::is::<ParseIntError>);
+    let remedy = if is_number {
+        Some("write a whole number, such as 32".to_owned())
+    } else if option.starts_with("--rate ") && value.ends_with('%') {
+        Some(format!("a share of the maximum is an axis: --set 'sweep.rate=[\"{value}\"]'"))
+    } else if let Some(meant) = meant(&word, line.get(1).and_then(|name| name.to_str())) {
+        error.remove(ContextKind::SuggestedSubcommand);
+        Some(format!("did you mean `plimsoll {meant}`?"))
+    } else {
+        instead_of(&value).map(str::to_owned)
+    };
+    if let Some(remedy) = remedy {
+        insert(&mut error, remedy);
     }
-    if error.kind() != ErrorKind::UnknownArgument {
+    if error.kind() != ErrorKind::UnknownArgument || !option.starts_with("--") {
         return error;
     }
-    let unknown = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(unknown)) if unknown.starts_with("--") => {
-            unknown.trim_start_matches('-').split('=').next().unwrap_or_default().to_owned()
-        }
-        _ => return error,
-    };
+    let unknown = option.trim_start_matches('-').split('=').next().unwrap_or_default().to_owned();
     let flags =
         command.into_iter().flat_map(|known| known.get_arguments().filter_map(Arg::get_long));
     let remedy = flag(&unknown)
@@ -109,6 +122,25 @@ fn led(mut error: clap::Error, command: Option<&clap::Command>, line: &[OsString
         insert(&mut error, remedy);
     }
     error
+}
+
+/// What somebody meant who wrote `word` in the place of a command, or of one below `command`.
+fn meant(word: &str, command: Option<&str>) -> Option<String> {
+    let below = match word {
+        "create" | "make" | "new" | "start" | "add" => "up",
+        "delete" | "remove" | "destroy" | "stop" | "rm" => "down",
+        "ls" | "show" | "ps" => "list",
+        _ => "",
+    };
+    match command {
+        Some("lab") if below == "list" => Some("lab status".to_owned()),
+        Some(group @ ("vms" | "lab")) if !below.is_empty() => Some(format!("{group} {below}")),
+        Some(first) if first != word => None,
+        _ if Pattern::from_str(word, true).is_ok() => Some(format!("run --rw {word} PATH")),
+        _ if word.ends_with(".plimsoll") => Some(format!("show {word}")),
+        _ if word.ends_with(".toml") || word.ends_with(".fio") => Some(format!("run {word}")),
+        _ => word.starts_with('/').then(|| format!("run quick --target {word}")),
+    }
 }
 
 fn insert(error: &mut clap::Error, remedy: String) {
@@ -232,6 +264,12 @@ mod tests {
             ("run|--ioengine=libaio", "--set engine.backend=VALUE"),
             ("run|--filename|/x", "--target PATH"),
             ("run|--iodept=4|--rw|read", "did you mean `--iodepth`?"),
+            ("run|--rw|read|--iodepth=abc|x", "write a whole number"),
+            ("run|--rw|read|--rate|70%|x", "sweep.rate=[\"70%\"]"),
+            ("randread", "`plimsoll run --rw randread PATH`"),
+            ("x.plimsoll", "`plimsoll show x.plimsoll`"),
+            ("vms|create", "`plimsoll vms up`"),
+            ("lab|ls", "`plimsoll lab status`"),
         ] {
             let told = told(line);
             assert!(told.contains(remedy) && !told.contains("similar argument"), "{line}: {told}");

@@ -44,12 +44,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         print_exactly(&format!("{table}{}", printable::lines(&cpus)))?;
     }
     if let Some(out) = &args.shown.out {
-        write_page(
-            &records,
-            Against { names: &names, ..Against::default() },
-            out,
-            args.shown.force,
-        )?;
+        let against = Against { names: &names, ..Against::default() };
+        write_page(&records, against, out, args.shown.force)?;
     }
     // With conditions, these say what they had to look at.
     if args.fail_if.is_empty() && !topics::compare::has_differences(&comparison) {

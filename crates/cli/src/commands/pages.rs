@@ -10,7 +10,12 @@ use std::path::Path;
 pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut script);
-    print_exactly(&String::from_utf8_lossy(&script))?;
+    let words = match shell {
+        Shell::Bash => include_str!("completions.bash"),
+        Shell::Fish => include_str!("completions.fish"),
+        _ => "",
+    };
+    print_exactly(&format!("{}{words}", String::from_utf8_lossy(&script)))?;
     Ok(())
 }
 

@@ -49,6 +49,18 @@ pub(crate) struct ReportArgs {
     /// Put what this fitted testbed predicts beside what was measured (see `plimsoll calibrate`).
     #[arg(long, value_name = "FITTED.toml")]
     pub(crate) predicted: Option<String>,
+
+    /// Begin the report with this title.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+
+    /// Say below the title for whom it is.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) customer: Option<String>,
+
+    /// Say this before the runs.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) comment: Option<String>,
 }
 
 /// What a report is written as.
@@ -90,31 +102,20 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let testbed = args.testbed.as_deref().map(|wanted| testbed::read(wanted, &[])).transpose()?;
     let testbed =
         testbed.or_else(|| analysis::ceiling::simulated(records.iter().map(|record| &record.plan)));
-    let out = match (&args.out, args.runs.first()) {
-        (Some(out), _) => out.clone(),
-        (None, Some(first)) => first.with_extension(format.ending()),
-        (None, None) => {
-            return Err(Failure::usage("no run is named; name a run file"));
-        }
-    };
+    let beside = args.runs.first().map(|first| first.with_extension(format.ending()));
+    let out = args.out.clone().or(beside);
+    let out = out.ok_or_else(|| Failure::usage("no run is named; name a run file"))?;
     let published = args.against.as_deref().map(published::read).transpose()?;
     if let Some((figures, theirs)) = &published {
-        let held: Vec<_> = records
-            .iter()
-            .map(|record| hold(record, figures, theirs.as_ref(), testbed.as_ref()))
-            .collect();
+        let held = |record| hold(record, figures, theirs.as_ref(), testbed.as_ref());
         // With several runs, the page says of each whether it fits.
-        any_fits(held)?;
+        any_fits(records.iter().map(held).collect())?;
     }
     let predicted =
         args.predicted.as_deref().map(|wanted| testbed::read_for(wanted, &records)).transpose()?;
     if let Some(cluster) = &predicted {
-        let held: Vec<_> = records
-            .iter()
-            .zip(&args.runs)
-            .map(|(record, run)| hold_predicted(record, cluster, run))
-            .collect();
-        any_fits(held)?;
+        let held = |(record, run): (_, &PathBuf)| hold_predicted(record, cluster, run);
+        any_fits(records.iter().zip(&args.runs).map(held).collect())?;
     }
     let names = names_of(&args.runs);
     let against = Against {
@@ -122,6 +123,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
         names: &names,
         testbed: testbed.as_ref(),
         published: published.as_ref().map(|(figures, theirs)| (figures, theirs.as_ref())),
+        cover: [&args.title, &args.customer, &args.comment].map(|said| said.as_deref()),
     };
     let records: Vec<&Record> = records.iter().collect();
     if format == Format::Html {
@@ -133,7 +135,6 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The report of runs of which some hold results of other tools.
 /// The first refusal, if no run fits.
 fn any_fits<T>(held: Vec<Result<T, Failure>>) -> Result<(), Failure> {
     if held.iter().any(Result::is_ok) {
@@ -142,11 +143,15 @@ fn any_fits<T>(held: Vec<Result<T, Failure>>) -> Result<(), Failure> {
     held.into_iter().try_for_each(|one| one.map(drop))
 }
 
+/// The report of runs of which some hold results of other tools.
 fn of_foreign(mixed: &Mixed, args: &ReportArgs, out: &Path) -> Result<(), Failure> {
     let none = [
         (args.testbed.is_some(), "--testbed", "nobody knows what they were measured on"),
         (args.against.is_some(), "--against", "no plan says which figure is which"),
         (args.predicted.is_some(), "--predicted", "no plan says what was asked"),
+        (args.title.is_some(), "--title", "their page has no cover"),
+        (args.customer.is_some(), "--customer", "their page has no cover"),
+        (args.comment.is_some(), "--comment", "their page has no cover"),
     ];
     if let Some((_, what, why)) = none.into_iter().find(|(is_asked, ..)| *is_asked) {
         return Err(refused(what, why));
@@ -166,12 +171,8 @@ pub(crate) fn write_page(
     out: &Path,
     force: bool,
 ) -> Result<(), Failure> {
-    outputs::write(
-        out,
-        Kind::Page,
-        force,
-        surfaces::html::render_against(records, against).as_bytes(),
-    )?;
+    let page = surfaces::html::render_against(records, against);
+    outputs::write(out, Kind::Page, force, page.as_bytes())?;
     eprintln!("report    {}", out.display());
     Ok(())
 }

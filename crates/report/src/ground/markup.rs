@@ -223,6 +223,19 @@ pub fn under<const N: usize>(title: impl Into<Markup>, content: [Markup; N]) -> 
     plain("section", [plain("h2", title), content.into()])
 }
 
+/// Large figures side by side, each with its title, what qualifies it, and where it is from.
+pub(crate) fn tiles(all: impl IntoIterator<Item = [String; 4]>) -> Markup {
+    let tile = |[title, value, qualifier, of]: [String; 4]| {
+        let value = [
+            classed("span", "large", value),
+            format!(" {qualifier} ").into(),
+            classed("span", "of", of),
+        ];
+        plain("div", [plain("dt", title), plain("dd", value)])
+    };
+    classed("dl", "headline", all.into_iter().map(tile).collect::<Markup>())
+}
+
 /// A paragraph for each sentence, in which backticks mark code.
 pub fn paragraphs(sentences: &[String]) -> Markup {
     sentences.iter().map(|said| plain("p", with_code(said))).collect()

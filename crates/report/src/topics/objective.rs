@@ -1,8 +1,25 @@
 //! What a run had to keep to, in words: each condition at each point, and what it takes to fail.
 
+use crate::ground::chart::{Line, Point};
+use crate::ground::moment::latency_words;
 use crate::ground::words;
 use analysis::kept::{Kept, MOST_TIMES, Proof};
-use model::Plan;
+use model::objective::Limit;
+use model::{Objective, Plan};
+
+/// Each latency that an objective allows, in ns, as a line between two places of a chart.
+pub(crate) fn limits(objective: &Objective, along: [f64; 2]) -> impl Iterator<Item = Line> {
+    objective.conditions.iter().filter_map(move |condition| {
+        let (Limit::Mean(at_most) | Limit::Max(at_most) | Limit::Quantile { at_most, .. }) =
+            condition.limit
+        else {
+            return None;
+        };
+        let ns = at_most.0 as f64;
+        let name = format!("limit: {} {}", condition.figure(), latency_words(ns));
+        Some(Line::new(name, "line limit", along.map(|place| Point::at(place, ns))))
+    })
+}
 
 fn point(plan: &Plan, number: u32) -> String {
     let sweep = plan.points.get(number as usize).map(|point| words::sweep(&point.sweep, None));
@@ -50,7 +67,7 @@ mod tests {
     use model::objective::Condition;
 
     fn condition(text: &str) -> Condition {
-        let objective: model::Objective = text.parse().expect("an objective");
+        let objective: Objective = text.parse().expect("an objective");
         objective.conditions[0].clone()
     }
 

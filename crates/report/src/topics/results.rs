@@ -39,7 +39,8 @@ pub fn section(
     content.push(swept);
     let together = repetitions::table(rows);
     let table = table.scroll();
-    if together == Markup::new() {
+    let is_repeated = together != Markup::new();
+    if !is_repeated {
         content.push(table);
     } else {
         content.push(together);
@@ -48,7 +49,8 @@ pub fn section(
     content.push(doubts(&marks, evidence));
     content.push(proofs(rows));
     content.push(sweeps(rows));
-    if !is_swept && record.plan.points.len() <= MOST_BARS {
+    let places = rows.chunk_by(|a, b| (a.point, a.index) == (b.point, b.index)).count();
+    if !is_swept && (2..=MOST_BARS).contains(&places) && !is_repeated {
         content.push(overview(rows, reached));
     }
     content.push(by_host::charts(record, rows));

@@ -3,6 +3,7 @@
 pub(crate) mod hosts_over_time;
 pub(crate) mod latency_map;
 
+use super::objective::limits;
 use super::results::row::{ceiling_of, name};
 use crate::ground::chart::{Bands, Line, Lines, Point, Scale, ends, reach};
 use crate::ground::markup::{Markup, classed, plain};
@@ -12,7 +13,7 @@ use crate::pens::Table;
 use crate::pens::contents::folded;
 use analysis::ceiling::{Limit, Reached};
 use analysis::{Covers, Offer, Ops, QUANTILES, ResultRow, SeriesPoint, series};
-use model::{Histogram, Op, Record};
+use model::{Histogram, Objective, Op, Record};
 
 /// More sections than this are folded.
 const MOST_OPEN: usize = 2;
@@ -123,7 +124,8 @@ fn section(record: &Record, rows: &[ResultRow], reached: &[Reached], fineness: F
     let detailed: Vec<&(Ops, Vec<SeriesPoint>)> =
         drawn.iter().filter(|(ops, _)| is_full || ops.one().is_some()).collect();
     for (ops, points) in &detailed {
-        charts.push(latency(*ops, points, rows.len() > 1).render_with(&instants));
+        let objective = record.plan.objective.as_ref();
+        charts.push(latency(*ops, points, rows.len() > 1, objective).render_with(&instants));
         // A map of several operations would show their levels beside each other: theirs do so by
         // name.
         let is_mapped = ops.one().is_some() || rows.len() == 1;
@@ -296,7 +298,7 @@ pub const LATENCIES: [(&str, &str, f64); 4] = [
     ("max", "line max", 2.0),
 ];
 
-fn latency(ops: Ops, points: &[SeriesPoint], is_mix: bool) -> Lines {
+fn latency(ops: Ops, points: &[SeriesPoint], is_mix: bool, objective: Option<&Objective>) -> Lines {
     let value = |point: &SeriesPoint, share: f64| {
         let ns =
             if share > 1.0 { point.latency.max_ns() } else { point.latency.quantile_ns(share) };
@@ -306,13 +308,15 @@ fn latency(ops: Ops, points: &[SeriesPoint], is_mix: bool) -> Lines {
         let at = |point: &SeriesPoint| Point::at(end_s(point), value(point, share));
         Line::new(name, style, points.iter().map(at))
     };
-    let lines = LATENCIES.map(line).to_vec();
+    let mut lines = LATENCIES.map(line).to_vec();
+    let last = points.iter().map(end_s).fold(0.0, f64::max);
+    lines.extend(objective.into_iter().flat_map(|objective| limits(objective, [0.0, last])));
     let (least, most) = ends(&lines);
     let of = if is_mix { format!(", {}", ops.name()) } else { String::new() };
     Lines {
         title: format!("Latency over time{of}"),
         description: format!("From {} to {}", latency_words(least.min(most)), latency_words(most)),
-        x: Scale::time_to(points.iter().map(end_s).fold(0.0, f64::max)),
+        x: Scale::time_to(last),
         x_name: "time",
         x_words: time_words,
         y: Scale::log_between(least, most),

@@ -125,7 +125,10 @@ impl Groups {
         let Axis { scale, max, labels, room } = *axis;
         let mut content = text("label end", labels - 10.0, top + 13.0, &bar.label);
         let width = bar.figure.map_or(0.0, |figure| scale.place(figure) * room);
-        let class = SHADES.get(shade % SHADES.len()).copied().unwrap_or("bar");
+        // No shade stands for two values: past the last one, all bars are alike.
+        let most = self.groups.iter().map(|group| group.bars.len()).max().unwrap_or(0);
+        let shade = if most > SHADES.len() { 1 } else { shade };
+        let class = SHADES.get(shade).copied().unwrap_or("bar");
         content.push(rect(class, [labels, top + 2.0, width, ROW - 4.0]));
         let words = bar.figure.map(|figure| {
             let share = roof::share(figure, bar.ceiling);

@@ -4,7 +4,7 @@
 //! A pure function of the records. All text of a run goes through
 //! [`markup`](crate::ground::markup), which escapes it.
 
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, classed, plain, under};
 use crate::ground::page::document;
 use crate::ground::words;
 use crate::ground::words::hosts;
@@ -28,7 +28,7 @@ use model::plan::PlannedTarget;
 
 /// The page of one or more runs.
 pub fn render(records: &[&Record]) -> String {
-    render_on(records, None)
+    render_against(records, Against::default())
 }
 
 /// What runs are held against.
@@ -42,12 +42,8 @@ pub struct Against<'a> {
     pub published: Option<(&'a Published, Option<&'a Cluster>)>,
     /// A fitted testbed: what it predicts stands beside what was measured.
     pub predicted: Option<&'a Cluster>,
-}
-
-/// The page of one or more runs, with what they reached of the ceiling of the testbed that they ran
-/// on.
-pub fn render_on(records: &[&Record], testbed: Option<&Cluster>) -> String {
-    render_against(records, Against { testbed, ..Against::default() })
+    /// The title, for whom it is, and what to say first; none: the page begins with the run.
+    pub cover: [Option<&'a str>; 3],
 }
 
 /// The page of one or more runs, beside all that they are held against.
@@ -59,11 +55,12 @@ pub fn render_against(records: &[&Record], against: Against<'_>) -> String {
 /// The title and the body of the page of one or more runs.
 pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
     let testbed = against.testbed;
-    let title = match records {
-        [one] => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
-        many => format!("{} runs: Plimsoll report", many.len()),
+    let title = match (against.cover[0], records) {
+        (Some(title), _) => title.to_owned(),
+        (None, [one]) => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
+        (None, many) => format!("{} runs: Plimsoll report", many.len()),
     };
-    let (mut body, mut named) = (Markup::new(), Vec::new());
+    let (mut body, mut named) = (cover(against.cover), Vec::new());
     // Once for all that is said of them: of a day, they take longer than all else on the page.
     let results: Vec<Vec<ResultRow>> =
         records.iter().map(|record| analysis::results(record)).collect();
@@ -77,7 +74,8 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
         curves,
     );
     if records.len() > 1 {
-        let [head, runs] = compare::side_by_side::head(records, against.names);
+        let [mut head, runs] = compare::side_by_side::head(records, against.names);
+        head.push(compare::page::headline(&comparison));
         let figures = compare::side_by_side::figures(records, &results, testbed, against.names);
         let mut all = Markup::from([runs, std::mem::take(&mut differences), figures]);
         contents::fold_long(&mut all);
@@ -85,9 +83,25 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
     }
     for (number, (record, rows)) in records.iter().zip(results).enumerate() {
         let name = (records.len() > 1).then(|| compare::run_name(against.names, number));
-        body.push(run(record, rows, against, name, &mut named, std::mem::take(&mut differences)));
+        let summary = name.as_ref().map(|name| format!("The run {name} by itself"));
+        let one = run(record, rows, against, name, &mut named, std::mem::take(&mut differences));
+        body.push(match summary {
+            Some(summary) => contents::folded(plain("strong", summary), one),
+            None => one,
+        });
     }
     (title, body)
+}
+
+/// What a report says before its runs; nothing where nobody said anything.
+fn cover([title, customer, comment]: [Option<&str>; 3]) -> Markup {
+    let said = [
+        title.map(|title| classed("p", "title", title)),
+        customer.map(|customer| classed("p", "lead", format!("For {customer}"))),
+        comment.map(|comment| plain("p", comment)),
+    ];
+    let said: Markup = said.into_iter().flatten().collect();
+    if said == Markup::new() { said } else { classed("header", "cover", said) }
 }
 
 fn curves(results: &[Vec<ResultRow>], names: &[String]) -> Option<Markup> {
@@ -173,8 +187,6 @@ fn by_topic(
         topics::attribution::section(record, rows),
         topics::simulated_layers::section(record, rows),
         topics::hit_share::section(record, rows),
-        topics::host_cpu::section(record, rows),
-        topics::port_traffic::section(record, rows),
         topics::below_guests::section(record, rows),
         held.map(|(of, held)| published(of, &held, record)).unwrap_or_default(),
         against.predicted.map(|cluster| predicted(cluster, record, rows)).unwrap_or_default(),
@@ -184,6 +196,8 @@ fn by_topic(
         topics::occurrences::section(record),
         topics::left_behind::section(record),
         workload::sections(record, rows, reached),
+        topics::host_cpu::section(record, rows),
+        topics::port_traffic::section(record, rows),
         conditions::sections(record),
     ])
 }
@@ -195,8 +209,7 @@ fn predicted(cluster: &Cluster, record: &Record, rows: &[ResultRow]) -> Markup {
         Err(why) => {
             let testbed = &cluster.top.name.value;
             let said = topics::expected::unfit(&why, testbed, "this run");
-            let title = plain("h2", "Measured beside predicted");
-            plain("section", [title, plain("p", format!("Not compared: {said}."))])
+            under("Measured beside predicted", [plain("p", format!("Not compared: {said}."))])
         }
     }
 }
@@ -212,7 +225,7 @@ fn published(
         Err(OtherSuite) => {
             let said = topics::published::unfit(published, &record.plan.suite);
             let title = format!("Beside {}", published.report.name.value);
-            plain("section", [plain("h2", title), plain("p", format!("Not compared: {said}."))])
+            under(title, [plain("p", format!("Not compared: {said}."))])
         }
     }
 }

@@ -36,25 +36,27 @@ pub fn is_told(found: &Difference) -> bool {
     matches!(found.verdict, Verdict::Higher | Verdict::Lower)
 }
 
+/// `2 better, 1 worse`.
+pub(crate) fn count(all: &[Line]) -> String {
+    let count = |tone: Tone| all.iter().filter(|line| line.tone == Some(tone)).count();
+    format!("{} better, {} worse", count(Tone::Better), count(Tone::Worse))
+}
+
 /// How many of the points changed, and in which direction.
 pub fn answer(other: &Against) -> String {
     let all = lines(other);
-    let count = |tone: Tone| all.iter().filter(|line| line.tone == Some(tone)).count();
-    let (better, worse) = (count(Tone::Better), count(Tone::Worse));
     let changed = changed(other).count();
     let points = counted(all.len() as u64, "point");
     let verb = if changed == 1 { "differs" } else { "differ" };
     let is_known = !other.points.iter().all(is_unknown);
-    match (changed, better, worse) {
-        (0, ..) if all_undecided(other).next().is_some() => not_decided_at(other, &points),
-        (0, ..) if !is_known => "Cannot tell: too few samples. Measure longer, or repeat each run \
+    match changed {
+        0 if all_undecided(other).next().is_some() => not_decided_at(other, &points),
+        0 if !is_known => "Cannot tell: too few samples. Measure longer, or repeat each run \
                                  (--set sweep.repetitions=5)."
             .to_owned(),
-        (0, ..) if all.len() == 1 => "No significant difference.".to_owned(),
-        (0, ..) => format!("No significant difference at any of {points}."),
-        _ => {
-            format!("{changed} of {points} {verb}: {better} better, {worse} worse in IOPS or p99.")
-        }
+        0 if all.len() == 1 => "No significant difference.".to_owned(),
+        0 => format!("No significant difference at any of {points}."),
+        _ => format!("{changed} of {points} {verb}: {} in IOPS or p99.", count(&all)),
     }
 }
 

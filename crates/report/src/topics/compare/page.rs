@@ -4,7 +4,7 @@ use super::glance::{self, Line};
 use super::host_cpu;
 use super::table::{at_a_glance, differences};
 use crate::ground::chart::{Group, Groups, Step};
-use crate::ground::markup::{Markup, classed, list, list_of_any, plain};
+use crate::ground::markup::{Markup, classed, list, list_of_any, plain, tiles};
 use crate::ground::moment::latency_words;
 use crate::ground::words as words_of;
 use crate::pens::contents::folded;
@@ -41,6 +41,21 @@ pub fn section(
         content.push(classed("p", "remark", words::LEGEND));
     }
     plain("section", content)
+}
+
+/// The answer of two runs as tiles: the verdict, and the first point that differs.
+pub(crate) fn headline(comparison: &Comparison) -> Markup {
+    let [other] = comparison.others.as_slice() else { return Markup::new() };
+    let lines = glance::lines(other);
+    let Some(line) = lines.iter().find(|line| line.is_changed).or(lines.first()) else {
+        return Markup::new();
+    };
+    let verdict = if lines.len() == 1 { line.verdict.clone() } else { glance::count(&lines) };
+    let tile = |name: &str, (sides, change): &(String, String)| {
+        [format!("{name}, A → B"), change.clone(), sides.clone(), line.point.clone()]
+    };
+    let answer = ["B against A".to_owned(), verdict, String::new(), glance::answer(other)];
+    tiles([answer, tile("IOPS", &line.rate), tile("p99", &line.p99)])
 }
 
 /// The runs of a comparison with their results.

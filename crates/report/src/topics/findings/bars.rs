@@ -21,7 +21,9 @@ type Most = fn(&Reached) -> Option<f64>;
 pub(super) fn groups(record: &Record, rows: &[ResultRow], reached: &[Reached]) -> Markup {
     let is_one_axis = rows.iter().all(|row| row.sweep.len() == 1);
     let values = each_once(rows.iter().flat_map(|row| &row.sweep));
-    if !is_one_axis || values.len() < 2 {
+    // Each operation on files has rows of its own: there is nothing to hold side by side.
+    let axis = values.first().map_or("", |value| value.axis());
+    if !is_one_axis || values.len() < 2 || axis == "operation" {
         return Markup::new();
     }
     let figures: [(&str, Words, Figure, Most); 3] = [
@@ -41,7 +43,6 @@ pub(super) fn groups(record: &Record, rows: &[ResultRow], reached: &[Reached]) -
         if groups.iter().map(|group| group.bars.len()).sum::<usize>() > MOST_BARS {
             return Markup::new();
         }
-        let axis = rows.first().and_then(|row| row.sweep.first()).map_or("", Setting::axis);
         charts.push(Groups { title: format!("{title} by {axis}"), words: say, groups }.render());
     }
     classed("div", "charts", charts)

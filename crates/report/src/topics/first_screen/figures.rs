@@ -1,7 +1,7 @@
 //! Three or four large figures with their intervals: what the run carried at most, how long its
 //! requests took there, and what was at its limit.
 
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, tiles};
 use crate::ground::words;
 use crate::topics::results::row::name;
 use crate::topics::{attribution, ceiling, loadline, published};
@@ -19,14 +19,8 @@ pub struct Beside<'a> {
     pub held: &'a Comparison,
 }
 
-struct Large {
-    title: String,
-    value: String,
-    /// What stands behind it, such as its interval; empty where nothing is known.
-    qualifier: String,
-    /// Where it was measured.
-    of: String,
-}
+/// Its title, its value, what stands behind that such as an interval, and where it was measured.
+type Large = [String; 4];
 
 /// The large figures; nothing of a run that carried nothing.
 pub fn section(
@@ -40,37 +34,36 @@ pub fn section(
     let Some(peak) = points().max_by(|a, b| a.iops().total_cmp(&b.iops())) else {
         return Markup::new();
     };
+    // The rate of a single point is a mean, and no peak among others.
+    let what = match (peak.is_changing(), points().count()) {
+        (true, _) => "Mean ",
+        (false, 1) => "",
+        (false, _) => "Peak ",
+    };
     let mut all: Vec<Large> = line.and_then(load_line).into_iter().collect();
-    all.push(rate(peak));
+    all.push(rate(peak, what));
     let widest = points().max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
-    all.extend(widest.filter(|row| row.bytes > 0).map(bandwidth));
+    all.extend(widest.filter(|row| row.bytes > 0).map(|row| bandwidth(row, what)));
     // A search also tries rates beyond the load line: nobody wants the latencies of those.
     let answer = line.and_then(LoadLine::answer_point);
     match answer.and_then(|point| points().find(|row| row.point == point)) {
         Some(row) => {
-            all.push(latency(row, "load line"));
+            all.push(latency(row, " at load line"));
             all.push(limit(row, "at the load line", rows, reached, limits));
         }
         None => {
             let unit = words::rate_unit(peak.is_metadata());
-            let (at, place) = match peak.is_changing() {
-                true => ("all rates".to_owned(), "over the load"),
-                false => (format!("peak {unit}"), "at peak"),
+            let (at, place) = match what {
+                "Mean " => (" at all rates".to_owned(), "over the load"),
+                "" => (String::new(), "over the load"),
+                _ => (format!(" at peak {unit}"), "at peak"),
             };
             all.push(latency(peak, &at));
             all.push(limit(peak, place, rows, reached, limits));
         }
     }
     all.extend(beside.and_then(against));
-    let tiles = all.into_iter().map(tile).collect::<Markup>();
-    classed("dl", "headline", tiles)
-}
-
-fn tile(large: Large) -> Markup {
-    let mut value = classed("span", "large", large.value);
-    value.push(format!(" {} ", large.qualifier));
-    value.push(classed("span", "of", large.of));
-    plain("div", [plain("dt", large.title), plain("dd", value)])
+    tiles(all)
 }
 
 /// `4k-random-read (depth=32), read`; of what mixes operations, its name says it.
@@ -84,45 +77,29 @@ fn place(row: &ResultRow) -> String {
 }
 
 fn interval_words(value: Option<f64>, interval: Option<analysis::Interval>) -> String {
-    match words::uncertainty(value, interval) {
-        none if none == "–" => "no interval".to_owned(),
-        some => some,
-    }
+    let said = words::uncertainty(value, interval);
+    if said == "–" { "no interval".to_owned() } else { said }
 }
 
-fn rate(row: &ResultRow) -> Large {
-    let unit = words::rate_unit(row.is_metadata());
-    // What changes over time by the suite's own word has a mean, and no peak is known of it.
-    let what = if row.is_changing() { "Mean" } else { "Peak" };
-    Large {
-        title: format!("{what} {unit}"),
-        value: words::iops(row.iops()),
-        qualifier: interval_words(
-            Some(row.iops()),
-            row.confidence.iops.map(|iops| iops.interval()),
-        ),
-        of: place(row),
-    }
+fn rate(row: &ResultRow, what: &str) -> Large {
+    let interval = row.confidence.iops.map(|iops| iops.interval());
+    let title = format!("{what}{}", words::rate_unit(row.is_metadata()));
+    let (value, interval) = (words::iops(row.iops()), interval_words(Some(row.iops()), interval));
+    [title, value, interval, place(row)]
 }
 
-fn bandwidth(row: &ResultRow) -> Large {
+fn bandwidth(row: &ResultRow, what: &str) -> Large {
     let interval = row.confidence.bytes_per_s.map(|bytes| bytes.interval());
-    Large {
-        title: if row.is_changing() { "Mean bandwidth" } else { "Peak bandwidth" }.to_owned(),
-        value: words::bandwidth(row.bytes_per_s()),
-        qualifier: interval_words(Some(row.bytes_per_s()), interval),
-        of: place(row),
-    }
+    let title = if what.is_empty() { "Bandwidth".to_owned() } else { format!("{what}bandwidth") };
+    let rate = row.bytes_per_s();
+    [title, words::bandwidth(rate), interval_words(Some(rate), interval), place(row)]
 }
 
 fn latency(row: &ResultRow, at: &str) -> Large {
     let p99 = row.latency.quantile_ns(0.99);
-    Large {
-        title: format!("p99 at {at}"),
-        value: words::latency(p99),
-        qualifier: interval_words(p99.map(|ns| ns as f64), row.confidence.p99_ns()),
-        of: format!("p50 {}", words::latency(row.latency.quantile_ns(0.5))),
-    }
+    let interval = interval_words(p99.map(|ns| ns as f64), row.confidence.p99_ns());
+    let p50 = format!("p50 {}", words::latency(row.latency.quantile_ns(0.5)));
+    [format!("p99{at}"), words::latency(p99), interval, p50]
 }
 
 /// From this share of a ceiling on, it is what limits.
@@ -137,11 +114,8 @@ fn limit(
     reached: &[Reached],
     limits: &[Attribution],
 ) -> Large {
-    let large = |value: String, qualifier: String, of: &str| Large {
-        title: "At its limit".to_owned(),
-        value,
-        qualifier,
-        of: of.to_owned(),
+    let large = |value: String, qualifier: String, of: &str| {
+        ["At its limit".to_owned(), value, qualifier, of.to_owned()]
     };
     let counted = limits.iter().find(|one| one.point == row.point);
     if let Some(full) = counted.and_then(|one| one.limits().first().copied()) {
@@ -159,11 +133,9 @@ fn limit(
         let there = rows.iter().find(|row| row.is_of_point() && row.point == point && !is_here);
         let there = there.map_or_else(|| at.to_owned(), |row| format!("at {}", place(row)));
         let of = format!("of the testbed's ceiling, {there}");
-        let near = large(layer, words::share(share), &of);
         // What is used by half is no limit.
-        let is_limit = share >= NEAR;
-        let title = if is_limit { near.title } else { "Nearest to its limit".to_owned() };
-        return Large { title, ..near };
+        let title = if share >= NEAR { "At its limit" } else { "Nearest to its limit" };
+        return [title.to_owned(), layer, words::share(share), of];
     }
     match counted {
         Some(_) => large("nothing watched".to_owned(), String::new(), "more depth may carry more"),
@@ -178,12 +150,7 @@ fn load_line(line: &LoadLine) -> Option<Large> {
         None => "no rate failed".to_owned(),
     };
     let of = format!("{} held", line.objective);
-    Some(Large {
-        title: "Load line".to_owned(),
-        value: format!("{} IOPS", words::iops(known)),
-        qualifier,
-        of,
-    })
+    Some(["Load line".to_owned(), format!("{} IOPS", words::iops(known)), qualifier, of])
 }
 
 fn against(beside: &Beside<'_>) -> Option<Large> {
@@ -191,16 +158,15 @@ fn against(beside: &Beside<'_>) -> Option<Large> {
         let run = figure.run.as_ref().ok()?;
         Some((figure, run, figure.quantity?))
     })?;
-    Some(Large {
-        title: format!("Beside {}", beside.name),
-        value: published::figure(quantity, run.value),
-        qualifier: format!("published {}", published::figure(quantity, figure.published.value)),
-        of: [&*figure.workload, &*figure.scenario, &*figure.name]
-            .into_iter()
-            .filter(|word| !word.is_empty())
-            .collect::<Vec<_>>()
-            .join(", "),
-    })
+    let parts = [&*figure.workload, &*figure.scenario, &*figure.name];
+    let of: Vec<&str> = parts.into_iter().filter(|word| !word.is_empty()).collect();
+    let theirs = published::figure(quantity, figure.published.value);
+    Some([
+        format!("Beside {}", beside.name),
+        published::figure(quantity, run.value),
+        format!("published {theirs}"),
+        of.join(", "),
+    ])
 }
 
 #[cfg(test)]

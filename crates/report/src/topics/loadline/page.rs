@@ -3,13 +3,13 @@
 use super::{judged, sentences};
 use crate::ground::chart::{Line, Lines, Point, Scale, ends};
 use crate::ground::markup::{Markup, paragraphs, under};
-use crate::ground::moment::latency_words;
 use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
 use crate::pens::json::some_quantiles;
+use crate::topics::objective::limits;
 use analysis::loadline::{LoadLine, LoadPoint};
-use model::objective::{Condition, Limit};
+use model::objective::Condition;
 
 /// The lines of the chart: name, style, quantile (below 0: the mean).
 const CURVES: [(&str, &str, f64); 4] = [
@@ -39,16 +39,10 @@ pub fn curve(line: &LoadLine) -> Markup {
             |point: &&LoadPoint| Point::at(point.tried.rate.unwrap_or(0.0), figure(point, share));
         Line::new(name, style, points.iter().map(at))
     };
-    let limits = line.objective.conditions.iter().filter_map(|condition| {
-        let at_most = at_most(condition.limit)?;
-        let name = format!("limit: {} {}", condition.figure(), latency_words(at_most));
-        let ends = [rates.first()?, rates.last()?];
-        Some(Line::new(name, "line limit", ends.map(|rate| Point::at(*rate, at_most))))
-    });
+    let along = [rates.first(), rates.last()].map(|rate| rate.copied().unwrap_or(0.0));
+    let limits = limits(&line.objective, along);
     let lines: Vec<Line> = CURVES.map(one).into_iter().chain(limits).collect();
-    let allowed = line.objective.conditions.iter().filter_map(|one| at_most(one.limit));
-    let (least, most) =
-        allowed.fold(ends(&lines), |(least, most), ns| (ns.min(least), ns.max(most)));
+    let (least, most) = ends(&lines);
     let chart = Lines {
         title: "Response time against load".to_owned(),
         description: sentences(line).join(" "),
@@ -63,18 +57,6 @@ pub fn curve(line: &LoadLine) -> Markup {
         lines,
     };
     chart.render()
-}
-
-/// The longest latency that a limit allows, in ns; `None` of a limit that is no latency.
-fn at_most(limit: Limit) -> Option<f64> {
-    match limit {
-        Limit::Mean(at_most) | Limit::Max(at_most) | Limit::Quantile { at_most, .. } => {
-            Some(at_most.0 as f64)
-        }
-        Limit::Errors(_) | Limit::ErrorShare(_) | Limit::Iops { .. } | Limit::Bandwidth { .. } => {
-            None
-        }
-    }
 }
 
 pub(super) fn table(line: &LoadLine) -> Table<&LoadPoint> {
