@@ -83,7 +83,7 @@ fn of_stage(record: &Record, stage: &StageRecord, past: &Past) -> Vec<ResultRow>
         };
         row.warnings.retain(|doubt| !is_answered(doubt));
     }
-    told::doubt(record, stage, &digest, &mut rows);
+    told::judge(record, stage, &digest, &mut rows);
     rows
 }
 
