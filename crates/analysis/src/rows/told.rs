@@ -225,8 +225,7 @@ mod tests {
     use super::*;
     use crate::results;
     use crate::testing::Recorded;
-    use model::note::EndedBy;
-    use model::{Bytes, Nanos, Note, StageKind};
+    use model::{Nanos, Note, StageKind};
 
     const SUITE: &str =
         "[[workload]]\nname = \"w\"\nkind = \"command\"\ncommand = [\"/usr/bin/fio\"]\n";
