@@ -6,13 +6,15 @@ use dialects::results;
 use model::foreign::{GivenRow, Measured, Quantity, Span, Statistic, short};
 use model::note::{Told, ToldFigure};
 use model::{Event, Fact, Nanos, Note, Op, Plan};
+use regex_lite::{Captures, Regex};
 
 /// What a figure can be: its unit as tools write it, and what one of it is.
-const UNITS: [(&str, Unit); 19] = [
-    ("/s", Unit::Rate(1.0)),
+const UNITS: [(&str, Unit); 20] = [
+    ("/s", Unit::Own),
+    ("tps", Unit::Own),
+    ("ops/s", Unit::Own),
+    ("op/s", Unit::Own),
     ("IOPS", Unit::Rate(1.0)),
-    ("ops/s", Unit::Rate(1.0)),
-    ("op/s", Unit::Rate(1.0)),
     ("kIOPS", Unit::Rate(1e3)),
     ("MIOPS", Unit::Rate(1e6)),
     ("B/s", Unit::Bytes(1.0)),
@@ -32,6 +34,8 @@ const UNITS: [(&str, Unit); 19] = [
 
 #[derive(Clone, Copy)]
 enum Unit {
+    /// Operations in a second: requests if the pattern names the operation, else the tool's own.
+    Own,
     /// Requests in a second.
     Rate(f64),
     /// Bytes in a second.
@@ -40,38 +44,61 @@ enum Unit {
     Time(f64),
 }
 
-/// Whether a pattern has one place for a number, in a unit that is known.
+/// Whether a pattern is a regular expression with a place for a number, in a unit that is known.
 pub(crate) fn check(pattern: &str) -> Result<(), Failure> {
-    if pattern.is_empty() || parts(pattern).is_some() {
+    let Err(why) = Pattern::read(pattern) else { return Ok(()) };
+    if pattern.is_empty() {
         return Ok(());
     }
     let units: Vec<&str> = UNITS.iter().map(|(name, _)| *name).collect();
     Err(Failure::usage(format!(
-        "--result {pattern}: it has no place for a number; write one pair of braces with its unit \
-         ({}), such as \"tps = {{/s}}\" or \"iops: {{read /s}}\", or {{}} where the unit stands \
-         behind the number",
+        "--result {pattern}: {why}; write a regular expression with the number as its unit in \
+         braces ({}), such as \"tps = {{tps}}\" or \"iops: {{read IOPS}}\", or {{}} where the unit \
+         stands behind the number",
         units.join(", ")
     )))
 }
 
-/// A pattern: what stands before the number and behind it, its unit and its operation where the
-/// pattern says them.
-struct Pattern<'a> {
-    before: &'a str,
+/// Where a figure stands, with its unit and its operation where the pattern says them.
+struct Pattern {
+    regex: Regex,
     op: Option<Op>,
     unit: Option<Unit>,
-    behind: &'a str,
 }
 
-fn parts(pattern: &str) -> Option<Pattern<'_>> {
-    let (before, rest) = pattern.split_once('{')?;
-    let (inner, behind) = rest.split_once('}')?;
-    let (op, name) = match inner.split_once(' ') {
-        Some((op, name)) => (Some(Op::ALL.into_iter().find(|one| one.name() == op)?), name),
-        None => (None, inner),
-    };
-    let unit = unit_of(name);
-    (name.is_empty() || unit.is_some()).then_some(Pattern { before, op, unit, behind })
+impl Pattern {
+    fn read(text: &str) -> Result<Pattern, String> {
+        let place = text.match_indices('{').find_map(|(at, _)| {
+            let (inner, behind) = text[at + 1..].split_once('}')?;
+            let (op, name) = inner.split_once(' ').unwrap_or(("", inner));
+            let found = Op::ALL.into_iter().find(|one| one.name() == op);
+            let unit = unit_of(name);
+            let is_place = (op.is_empty() || found.is_some()) && unit.is_some();
+            (is_place || inner.is_empty()).then(|| (&text[..at], found, unit, behind))
+        });
+        let (regex, op, unit) = match place {
+            Some((before, op, unit, behind)) => {
+                let unit_behind = if unit.is_some() { "" } else { r"\s*[A-Za-z/]+" };
+                let number = format!(r"\s*(?<figure>[0-9][0-9.,]*{unit_behind})\s*");
+                (format!("{before}{number}{behind}"), op, unit)
+            }
+            None => (text.to_owned(), None, None),
+        };
+        let regex = Regex::new(&regex).map_err(|error| error.to_string())?;
+        match regex.captures_len() {
+            2.. => Ok(Pattern { regex, op, unit }),
+            _ => Err("it has no place for a number".to_owned()),
+        }
+    }
+
+    /// The last figure of a line.
+    fn of_line(&self, line: &str) -> Option<(f64, Unit)> {
+        let figure = |found: Captures<'_>| {
+            let place = found.name("figure").or(found.get(1))?;
+            number(&line[place.start()..], self.unit)
+        };
+        self.regex.captures_iter(line).filter_map(figure).last()
+    }
 }
 
 fn unit_of(name: &str) -> Option<Unit> {
@@ -106,10 +133,11 @@ fn with(told: &Told, pattern: &str) -> Told {
     let texts = [told.output.as_str(), told.errors.as_str()];
     let (tool, figures) = match pattern {
         "" => texts.into_iter().find_map(by_dialect).unwrap_or_default(),
-        pattern => (
-            String::new(),
-            texts.into_iter().find_map(|text| by_text(pattern, text)).into_iter().collect(),
-        ),
+        pattern => {
+            let read = Pattern::read(pattern).ok();
+            let found = read.and_then(|read| texts.iter().find_map(|text| by_text(&read, text)));
+            (String::new(), found.into_iter().collect())
+        }
     };
     let (output, errors) = (shortened(&told.output), shortened(&told.errors));
     Told { tool, figures, output, errors, ..told.clone() }
@@ -142,59 +170,31 @@ fn figure(row: &GivenRow) -> Option<ToldFigure> {
         time: amount(Measured::Time).map(Nanos),
         mean: latency(Statistic::Mean),
         p99: latency(Statistic::Quantile(990_000_000)),
+        is_own: false,
     })
 }
 
 /// The last figure that stands in a text as the pattern has it: tools print what they have so far
 /// again and again.
-fn by_text(pattern: &str, text: &str) -> Option<ToldFigure> {
-    let Pattern { before, op, unit, behind } = parts(pattern)?;
-    let of_line = |line: &str| {
-        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        let starts: Vec<usize> = match before.trim_end() {
-            "" => vec![0],
-            before => line.match_indices(before).map(|(at, found)| at + found.len()).collect(),
-        };
-        let mut found = starts.into_iter().rev().filter_map(|at| number(&line[at..], unit, behind));
-        found.next()
-    };
-    let (value, unit) = text.lines().rev().find_map(of_line)?;
-    let none = ToldFigure {
-        name: short(pattern),
-        op,
-        rate_milli: None,
-        bytes_per_s: None,
-        requests: None,
-        bytes: None,
-        time: None,
-        mean: None,
-        p99: None,
-    };
+fn by_text(pattern: &Pattern, text: &str) -> Option<ToldFigure> {
+    let (value, unit) = text.lines().rev().find_map(|line| pattern.of_line(line))?;
+    let none = ToldFigure { name: "result".to_owned(), op: pattern.op, ..ToldFigure::default() };
+    let rate = |one: f64| Some((value * one * 1e3).round() as u64);
     Some(match unit {
-        Unit::Rate(one) => {
-            ToldFigure { rate_milli: Some((value * one * 1e3).round() as u64), ..none }
-        }
+        Unit::Own => ToldFigure { rate_milli: rate(1.0), is_own: pattern.op.is_none(), ..none },
+        Unit::Rate(one) => ToldFigure { rate_milli: rate(one), ..none },
         Unit::Bytes(one) => ToldFigure { bytes_per_s: Some((value * one).round() as u64), ..none },
         Unit::Time(one) => ToldFigure { mean: Some(Nanos((value * one).round() as u64)), ..none },
     })
 }
 
-/// The number that a text begins with, in its unit, if what is to stand behind it does.
-fn number(text: &str, unit: Option<Unit>, behind: &str) -> Option<(f64, Unit)> {
-    let text = text.trim_start();
+/// The number that a text begins with, in this unit or in the one behind it.
+fn number(text: &str, unit: Option<Unit>) -> Option<(f64, Unit)> {
     let is_of = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
-    let length = text.find(|c| !is_of(c)).unwrap_or(text.len());
-    let (digits, rest) = text.split_at(length);
+    let (digits, rest) = text.split_at(text.find(|c| !is_of(c)).unwrap_or(text.len()));
     let value: f64 = digits.trim_end_matches([',', '.']).replace(',', "").parse().ok()?;
-    let (unit, rest) = match unit {
-        Some(unit) => (unit, rest),
-        None => {
-            let rest = rest.trim_start();
-            let end = rest.find([' ', ',', ')', ';']).unwrap_or(rest.len());
-            (unit_of(&rest[..end])?, &rest[end..])
-        }
-    };
-    rest.trim_start().starts_with(behind.trim()).then_some((value, unit))
+    let name = rest.trim_start().split(|c: char| !c.is_ascii_alphabetic() && c != '/').next();
+    Some((value, unit.or_else(|| unit_of(name?))?))
 }
 
 /// The begin and the end of a text, of no more bytes than a run file keeps.
@@ -215,28 +215,31 @@ mod tests {
 
     #[test]
     fn a_figure_is_read_where_the_pattern_has_it_and_the_last_one_counts() {
-        let rate = |pattern: &str, text: &str| by_text(pattern, text)?.rate_milli;
+        let found = |pattern: &str, text: &str| by_text(&Pattern::read(pattern).ok()?, text);
+        let rate = |pattern: &str, text: &str| found(pattern, text)?.rate_milli;
+        let bytes = |pattern: &str, text: &str| found(pattern, text)?.bytes_per_s;
         let pgbench = "tps = 10.0\nlatency average = 2.5 ms\ntps = 1,234.5 (without initial)\n";
-        assert_eq!(rate("tps = {/s}", pgbench), Some(1_234_500));
-        assert_eq!(
-            by_text("latency average = {}", pgbench).expect("one").mean,
-            Some(Nanos(2_500_000))
-        );
+        assert_eq!(rate("tps = {tps}", pgbench), Some(1_234_500));
+        let mean = found(r"latency \w+ = {}", pgbench).expect("one").mean;
+        assert_eq!(mean, Some(Nanos(2_500_000)));
         let dd = "67108864 bytes (67 MB, 64 MiB) copied, 0.05 s, 1.3 GB/s\n";
-        assert_eq!(by_text(", {}", dd).expect("one").bytes_per_s, Some(1_300_000_000));
+        assert_eq!(bytes(", {}", dd), Some(1_300_000_000));
+        assert_eq!(bytes("copied, .* s, ([0-9.]+ GB)", dd), Some(1_300_000_000));
         let rados = "Bandwidth (MB/sec):     105.5\nStddev Bandwidth:       3.2\n";
-        let found = by_text("Bandwidth (MB/sec): {MiB/s}", rados).expect("one");
-        assert_eq!(found.bytes_per_s, Some(110_624_768));
+        assert_eq!(bytes("^Bandwidth .*: {MiB/s}", rados), Some(110_624_768));
         assert_eq!(rate("{IOPS} in all", "7 in part\n5 in all\n9 in part\n"), Some(5_000));
-        assert_eq!(rate("tps = {/s}", "tps = none\n"), None);
-        let of_reads = by_text("\"iops\": {read /s}", "{\"iops\": 7.5, \"x\": 1}").expect("one");
+        assert_eq!(rate("x{2}: {IOPS}", "xx: 7\nx: 8\n"), Some(7_000));
+        assert_eq!(rate("tps = {tps}", "tps = none\n"), None);
+        let of_reads = found("\"iops\": {read /s}", "{\"iops\": 7.5, \"x\": 1}").expect("one");
+        let own = found("{tps}", "5").expect("one");
         assert_eq!((of_reads.op, of_reads.rate_milli), (Some(Op::Read), Some(7_500)));
+        assert_eq!((of_reads.is_own, own.is_own), (false, true), "requests, and transactions");
     }
 
     #[test]
     fn a_pattern_without_a_place_or_with_another_unit_is_refused() {
-        assert!(check("").is_ok() && check("tps = {/s}").is_ok() && check("{}").is_ok());
-        for bad in ["tps", "{furlongs}", "tps = {/s", "{eat /s}"] {
+        assert!(["", "tps = {/s}", "{}", "x{2} (.*)"].iter().all(|good| check(good).is_ok()));
+        for bad in ["tps", "{furlongs}", "tps = {/s", "{eat /s}", "(", "x{2}"] {
             assert!(check(bad).is_err(), "{bad}");
         }
     }

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 /// What a rate of requests for blocks counts.
 const IOPS: &str = "IOPS";
+const P99: (&str, f64) = ("p99", 0.99);
 
 /// Where a run stands.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct Progress {
 struct StageLine {
     name: String,
     is_metadata: bool,
+    /// Whether a kernel counted its requests, which says no latencies.
+    is_commanded: bool,
     goal: Goal,
 }
 
@@ -108,11 +111,7 @@ impl Figures {
     }
 
     /// `182,000 IOPS  711 MiB/s  p99 1.2 ms`
-    fn words(&self, unit: &str) -> String {
-        self.words_with(unit, &[("p99", 0.99)])
-    }
-
-    fn words_with(&self, unit: &str, quantiles: &[(&str, f64)]) -> String {
+    fn words(&self, unit: &str, quantiles: &[(&str, f64)]) -> String {
         let seconds = self.length_ns.values().max().map_or(0.0, |ns| *ns as f64 / 1e9);
         if seconds <= 0.0 {
             return "nothing yet".to_owned();
@@ -146,6 +145,7 @@ impl Progress {
         let line = |(number, stage): (u32, &Stage)| StageLine {
             name: format!("{:widest$}", name(plan, stage)),
             is_metadata: stage.is_metadata(),
+            is_commanded: stage.works.iter().any(|work| work.command.is_some()),
             goal: Goal::of(plan, number, stage),
         };
         Progress {
@@ -194,6 +194,7 @@ impl Progress {
                 let line = |stage: &Stage| StageLine {
                     name: format!("{count}{}", name_at(&addition.point, stage, repeats)),
                     is_metadata: stage.is_metadata(),
+                    is_commanded: stage.works.iter().any(|work| work.command.is_some()),
                     goal: match stage.stop() {
                         Stop::After(time) => Goal::Time(time.0),
                         Stop::Steady(steady) => Goal::Time(steady.most.0),
@@ -239,17 +240,17 @@ impl Progress {
 
     /// The figures of the last interval, and what waits.
     pub fn now(&self) -> String {
-        self.now_with(&[("p99", 0.99)])
+        self.now_with(&[P99])
     }
 
     /// The same with the median.
     pub fn now_with_median(&self) -> String {
-        self.now_with(&[("p50", 0.5), ("p99", 0.99)])
+        self.now_with(&[("p50", 0.5), P99])
     }
 
     fn now_with(&self, quantiles: &[(&str, f64)]) -> String {
         let Some(current) = &self.current else { return String::new() };
-        let figures = current.last.1.words_with(self.unit(), quantiles);
+        let figures = self.words(&current.last.1, quantiles);
         let (requests, oldest_ns) = current
             .waiting
             .values()
@@ -286,15 +287,15 @@ impl Progress {
             "{}  {:>6}  {}{how}",
             self.head(),
             time.to_string(),
-            current.total.words(self.unit())
+            self.words(&current.total, &[P99])
         )
     }
 
-    fn unit(&self) -> &'static str {
-        match self.line() {
-            Some((StageLine { is_metadata: true, .. }, _)) => "op/s",
-            _ => IOPS,
-        }
+    fn words(&self, figures: &Figures, quantiles: &[(&str, f64)]) -> String {
+        let line = self.line().map(|(line, _)| line);
+        let unit = if line.is_some_and(|line| line.is_metadata) { "op/s" } else { IOPS };
+        let is_commanded = line.is_some_and(|line| line.is_commanded);
+        figures.words(unit, if is_commanded { &[] } else { quantiles })
     }
 
     fn line(&self) -> Option<(&StageLine, &Current)> {

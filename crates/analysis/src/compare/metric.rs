@@ -24,11 +24,19 @@ pub enum Metric {
     OverTime,
     /// The relative deviation of the rate over hosts.
     OverHosts,
+    /// Operations per second by the word of a command.
+    Told,
+    /// Bytes per second by its word.
+    ToldBandwidth,
+    /// The mean latency by its word, in ns.
+    ToldMean,
+    /// The p99 by its word, in ns.
+    ToldP99,
 }
 
 impl Metric {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Metric; 13] = [
+    pub const ALL: [Metric; 17] = [
         Metric::Iops,
         Metric::Bandwidth,
         Metric::Mean,
@@ -42,6 +50,10 @@ impl Metric {
         Metric::OfLatency,
         Metric::OverTime,
         Metric::OverHosts,
+        Metric::Told,
+        Metric::ToldBandwidth,
+        Metric::ToldMean,
+        Metric::ToldP99,
     ];
 
     /// A stable word for machines, and for `--fail-if`: `iops`, `p99.9`.
@@ -57,6 +69,10 @@ impl Metric {
             Metric::OfLatency => "latency-deviation",
             Metric::OverTime => "deviation",
             Metric::OverHosts => "host-deviation",
+            Metric::Told => "told",
+            Metric::ToldBandwidth => "told-bandwidth",
+            Metric::ToldMean => "told-mean",
+            Metric::ToldP99 => "told-p99",
         }
     }
 
@@ -67,7 +83,18 @@ impl Metric {
 
     /// Whether more of it is better.
     pub fn more_is_better(self) -> bool {
-        matches!(self, Metric::Iops | Metric::Bandwidth)
+        matches!(self.measured(), Metric::Iops | Metric::Bandwidth)
+    }
+
+    /// The figure of ours that has the same unit: what a command tells of its load is told by the
+    /// command alone.
+    pub fn measured(self) -> Metric {
+        match self {
+            Metric::Told => Metric::Iops,
+            Metric::ToldBandwidth => Metric::Bandwidth,
+            Metric::ToldMean | Metric::ToldP99 => Metric::Mean,
+            own => own,
+        }
     }
 
     /// The figure of a row; `None` where it has none, or it is not positive: then there is no ratio
@@ -85,6 +112,10 @@ impl Metric {
             Metric::OfLatency => latency_deviation(&row.latency),
             Metric::OverTime => row.confidence.over_time,
             Metric::OverHosts => row.confidence.over_hosts,
+            Metric::Told => row.told.iops,
+            Metric::ToldBandwidth => row.told.bytes_per_s,
+            Metric::ToldMean => row.told.mean_ns,
+            Metric::ToldP99 => row.told.p99_ns,
         };
         value.filter(|value| value.is_finite() && *value > 0.0)
     }
@@ -127,7 +158,7 @@ impl Metric {
             }
             Metric::CpuPerIo => row.confidence.cpu_per_io.map(logarithm),
             Metric::OverTime => row.confidence.ln_over_time,
-            Metric::OfLatency | Metric::OverHosts => None,
+            _ => None,
         }
     }
 }

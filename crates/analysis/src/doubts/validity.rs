@@ -82,7 +82,7 @@ fn of_stage(record: &Record, stage: &StageRecord, past: &Past) -> Vec<ResultRow>
             row.warnings.retain(|doubt| !matches!(doubt, Warning::NotPreconditioned));
         }
     }
-    told::doubt(record, stage, &digest, &mut rows);
+    told::judge(record, stage, &digest, &mut rows);
     rows
 }
 

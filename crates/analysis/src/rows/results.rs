@@ -3,6 +3,7 @@
 
 use crate::doubts::standstill::LEAST_STALL_NS;
 use crate::rows::row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, does};
+use crate::rows::told::Flow;
 use model::digest::{Counts, Digest, Part};
 use model::plan::{Once, Work};
 use model::record::StageRecord;
@@ -44,13 +45,14 @@ pub(crate) fn rows(record: &Record, stage: &StageRecord, digest: &Digest) -> Vec
         complete: stage.end == Some(StageEnd::Complete),
         confidence: Confidence::default(),
         settled: None,
+        told: Flow::default(),
         warnings: Vec::new(),
     };
     let filled = |row| filled(row, stage, digest, once);
     let is_alone = planned.works.len() == 1;
     let mut rows = Vec::new();
     for (index, work) in (0..).zip(&planned.works) {
-        for (ops, covers) in kinds(&operations(work, digest, index), is_alone) {
+        for (ops, covers) in kinds(work, &operations(work, digest, index), is_alone) {
             rows.push(filled(ResultRow {
                 workload: work.workload.clone(),
                 index: Some(index),
@@ -129,11 +131,12 @@ pub(crate) fn outlasting(left: &Histogram, longest_ns: u64) -> Histogram {
 }
 
 /// The rows of a work that has these operations, and how much of its point each is: those of I/O,
-/// their total where there are several, and what stands beside them.
-fn kinds(operations: &[Op], is_alone: bool) -> Vec<(Ops, Covers)> {
+/// their total where there are several, and what stands beside them. A command always has a total:
+/// whether a file system wrote something besides is chance, and runs are to be comparable.
+fn kinds(work: &Work, operations: &[Op], is_alone: bool) -> Vec<(Ops, Covers)> {
     let whole = if is_alone { Covers::Point } else { Covers::Workload };
     let (io, beside): (Vec<Op>, Vec<Op>) = operations.iter().partition(|op| **op != Op::Fsync);
-    let is_mix = io.len() > 1;
+    let is_mix = io.len() > 1 || work.command.is_some();
     let of_one = if is_mix { Covers::Part } else { whole };
     let mut kinds: Vec<(Ops, Covers)> = io.into_iter().map(|op| (Ops::One(op), of_one)).collect();
     kinds.extend(is_mix.then_some((Ops::Mix, whole)));
@@ -155,12 +158,10 @@ fn add(row: &mut ResultRow, part: &Part) {
     }
 }
 
-/// The operations that the plan asks for, done or not, and then any other that was recorded. What a
-/// command was to do nobody knows: one that did nothing has a row that says so.
+/// The operations that the plan asks for, done or not, and then any other that was recorded.
 fn operations(work: &Work, digest: &Digest, index: u32) -> Vec<Op> {
     let seen = |op: &Op| digest.part(index, *op).is_some_and(|part| !part.totals.is_empty());
-    let found: Vec<Op> = Op::ALL.into_iter().filter(|op| does(work, *op) || seen(op)).collect();
-    if found.is_empty() && work.command.is_some() { vec![Op::Read] } else { found }
+    Op::ALL.into_iter().filter(|op| does(work, *op) || seen(op)).collect()
 }
 
 /// What was done until the first worker was done, and in all. At a stonewall, what was outstanding

@@ -8,6 +8,7 @@
 use crate::doubts::Warning;
 use crate::estimate::quantile::QUANTILES;
 use crate::estimate::{Estimate, Interval};
+use crate::rows::told::Flow;
 use model::plan::Work;
 use model::{Histogram, Op, Setting};
 use std::collections::BTreeMap;
@@ -129,6 +130,8 @@ pub struct ResultRow {
     pub confidence: Confidence,
     /// Whether SNIA's rule held over the measured time; `None` where it is too short for the rule.
     pub settled: Option<bool>,
+    /// What a command told of the same requests; nothing of loads of our own.
+    pub told: Flow,
     /// Every reason to doubt this row.
     pub warnings: Vec<Warning>,
 }

@@ -18,13 +18,17 @@ const LEAST_RATE: f64 = 0.9;
 /// ramp. So many times as much is another load.
 const MOST: f64 = 1.25;
 
-/// A rate: what its source says of it.
+/// A load: what its source says of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Flow {
     /// Requests per second.
     pub iops: Option<f64>,
     /// Bytes per second.
     pub bytes_per_s: Option<f64>,
+    /// The mean latency, in ns; a device has none.
+    pub mean_ns: Option<f64>,
+    /// The p99, in ns; that of several figures is not known.
+    pub p99_ns: Option<f64>,
 }
 
 /// One operation of a stage by the tool's word and by the kernel's.
@@ -39,7 +43,7 @@ pub struct Beside {
     /// What the commands of all hosts told together.
     pub told: Flow,
     /// What the devices saw, over the time that the tool says, else while they were busy; `None`
-    /// where no device carries the operation by itself, as a `stat`.
+    /// where no device carries the operation by itself, as a `stat` or a transaction.
     pub seen: Option<Flow>,
     /// Seen ÷ told; `None` where nothing can be held against each other.
     pub share: Option<f64>,
@@ -71,9 +75,15 @@ pub fn beside(record: &Record, rows: &[ResultRow]) -> Vec<Beside> {
     stages.into_iter().filter_map(of_stage).flatten().collect()
 }
 
-/// Puts the doubts of a stage's rows first where told and seen differ.
-pub(crate) fn doubt(record: &Record, stage: &StageRecord, digest: &Digest, rows: &mut [ResultRow]) {
-    for found in of_stage(record, stage, digest, rows).into_iter().filter(|one| one.differs) {
+/// Puts what was told of a stage into its rows, and their doubts first where told and seen differ.
+pub(crate) fn judge(record: &Record, stage: &StageRecord, digest: &Digest, rows: &mut [ResultRow]) {
+    let all = of_stage(record, stage, digest, rows);
+    for row in rows.iter_mut() {
+        let own = all.iter().find(|one| is_of(row, one.op)).map(|one| one.told);
+        let whole = || row.is_of_point().then(|| total(&all));
+        row.told = own.or_else(whole).unwrap_or_default();
+    }
+    for found in all.into_iter().filter(|one| one.differs) {
         let both = |of: fn(&Flow) -> Option<f64>| of(&found.told).zip(of(&found.seen?));
         let in_bytes = both(|flow| flow.bytes_per_s);
         let Some((told, seen)) = both(|flow| flow.iops).or(in_bytes) else { continue };
@@ -91,6 +101,21 @@ fn is_of(row: &ResultRow, op: Option<Op>) -> bool {
     match op {
         Some(op) => row.ops == Ops::One(op),
         None => row.is_of_point(),
+    }
+}
+
+/// All operations of a point together, those on whole files among them.
+fn total(all: &[Beside]) -> Flow {
+    match all {
+        [one] => one.told,
+        _ => {
+            let sum = |of: fn(&Flow) -> Option<f64>| {
+                let all: Option<Vec<f64>> = all.iter().map(|one| of(&one.told)).collect();
+                all.map(|all| all.iter().sum())
+            };
+            let (iops, bytes_per_s) = (sum(|told| told.iops), sum(|told| told.bytes_per_s));
+            Flow { iops, bytes_per_s, ..Flow::default() }
+        }
     }
 }
 
@@ -134,13 +159,17 @@ fn held(op: Option<Op>, figures: &[&ToldFigure], digest: &Digest, rows: &[Result
     let seconds = seconds.filter(|seconds| *seconds > 0.0);
     let (requests, bytes) = (sum(|one| one.requests), sum(|one| one.bytes));
     let over = |amount: Option<f64>| amount.zip(seconds).map(|(amount, time)| amount / time);
+    let only = figures.first().filter(|_| figures.len() == 1);
     let told = Flow {
         iops: over(requests).or(sum(|one| one.rate_milli).map(|milli| milli / 1e3)),
         bytes_per_s: over(bytes).or(sum(|one| one.bytes_per_s)),
+        mean_ns: only.and_then(|one| one.mean).map(|time| time.0 as f64),
+        p99_ns: only.and_then(|one| one.p99).map(|time| time.0 as f64),
     };
     let none =
         Beside { stage: 0, tool: String::new(), op, told, seen: None, share: None, differs: false };
-    if op.is_some_and(Op::is_metadata) || rows.is_empty() {
+    let is_own = figures.iter().any(|figure| figure.is_own);
+    if is_own || op.is_some_and(Op::is_metadata) || rows.is_empty() {
         return none;
     }
     let is_counted = seconds.is_some() && (requests.is_some() || bytes.is_some());
@@ -168,14 +197,14 @@ fn in_all(op: Option<Op>, digest: &Digest, seconds: f64) -> Flow {
         }
     }
     let over = |amount: u64| Some(amount as f64 / seconds);
-    Flow { iops: over(ios), bytes_per_s: over(bytes) }
+    Flow { iops: over(ios), bytes_per_s: over(bytes), ..Flow::default() }
 }
 
 /// What was counted from the first interval to the last in which the device did anything, without
 /// these two where there are enough: they are begun or ended in their midst.
 fn while_busy(op: Option<Op>, digest: &Digest, rows: &[ResultRow]) -> Flow {
     let Some(row) = rows.iter().find(|row| is_of(row, op)) else {
-        return Flow { iops: Some(0.0), bytes_per_s: Some(0.0) };
+        return Flow { iops: Some(0.0), bytes_per_s: Some(0.0), ..Flow::default() };
     };
     let slots = tally(digest, row).total;
     let is_busy = |slot: &Slot| slot.ios > 0.0;
@@ -187,7 +216,8 @@ fn while_busy(op: Option<Op>, digest: &Digest, rows: &[ResultRow]) -> Flow {
     let sum = |of: fn(&Slot) -> f64| counted.iter().map(of).sum::<f64>();
     let seconds = sum(|slot| slot.length_s);
     let over = |amount: f64| Some(if seconds > 0.0 { amount / seconds } else { 0.0 });
-    Flow { iops: over(sum(|slot| slot.ios)), bytes_per_s: over(sum(|slot| slot.bytes)) }
+    let (iops, bytes_per_s) = (over(sum(|slot| slot.ios)), over(sum(|slot| slot.bytes)));
+    Flow { iops, bytes_per_s, ..Flow::default() }
 }
 
 #[cfg(test)]
@@ -195,8 +225,7 @@ mod tests {
     use super::*;
     use crate::results;
     use crate::testing::Recorded;
-    use model::note::EndedBy;
-    use model::{Bytes, Nanos, Note, StageKind};
+    use model::{Nanos, Note, StageKind};
 
     const SUITE: &str =
         "[[workload]]\nname = \"w\"\nkind = \"command\"\ncommand = [\"/usr/bin/fio\"]\n";
@@ -206,12 +235,9 @@ mod tests {
             name: "a".to_owned(),
             op,
             rate_milli: Some((rate * 1e3) as u64),
-            bytes_per_s: None,
             requests: amounts.map(|(requests, _)| requests),
-            bytes: None,
             time: amounts.map(|(_, seconds)| Nanos::seconds(seconds)),
-            mean: None,
-            p99: None,
+            ..ToldFigure::default()
         }
     }
 
@@ -224,16 +250,9 @@ mod tests {
         recorded.drain(stage, 8, &[(Op::Read, &[1_000; 20])]);
         let told = Told {
             command: vec!["/usr/bin/fio".to_owned()],
-            by: EndedBy::Itself,
             code: Some(0),
-            signal: None,
-            took: Nanos::seconds(8),
-            output: String::new(),
-            bytes: Bytes(0),
-            errors: String::new(),
-            left: 0,
-            tool: String::new(),
             figures,
+            ..Told::default()
         };
         recorded.note(Note { stage: Some(stage), host: 0, fact: Fact::Told(Box::new(told)) });
         recorded.end();
@@ -283,7 +302,9 @@ mod tests {
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[1_000; 100])]);
         let rows = results(&recorded.record());
-        assert_eq!((rows.len(), rows[0].ios, rows[0].latency.count()), (1, 100, 0));
+        let all = |row: &ResultRow| (row.ops, row.ios, row.latency.count());
+        let found: Vec<_> = rows.iter().map(all).collect();
+        assert_eq!(found, [(Ops::One(Op::Read), 100, 0), (Ops::Mix, 100, 0)]);
         let mut recorded = Recorded::new(SUITE);
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[]);

@@ -16,9 +16,16 @@ use model::Record;
 use std::collections::BTreeSet;
 
 /// The figures that a trend follows, in the order in which they are shown: rate, bandwidth, p99,
-/// CPU time of the generators per request.
-pub const METRICS: [Metric; 4] =
-    [Metric::Iops, Metric::Bandwidth, Metric::Quantile(P99), Metric::CpuPerIo];
+/// CPU time of the generators per request, and where a command told anything, its own.
+pub const METRICS: [Metric; 7] = [
+    Metric::Iops,
+    Metric::Bandwidth,
+    Metric::Quantile(P99),
+    Metric::CpuPerIo,
+    Metric::Told,
+    Metric::ToldBandwidth,
+    Metric::ToldP99,
+];
 
 /// The place of the p99 among [`crate::QUANTILES`].
 const P99: usize = 3;
@@ -67,7 +74,7 @@ pub struct TrendPoint {
     /// Runs (their place in [`Trend::runs`]) in which a point of this name did other work, and in
     /// what.
     pub apart: Vec<(usize, Vec<Unlike>)>,
-    /// One for each of [`METRICS`].
+    /// One for each of [`METRICS`] that is ours, and for others that a run has.
     pub series: Vec<Followed>,
 }
 
@@ -135,7 +142,11 @@ pub fn trend(records: &[&Record]) -> Trend {
                 others.push((place, unlike));
             }
         }
-        let series = METRICS.iter().map(|metric| followed(*metric, &sides)).collect();
+        let is_shown = |one: &Followed| {
+            one.metric.measured() == one.metric || one.values.iter().any(Option::is_some)
+        };
+        let series =
+            METRICS.iter().map(|metric| followed(*metric, &sides)).filter(is_shown).collect();
         points.push(TrendPoint { key: key.clone(), apart: others, series });
         compared.push(last);
     }

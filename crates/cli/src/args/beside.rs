@@ -22,18 +22,21 @@ pub(crate) struct BesideArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) runtime: Option<Nanos>,
 
-    /// The place of its figure in what it prints, such as "tps = {/s}".
+    /// Where its figure is in a line that it prints, such as "tps = {tps}".
     ///
-    /// The braces hold the unit, or nothing where it stands behind the number. What fio, vdbench,
-    /// DiskSpd, IOR, mdtest, IOzone, elbencho, IO500 and HCIBench print is read without it.
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    /// A regular expression, in which {UNIT} is the number, or {read UNIT} that of an operation. A
+    /// first group, or {}, is a number with its unit behind it. The last such line counts. Units:
+    /// IOPS, kIOPS, MIOPS; B/s, bytes/s, kB/s, KB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s; ns, us, ms, s
+    /// of a latency; and tps, ops/s, op/s, /s of operations of its own, which no device counts. Not
+    /// needed for fio, vdbench, DiskSpd, IOR, mdtest, IOzone, elbencho, IO500 and HCIBench.
+    #[arg(long, value_name = "REGEX", default_value = "", hide_default_value = true)]
     pub(crate) result: String,
 
     /// Name of the run [default: "beside" and the program].
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
-    /// Change a field of the run, such as repetitions=5.
+    /// Change a field of the run, such as sweep.repetitions=5.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) sets: Vec<Override>,
 

@@ -84,8 +84,7 @@ impl Order<'_> {
             bytes: Bytes(bytes),
             errors: ended.errors,
             left: ended.left,
-            tool: String::new(),
-            figures: Vec::new(),
+            ..Told::default()
         };
         outcome.interrupted = control.is_stopped();
         outcome.failed = told.is_failed() && !outcome.interrupted;
@@ -104,19 +103,7 @@ impl Order<'_> {
     }
 
     fn not_started(&self, outcome: StageOutcome, words: Vec<String>, why: String) -> StageOutcome {
-        let told = Told {
-            command: words,
-            by: EndedBy::NotStarted,
-            code: None,
-            signal: None,
-            took: Nanos(0),
-            output: String::new(),
-            bytes: Bytes(0),
-            errors: why,
-            left: 0,
-            tool: String::new(),
-            figures: Vec::new(),
-        };
+        let told = Told { command: words, by: EndedBy::NotStarted, errors: why, ..Told::default() };
         let findings = vec![self.note(told)];
         StageOutcome { interrupted: false, failed: true, findings, ..outcome }
     }

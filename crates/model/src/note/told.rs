@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 crate::words! {
     /// What ended a command.
+    #[derive(Default)]
     pub enum EndedBy {
         /// It ended by itself.
+        #[default]
         Itself = "itself",
         /// It was asked to, at the stage's end or at a stop, and did.
         Asked = "asked",
@@ -19,7 +21,7 @@ crate::words! {
 }
 
 /// A command, its end, and what it said.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// The words that were started.
     pub command: Vec<String>,
@@ -68,12 +70,16 @@ impl Told {
 }
 
 /// One figure that a tool gave, in whole numbers. What it does not say is not there.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToldFigure {
     /// The name of its job or phase.
     pub name: String,
     /// The operation; `None` for several, or where it does not say.
     pub op: Option<Op>,
+    /// Whether its rate is of the tool's own operations, such as transactions, which no device
+    /// counts.
+    #[serde(default)]
+    pub is_own: bool,
     /// Requests or operations in 1,000 seconds.
     pub rate_milli: Option<u64>,
     /// Bytes in a second.

@@ -40,10 +40,12 @@ fn name(one: &Beside) -> &'static str {
     one.op.map_or("all", |op| op.name())
 }
 
-/// A rate of the tool or of the device, requests first; bytes where only these are known.
-fn shown(flow: &Flow) -> Option<String> {
+/// A rate of the tool or of the device, requests first; bytes where only these are known. What no
+/// device carries is no I/O.
+fn shown(one: &Beside, flow: &Flow) -> Option<String> {
+    let unit = words::rate_unit(one.seen.is_none());
     let bytes = flow.bytes_per_s.map(words::bandwidth);
-    let rate = flow.iops.map(|rate| format!("{} IOPS", words::iops(rate)));
+    let rate = flow.iops.map(|rate| format!("{} {unit}", words::iops(rate)));
     match (rate, bytes) {
         (Some(rate), Some(bytes)) => Some(format!("{rate}, {bytes}")),
         (rate, bytes) => rate.or(bytes),
@@ -55,8 +57,8 @@ fn table(all: &[Beside]) -> Table<&Beside> {
     Table::of(all)
         .words("tool", |one| one.tool.as_str())
         .words("op", |one| name(one))
-        .figure("told", |one| shown(&one.told))
-        .figure("seen", |one| one.seen.as_ref().and_then(shown))
+        .figure("told", |one| shown(one, &one.told))
+        .figure("seen", |one| shown(one, one.seen.as_ref()?))
         .figure("seen/told", share)
 }
 
@@ -144,25 +146,19 @@ mod tests {
             name: "job".to_owned(),
             op: Some(Op::Read),
             rate_milli: Some(1_000_000),
-            bytes_per_s: None,
-            requests: None,
-            bytes: None,
-            time: None,
             mean: Some(Nanos(2_000_000)),
-            p99: None,
+            ..ToldFigure::default()
         };
         Told {
             command: vec!["fio".to_owned()],
             by,
             code: Some(3),
-            signal: None,
             took: Nanos::seconds(2),
-            output: String::new(),
-            bytes: Bytes(0),
             errors: "no".to_owned(),
             left: 2,
             tool: "fio-3.33".to_owned(),
             figures: vec![figure],
+            ..Told::default()
         }
     }
 

@@ -51,6 +51,10 @@ pub(crate) fn metric(metric: Metric) -> &'static str {
         Metric::OfLatency => "deviation of latency",
         Metric::OverTime => "deviation over time",
         Metric::OverHosts => "deviation over hosts",
+        Metric::Told => "told rate",
+        Metric::ToldBandwidth => "told bandwidth",
+        Metric::ToldMean => "told mean latency",
+        Metric::ToldP99 => "told p99",
         quantile => quantile.word(),
     }
 }
@@ -64,13 +68,11 @@ pub(crate) fn metric_of(point: &ComparedPoint, of: Metric) -> &'static str {
 }
 
 pub(crate) fn value(metric: Metric, value: f64) -> String {
-    match metric {
+    match metric.measured() {
         Metric::Iops => words::iops(value),
         Metric::Bandwidth => words::bandwidth(value),
-        Metric::Mean | Metric::Quantile(_) | Metric::CpuPerIo => {
-            words::latency(Some(value.round() as u64))
-        }
         Metric::OfLatency | Metric::OverTime | Metric::OverHosts => words::share(value),
+        _ => words::latency(Some(value.round() as u64)),
     }
 }
 
@@ -185,6 +187,12 @@ pub(crate) fn remarks(point: &ComparedPoint) -> Vec<String> {
         }
         (Load::Unequal, _) => {}
     }
+    let is_of_tool = |found: &&Difference| found.metric.measured() != found.metric;
+    found.extend(point.differences.iter().filter(is_of_tool).map(|one| {
+        let say = |of| value(one.metric, of);
+        let (name, by) = (metric(one.metric), percent(one.percent));
+        format!("By the command's word: {name} {} → {} ({by}).", say(one.base), say(one.other))
+    }));
     let single = point.repetitions.0 == 1 || point.repetitions.1 == 1;
     found.push(match point.repetitions {
         _ if point.differences.is_empty() => return found,

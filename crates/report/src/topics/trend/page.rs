@@ -68,7 +68,7 @@ fn section(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Markup {
 }
 
 fn words_of(metric: Metric) -> fn(f64) -> String {
-    match metric {
+    match metric.measured() {
         Metric::Iops => |value_iops| value(Metric::Iops, value_iops),
         Metric::Bandwidth => words::mebi_per_s,
         _ => |value_ns| value(Metric::Mean, value_ns),
@@ -80,7 +80,7 @@ fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Marku
     let highest =
         |found: &Value| found.interval.map_or(found.value, |ends| ends.high.max(found.value));
     // In the unit of the axis, whose ticks are to be round.
-    let unit = if followed.metric == Metric::Bandwidth { words::MEBI } else { 1.0 };
+    let unit = if followed.metric.measured() == Metric::Bandwidth { words::MEBI } else { 1.0 };
     let largest = followed.values.iter().flatten().map(highest).max_by(f64::total_cmp)? / unit;
     let began = |place: usize| {
         run(trend, runs, place).map_or(0.0, |run| run.record.started_unix_ns as f64 / 1e9)
