@@ -109,7 +109,8 @@ fn what_a_killed_run_started_goes_and_resume_asks_for_the_command() {
     let true = has("a killed run of a command", PARTS) else { return };
     let (disk, here) = (Mounted::new("mkfs.ext4", 64), scratch());
     let target = text(disk.path());
-    let lines = "#!/bin/sh\ndd if=/dev/zero of=$1/f bs=4k count=64 oflag=direct\n[ -e pids ] && exit\n\
+    let lines = "#!/bin/sh\ndd if=/dev/zero of=$1/f bs=4k count=64 oflag=direct\n\
+                 [ -e pids ] && exit\n\
                  setsid sleep 1000 & echo $$ $! > new; mv new pids; sleep 1000";
     let tool = script(&here, "tool", lines);
     let run = start(

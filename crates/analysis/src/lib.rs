@@ -41,7 +41,7 @@ pub use rows::durable::{Durable, durable};
 pub use rows::hosts::host_rates;
 pub use rows::issued::{FlushProbes, Issued, flush_probes, issued};
 pub use rows::left_behind::{LeftBehind, left_behind};
-pub use rows::row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow};
+pub use rows::row::{Confidence, Covers, Cpu, Done, Flow, LeftOver, Ops, Progress, ResultRow};
 pub use rows::state::{RunState, run_state};
 pub use rows::{fairness, little, rate_shares, told};
 pub use verdict::{expected, kept, outlook, trust};

@@ -218,8 +218,8 @@ pub fn plain_text(text: &str) -> Result<String, String> {
 /// Names from one list may not be more.
 const MOST_NAMES: usize = 4_096;
 
-/// Names with commas between them; one with `[2-4,7]` in it, for each of these numbers, with as many
-/// digits as the first has.
+/// Names with commas between them; one with `[2-4,7]` in it, for each of these numbers, with as
+/// many digits as the first has.
 ///
 /// # Errors
 /// A bracket is open, a range is none, or there are too many.

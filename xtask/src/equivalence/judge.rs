@@ -83,7 +83,7 @@ impl Kind {
     }
 
     /// Whether the loss of this option, for this reason, explains it.
-    pub fn is_of(self, (option, why): &(String, String)) -> bool {
+    pub fn is_of(self, option: &str, why: &str) -> bool {
         let by_words = match self {
             Kind::Flushes => "fio flushes again",
             Kind::Extent => "go on from one place",
@@ -438,7 +438,7 @@ impl Judge {
             .each_ref()
             .map(|all| all.iter().map(|one| u64::from(one.in_flight)).max().unwrap_or(0));
         let [a, b, ours] = deepest;
-        // Short jobs of a busy machine may miss each other; in as many as were asked for is no fault.
+        // Short jobs of a busy machine may miss each other; as many as were asked for is no fault.
         let most = if a + 1 >= deep / 2 { deep.max(a + 2) } else { a + 2 };
         if a == b && (ours + 1 > most || ours + 1 < a / 2) {
             self.say(
@@ -570,7 +570,7 @@ mod tests {
 
     #[test]
     fn a_loss_explains_what_its_option_is_about() {
-        let is_of = |kind: Kind, option: &str, why: &str| kind.is_of(&(option.into(), why.into()));
+        let is_of = Kind::is_of;
         assert!(is_of(Kind::Pace, "rate_iops", "") && !is_of(Kind::Amount, "rate_iops", ""));
         assert!(!is_of(Kind::Extent, "rw", "") && !is_of(Kind::Extent, "", ""));
         assert!(!is_of(Kind::Failure, "rw", "") && !is_of(Kind::Flushes, "fsync", "no times"));

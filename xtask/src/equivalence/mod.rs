@@ -247,12 +247,14 @@ fn hold(bench: &Bench, job: &Job, jobs: u64) -> Outcome<Verdict> {
         found.retain(|(kind, _)| again.iter().any(|(same, _)| same == kind));
     }
     found.extend(is_long.then(|| (Kind::Amount, format!("ours takes {LONG}"))));
-    let (stated, unstated): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|(kind, _)| lost.iter().any(|one| kind.is_of(one)));
+    let (stated, unstated): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|(kind, _)| lost.iter().any(|(option, why)| kind.is_of(option, why)));
     Ok(match (stated.is_empty(), unstated.is_empty()) {
         (true, true) => Verdict::Agree,
         (false, true) => {
-            let explains = |one: &Lost| stated.iter().any(|(kind, _)| kind.is_of(one));
+            let explains =
+                |(option, why): &Lost| stated.iter().any(|(kind, _)| kind.is_of(option, why));
             let why = lost.into_iter().filter(explains).collect();
             Verdict::Stated(stated, why)
         }

@@ -266,8 +266,8 @@ mod tests {
         assert_eq!(faster(1_000, 7_000, 8, WRITE_BACK), None, "another depth");
     }
 
-    /// What is doubted of 2,000 writes of 4 KiB that took 10 µs at least, or of 40 larger ones, and of
-    /// the flush behind them.
+    /// What is doubted of 2,000 writes of 4 KiB that took 10 µs at least, or of 40 larger ones, and
+    /// of the flush behind them.
     fn flushed(took_ns: u64, fields: &str, write_cache: &str) -> Vec<Warning> {
         let suite = format!("[[workload]]\nname = \"w\"\nread = \"0%\"\n{fields}\n");
         let mut recorded = Recorded::new(&suite);

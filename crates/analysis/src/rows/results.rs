@@ -2,8 +2,9 @@
 //! these are parts of.
 
 use crate::doubts::standstill::LEAST_STALL_NS;
-use crate::rows::row::{Confidence, Covers, Cpu, Done, LeftOver, Ops, Progress, ResultRow, does};
-use crate::rows::told::Flow;
+use crate::rows::row::{
+    Confidence, Covers, Cpu, Done, Flow, LeftOver, Ops, Progress, ResultRow, does,
+};
 use model::digest::{Counts, Digest, Part};
 use model::plan::{Once, Work};
 use model::record::StageRecord;

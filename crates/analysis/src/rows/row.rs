@@ -8,7 +8,6 @@
 use crate::doubts::Warning;
 use crate::estimate::quantile::QUANTILES;
 use crate::estimate::{Estimate, Interval};
-use crate::rows::told::Flow;
 use model::plan::Work;
 use model::{Histogram, Op, Setting};
 use std::collections::BTreeMap;
@@ -77,6 +76,19 @@ impl Covers {
             Covers::Point => "point",
         }
     }
+}
+
+/// A load: what its source says of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Requests per second.
+    pub iops: Option<f64>,
+    /// Bytes per second.
+    pub bytes_per_s: Option<f64>,
+    /// The mean latency, in ns; a device has none.
+    pub mean_ns: Option<f64>,
+    /// The p99, in ns; that of several figures is not known.
+    pub p99_ns: Option<f64>,
 }
 
 /// What a measured point carried, of some of its requests.

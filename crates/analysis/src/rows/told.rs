@@ -1,7 +1,7 @@
 //! What a command told of itself beside what the kernel counted meanwhile.
 
 use crate::doubts::Warning;
-use crate::rows::row::{Ops, ResultRow};
+use crate::rows::row::{Flow, Ops, ResultRow};
 use crate::rows::tally::{Slot, tally};
 use model::digest::Digest;
 use model::note::{Told, ToldFigure};
@@ -17,19 +17,6 @@ const LEAST_RATE: f64 = 0.9;
 /// A device may see more: files that are laid out, a file system's journal, what is left out as a
 /// ramp. So many times as much is another load.
 const MOST: f64 = 1.25;
-
-/// A load: what its source says of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Flow {
-    /// Requests per second.
-    pub iops: Option<f64>,
-    /// Bytes per second.
-    pub bytes_per_s: Option<f64>,
-    /// The mean latency, in ns; a device has none.
-    pub mean_ns: Option<f64>,
-    /// The p99, in ns; that of several figures is not known.
-    pub p99_ns: Option<f64>,
-}
 
 /// One operation of a stage by the tool's word and by the kernel's.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,11 +96,8 @@ fn total(all: &[Beside]) -> Flow {
     match all {
         [one] => one.told,
         _ => {
-            let sum = |of: fn(&Flow) -> Option<f64>| {
-                let all: Option<Vec<f64>> = all.iter().map(|one| of(&one.told)).collect();
-                all.map(|all| all.iter().sum())
-            };
-            let (iops, bytes_per_s) = (sum(|told| told.iops), sum(|told| told.bytes_per_s));
+            let iops = all.iter().map(|one| one.told.iops).sum();
+            let bytes_per_s = all.iter().map(|one| one.told.bytes_per_s).sum();
             Flow { iops, bytes_per_s, ..Flow::default() }
         }
     }

@@ -97,8 +97,8 @@ pub(crate) struct CompareArgs {
     /// Exit with code 6 if a significant difference to the base is beyond this limit.
     ///
     /// Such as "iops < -5%" or "read p99 > 10%". Figures: iops, bandwidth, mean, p50, p90, p95,
-    /// p99, p99.9, p99.99, cpu, latency-deviation, deviation, host-deviation; of a command, by its own
-    /// word: told, told-bandwidth, told-mean, told-p99.
+    /// p99, p99.9, p99.99, cpu, latency-deviation, deviation, host-deviation; of a command, by its
+    /// own word: told, told-bandwidth, told-mean, told-p99.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,
 

@@ -184,8 +184,8 @@ fn window(
             fields.set("range", quoted(&range), losses.source(id));
             return;
         }
-        let needs = "a `range` that begins after so many bytes of a target whose size is not known; give \
-                     `offset` and `size` both in bytes, or both in percent";
+        let needs = "a `range` that begins after so many bytes of a target whose size is not \
+                     known; give `offset` and `size` both in bytes, or both in percent";
         losses.worsen(id, Verdict::refused(needs));
     }
     // Its own bytes may be fewer than those of the region.

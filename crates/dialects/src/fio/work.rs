@@ -273,19 +273,7 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     if !direction.random {
         only_random(losses);
         fields.set("access", "\"sequential\"", rw.clone());
-        if direction.reads && direction.writes {
-            let why =
-                "reads and writes go on from one place; in fio each have a place of their own";
-            losses.worsen(job.id("rw"), Verdict::near(why));
-        }
-        if ends_behind_its_size(job) {
-            let why = "whole blocks of it; on a device, fio's last one in order goes beyond it";
-            losses.worsen(job.id("size"), Verdict::near(why));
-        }
-        reads_ahead(job, "asks for twice as much", losses);
-        if direction.behind != 0 {
-            skips(job, direction.behind, losses, fields);
-        }
+        in_order(job, direction, losses, fields);
         super::zones::zones(job, losses, fields);
         return;
     }
@@ -388,6 +376,22 @@ fn sequence(job: &Job, places: &[u32], losses: &mut Losses, fields: &mut Fields)
 
 /// What lies between sequential requests: so many bytes from the end of one to the start of the
 /// next, forward or back.
+/// What a sequential job does otherwise in fio.
+fn in_order(job: &Job, direction: Direction, losses: &mut Losses, fields: &mut Fields) {
+    if direction.reads && direction.writes {
+        let why = "reads and writes go on from one place; in fio each have a place of their own";
+        losses.worsen(job.id("rw"), Verdict::near(why));
+    }
+    if ends_behind_its_size(job) {
+        let why = "whole blocks of it; on a device, fio's last one in order goes beyond it";
+        losses.worsen(job.id("size"), Verdict::near(why));
+    }
+    reads_ahead(job, "asks for twice as much", losses);
+    if direction.behind != 0 {
+        skips(job, direction.behind, losses, fields);
+    }
+}
+
 /// Whether, of a device, the last block in order begins within the job's size and ends behind it.
 fn ends_behind_its_size(job: &Job) -> bool {
     let Direction { random: false, behind: behind @ 0.., .. } = job.direction() else {

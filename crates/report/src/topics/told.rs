@@ -6,8 +6,9 @@ use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
 use crate::pens::json::Value;
+use analysis::Flow;
 use analysis::ResultRow;
-use analysis::told::{Beside, Flow, beside, told};
+use analysis::told::{Beside, beside, told};
 use model::note::{EndedBy, Told};
 use model::{Nanos, Record};
 
