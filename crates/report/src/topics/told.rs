@@ -140,7 +140,7 @@ mod tests {
     use crate::ground::testing::has;
     use analysis::testing::Recorded;
     use model::note::ToldFigure;
-    use model::{Bytes, Fact, Note, Op, StageKind};
+    use model::{Fact, Note, Op, StageKind};
 
     fn told(by: EndedBy) -> Told {
         let figure = ToldFigure {
