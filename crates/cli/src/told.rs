@@ -52,7 +52,7 @@ pub(crate) fn check(pattern: &str) -> Result<(), Failure> {
     }
     let units: Vec<&str> = UNITS.iter().map(|(name, _)| *name).collect();
     Err(Failure::usage(format!(
-        "--result {pattern}: {why}; write a regular expression with the number as its unit in \
+        "result {pattern}: {why}; write a regular expression with the number as its unit in \
          braces ({}), such as \"tps = {{tps}}\" or \"iops: {{read IOPS}}\", or {{}} where the unit \
          stands behind the number",
         units.join(", ")

@@ -66,7 +66,10 @@ pub fn load(base: &ResultRow, other: &ResultRow) -> Load {
         }
         _ => depths(base) == depths(other) && base.workers == other.workers,
     };
-    let is_free = |row: &ResultRow| row.works.iter().all(|work| !work.pace.is_open());
+    // How deep a command goes, nobody knows.
+    let is_free = |row: &ResultRow| {
+        row.works.iter().all(|work| !work.pace.is_open() && work.command.is_none())
+    };
     match paces(base) == paces(other) {
         true if is_free(base) && is_as_deep => Load::EqualDepth,
         true if base.is_paced() => Load::EqualRate,

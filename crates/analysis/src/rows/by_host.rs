@@ -81,7 +81,9 @@ pub(crate) fn numbered(record: &Record, row: &ResultRow) -> BTreeMap<u32, Share>
         let share = shares.entry(*number).or_insert_with(|| unplanned(record, *number));
         share.ios = share.ios.saturating_add(host.counts.ios);
         share.bytes = share.bytes.saturating_add(host.counts.bytes);
-        share.latency.merge_tight(&host.latency);
+        if !row.is_commanded() {
+            share.latency.merge_tight(&host.latency);
+        }
         for (errno, count) in &host.errors {
             let sum = share.errors.entry(*errno).or_insert(0);
             *sum = sum.saturating_add(*count);

@@ -10,6 +10,7 @@ use crate::screen;
 use crate::signals::Work;
 use crate::simulate::Simulation;
 use crate::suite_and_targets::{self, Asked};
+use crate::told;
 use form::Override;
 use model::machines::ProviderKind;
 use model::plan::{Origin, PlanNote};
@@ -118,6 +119,8 @@ pub(crate) fn decide_as(
     let asked_for = Planning { run_id, work, asked, spec: &spec, refused: &Failure::refused };
     let mut plan = asked_for.plan(&mut hosts, &started.targets)?;
     started.last_long_enough(&plan)?;
+    let works = plan.stages.iter().flat_map(|stage| &stage.works);
+    works.filter_map(|work| work.command.as_ref()).try_for_each(|one| told::check(&one.result))?;
     // A share of those that were asked for: who is absent is no reason to do with fewer.
     plan.fleet.quorum = planner::quorum(&spec, started.asked() as u64);
     plan.notes.extend(started.notes().map(|fact| PlanNote { fact: Fact::Hosts(fact) }));

@@ -60,6 +60,7 @@ pub(super) fn carry_out(
     hosts: &[HostFacts],
     objective: Option<&Objective>,
 ) -> Result<ExitCode, Failure> {
+    probe::block_trace::remove_left();
     let out = out_file(args, &plan);
     plan.notes.extend(run_file_disk::note(&plan, hosts, &out));
     plan.notes.extend(machines::note(&args.work.hosts));

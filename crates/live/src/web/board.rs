@@ -74,7 +74,7 @@ pub struct HostBoard {
 
 /// Results and doubts in markup, and what was found of them; none where nothing was measured.
 #[derive(Clone, Debug)]
-pub struct Judged(Option<(Markup, Evidence, Level)>);
+pub struct Judged(Option<(Markup, Evidence, (Level, Option<f64>))>);
 
 /// Computes results and doubts, which takes its time for a long run.
 pub fn judge(record: &Record) -> Judged {
@@ -91,7 +91,9 @@ pub fn judge(record: &Record) -> Judged {
     let evidence =
         Evidence { is_complete: found.is_complete || rows.iter().all(|row| row.complete), ..found };
     let level = Verdict::of_run(record, &rows).level;
-    Judged(Some((topics::results::section(record, &rows, &[], &evidence), evidence, level)))
+    let durable = rows.iter().rev().find_map(|row| analysis::durable(record, row));
+    let said = (level, durable.map(|durable| durable.bytes_per_s()));
+    Judged(Some((topics::results::section(record, &rows, &[], &evidence), evidence, said)))
 }
 
 /// What a view of a run knows.
@@ -127,6 +129,8 @@ pub struct Board {
     pub evidence: Option<Evidence>,
     /// The least verdict of them; `None` where there are none yet.
     verdict: Option<Level>,
+    /// Bytes per second that the newest of them made durable, where any wrote.
+    durable: Option<f64>,
     /// The stage that is on, as a run file has it; `None` where it became too large to be kept.
     partial: Option<Record>,
     samples: usize,
@@ -157,6 +161,7 @@ impl Board {
             results: Vec::new(),
             evidence: None,
             verdict: None,
+            durable: None,
             partial: None,
             samples: 0,
             is_final: false,
@@ -280,7 +285,8 @@ impl Board {
     /// Shows results and doubts of a part of the run, behind those of parts before it.
     pub fn add_results(&mut self, judged: Judged) {
         if !self.is_final {
-            if let Some((content, found, level)) = judged.0 {
+            if let Some((content, found, (level, durable))) = judged.0 {
+                self.durable = durable.or(self.durable);
                 self.results.push(content);
                 self.verdict = Some(self.verdict.map_or(level, |least| least.min(level)));
                 self.evidence = Some(self.evidence.map_or(found, |others| others.and(found)));
@@ -291,7 +297,8 @@ impl Board {
 
     /// Shows the results of the whole run, as its file has them, instead of those so far.
     pub fn set_results(&mut self, judged: Judged) {
-        self.verdict = judged.0.as_ref().map(|(_, _, level)| *level);
+        self.verdict = judged.0.as_ref().map(|(.., (level, _))| *level);
+        self.durable = judged.0.as_ref().and_then(|(.., (_, durable))| *durable);
         let (results, evidence) = judged.0.map(|(content, found, _)| (content, found)).unzip();
         (self.results, self.evidence) = (results.into_iter().collect(), evidence);
         self.is_final = true;
@@ -310,6 +317,7 @@ impl Board {
             ),
             is_over: self.end.is_some(),
             verdict: self.verdict.map(Level::word),
+            durable: self.durable,
             point: self.point(),
             requests: self.requests.clone(),
         };

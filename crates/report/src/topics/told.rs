@@ -6,11 +6,10 @@ use crate::ground::words;
 use crate::object;
 use crate::pens::Table;
 use crate::pens::json::Value;
-use analysis::Flow;
-use analysis::ResultRow;
 use analysis::told::{Beside, beside, told};
-use model::note::{EndedBy, Told};
-use model::{Nanos, Record};
+use analysis::{Flow, ResultRow};
+use model::note::{EndedBy, Told, ToldFigure};
+use model::{Nanos, Op, Record};
 
 /// How a command ended, and what else there is to know of it.
 pub fn sentence(told: &Told) -> String {
@@ -116,6 +115,15 @@ pub fn objects(record: &Record, rows: &[ResultRow]) -> Vec<Value> {
     beside(record, rows).into_iter().map(one).collect()
 }
 
+/// A figure as the tool gave it.
+fn figure(one: &ToldFigure) -> Value {
+    object! {
+        name: one.name, op: one.op.map(Op::name), is_own: one.is_own, rate_milli: one.rate_milli,
+        bytes_per_s: one.bytes_per_s, requests: one.requests, bytes: one.bytes,
+        time: one.time, mean: one.mean, p99: one.p99,
+    }
+}
+
 /// For machines: each command with its end and its own figures.
 pub fn commands(record: &Record) -> Vec<Value> {
     let stages = record.stages.iter().map(|stage| stage.stage);
@@ -127,7 +135,8 @@ pub fn commands(record: &Record) -> Vec<Value> {
         object! {
             stage, host: host.map_or("", |host| host.hostname.as_str()), command: told.command,
             ended_by: told.by.word(), code: told.code, signal: told.signal, took_ns: told.took.0,
-            printed_bytes: told.bytes.0, left: told.left, tool: told.tool, figures: told.figures,
+            printed_bytes: told.bytes.0, left: told.left, tool: told.tool,
+            figures: told.figures.iter().map(figure).collect::<Vec<Value>>(),
             output: told.output, errors: told.errors,
         }
     };
@@ -139,8 +148,7 @@ mod tests {
     use super::*;
     use crate::ground::testing::has;
     use analysis::testing::Recorded;
-    use model::note::ToldFigure;
-    use model::{Fact, Note, Op, StageKind};
+    use model::{Fact, Note, StageKind};
 
     fn told(by: EndedBy) -> Told {
         let figure = ToldFigure {
@@ -181,7 +189,11 @@ mod tests {
         );
         let object = &objects(&record, &rows)[0];
         assert_eq!((&object["told"]["iops"], &object["differs"]), (&1000.0.into(), &true.into()));
-        assert_eq!(commands(&record)[0]["ended_by"], "itself");
+        let command = &commands(&record)[0];
+        assert_eq!(
+            (&command["ended_by"], &command["figures"][0]["op"]),
+            (&"itself".into(), &"read".into())
+        );
         assert!(section(&record, &rows).into_string().contains("Told by the tool"));
     }
 

@@ -40,6 +40,7 @@ pub fn names() -> Vec<&'static str> {
         "plimsoll_run_start_time_seconds",
         "plimsoll_run_over",
         "plimsoll_run_verdict",
+        "plimsoll_run_durable_bytes_per_second",
         "plimsoll_run_stages",
         "plimsoll_run_stages_ended",
         "plimsoll_run_point",

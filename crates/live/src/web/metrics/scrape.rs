@@ -59,6 +59,8 @@ pub struct Run {
     pub is_over: bool,
     /// The verdict of what is complete, where anything is.
     pub verdict: Option<&'static str>,
+    /// Bytes per second that were durable at the end of the newest point that wrote.
+    pub durable: Option<f64>,
     /// The number of the point whose stages run, from 1, and the values of its sweep; `None`
     /// between points.
     pub point: Option<(u32, String)>,
@@ -154,6 +156,11 @@ impl Run {
         if let Some(verdict) = self.verdict {
             let head = ["plimsoll_run_verdict", "How far the figures so far can be trusted."];
             out.put(single(series, Kind::Gauge, head, &[("verdict", verdict)], Value::Whole(1)));
+        }
+        if let Some(durable) = self.durable {
+            let help = "Bytes a second of the newest point that were durable at its end.";
+            let head = ["plimsoll_run_durable_bytes_per_second", help];
+            out.put(single(series, Kind::Gauge, head, &[], Value::Whole(durable as u128)));
         }
         let started = Value::Time(u128::from(self.started_unix_ns));
         for (name, help, value) in [
