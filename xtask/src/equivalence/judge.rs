@@ -144,7 +144,7 @@ impl Facts {
 fn deep(global: &[Line], section: &[Line]) -> u64 {
     let last = |name: &str| {
         let all = global.iter().chain(section).filter(|line| line.0 == name);
-        all.last().and_then(|line| line.1.parse::<u64>().ok()).unwrap_or(1)
+        all.rev().find_map(|line| line.1.parse().ok()).unwrap_or(1)
     };
     last("iodepth") * last("numjobs")
 }

@@ -67,7 +67,7 @@ fn latencies(record: &Record, rows: &[ResultRow]) -> Vec<String> {
     let mut stages: Vec<u32> = rows.iter().map(|row| row.stage).collect();
     stages.dedup();
     let all = stages.into_iter().flat_map(|stage| told(record, stage));
-    let line = |figure: &model::note::ToldFigure| {
+    let line = |figure: &ToldFigure| {
         let shown = |time: Option<Nanos>| time.map(|time| time.to_string());
         let of = [("mean", shown(figure.mean)), ("p99", shown(figure.p99))];
         let of: Vec<String> = of
