@@ -68,9 +68,9 @@ const SHARE: u64 = 64 * BLOCK;
 /// Enough turned pages that a queue which allocates every few dozen messages is found out; and as
 /// many requests.
 const PAGES: u32 = 20;
-/// Windows that are looked at until there was nothing in one. Whatever belongs to the loop allocates
-/// in each of them; that the collector was kept from its processor for several intervals, so that a
-/// worker had to make itself another page, does not happen in all.
+/// Windows that are looked at until there was nothing in one. Whatever belongs to the loop
+/// allocates in each of them; that the collector was kept from its processor for several intervals,
+/// so that a worker had to make itself another page, does not happen in all.
 const WINDOWS: usize = 16;
 
 fn plan(root: &Path, backend: Backend, verify: bool) -> HostPlan {
