@@ -227,11 +227,12 @@ pub fn ranged_list(text: &str) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
     let mut depth = 0_i32;
     let outer = |letter: char| {
-        depth += i32::from(letter == '[') - i32::from(letter == ']');
+        depth = (depth + i32::from(letter == '[') - i32::from(letter == ']')).max(0);
         letter == ',' && depth == 0
     };
     for name in text.split(outer).filter(|name| !name.is_empty()) {
-        all.extend(ranged(name)?);
+        // Each bracket of a name is one call deeper.
+        all.extend(ranged(&plain_text(name)?)?);
         if all.len() > MOST_NAMES {
             return Err(format!("more than {MOST_NAMES} names"));
         }

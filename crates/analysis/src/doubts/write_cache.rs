@@ -114,7 +114,8 @@ fn instant(
     let least = media.iter().map(|(_, least)| *least).min()?;
     // In a closed loop without rests, the flush comes as soon as the last writes have come back.
     let is_closed = |work: &Work| matches!(work.pace, Pace::Closed { think: Nanos(0), .. });
-    let is_recent = row.works.iter().any(is_closed) || row.iops() * OWED_S >= 1.0;
+    let is_recent = row.works.iter().any(|work| does(work, Op::Write) && is_closed(work))
+        || row.iops() * OWED_S >= 1.0;
     let is_owed = row.bytes >= LEAST_FLUSHED && is_recent;
     let took = Nanos(durable.flush_ns);
     (is_owed && took < least).then_some(Warning::FlushInstant { flushed, took, least })
@@ -313,6 +314,8 @@ mod tests {
         }
         let rests = "block_size = \"4MiB\"\nthink = \"50ms\"";
         assert_eq!(instantly(12_000, rests, WRITE_BACK), None, "flushed in a rest");
+        let seldom = "block_size = \"4MiB\"\nrate = 40";
+        assert_eq!(instantly(12_000, seldom, WRITE_BACK), None, "flushed before the next is due");
         assert_eq!(instantly(12_000, "", "write through"), None, "nothing to flush");
         assert_eq!(instantly(12_000, "fsync_every = 8", WRITE_BACK), None, "flushed on the way");
     }

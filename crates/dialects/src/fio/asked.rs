@@ -3,6 +3,7 @@
 use super::job::{Engine, Job};
 use super::place::{Place, files, place, workers};
 use super::priorities;
+use super::work::rests_are_slower;
 use crate::asked::{Asked, Quantity};
 use crate::values::Extent;
 
@@ -39,7 +40,8 @@ pub fn asked(job: &Job, workload: &str) -> Option<Asked> {
         (true, true) => job.number("mix").unwrap_or(500_000),
         (reads, _) => 1_000_000 * u64::from(reads),
     };
-    let [iops, bytes] = job.paces();
+    let rests = job.number("think").is_some_and(|ns| ns > 0 && rests_are_slower(job, ns));
+    let [iops, bytes] = if rests { [None; 2] } else { job.paces() };
     let is_deep = job.engine_kind() != Engine::Sync;
     let options = SAID_BY.iter().flat_map(|(quantity, slots)| {
         slots.iter().filter_map(|slot| job.id(slot)).map(|id| (*quantity, id))

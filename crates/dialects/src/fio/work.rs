@@ -531,7 +531,7 @@ fn pace(job: &Job, losses: &mut Losses, fields: &mut Fields) {
 }
 
 /// Whether a job that rests after so many requests sends fewer than its rate asks for.
-fn rests_are_slower(job: &Job, think_ns: u64) -> bool {
+pub(super) fn rests_are_slower(job: &Job, think_ns: u64) -> bool {
     let burst = job.number("burst").unwrap_or(1).max(1) as f64;
     let slowest = burst * 1e9 / think_ns as f64;
     let block = job.one_size().map(|bytes| bytes as f64);

@@ -59,7 +59,9 @@ fn a_dash_of_a_word_processor_is_named_in_every_dialect() {
 
 #[test]
 fn ranges_that_are_none_are_refused() {
-    for path in ["/x/a[1-", "/x/a[3-1]", "/x/a[x-y]", "/x/a[0-99999]", "/x/a[0-99]b[0-99]"] {
+    let deep = format!("/x/a{}", "[1]".repeat(100_000));
+    let none = ["/x/a[1-", "/x/a[3-1]", "/x/a[x-y]", "/x/a[0-99999]", "/x/a[0-99]b[0-99]", &deep];
+    for path in none {
         let line = format!("elbencho -s 1G -w {path}");
         let import = import_command(&line, None, &World::NOTHING);
         assert!(import.is_err() || import.is_ok_and(|told| told.refused().count() > 0), "{line}");
