@@ -70,13 +70,13 @@ fn a_tenth_of_the_points_finds_the_contour_within_its_stated_error() {
         [("queue", queue as fn([f64; 2]) -> f64, 0.5), ("bent", bent, 0.5), ("cliff", cliff, 3.5)]
     {
         let [mut rows, mut within, mut width] = [0.0; 3];
-        for seed in 0..40 {
+        for seed in 0..10 {
             let tried = searched(excess, 0.02, seed);
             assert!(tried.len() <= 40, "{name}: {}", tried.len());
             let [more, inside, wide] = covered(excess, &tried);
             rows += more;
             within += inside;
-            width += wide / 40.0;
+            width += wide / 10.0;
         }
         assert!(within / rows >= 0.95, "{name}: {within} of {rows}");
         assert!(width < widest, "{name}: {width} places wide");
