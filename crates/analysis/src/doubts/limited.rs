@@ -4,6 +4,7 @@
 //! was saved up is spent. Flash with a fast tier does the same when that is full.
 
 use crate::doubts::Warning;
+use crate::estimate::confidence::without_short_end;
 use crate::rows::row::{Covers, ResultRow};
 use crate::rows::tally::Slot;
 use model::{Bytes, Nanos};
@@ -20,6 +21,8 @@ const NEAR: f64 = 0.002;
 const ROUND: [f64; 13] = [1.0, 1.2, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.5, 8.0, 9.0];
 /// A level that falls at least so far was lent.
 const MOST_LEFT: f64 = 0.5;
+/// Fewer requests at the start may be many by chance.
+const LEAST_REQUESTS: f64 = 30.0;
 /// A start that is not like the rest is a warm-up, unless it is so many times the rest.
 const LEAST_BURST: f64 = 3.0;
 
@@ -28,7 +31,7 @@ pub(crate) fn throttled(row: &ResultRow, slots: &[Slot]) -> Option<Warning> {
     if row.is_paced() || row.covers < Covers::Workload || row.done.is_some() {
         return None;
     }
-    let whole = crate::estimate::confidence::without_short_end(slots, |slot| slot.length_s);
+    let whole = without_short_end(slots, |slot| slot.length_s);
     if whole.len() < LEAST_INTERVALS {
         return None;
     }
@@ -65,7 +68,7 @@ pub(crate) fn burst_spent(row: &ResultRow, slots: &[Slot], found: &[Warning]) ->
         Warning::WarmUp { length, share } if *share >= LEAST_BURST => Some((*length, 1.0 / share)),
         _ => None,
     });
-    let (at, share) = change.filter(|(_, share)| *share <= MOST_LEFT)?;
+    let (at, share) = change.or_else(|| spent_at_once(slots)).filter(|(_, s)| *s <= MOST_LEFT)?;
     let start_s = slots.first().map_or(0.0, |slot| slot.start_s);
     let is_before = |slot: &&Slot| slot.start_s - start_s < at.0 as f64 / 1e9;
     let (before, after): (Vec<&Slot>, Vec<&Slot>) = slots.iter().partition(is_before);
@@ -78,6 +81,27 @@ pub(crate) fn burst_spent(row: &ResultRow, slots: &[Slot], found: &[Warning]) ->
     is_lasting.then_some(Warning::BurstSpent { at: Nanos(at.0), moved: Bytes(bytes as u64), share })
 }
 
+/// A start of fewer intervals than a warm-up has, all of it far above whatever came later: until
+/// when, and the later level as a share of it.
+fn spent_at_once(slots: &[Slot]) -> Option<(Nanos, f64)> {
+    let slots = without_short_end(slots, |slot| slot.length_s);
+    let mut rates: Vec<f64> = slots.iter().map(Slot::iops).collect();
+    rates.sort_by(f64::total_cmp);
+    let usual = *rates.get(rates.len() / 2)?;
+    let count = slots.iter().take_while(|slot| slot.iops() >= LEAST_BURST * usual).count();
+    // The interval in which it fell is part of neither.
+    let rest: Vec<&Slot> = slots.iter().skip(count + 1).collect();
+    let start: Vec<&Slot> = slots.iter().take(count).collect();
+    let requests = start.iter().map(|slot| slot.ios).sum::<f64>();
+    let highest = rest.iter().map(|slot| slot.iops()).fold(0.0, f64::max);
+    let is_clear = rest.len() >= LEAST_INTERVALS
+        && requests >= LEAST_REQUESTS
+        && start.iter().all(|slot| slot.iops() >= LEAST_BURST * highest);
+    let (first, next) = (slots.first()?, slots.get(count)?);
+    let at = Nanos(((next.start_s - first.start_s) * 1e9) as u64);
+    (count > 0 && is_clear).then(|| (at, mean(&rest) / mean(&start)))
+}
+
 fn mean(slots: &[&Slot]) -> f64 {
     slots.iter().map(|slot| slot.iops()).sum::<f64>() / (slots.len() as f64).max(1.0)
 }
@@ -85,6 +109,35 @@ fn mean(slots: &[&Slot]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn slots(rates: &[f64]) -> Vec<Slot> {
+        let slot = |(at, rate): (u32, &f64)| Slot {
+            start_s: 0.25 * f64::from(at),
+            length_s: 0.25,
+            ios: 0.25 * rate,
+            bytes: 0.0,
+            latency_ns: 0.0,
+            at_most: Default::default(),
+            cpu_ns: 0.0,
+            work_ios: 0.0,
+        };
+        (0..).zip(rates).map(slot).collect()
+    }
+
+    #[test]
+    fn a_start_shorter_than_any_warm_up_is_spent_where_nothing_later_comes_near_it() {
+        let level = [400.0, 430.0, 410.0, 440.0, 405.0, 415.0].repeat(4);
+        let after = |start: &[f64]| [start, &level].concat();
+        let (at, share) = spent_at_once(&slots(&after(&[9_000.0, 8_000.0, 2_000.0]))).unwrap();
+        assert_eq!(at, Nanos(750_000_000));
+        assert!((0.04..0.08).contains(&share), "{share}");
+        let again = [after(&[9_000.0]), vec![8_500.0]].concat();
+        let few_requests: Vec<f64> = after(&[9_000.0]).iter().map(|rate| rate / 90.0).collect();
+        for honest in [level.to_vec(), after(&[900.0]), after(&[40.0]), again, few_requests] {
+            assert_eq!(spent_at_once(&slots(&honest)), None, "{honest:?}");
+        }
+        assert_eq!(spent_at_once(&slots(&[9_000.0, 400.0, 400.0])), None, "too few to tell");
+    }
 
     #[test]
     fn round_numbers_are_those_that_people_choose() {
