@@ -71,8 +71,9 @@ fn datum(known: &[&Datum], way: &str, noun: &str) -> Option<Sentence> {
         (Datum::Count(number), noun) => counted(*number, noun),
         (Datum::Number(number), "MiB/s") => quantity(*number, &words::bandwidth(*number)),
         (Datum::Number(slope), "trend") => {
-            let sign = if *slope < 0.0 { "−" } else { "+" };
-            quantity(*slope, &format!("{sign}{}", words::share(slope.abs())))
+            // Rounded up, so that what is beyond a limit never reads as being within it.
+            let (sign, tenths) = (if *slope < 0.0 { "−" } else { "+" }, slope.abs() * 1e3);
+            quantity(*slope, &format!("{sign}{:.1} %", (tenths - 1e-9).ceil() / 10.0))
         }
         (Datum::Number(number), way) => match way.strip_prefix('.').and_then(|n| n.parse().ok()) {
             Some(places) => quantity(*number, &format!("{number:.places$}")),
