@@ -8,6 +8,9 @@ use crate::loss::{Losses, Verdict};
 use crate::rows::Values;
 
 const MEGABYTE: u64 = 1 << 20;
+/// A rank whose whole amount takes fewer requests a second than this within `-D` is done before:
+/// this is a slow disk at random places.
+const SLOW: u64 = 50;
 
 /// `-O`
 pub fn option(text: &str) -> Result<Verdict, String> {
@@ -32,7 +35,7 @@ pub fn group(job: &mut Job, losses: &mut Losses) -> Group {
     let segments = FILES.of("segments", values, losses).unwrap_or(1);
     let mut group = Group { name: "ior".to_owned(), in_turn: true, ..Group::default() };
     layout(job, transfer, segments, losses, &mut group);
-    stages(job, losses, &mut group);
+    stages(job, transfer, segments, losses, &mut group);
     group.engine.text("backend", "sync", "");
     group.engine.set("direct", values.is("direct").to_string(), values.source("direct", losses));
     if values.is("check") {
@@ -45,16 +48,13 @@ pub fn group(job: &mut Job, losses: &mut Losses) -> Group {
         }
     }
     repetitions(values, losses, &mut group);
-    let both = !values.is("write") && !values.is("read");
     for (name, read) in [("write", "0%"), ("read", "100%")] {
-        if !values.is(name) && !both {
-            continue;
-        }
+        let Some(from) = asked(values, name) else { continue };
         let mut fields = Fields::default();
         fields.set("block_size", size(transfer), values.source("transfer", losses));
         let access = if values.is("random") { "permutation" } else { "sequential" };
         fields.text("access", access, values.source("random", losses));
-        fields.text("read", read, values.source(name, losses));
+        fields.text("read", read, values.source(from, losses));
         if segments > 1 && !values.is("each") {
             fields.set("segments", segments.to_string(), values.source("segments", losses));
         }
@@ -66,6 +66,15 @@ pub fn group(job: &mut Job, losses: &mut Losses) -> Group {
         group.works.push(Work { name: name.to_owned(), note: String::new(), fields });
     }
     group
+}
+
+/// The slot that asks for a phase: without any, both are; a check is a phase that reads.
+fn asked(values: &Values, phase: &'static str) -> Option<&'static str> {
+    let is_silent = ["write", "read", "check"].iter().all(|slot| !values.is(slot));
+    match values.is(phase) || is_silent {
+        true => Some(phase),
+        false => (phase == "read" && values.is("check")).then_some("check"),
+    }
 }
 
 /// `-N`: of the ranks that a launcher starts, so many work.
@@ -118,21 +127,34 @@ fn layout(job: &Job, transfer: u64, segments: u64, losses: &mut Losses, group: &
     }
 }
 
-fn stages(job: &Job, losses: &mut Losses, group: &mut Group) {
+fn stages(job: &Job, transfer: u64, segments: u64, losses: &mut Losses, group: &mut Group) {
     let values = &job.values;
     // A read without a write before it finds a file that is there; ours is made.
-    let only_reads = values.is("read") && !values.is("write");
+    let only_reads = asked(values, "write").is_none();
     group.stages.set("prepare", only_reads.to_string(), "");
-    if values.number("deadline") > Some(0) {
-        values.copy("deadline", losses, &mut group.stages, "measure", time);
-        // What a time wrote may be less than what is read.
-        group.stages.set("prepare", "true", "");
-        let why = Verdict::near("files are flushed when nothing is measured any more");
-        values.worsen("fsync", losses, why);
-    } else {
+    let limit_ns = values.number("deadline").unwrap_or(0);
+    let block = values.number("block").unwrap_or(MEGABYTE);
+    let requests = block.saturating_mul(segments) / transfer.max(1);
+    // IOR ends with what comes first; a suite knows one end.
+    let is_short = u128::from(requests) * 1_000_000_000 < u128::from(limit_ns) * u128::from(SLOW);
+    if limit_ns == 0 || is_short {
         group.stages.text("amount", "all", "");
         let value = values.is("fsync").to_string();
         group.stages.set("count_fsync", value, values.source("fsync", losses));
         group.stages.set("count_close", "true", "");
+        let why = format!("no limit: each rank makes {requests} requests and is done");
+        losses.replace(values.id("deadline"), Verdict::near(why));
+        return;
     }
+    values.copy("deadline", losses, &mut group.stages, "measure", time);
+    let why = format!(
+        "`stages.measure`: all workers load for this whole time and stop together; IOR's ranks \
+         stop earlier if they have made their {requests} requests, `--set stages.amount=all` for \
+         these"
+    );
+    losses.replace(values.id("deadline"), Verdict::near(why));
+    // What a time wrote may be less than what is read.
+    group.stages.set("prepare", "true", "");
+    let why = Verdict::near("files are flushed when nothing is measured any more");
+    values.worsen("fsync", losses, why);
 }

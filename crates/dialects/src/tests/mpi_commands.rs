@@ -35,6 +35,23 @@ fn lines_of_mdtest_become_suites() {
 }
 
 #[test]
+fn what_ends_ior_first_ends_the_suite_and_a_check_reads() {
+    let told = |line: &str, words: &[&str], not: &str| {
+        let import = imported(line);
+        let text = &import.suites[0].text;
+        let whys: Vec<&str> = import.options.iter().map(|told| told.why.as_str()).collect();
+        let all = format!("{text}{}", whys.join("\n"));
+        words.iter().for_each(|word| assert!(all.contains(word), "{line}: {word}\n{all}"));
+        assert!(!text.contains(not), "{line}: {not}\n{text}");
+    };
+    // Tried against IOR: it wrote once, and did not go on for a second.
+    told("ior -w -D 1 -b 64k -t 64k", &["amount = \"all\"", "makes 1 requests"], "measure");
+    told("ior -w -D 60 -b 16g -t 1m", &["measure = \"60s\"", "their 16384 requests"], "amount");
+    told("ior -w -F -W", &["read = \"100%\"", "verify = \"true\""], "prepare = true");
+    told("ior -R", &["read = \"100%\"", "prepare = true"], "read = \"0%\"");
+}
+
+#[test]
 fn what_is_not_understood_is_refused_by_name() {
     let told = |line: &str, name: &str| {
         let import = imported(line);
