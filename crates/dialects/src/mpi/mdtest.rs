@@ -40,8 +40,21 @@ pub fn group(job: &Job, losses: &mut Losses) -> Result<Group, ImportError> {
             _ => losses.replace(id, Verdict::harmless("there is one worker alone")),
         }
     }
-    if values.is("sync") {
-        fields.text("fsync", "timed", values.source("sync", losses));
+    if values.number("size") > Some(0)
+        && !values.is("bytes_read")
+        && words.contains(&quoted("read"))
+    {
+        let why = "without `-e`, mdtest opens and closes a file; here it is read as a whole";
+        let slot = if values.is("read") { "read" } else { "size" };
+        values.worsen(slot, losses, Verdict::near(why));
+    }
+    match values.id("sync").filter(|_| values.is("sync")) {
+        Some(id) if values.number("size").unwrap_or(0) == 0 => {
+            let why = "without `-w` nothing is written, and mdtest syncs nothing";
+            losses.replace(id, Verdict::harmless(why));
+        }
+        Some(id) => fields.text("fsync", "timed", losses.source(id)),
+        None => {}
     }
     group.works.push(Work { name: "metadata".to_owned(), note: String::new(), fields });
     Ok(group)
@@ -107,7 +120,8 @@ fn directories(values: &Values) -> u64 {
 fn tree(job: &Job, losses: &mut Losses, group: &mut Group) -> Result<(), ImportError> {
     let values = &job.values;
     let (items, source) = match (values.number("items"), values.number("per_directory")) {
-        (Some(items), _) => (items, "items"),
+        // mdtest puts as many into each of its directories, and makes no more.
+        (Some(items), _) => (items - items % directories(values), "items"),
         (None, Some(each)) => (each.saturating_mul(directories(values)), "per_directory"),
         (None, None) => {
             let remedy = "add -n, or -I";
@@ -121,7 +135,8 @@ fn tree(job: &Job, losses: &mut Losses, group: &mut Group) -> Result<(), ImportE
     let all = items.saturating_mul(job.ranks.count.unwrap_or(1));
     if !(1..=MOST_FILES).contains(&all) {
         let what = format!("{all} files are out of range");
-        return Err(ImportError::new("command", what, format!("ask for 1 to {MOST_FILES}")));
+        let remedy = format!("ask for 1 to {MOST_FILES}, with -z for one in each directory");
+        return Err(ImportError::new("command", what, remedy));
     }
     // `tree.files` counts those of a host.
     let files = match job.ranks.count {

@@ -35,7 +35,7 @@ fn lines_of_mdtest_become_suites() {
 }
 
 #[test]
-fn what_ends_ior_first_ends_the_suite_and_a_check_reads() {
+fn suites_do_as_much_as_ior_and_mdtest_were_seen_to_do() {
     let told = |line: &str, words: &[&str], not: &str| {
         let import = imported(line);
         let text = &import.suites[0].text;
@@ -48,6 +48,12 @@ fn what_ends_ior_first_ends_the_suite_and_a_check_reads() {
     told("ior -w -D 1 -b 64k -t 64k", &["amount = \"all\"", "makes 1 requests"], "measure");
     told("ior -w -D 60 -b 16g -t 1m", &["measure = \"60s\"", "their 16384 requests"], "amount");
     told("ior -w -F -W", &["read = \"100%\"", "verify = \"true\""], "prepare = true");
+    // mdtest made 3 files a rank in 3 directories, 4 in the 2 lowest, and synced nothing.
+    told("mdtest -n 5 -z 1 -b 2 -F", &["files = 3 "], "fsync");
+    told("mdtest -n 5 -z 1 -b 2 -F -L -y", &["files = 4 ", "syncs nothing"], "fsync");
+    told("mdtest -n 5 -F -C -E -w 1k", &["opens and closes a file"], "fsync");
+    told("mdtest -n 5 -F -C -E -w 1k -e 1k", &["in one piece"], "opens and closes");
+    told("mdtest -n 5 -F -w 1024 -y", &["files = 5 ", "fsync = \"timed\""], "files = 4");
     told("ior -R", &["read = \"100%\"", "prepare = true"], "read = \"0%\"");
 }
 
