@@ -131,6 +131,21 @@ fn a_stall_is_told_minute_by_minute_while_it_lasts() {
 }
 
 #[test]
+fn an_alert_of_a_segment_that_ends_within_a_minute_names_no_instant_ahead() {
+    let folder = scratch();
+    let stall = "--target sim:ssd,stall=2s+15s --segment 20s --segments 1 --json --window 1h";
+    let out = plimsoll(&folder, ("canary --dir canary", LOAD, stall)).with_code(0).out;
+    let lines: Vec<Value> =
+        out.lines().map(|line| serde_json::from_str(line).expect("a line")).collect();
+    let of = |kind: &str| lines.iter().find(|line| line["kind"] == kind).expect("told");
+    let (alert, segment) = (&of("alert")["alert"], &of("segment")["segment"]);
+    let (at, ended) = (alert["unix_s"].number(), segment["ended_unix_s"].number());
+    assert!(at <= ended, "{at} is ahead of {ended}");
+    let [bad, all] = [&segment["counts"]["bad"], &segment["counts"]["good"]].map(Json::count);
+    assert!(bad > 250 && bad + all <= 401, "all that was due is counted: {segment}");
+}
+
+#[test]
 fn a_target_that_hangs_is_seen_while_it_does() {
     use crate::common::faulty_fs::{Behaviour, FaultyFs};
     use crate::common::http::{address_of, get};

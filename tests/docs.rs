@@ -61,6 +61,19 @@ fn every_command_in_the_docs_prints_what_is_shown() {
     );
 }
 
+#[test]
+fn every_row_of_the_readme_has_its_interval() {
+    let page = fs::read_to_string(root().join("README.md")).expect("a page");
+    let mut rows = 0;
+    for table in page.split("\n\n").filter_map(|part| part.split_once("workload ")) {
+        for row in table.1.lines().skip(1).take_while(|row| row.contains("  ")) {
+            assert_eq!((row.matches('±').count(), row.contains('–')), (2, false), "{row}");
+            rows += 1;
+        }
+    }
+    assert!(rows > 4, "{rows} rows");
+}
+
 /// Runs the blocks of a page, and returns what differs.
 fn session(path: &Path) -> Vec<String> {
     let folder = common::scratch();

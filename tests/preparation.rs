@@ -1,7 +1,8 @@
 //! How a drive is prepared, on simulated flash whose write amplification is known: one pass that
 //! ages it, rounds until steady, SNIA's and JEDEC's tests, and grids as maps.
 
-use crate::common::{Json, Loop, has, plimsoll, scratch, text};
+use crate::common::{Json, Loop, assert_says, has, plimsoll, recorded, scratch, text};
+use model::StageKind;
 use model::flash::amplification;
 use serde_json::Value;
 
@@ -210,4 +211,27 @@ fn a_grid_that_was_measured_as_a_whole_is_a_map_with_its_contour() {
         assert!(shown.contains("Map of r + w: r.rate × w.rate"), "{shown}");
         assert!(shown.contains("r.rate up to"), "{shown}");
     }
+}
+
+#[test]
+fn a_quotable_run_writes_the_layout_that_the_suite_chose_and_its_plan_said() {
+    let folder = scratch();
+    let suite = "name = \"own\"\n[layout]\nfiles = 2\nsize = \"4MiB\"\n[[workload]]\nname = \"w\"\n\
+                 read = 0\n";
+    std::fs::write(folder.join("own.toml"), suite).expect("a suite");
+    let short =
+        "--set until=steady --set measure=400ms --set measure_max=800ms --set interval=20ms";
+    let asked = ("own.toml --quotable -t data --set precondition=50ms", short);
+    let plan = plimsoll(&folder, ("plan", &asked)).with_code(0).out;
+    assert_says(&plan, &["2 files × 4 MiB = 8 MiB", "8 MiB to prepare"]);
+    plimsoll(&folder, ("run", &asked, "--quiet --out run.plimsoll")).with_code(0);
+    let record = recorded(&folder);
+    let sizes = record.plan.hosts[0].files().map(|file| file.size.0).collect::<Vec<_>>();
+    assert_eq!(sizes, [4 << 20; 2], "the suite's word counts");
+    let prepare = record
+        .stages
+        .iter()
+        .find(|stage| record.plan.stages[stage.stage as usize].kind == StageKind::Prepare);
+    let written = prepare.expect("it is prepared").samples().iter().flat_map(|one| &one.ops);
+    assert_eq!(written.map(|op| op.bytes).sum::<u64>(), 8 << 20);
 }

@@ -2,7 +2,8 @@
 //! of them, and no pipe in their place is waited for.
 
 use crate::common::{
-    Ended, Words, command, end, names, plimsoll, scratch, script, signal, start, text, wait_until,
+    Ended, Words, command, end, ended, names, plimsoll, scratch, script, signal, start, text,
+    wait_until,
 };
 use std::fs;
 use std::path::Path;
@@ -125,6 +126,11 @@ fn no_pipe_is_waited_for_where_a_file_is_meant() {
         "export a.plimsoll -o pipe --force",
         "predict pipe",
     ];
+    let state = here.join("state");
+    fs::create_dir_all(state.join("plimsoll/vms/t")).expect("a folder");
+    pipe(&state.join("plimsoll/vms/t/machines.json"));
+    let down = ended(command(here, "vms down t").env("XDG_STATE_HOME", &state));
+    assert!(down.code != 0 && down.err.contains("machines.json"), "{down:#?}");
     let canary = ("canary --dir canary -t sim:ssd --objective", ["p99 < 1s"]).words();
     for line in lines.map(Words::words).into_iter().chain([canary]) {
         let ended = plimsoll(here, &line);

@@ -111,6 +111,9 @@ fn device_read() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Nanos;
+    use model::choices::Backend;
+    use model::plan::EngineSettings;
 
     /// A file of 64 pages that were read.
     fn read_file() -> (tempfile::NamedTempFile, Vec<OwnedFd>) {
@@ -129,6 +132,28 @@ mod tests {
             .and_then(|()| fadvise(&files[0], 0, None, Advice::DontNeed))
             .expect("gone");
         assert_eq!(left(&files).expect("seen"), (Bytes(0), Bytes::kib(256)));
+    }
+
+    #[test]
+    fn what_somebody_has_mapped_stays_although_the_advice_succeeds_and_is_told() {
+        let (_file, files) = read_file();
+        let engine =
+            EngineSettings { evict: true, direct: false, ..EngineSettings::simple(Backend::Sync) };
+        let plan = HostPlan::empty("test", Nanos::seconds(1), engine);
+        let kind = StageKind::Measure;
+        let stage = HostStage { stage: 3, kind, works: Vec::new(), workers: Vec::new() };
+        let (length, flags) = (64 * 4096, libc::MAP_SHARED | libc::MAP_POPULATE);
+        let file = std::os::fd::AsRawFd::as_raw_fd(&files[0]);
+        // SAFETY: a new mapping of a file that is open, which nobody reads or writes.
+        let mapped =
+            unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ, flags, file, 0) };
+        assert_ne!(mapped, libc::MAP_FAILED);
+        let told = evict(&plan, &stage, &files).notes;
+        // SAFETY: the mapping of above, which nothing refers to any more.
+        unsafe { libc::munmap(mapped, length) };
+        let left = PageCache::Left { bytes: Bytes::kib(256), of: Bytes::kib(256) };
+        assert_eq!(told, [Note { stage: Some(3), host: 0, fact: Fact::PageCache(left) }]);
+        assert_eq!(evict(&plan, &stage, &files).notes, [], "nobody has it mapped");
     }
 
     #[test]

@@ -44,6 +44,16 @@ const PLAIN: [(LinkKind, &str); 2] = [(LinkKind::FileSystem, "ext4"), (LinkKind:
 
 /// The same on other layers.
 fn codes_on(chain: &[(LinkKind, &str)], op: Op, disk: Disk, stolen_ns: u64) -> Vec<&'static str> {
+    codes_of(chain, op, &[("nvme0n1", disk)], stolen_ns)
+}
+
+/// The same of several devices that count.
+fn codes_of(
+    chain: &[(LinkKind, &str)],
+    op: Op,
+    disks: &[(&str, Disk)],
+    stolen_ns: u64,
+) -> Vec<&'static str> {
     let share = if op == Op::Read { "100%" } else { "0%" };
     let mut recorded =
         Recorded::new(&format!("[[workload]]\nname = \"w\"\nread = \"{share}\"\ndepth = 4\n"));
@@ -59,29 +69,23 @@ fn codes_on(chain: &[(LinkKind, &str)], op: Op, disk: Disk, stolen_ns: u64) -> V
     let stage = recorded.stage(StageKind::Measure);
     for second in 0..10 {
         recorded.interval(stage, second, &[(op, &[1_000; IOS as usize])]);
-        let counted = vec![
-            entry(
-                Layer::Block,
-                "nvme0n1",
-                &[
-                    (Metric::Reads, disk.reads),
-                    (Metric::ReadBytes, disk.read_bytes),
-                    (Metric::Writes, disk.writes),
-                    (Metric::WriteBytes, disk.write_bytes),
-                    (Metric::BusyNs, SECOND / 2),
-                ],
-            ),
-            entry(
-                Layer::Cpu,
-                "0",
-                &[
-                    (Metric::UserNs, SECOND / 10),
-                    (Metric::StealNs, stolen_ns),
-                    (Metric::IdleNs, SECOND - SECOND / 10 - stolen_ns),
-                ],
-            ),
+        let of_disk = |(name, disk): &(&str, Disk)| {
+            let values = [
+                (Metric::Reads, disk.reads),
+                (Metric::ReadBytes, disk.read_bytes),
+                (Metric::Writes, disk.writes),
+                (Metric::WriteBytes, disk.write_bytes),
+                (Metric::BusyNs, SECOND / 2),
+            ];
+            entry(Layer::Block, name, &values)
+        };
+        let of_cpu = [
+            (Metric::UserNs, SECOND / 10),
+            (Metric::StealNs, stolen_ns),
+            (Metric::IdleNs, SECOND - SECOND / 10 - stolen_ns),
         ];
-        recorded.counters(stage, 0, second, counted);
+        let counted = disks.iter().map(of_disk).chain([entry(Layer::Cpu, "0", &of_cpu)]);
+        recorded.counters(stage, 0, second, counted.collect());
     }
     recorded.end();
     let rows = results(&recorded.record());
@@ -148,6 +152,11 @@ fn disks_below_loop_devices_and_volumes_are_held_against_the_load_too() {
         assert_eq!(of(Op::Read, holes), ["less-at-device"], "{chain:?}");
         assert_eq!(of(Op::Read, neighbour), ["other-io"], "{chain:?}");
     }
+    let on_the_loop = |loop_device| {
+        codes_of(chains[0], Op::Read, &[("loop14", loop_device), ("nvme0n1", reads)], 0)
+    };
+    assert!(on_the_loop(neighbour).contains(&"other-io"), "a neighbour on the loop device alone");
+    assert!(!on_the_loop(reads).contains(&"other-io"));
     let reads_first = Disk { reads: IOS, read_bytes: IOS * BLOCK, ..writes };
     let raid = [file_system, (LinkKind::Raid, "md0"), disk];
     assert!(!codes_on(&raid, Op::Write, reads_first, 0).contains(&"other-io"), "reads to write");

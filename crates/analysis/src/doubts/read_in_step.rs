@@ -89,9 +89,33 @@ mod tests {
     use crate::testing::Recorded;
     use model::StageKind;
 
+    const WHOLE: &str =
+        "[[workload]]\nname = \"w\"\nworkers = 4\naccess = \"sequential\"\nsharing = \"whole\"\n";
+
+    #[test]
+    fn readers_of_two_hosts_are_in_step_where_the_hosts_are_one_kernel_or_share_the_files() {
+        let of = |is_one_kernel: bool, kind: Option<PlannedTarget>| {
+            let mut recorded = Recorded::with_hosts(WHOLE, 2);
+            let record = recorded.record_mut();
+            if is_one_kernel {
+                record.testbed.iter_mut().for_each(|host| host.identity = "one".to_owned());
+            }
+            for host in &mut record.plan.hosts {
+                host.targets[0].kind = kind.clone().unwrap_or(PlannedTarget::Device);
+            }
+            in_step_of(recorded)
+        };
+        assert_eq!(of(false, None), Some((8, 2)), "a device of each");
+        assert_eq!(of(true, None), Some((8, 1)), "two agents of one kernel");
+        assert_eq!(of(false, Some(PlannedTarget::Joined)), Some((8, 1)), "one file for all");
+    }
+
     /// Readers and distinct ones of a run of this suite that are doubted.
     fn in_step(suite: &str) -> Option<(u32, u32)> {
-        let mut recorded = Recorded::new(suite);
+        in_step_of(Recorded::new(suite))
+    }
+
+    fn in_step_of(mut recorded: Recorded) -> Option<(u32, u32)> {
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
         recorded.end();
@@ -114,5 +138,9 @@ mod tests {
             None,
             "writers"
         );
+        let other_blocks = "access = \"sequential\"\nsharing = \"whole\"\n[[workload]]\nname = \
+                            \"v\"\naccess = \"sequential\"\nsharing = \"whole\"\nworkers = \
+                            2\nblock_size = \"64KiB\"";
+        assert_eq!(of(other_blocks), Some((8, 1)), "each workload by itself");
     }
 }

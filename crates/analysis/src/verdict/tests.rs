@@ -228,6 +228,25 @@ fn every_step_that_is_missing_is_named_and_the_one_that_sets_the_level_first() {
 }
 
 #[test]
+fn what_is_refuted_comes_first_and_what_is_missing_behind_it_with_its_time() {
+    let mut recorded = Recorded::new(
+        "[engine]\ndirect = false\n[[workload]]\nname = \"w\"\n[sweep]\ndepth = [1, 8]\n",
+    );
+    let stage = recorded.stage(StageKind::Measure);
+    recorded.interval(stage, 0, &[(Op::Read, &[1_000; 5_000])]);
+    recorded.seen_at_disks(stage, THROUGH);
+    let left = model::note::PageCache::Left { bytes: Bytes::mib(1), of: Bytes::mib(2) };
+    recorded.note(model::Note { stage: Some(stage), host: 0, fact: Fact::PageCache(left) });
+    recorded.end();
+    let record = recorded.record();
+    let verdict = Verdict::of_run(&record, &results(&record)[..1]);
+    assert_eq!(verdict.checks_that(Found::Refuted).collect::<Vec<_>>(), [Check::Caches]);
+    let times: Vec<_> = verdict.steps.iter().map(|one| (one.step, one.time)).collect();
+    let steady = (Step::UntilSteady, Some(model::Nanos::seconds(40)));
+    assert_eq!(times, [(Step::LargerFootprint, None), (Step::Doubt, None), steady]);
+}
+
+#[test]
 fn a_run_is_judged_by_its_least_result_and_an_empty_one_is_no_measurement() {
     let mut recorded = run(READS, None);
     let record = recorded.record_mut();

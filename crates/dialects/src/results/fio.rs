@@ -517,6 +517,18 @@ mod tests {
     }
 
     #[test]
+    fn thousands_of_jobs_are_read_and_too_many_are_refused() {
+        let jobs = |count: usize| {
+            let job = |number| format!(r#"{{"jobname": "j{number}", "read": {{"total_ios": 1}}}}"#);
+            let jobs: Vec<String> = (0..count).map(job).collect();
+            of(&format!(r#"{{"fio version": "fio-3.33", "jobs": [{}]}}"#, jobs.join(",")))
+        };
+        let results = jobs(9_000).expect("results");
+        assert_eq!((results.rows.len(), results.rows[8_999].group), (9_000, 8_999));
+        assert!(jobs(MOST_ROWS / 4 + 1).is_err_and(|error| error.what.contains("too many")));
+    }
+
+    #[test]
     fn broken_json_is_an_error_with_its_place() {
         let whole = output("", "", "");
         let error = of(&whole[..whole.len() / 2]).expect_err("half of it");

@@ -309,10 +309,10 @@ mod tests {
 
     #[test]
     fn a_loop_device_lies_on_the_disk_of_its_file_and_one_over_itself_ends() {
-        let below = |mounts: &str| {
+        let below_dio = |dio: &str, direct: Option<bool>, mounts: &str| {
             let (_folder, tree) = tree(&[
                 ("sys/devices/v/loop3/dev", "7:3\n"),
-                ("sys/devices/v/loop3/loop/dio", "1\n"),
+                ("sys/devices/v/loop3/loop/dio", dio),
                 ("sys/devices/v/loop3/loop/backing_file", "/srv/images/a.img\n"),
                 ("sys/devices/p/sda/dev", "8:0\n"),
                 ("sys/devices/p/sda/size", "2048\n"),
@@ -322,13 +322,18 @@ mod tests {
             link(&tree, "sys/dev/block/8:0", "sys/devices/p/sda");
             of_device(&tree, "7:3")
                 .into_iter()
-                .inspect(|link| assert_eq!(link.direct, (link.name == "loop3").then_some(true)))
+                .inspect(|link| assert_eq!(link.direct, direct.filter(|_| link.name == "loop3")))
                 .map(|link| (link.depth, link.name))
                 .collect::<Vec<_>>()
         };
+        let below = |mounts: &str| below_dio("1\n", Some(true), mounts);
         let named = |depth, name: &str| (depth, name.to_owned());
         let on_disk = below("27 1 8:0 / /srv rw,relatime - ext4 /dev/sda rw\n");
         assert_eq!(on_disk, [named(0, "loop3"), named(1, "ext4"), named(2, "sda")]);
+        for (dio, direct) in [("0\n", Some(false)), ("", None)] {
+            let in_memory = below_dio(dio, direct, "27 1 0:41 / /srv rw - tmpfs none rw\n");
+            assert_eq!(in_memory, [named(0, "loop3"), named(1, "tmpfs")], "{dio:?}");
+        }
         let circle = below("27 1 7:3 / /srv rw,relatime - ext4 /dev/loop3 rw\n");
         assert!(circle.len() <= DEEPEST as usize && circle[0] == named(0, "loop3"), "{circle:?}");
     }

@@ -163,3 +163,27 @@ pub fn object(record: &Record, row: &ResultRow) -> Option<Value> {
         steps: told.steps(&rate_steps(told.offer, &told.points)).json(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::testing::{W, has, lacks, lasting};
+    use model::Op;
+
+    /// What is said of a rate at which two requests came back in each of so many seconds.
+    fn said(rate: &str, seconds: u32) -> String {
+        let latencies = [1_000_000, 3_000_000];
+        let record = lasting(&format!("{W}rate = {rate}\n"), seconds, &[(Op::Read, &latencies)]);
+        text(&record, &analysis::results(&record))
+    }
+
+    #[test]
+    fn steps_are_a_table_of_what_was_asked_and_got_and_a_ramp_is_no_burst() {
+        let stairs = "[{to=2}, {hold=\"4s\"}, {to=4}, {hold=\"4s\"}]";
+        let table = said(stairs, 8);
+        has(&table, &["Steps of w", "From", "Asked", "Got", "p50", "p99", "Errors"]);
+        has(&table, &[" 4 s  4 s  4.00 IOPS  2.00 IOPS  1 ms  3 ms       0"]);
+        lacks(&table, &["Burst"]);
+        lacks(&said("[{to=4, in=\"8s\"}]", 8), &["Burst"]);
+    }
+}

@@ -164,20 +164,20 @@ pub fn brief(verdict: &Verdict) -> String {
     if verdict.level == Level::Quotable {
         return said;
     }
+    // A larger footprint is none of these: a size that the suite chose stays.
     let is_done_by_option = |raise: &Raise| {
-        use Step::{
-            FlushEnd, LargerFootprint, LongerUntilSteady, Precondition, Prepare, UntilSteady,
-        };
-        let steps =
-            [FlushEnd, LargerFootprint, LongerUntilSteady, Precondition, Prepare, UntilSteady];
-        steps.contains(&raise.step)
+        use Step::{FlushEnd, LongerUntilSteady, Precondition, Prepare, UntilSteady};
+        [FlushEnd, LongerUntilSteady, Precondition, Prepare, UntilSteady].contains(&raise.step)
     };
-    let other = verdict.steps.iter().find(|raise| !is_done_by_option(raise));
-    let step = match (other, verdict.steps.iter().any(is_done_by_option)) {
-        (Some(other), true) => format!("To raise it: {}; add --quotable; ", step(other.step)),
-        (Some(other), false) => format!("To raise it: {}; ", step(other.step)),
-        (None, true) => "--quotable raises it; ".to_owned(),
-        (None, false) => String::new(),
+    let others = verdict.steps.iter().filter(|raise| !is_done_by_option(raise));
+    let mut steps: Vec<&str> = others.map(|raise| step(raise.step)).collect();
+    let step = match (steps.is_empty(), verdict.steps.iter().any(is_done_by_option)) {
+        (true, true) => "--quotable raises it; ".to_owned(),
+        (true, false) => String::new(),
+        (false, is_option) => {
+            steps.extend(is_option.then_some("add --quotable"));
+            format!("To raise it: {}; ", steps.join("; "))
+        }
     };
     format!("{said}\n{step}`plimsoll help {}` explains.", verdict.level.word())
 }
@@ -297,6 +297,17 @@ mod tests {
             "Verdict: indicative. Not proven: whether steady. Caches in the figures: write cache \
              of vda (write back).\n--quotable raises it; `plimsoll help indicative` explains."
         );
+        let raised_by = |steps: &[Step]| {
+            let steps = steps.iter().map(|step| step.in_no_time()).collect();
+            let said = brief(&Verdict { steps, ..verdict.clone() });
+            said.lines().last().unwrap_or_default().to_owned()
+        };
+        assert_eq!(
+            raised_by(&[Step::LargerFootprint, Step::UntilSteady, Step::Doubt]),
+            "To raise it: load twice the memory or more (layout.size, --size); remove the cause of \
+             the first doubt; add --quotable; `plimsoll help indicative` explains."
+        );
+        assert!(!raised_by(&[Step::LargerFootprint]).contains("--quotable"), "the size may be set");
         let of = |name: &str| Cache { of: name.to_owned(), kind: CacheKind::Hypervisor };
         let disks = ["vda", "vdb", "vdc", "vdd"].map(of);
         let said = "host behind the virtual disk vda and 3 more";

@@ -157,7 +157,7 @@ fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::has;
+    use crate::ground::testing::{W, has, lacks, swept};
     use analysis::compare::compare;
     use analysis::testing::Recorded;
     use model::{Op, StageKind};
@@ -208,6 +208,24 @@ mod tests {
         assert!(text.starts_with("A: before · B: after\n"), "{text}");
         assert!(text.contains("\u{1b}[31mworse\u{1b}[0m\n"), "{text}");
         assert!(!table(&compare(&[&base, &base]), &[&base, &base], shown).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_fall_to_a_thirtieth_that_is_not_decided_says_so_and_how_many_repetitions_would_decide() {
+        let side = |levels: [u64; 3]| {
+            let suite = format!("{W}[sweep]\nrepetitions = 3\n");
+            swept(&suite, levels.map(|level| vec![1_000_000_000 / level; level as usize]))
+        };
+        let text = shown(&[&side([1_000, 9_000, 3_000]), &side([33, 300, 100])]);
+        has(
+            &text,
+            &[
+                "Not decided at 1 of 1 point: all repetitions of one side lie beyond the other's",
+                "Repeat each run 4 times (--set sweep.repetitions=4).",
+                "  IOPS −96.7 %, not decided: 3 repetitions; 4 would",
+            ],
+        );
+        lacks(&text, &["No significant difference at", "No significant difference."]);
     }
 
     #[test]

@@ -172,9 +172,24 @@ fn against(beside: &Beside<'_>) -> Option<Large> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::has;
+    use crate::ground::testing::{W, has, lacks, swept};
+    use analysis::ceiling::against;
     use analysis::testing::Recorded;
+    use catalogue::cluster::Cluster;
     use model::{Op, StageKind};
+
+    #[test]
+    fn the_point_that_is_nearest_to_its_ceiling_is_named_and_not_the_fastest() {
+        let sweep = format!("{W}[sweep]\nblock_size = [\"4KiB\", \"1MiB\"]\n");
+        let record = swept(&sweep, [vec![1_000; 90], vec![1_000; 10]]);
+        let drive = "[[nodes]]\n[[nodes.drives]]\nread_iops = 1000\nread = \"20971520B/s\"\n";
+        let cluster = Cluster::parse("t", &format!("name = \"t\"\n{drive}"), &[]);
+        let rows = analysis::results(&record);
+        let reached = against(&cluster.expect("a good testbed"), &record, &rows);
+        let shown = section(&rows, &reached, &[], None, None).into_string();
+        has(&shown, &["Nearest to its limit", "50 %", "ceiling, at w (block_size=1MiB)"]);
+        lacks(&shown, &["At its limit"]);
+    }
 
     #[test]
     fn the_largest_figures_stand_with_their_points_and_nothing_has_none() {
