@@ -97,8 +97,9 @@ pub fn bytes(job: &Job) -> Bytes {
     let files = file.map(|file| file.saturating_mul(count));
     let size = job.size;
     let offset = job.offset.unwrap_or(Extent::Bytes(0));
+    // Each file begins there.
     let offset_bytes = match offset {
-        Extent::Bytes(bytes) => bytes,
+        Extent::Bytes(bytes) => bytes.saturating_mul(count),
         Extent::Share(_) => 0,
     };
     let length = match size {
@@ -115,7 +116,9 @@ pub fn bytes(job: &Job) -> Bytes {
         (None, None) => None,
     };
     let all = match job.increment {
-        Some(step) if place(job) != Place::Own => incremented(job, step, offset_bytes).or(all),
+        Some(step) if place(job) != Place::Own => {
+            incremented(job, step, offset_bytes / count.max(1)).or(all)
+        }
         _ => all,
     };
     // A file that is smaller than `size` is loaded as a whole.
@@ -127,7 +130,7 @@ pub fn bytes(job: &Job) -> Bytes {
     let (from, known_from) = match (offset, all) {
         (Extent::Share(ppm), _) => (ppm as f64 / 1e6, true),
         (Extent::Bytes(0), _) => (0.0, true),
-        (Extent::Bytes(bytes), Some(all)) if all > 0 => (bytes as f64 / all as f64, true),
+        (Extent::Bytes(_), Some(all)) if all > 0 => (offset_bytes as f64 / all as f64, true),
         (Extent::Bytes(_), _) => (0.0, false),
     };
     let to = match (size, all) {

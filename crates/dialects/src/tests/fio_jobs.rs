@@ -287,6 +287,10 @@ fn files_are_as_many_and_as_large_as_fio_has_them() {
             ["size = \"10MiB\"", "range = \"80%-100%\""],
         ),
         ("rw=read\nsize=1m\noffset=1m\nfilesize=4m", ["size = \"4MiB\"", "range = \"25%-50%\""]),
+        (
+            "rw=read\nsize=4m\noffset=512k\nfilename=/x/y:/x/z",
+            ["size = \"2560KiB\"", "range = \"20%-100%\""],
+        ),
         ("rw=read\nsize=4m\nnrfiles=4\nfilename=/x/y", ["files = 1", "size = \"4MiB\""]),
     ] {
         let lines = fields(&format!("[a]\n{options}"));
