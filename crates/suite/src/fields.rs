@@ -408,7 +408,7 @@ spec_table! {
         /// Sequential streams of each worker, in turn.
         streams: Count = Count(1),
         /// The part of every file or device that is loaded: from one share or size to another, as
-        /// in `"0%-50%"` or `"64MiB-100%"`.
+        /// in `"0%-50%"` or `"64MiB-100%"`, or from one so much, as in `"25%+8GiB"`.
         range: Part = Part::WHOLE,
         /// Requests that each worker keeps outstanding.
         depth: Depth = Depth(32),

@@ -86,7 +86,9 @@ impl Kind {
     pub fn is_of(self, option: &str, why: &str) -> bool {
         let by_words = match self {
             Kind::Flushes => "fio flushes again",
+            Kind::Extent if option == "rw" && why.contains("twice as many blocks") => return true,
             Kind::Extent => "go on from one place",
+            Kind::Sizes | Kind::Flight => "without O_DIRECT",
             _ => return self.explained_by().contains(&format!(" {option} ")),
         };
         self.explained_by().contains(&format!(" {option} ")) || why.contains(by_words)
@@ -107,6 +109,8 @@ pub struct Facts {
     pub buffered: bool,
     /// Sections of it run together.
     pub together: bool,
+    /// Sections do different things: how much of each a time lets through is how fast they are.
+    pub unlike: bool,
     /// It loads files.
     pub files: bool,
     /// Several sections load files: in which ones and where in them each has its part is our own.
@@ -132,12 +136,22 @@ impl Facts {
                 && !job.sections[1..]
                     .iter()
                     .all(|section| section.iter().any(|(name, _)| *name == "stonewall")),
+            unlike: job
+                .sections
+                .windows(2)
+                .any(|pair| directions(&pair[0]) != directions(&pair[1])),
             files,
             laid_out: files && job.sections.len() > 1,
             map: job.lines().any(is_random) && !job.has("norandommap"),
             deep: job.sections.iter().map(|section| deep(&job.global, section)).sum(),
         }
     }
+}
+
+/// What a section says of its own of what it does.
+fn directions(section: &[Line]) -> Vec<&Line> {
+    let names = ["rw", "readwrite", "rwmixread", "rwmixwrite"];
+    section.iter().filter(|line| names.contains(&line.0)).collect()
 }
 
 /// The depths of a section's jobs together.
@@ -398,7 +412,8 @@ impl Judge {
 
     /// All operations together: their shares, order, pace, flight, flushes and files.
     fn whole(&mut self, three: [&[Sent]; 3]) {
-        let Facts { timed, paced, buffered, together, files, map, laid_out, deep } = self.facts;
+        let Facts { timed, paced, buffered, together, unlike, files, map, laid_out, deep } =
+            self.facts;
         let flushes = three.map(|all| all.iter().filter(|one| one.op == Op::Fsync).count() as u64);
         let [a, _, ours] = flushes;
         let is_behind = (ours - self.behind.min(ours)..=ours).contains(&a);
@@ -419,7 +434,7 @@ impl Judge {
         }
         if !(timed && together) {
             // Where an amount ends it, the requests of each operation are counted themselves.
-            let drawn = if timed { &[Op::Read, Op::Write, Op::Trim][..] } else { &[] };
+            let drawn = if timed && !unlike { &[Op::Read, Op::Write, Op::Trim][..] } else { &[] };
             for &op in drawn {
                 let share = |all: &Vec<Sent>| {
                     let count = all.iter().filter(|one| one.op == op).count() as f64;
@@ -557,6 +572,22 @@ mod tests {
         ours = random(3, 9_000, 4_096);
         ours.iter_mut().step_by(5).for_each(|one| one.op = Op::Read);
         assert_eq!(wrong(&ours), BTreeSet::from([Kind::Amount, Kind::Sizes]), "fio reads nothing");
+        // Of sections that do different things, each has its own time.
+        let ops = |seed: u64, step: usize| {
+            let mut all = random(seed, 9_000, 4_096);
+            all.iter_mut().step_by(step).for_each(|one| one.op = Op::Read);
+            all
+        };
+        let (a, b) = (ops(1, 3), ops(2, 3));
+        assert_eq!(kinds(facts, [&a, &b], &ops(3, 2)), BTreeSet::from([Kind::Sizes]));
+        let unlike = Facts { unlike: true, ..facts };
+        assert_eq!(kinds(unlike, [&a, &b], &ops(3, 2)), BTreeSet::new());
+        let is_unlike = |own: &str| {
+            let section = |rw: &str| vec![("rw", rw.to_owned())];
+            let sections = vec![section("read"), section(own)];
+            Facts::of(&Job { global: Vec::new(), sections }).unlike
+        };
+        assert!(is_unlike("write") && !is_unlike("read"));
         // Which places are hot is each run's own choice; how hot they are is not.
         let hot = |seed: u64, place: u64, step: usize| {
             let mut all = random(seed, 9_000, 4_096);
@@ -575,5 +606,8 @@ mod tests {
         assert!(!is_of(Kind::Extent, "rw", "") && !is_of(Kind::Extent, "", ""));
         assert!(!is_of(Kind::Failure, "rw", "") && !is_of(Kind::Flushes, "fsync", "no times"));
         assert!(is_of(Kind::Flushes, "fsync", "fio flushes again after"));
+        assert!(is_of(Kind::Extent, "rw", "reach twice as many blocks"));
+        assert!(is_of(Kind::Sizes, "direct", "opened without O_DIRECT"));
+        assert!(!is_of(Kind::Sizes, "direct", "") && !is_of(Kind::Pace, "", "without O_DIRECT"));
     }
 }

@@ -166,27 +166,25 @@ fn window(
     let several = regions.len() > 1;
     let whole = regions.iter().try_fold(0_u64, |sum, one| Some(sum.saturating_add(one.all?)));
     let job = unit.jobs[0];
-    if let (Place::Devices(_), Some(Extent::Share(_)), Some(Extent::Bytes(_))) =
-        (&unit.place, job.offset, job.size)
+    let block = job.sizes().iter().flatten().map(|(size, _)| *size).max();
+    let block = job.one_size().or(block).unwrap_or(1).max(1);
+    if let Some(Extent::Bytes(offset)) = job.offset.filter(|_| unit.place != Place::Nothing)
+        && !offset.is_multiple_of(block)
     {
-        let why = "a share of `size`; fio takes it of the whole device";
+        let behind = boundary(Extent::Bytes(block - offset % block));
+        let why = format!("`range` begins at a whole block, {behind} later: a block less at least");
         losses.worsen(job.id("offset"), Verdict::near(why));
     }
+    if let Some(range) = of_whole(unit).filter(|_| region.all.is_none() && !several) {
+        let id = job.first_id(&["offset", "size"]);
+        fields.set("range", quoted(&range), losses.source(id));
+        return;
+    }
     let mut bytes = unit.bytes;
-    if !bytes.is_known
-        && let Some(offset) = job.offset
-    {
-        let id = job.id("offset");
-        if let (Extent::Bytes(offset), None, false) = (offset, job.size, several) {
-            let from = size(offset.min(1 << 60));
-            let unit = if from.contains('"') { "" } else { "B" };
-            let range = format!("{}{unit}-100%", from.trim_matches('"'));
-            fields.set("range", quoted(&range), losses.source(id));
-            return;
-        }
+    if !bytes.is_known {
         let needs = "a `range` that begins after so many bytes of a target whose size is not \
                      known; give `offset` and `size` both in bytes, or both in percent";
-        losses.worsen(id, Verdict::refused(needs));
+        losses.worsen(job.id("offset"), Verdict::refused(needs));
     }
     // Its own bytes may be fewer than those of the region.
     if let (Some(own), Some(all), false) = (bytes.all, region.all, unit.place == Place::Own)
@@ -222,6 +220,36 @@ fn window(
         losses.worsen(job.id("offset"), Verdict::near(why));
     }
     fields.set("range", quoted(&format!("{}-{}", share(from), share(to))), source);
+}
+
+/// The part of a target that is loaded as a whole: where it begins, and how much there is of it.
+/// `None` where shares alone or nothing say so.
+fn of_whole(unit: &Unit<'_>) -> Option<String> {
+    let job = unit.jobs[0];
+    let from = boundary(job.offset.unwrap_or(Extent::Share(0)));
+    match (&unit.place, job.offset, job.size) {
+        (_, Some(Extent::Bytes(1..)), None) => Some(format!("{from}-100%")),
+        _ if job.increment.is_some() => None,
+        (Place::Devices(_), _, Some(Extent::Bytes(bytes))) => {
+            Some(format!("{from}+{}", boundary(Extent::Bytes(bytes / files(job).max(1)))))
+        }
+        (Place::Devices(_), Some(Extent::Bytes(_)), Some(length)) => {
+            Some(format!("{from}+{}", boundary(length)))
+        }
+        _ => None,
+    }
+}
+
+/// A place in a file as a `range` has it.
+fn boundary(extent: Extent) -> String {
+    match extent {
+        Extent::Share(ppm) => share(ppm),
+        Extent::Bytes(bytes) => {
+            let text = size(bytes.min(1 << 60));
+            let unit = if text.contains('"') { "" } else { "B" };
+            format!("{}{unit}", text.trim_matches('"'))
+        }
+    }
 }
 
 /// Several files or devices of a worker take turns in fio, request by request.

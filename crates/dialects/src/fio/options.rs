@@ -155,12 +155,14 @@ impl Job {
             "size" => {
                 let own = files::zoned(self, text)?;
                 // fio keeps a share that was given before, and takes it of these bytes.
-                self.size = Some(match (self.size, own) {
-                    (Some(Extent::Share(ppm)), Extent::Bytes(bytes)) => {
-                        Extent::Bytes((u128::from(bytes) * u128::from(ppm) / 1_000_000) as u64)
-                    }
-                    _ => own,
-                });
+                if let (Some(Extent::Share(ppm)), Extent::Bytes(bytes)) = (self.size, own) {
+                    let part = u128::from(bytes) * u128::from(ppm) / 1_000_000;
+                    self.size = Some(Extent::Bytes(part as u64));
+                    let why = "the share given before, of these bytes; fio adds its share of those \
+                               before `offset`, to all of these bytes at most";
+                    return Ok(Verdict::near(why));
+                }
+                self.size = Some(own);
             }
             "io_size" => self.io_size = Some(files::zoned(self, text)?),
             "offset" => self.offset = Some(files::zoned(self, text)?),

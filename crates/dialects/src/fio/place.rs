@@ -97,8 +97,9 @@ pub fn bytes(job: &Job) -> Bytes {
     let files = file.map(|file| file.saturating_mul(count));
     let size = job.size;
     let offset = job.offset.unwrap_or(Extent::Bytes(0));
+    // Each file begins there.
     let offset_bytes = match offset {
-        Extent::Bytes(bytes) => bytes,
+        Extent::Bytes(bytes) => bytes.saturating_mul(count),
         Extent::Share(_) => 0,
     };
     let length = match size {
@@ -115,7 +116,9 @@ pub fn bytes(job: &Job) -> Bytes {
         (None, None) => None,
     };
     let all = match job.increment {
-        Some(step) if place(job) != Place::Own => incremented(job, step, offset_bytes).or(all),
+        Some(step) if place(job) != Place::Own => {
+            incremented(job, step, offset_bytes / count.max(1)).or(all)
+        }
         _ => all,
     };
     // A file that is smaller than `size` is loaded as a whole.
@@ -123,10 +126,11 @@ pub fn bytes(job: &Job) -> Bytes {
         (Some(files), Some(length)) if length > files => Some(files),
         _ => all,
     };
+    let all = all.filter(|_| !is_of_device(job));
     let (from, known_from) = match (offset, all) {
         (Extent::Share(ppm), _) => (ppm as f64 / 1e6, true),
         (Extent::Bytes(0), _) => (0.0, true),
-        (Extent::Bytes(bytes), Some(all)) if all > 0 => (bytes as f64 / all as f64, true),
+        (Extent::Bytes(_), Some(all)) if all > 0 => (offset_bytes as f64 / all as f64, true),
         (Extent::Bytes(_), _) => (0.0, false),
     };
     let to = match (size, all) {
@@ -136,7 +140,24 @@ pub fn bytes(job: &Job) -> Bytes {
         _ => 1.0,
     };
     let to = if to > from { to.min(1.0) } else { 1.0 };
+    let left = all.map_or(0.0, |all| (passed_over(job) * count) as f64 / all.max(1) as f64);
+    let to = if to - left > from { to - left } else { to };
     Bytes { all, from: if from < to { from } else { 0.0 }, to, is_known: known_from }
+}
+
+/// Whether so many bytes begin at a share of a device: where they end depends on the device.
+fn is_of_device(job: &Job) -> bool {
+    let both = (job.offset, job.size, job.filesize, job.increment);
+    let is_mixed = matches!(both, (Some(Extent::Share(_)), Some(Extent::Bytes(_)), None, None));
+    is_mixed && matches!(place(job), Place::Devices(_))
+}
+
+/// The bytes at the end of each file that fio never comes to on its way back: it takes a step from
+/// behind the last block, and a block lies behind where it is sent.
+fn passed_over(job: &Job) -> u64 {
+    let of = job.direction();
+    let step = if of.random { 0 } else { of.behind.min(0).unsigned_abs() };
+    step.saturating_sub(job.one_size().unwrap_or(step)).min(1 << 40)
 }
 
 /// The end of the last worker's part, where each begins an increment after the one before.

@@ -26,7 +26,11 @@ pub(super) fn regions(units: &[&Unit<'_>]) -> (Vec<Region>, Vec<usize>) {
         match known {
             Some(number) => {
                 let region = &mut regions[number];
-                region.all = region.all.max(all);
+                // A part of the whole device needs all of it.
+                region.all = match region.place {
+                    Place::Devices(_) => region.all.zip(all).map(|(a, b)| a.max(b)),
+                    _ => region.all.max(all),
+                };
                 of_unit.push(number);
             }
             None => {

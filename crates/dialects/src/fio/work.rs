@@ -38,7 +38,10 @@ impl Job {
     /// What these rates have of each direction that it asks for; 0 is none.
     fn taken(&self, rates: Option<Rates>) -> Vec<u64> {
         let Direction { reads, writes, trims, .. } = self.asked();
-        let all = rates.unwrap_or_default().into_iter().zip([reads, writes, trims]);
+        let [read, write, trim] = rates.unwrap_or_default();
+        // A trim that a write follows comes when that write is due.
+        let trim = if writes { write } else { trim };
+        let all = [read, write, trim].into_iter().zip([reads, writes, trims]);
         all.filter(|(_, takes)| *takes).map(|(rate, _)| rate.unwrap_or(0)).collect()
     }
 
@@ -160,6 +163,11 @@ pub fn mix(sizes: &[(u64, u32)]) -> String {
     }
 }
 
+/// What fio does with writes of a job that trims, too.
+const UNFLAGGED: &str = "fio opens what it trims without O_DIRECT: there, writes go through the \
+                         page cache, and those of a block by several jobs reach the device as one \
+                         and late; here, each reaches it by itself";
+
 /// The fields of a job's requests.
 pub fn fields(job: &Job, losses: &mut Losses) -> Fields {
     let mut fields = Fields::default();
@@ -190,7 +198,10 @@ pub fn fields(job: &Job, losses: &mut Losses) -> Fields {
             losses.worsen(job.id(slot).filter(|_| every(slot).is_some()), Verdict::near(why));
         }
     }
-    if let Some(slot) = ["sync", "fua"].into_iter().find(|slot| job.is(slot)) {
+    if job.asked().trims && job.asked().writes {
+        losses.worsen(job.id("direct").filter(|_| job.is("direct")), Verdict::near(UNFLAGGED));
+        losses.replace(job.id("sync"), Verdict::harmless("fio opens what it trims without O_SYNC"));
+    } else if let Some(slot) = ["sync", "fua"].into_iter().find(|slot| job.is(slot)) {
         fields.set("dsync", "true", job.source(slot, losses));
     }
     priority(job, losses, &mut fields);
@@ -418,12 +429,12 @@ fn skips(job: &Job, behind: i64, losses: &mut Losses, fields: &mut Fields) {
         fields.set("backward", "true", rw.clone());
         let why = match stride == block {
             true => {
-                "`backward`: each block once from the end; fio begins with the first block, and \
-                 leaves out the last one"
+                "`backward`: each block once from the end, the last one left out where `size` is \
+                 known, as in fio, which begins with the first block"
             }
             false => {
-                "`backward` and `stride`: once from the end to the start; fio goes round until it \
-                 has done `size` bytes"
+                "`backward` and `stride`: once from the end to the start; fio begins with the \
+                 first block, and goes round until it has done `size` bytes"
             }
         };
         losses.worsen(job.id("rw"), Verdict::near(why));

@@ -191,7 +191,7 @@ fn what_fio_does_without_or_does_otherwise_is_not_the_same() {
     let class = |options: &str, name: &str| {
         let text = format!("[a]\nfilename=/dev/sdx\nsize=1m\ndirect=1\n{options}\n");
         let import = import("a.fio", &text, Some(Dialect::Fio), &WORLD).expect("a job");
-        let told = import.options.iter().find(|told| told.name == name);
+        let told = import.options.iter().rfind(|told| told.name == name);
         told.map(|told| told.class.word()).expect("the option")
     };
     for (options, name, expected) in [
@@ -211,6 +211,12 @@ fn what_fio_does_without_or_does_otherwise_is_not_the_same() {
         ("rw=randrw\nfdatasync=4", "fdatasync", "approximated"),
         ("rw=write\nbs=12k", "size", "approximated"),
         ("rw=randwrite\nbs=12k", "size", "same"),
+        ("rw=trimwrite", "direct", "approximated"),
+        ("bs=128k\noffset=12k", "offset", "approximated"),
+        ("size=50%\nsize=2m", "size", "approximated"),
+        ("bs=4k\noffset=12k", "offset", "same"),
+        ("rw=trim", "direct", "same"),
+        ("rw=trimwrite\nsync=1", "sync", "harmless"),
     ] {
         assert_eq!(class(options, name), expected, "{options}");
     }
@@ -218,6 +224,8 @@ fn what_fio_does_without_or_does_otherwise_is_not_the_same() {
         ("prioclass=0\nprio=3", "priority = \"best-effort/3\""),
         ("prioclass=0", "priority = \"best-effort/0\""),
         ("prioclass=1\nprio=3", "priority = \"realtime/3\""),
+        ("rw=trimwrite\nrate_iops=300,100,50", "rate = 200"),
+        ("rw=trim\nrate_iops=300,100,50", "rate = 50"),
     ] {
         let lines = fields(&format!("[a]\nrw=read\nsize=1m\n{options}"));
         assert!(lines.iter().any(|line| line == field), "{options}: {lines:?}");
@@ -279,10 +287,31 @@ fn files_are_as_many_and_as_large_as_fio_has_them() {
             ["size = \"10MiB\"", "range = \"80%-100%\""],
         ),
         ("rw=read\nsize=1m\noffset=1m\nfilesize=4m", ["size = \"4MiB\"", "range = \"25%-50%\""]),
+        (
+            "rw=read\nsize=4m\noffset=512k\nfilename=/x/y:/x/z",
+            ["size = \"2560KiB\"", "range = \"20%-100%\""],
+        ),
         ("rw=read\nsize=4m\nnrfiles=4\nfilename=/x/y", ["files = 1", "size = \"4MiB\""]),
     ] {
         let lines = fields(&format!("[a]\n{options}"));
         assert!(expected.iter().all(|one| lines.iter().any(|line| line == one)), "{lines:?}");
+    }
+}
+
+#[test]
+fn bytes_and_shares_of_a_device_go_together() {
+    for (options, expected) in [
+        ("size=25%\noffset=64m", ["size = \"free\"", "range = \"64MiB+25%\""]),
+        ("size=8m\noffset=25%", ["size = \"free\"", "range = \"25%+8MiB\""]),
+        ("size=25%\n[b]\nrw=read\nsize=8m", ["size = \"free\"", "range = \"0%+8MiB\""]),
+        ("size=25%\noffset=10%", ["size = \"free\"", "range = \"10%-35%\""]),
+        ("offset=12k", ["size = \"free\"", "range = \"12KiB-100%\""]),
+        ("rw=read:-16k\nsize=1m", ["size = \"1MiB\"", "range = \"0%-98.8282%\""]),
+        ("size=8m\noffset=4m", ["size = \"12MiB\"", "range = \"33.3333%-100%\""]),
+    ] {
+        let lines = fields(&format!("filename=/dev/sdx\nrw=read\n[a]\n{options}"));
+        let has = |one: &&str| lines.iter().any(|line| line == one);
+        assert!(expected.iter().all(has), "{options}: {lines:?}");
     }
 }
 

@@ -364,19 +364,30 @@ impl fmt::Display for Boundary {
     }
 }
 
-/// A part of the layout: from one place in every file to another.
+/// A part of the layout: from one place in every file to another, or so much of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Where it begins.
     pub from: Boundary,
     /// Where it ends; above `from` where both are counted alike.
     pub to: Boundary,
+    /// Whether `to` says instead how much there is behind `from`.
+    pub is_length: bool,
 }
 
 impl Part {
     /// All of it.
-    pub const WHOLE: Part =
-        Part { from: Boundary::Share(Percent::ZERO), to: Boundary::Share(Percent::ALL) };
+    pub const WHOLE: Part = Part {
+        from: Boundary::Share(Percent::ZERO),
+        to: Boundary::Share(Percent::ALL),
+        is_length: false,
+    };
+
+    /// Where it ends in a file of `size`, if it begins at `start`.
+    pub fn end(&self, start: u64, size: Bytes) -> u64 {
+        let to = self.to.in_file(size);
+        if self.is_length { start.saturating_add(to).min(size.0) } else { to }
+    }
 }
 
 impl FromStr for Part {
@@ -386,16 +397,18 @@ impl FromStr for Part {
         let no = || {
             wrong(
                 format!("`{text}` is not a part of the layout"),
-                "write two shares such as 0%-50%, or sizes such as 64MiB-100%",
+                "write two shares such as 0%-50%, or sizes such as 64MiB-100%, or a place and how \
+                 much behind it, such as 25%+8GiB",
             )
         };
-        let (from, to) = text.split_once('-').ok_or_else(no)?;
-        let part = Part { from: from.parse()?, to: to.parse()? };
+        let is_length = text.contains('+');
+        let (from, to) = text.split_once(['-', '+']).ok_or_else(no)?;
+        let part = Part { from: from.parse()?, to: to.parse()?, is_length };
         let is_empty = match (part.from, part.to) {
-            (Boundary::Share(from), Boundary::Share(to)) => from >= to,
-            (Boundary::At(from), Boundary::At(to)) => from >= to,
-            (Boundary::Share(from), Boundary::At(to)) => from == Percent::ALL || to.0 == 0,
-            (Boundary::At(_), Boundary::Share(to)) => to == Percent::ZERO,
+            (_, Boundary::Share(Percent::ZERO) | Boundary::At(Bytes(0))) => true,
+            (Boundary::Share(from), Boundary::Share(to)) if !is_length => from >= to,
+            (Boundary::At(from), Boundary::At(to)) if !is_length => from >= to,
+            (from, _) => from == Boundary::Share(Percent::ALL),
         };
         if is_empty { Err(no()) } else { Ok(part) }
     }
@@ -403,7 +416,8 @@ impl FromStr for Part {
 
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{}-{}", self.from, self.to))
+        let sign = if self.is_length { '+' } else { '-' };
+        f.pad(&format!("{}{sign}{}", self.from, self.to))
     }
 }
 
@@ -460,17 +474,22 @@ mod tests {
         let part = |text: &str| text.parse::<Part>();
         let at = |text: &str, size: u64| {
             let part = part(text).expect(text);
-            (part.from.in_file(Bytes(size)), part.to.in_file(Bytes(size)))
+            let start = part.from.in_file(Bytes(size));
+            (start, part.end(start, Bytes(size)))
         };
         assert_eq!(at("25%-50%", 1_000), (250, 500));
         assert_eq!(at("64KiB-100%", 1 << 20), (65_536, 1 << 20));
         assert_eq!(at("64KiB-100%", 1_000), (1_000, 1_000), "no more than there is");
         assert_eq!(at("0-512B", 1_000), (0, 512));
-        for text in ["64KiB-100%", "25%-50%", "512B-4096B"] {
+        assert_eq!(at("25%+512B", 1_000), (250, 762));
+        assert_eq!(at("512B+25%", 1_000), (512, 762));
+        assert_eq!(at("512B+90%", 1_000), (512, 1_000), "no more than there is");
+        for text in ["64KiB-100%", "25%-50%", "512B-4096B", "50%+50%", "8KiB+4KiB"] {
             let again = part(text).map(|part| part.to_string()).map(|text| part(&text).is_ok());
             assert_eq!(again, Ok(true), "{text}");
         }
-        for text in ["", "50%", "50%-50%", "4KiB-4KiB", "8KiB-4KiB", "100%-1GiB", "1GiB-0%"] {
+        let none = ["", "50%", "50%-50%", "4KiB-4KiB", "8KiB-4KiB", "100%-1GiB", "1GiB-0%"];
+        for text in none.into_iter().chain(["100%+1GiB", "25%+0%"]) {
             assert!(part(text).is_err(), "{text}");
         }
     }

@@ -11,7 +11,7 @@ pub(super) type Loaded = (u64, Bytes);
 pub(super) fn parts(files: &[Bytes], part: Part, block: Bytes) -> Vec<Loaded> {
     let loaded = |size: &Bytes| {
         let start = part.from.in_file(*size).next_multiple_of(block.0.max(1));
-        (start, Bytes(part.to.in_file(*size).saturating_sub(start)))
+        (start, Bytes(part.end(start, *size).saturating_sub(start)))
     };
     files.iter().map(loaded).collect()
 }
@@ -116,8 +116,6 @@ pub(super) fn whole(loaded: &[Extent], workers: u32, block: Bytes) -> Vec<Vec<Ex
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::load::Boundary;
-    use model::units::Percent;
     use proptest::prelude::*;
 
     #[test]
@@ -129,9 +127,10 @@ mod tests {
 
     #[test]
     fn a_part_of_a_file_begins_at_a_whole_block() {
-        let part =
-            Part { from: Boundary::Share(Percent::of(25)), to: Boundary::Share(Percent::of(50)) };
+        let part: Part = "25%-50%".parse().expect("a part");
         assert_eq!(parts(&[Bytes(10_000)], part, Bytes(1024)), [(3072, Bytes(1928))]);
+        let behind: Part = "25%+4096B".parse().expect("a part");
+        assert_eq!(parts(&[Bytes(10_000)], behind, Bytes(1024)), [(3072, Bytes(4096))]);
         assert_eq!(parts(&[Bytes(10_000)], Part::WHOLE, Bytes(1024)), [(0, Bytes(10_000))]);
         assert_eq!(parts(&[Bytes(100)], part, Bytes(1024)), [(1024, Bytes(0))]);
     }

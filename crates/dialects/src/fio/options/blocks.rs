@@ -36,7 +36,8 @@ pub fn rw(job: &mut Job, text: &str, told: Verdict) -> Result<Verdict, String> {
     job.rw = Some(Direction { random, reads, writes, trims, behind });
     Ok(match () {
         () if trims && writes => Verdict::near(
-            "half are trims and half writes; a write does not follow the trim of its own block",
+            "half are trims and half writes, each of a block of its own: as many requests reach \
+             twice as many blocks; in fio a write follows the trim of its block",
         ),
         () if random && behind > 1 => Verdict::near(
             "`random`: one request in so many goes elsewhere on average, not after exactly so many",
