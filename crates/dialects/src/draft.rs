@@ -34,6 +34,11 @@ impl Fields {
         self.set(key, quoted(value), from);
     }
 
+    /// Leaves a field out.
+    pub fn remove(&mut self, key: &str) {
+        self.0.retain(|line| line.key != key);
+    }
+
     /// A field's value, as TOML.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.0.iter().find(|line| line.key == key).map(|line| line.value.as_str())

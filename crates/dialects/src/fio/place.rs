@@ -153,11 +153,13 @@ fn is_of_device(job: &Job) -> bool {
 }
 
 /// The bytes at the end of each file that fio never comes to on its way back: it takes a step from
-/// behind the last block, and a block lies behind where it is sent.
+/// behind the last block, and a block lies behind where it is sent. Where that is one block alone,
+/// fio sends as many requests as there are blocks.
 fn passed_over(job: &Job) -> u64 {
     let of = job.direction();
     let step = if of.random { 0 } else { of.behind.min(0).unsigned_abs() };
-    step.saturating_sub(job.one_size().unwrap_or(step)).min(1 << 40)
+    let block = job.one_size().unwrap_or(step);
+    if step > block.saturating_mul(2) { (step - block).min(1 << 40) } else { 0 }
 }
 
 /// The end of the last worker's part, where each begins an increment after the one before.

@@ -429,8 +429,8 @@ fn skips(job: &Job, behind: i64, losses: &mut Losses, fields: &mut Fields) {
         fields.set("backward", "true", rw.clone());
         let why = match stride == block {
             true => {
-                "`backward`: each block once from the end, the last one left out where `size` is \
-                 known, as in fio, which begins with the first block"
+                "`backward`: each block once from the end; fio begins with the first block, and \
+                 leaves out the last one"
             }
             false => {
                 "`backward` and `stride`: once from the end to the start; fio begins with the \

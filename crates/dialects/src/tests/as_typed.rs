@@ -93,7 +93,11 @@ fn a_curve_of_vdbench_is_a_sweep_of_shares() {
     assert!(suite.contains(r#"rate = ["10%", "50%", "70%", "80%", "90%", "100%"]"#), "{suite}");
     planned(suite).expect("a plan");
     let more = "wd=w2,sd=sd1,xfersize=8k,rdpct=0\nrd=r,wd=w*,iorate=curve,elapsed=10,interval=1\n";
-    let both = of(&format!("{run}{more}"));
-    assert!(!both.suites[0].text.contains("10%"), "{}", both.suites[0].text);
-    assert_eq!(both.suites.len(), 1);
+    let runs = "rd=r,wd=w1,iorate=max,elapsed=5\nrd=q,wd=w1,iorate=curve,forthreads=(1-64,d)\n";
+    for rest in [more, runs] {
+        let both = of(&format!("{run}{rest}"));
+        assert!(!both.suites[0].text.contains("10%"), "{}", both.suites[0].text);
+        planned(&both.suites[0].text).expect("a plan");
+        assert_eq!(both.suites.len(), 1);
+    }
 }

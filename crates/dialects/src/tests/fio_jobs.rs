@@ -306,6 +306,7 @@ fn bytes_and_shares_of_a_device_go_together() {
         ("size=25%\n[b]\nrw=read\nsize=8m", ["size = \"free\"", "range = \"0%+8MiB\""]),
         ("size=25%\noffset=10%", ["size = \"free\"", "range = \"10%-35%\""]),
         ("offset=12k", ["size = \"free\"", "range = \"12KiB-100%\""]),
+        ("rw=read:-8k\nsize=1m", ["size = \"1MiB\"", "backward = true"]),
         ("rw=read:-16k\nsize=1m", ["size = \"1MiB\"", "range = \"0%-98.8282%\""]),
         ("size=8m\noffset=4m", ["size = \"12MiB\"", "range = \"33.3333%-100%\""]),
     ] {

@@ -78,6 +78,11 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
         let remedy = format!("define workloads, and at most {MOST_GROUPS} runs");
         return Err(ImportError::new(name, what, remedy));
     }
+    // Shares of a maximum are a run by themselves.
+    let is_curve = |group: &Group| group.sweep.get("rate").is_some_and(|rate| rate.contains('%'));
+    if groups.len() > 1 {
+        groups.iter_mut().filter(|one| is_curve(one)).for_each(|one| one.sweep.remove("rate"));
+    }
     general(&file.0[Part::General as usize].default.values, &losses, &mut groups);
     one_interval(runs, &mut groups, &mut losses);
     let stem = name.rsplit('/').next().unwrap_or(name);

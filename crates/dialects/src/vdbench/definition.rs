@@ -208,8 +208,8 @@ impl Reads for Definition {
                 Verdict::near("intervals of 60 s")
             }
             "iorate" | "fwdrate" if unbracketed(&text) == "curve" => Verdict::near(
-                "`sweep.rate`: the maximum, and shares of it; of several workloads in a run, the \
-                 maximum alone: give each a run",
+                "`sweep.rate`: the maximum, and shares of it; of several workloads or runs, the \
+                 maximum alone: give each a file",
             ),
             "operations" if list(&text).len() == 1 => Verdict::same("its operation"),
             "formatxfersize" => return Ok(self.prepare_block(row)),
