@@ -63,12 +63,14 @@ pub(crate) fn burst_spent(row: &ResultRow, slots: &[Slot], found: &[Warning]) ->
     if row.is_paced() || row.covers < Covers::Workload {
         return None;
     }
+    let is_far = |(_, share): &(Nanos, f64)| *share <= MOST_LEFT;
     let change = found.iter().find_map(|doubt| match doubt {
         Warning::Changed { host: None, at, share, .. } => Some((*at, *share)),
         Warning::WarmUp { length, share } if *share >= LEAST_BURST => Some((*length, 1.0 / share)),
         _ => None,
     });
-    let (at, share) = change.or_else(|| spent_at_once(slots)).filter(|(_, s)| *s <= MOST_LEFT)?;
+    // A later change of little does not hide a start that is spent.
+    let (at, share) = change.filter(is_far).or_else(|| spent_at_once(slots).filter(is_far))?;
     let start_s = slots.first().map_or(0.0, |slot| slot.start_s);
     let is_before = |slot: &&Slot| slot.start_s - start_s < at.0 as f64 / 1e9;
     let (before, after): (Vec<&Slot>, Vec<&Slot>) = slots.iter().partition(is_before);

@@ -172,7 +172,8 @@ fn window(
         && !offset.is_multiple_of(block)
     {
         let behind = boundary(Extent::Bytes(block - offset % block));
-        let why = format!("`range` begins at a whole block, {behind} later: a block less at least");
+        let why =
+            format!("`range` begins at a whole block, {behind} later, and loads a block less");
         losses.worsen(job.id("offset"), Verdict::near(why));
     }
     if let Some(range) = of_whole(unit).filter(|_| region.all.is_none() && !several) {

@@ -158,8 +158,8 @@ impl Job {
                 if let (Some(Extent::Share(ppm)), Extent::Bytes(bytes)) = (self.size, own) {
                     let part = u128::from(bytes) * u128::from(ppm) / 1_000_000;
                     self.size = Some(Extent::Bytes(part as u64));
-                    let why = "the share given before, of these bytes; fio adds its share of those \
-                               before `offset`, to all of these bytes at most";
+                    let why = "the share given before, of these bytes; fio takes it of the bytes \
+                               before `offset` too";
                     return Ok(Verdict::near(why));
                 }
                 self.size = Some(own);

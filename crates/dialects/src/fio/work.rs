@@ -164,9 +164,8 @@ pub fn mix(sizes: &[(u64, u32)]) -> String {
 }
 
 /// What fio does with writes of a job that trims, too.
-const UNFLAGGED: &str = "fio opens what it trims without O_DIRECT: there, writes go through the \
-                         page cache, and those of a block by several jobs reach the device as one \
-                         and late; here, each reaches it by itself";
+const UNFLAGGED: &str = "fio opens what it trims without O_DIRECT, so that its writes go through \
+                         the page cache; here each write reaches the device";
 
 /// The fields of a job's requests.
 pub fn fields(job: &Job, losses: &mut Losses) -> Fields {

@@ -148,9 +148,8 @@ fn stages(job: &Job, transfer: u64, segments: u64, losses: &mut Losses, group: &
     }
     values.copy("deadline", losses, &mut group.stages, "measure", time);
     let why = format!(
-        "`stages.measure`: all workers load for this whole time and stop together; IOR's ranks \
-         stop earlier if they have made their {requests} requests, `--set stages.amount=all` for \
-         these"
+        "`stages.measure`: all workers load for this whole time; a rank of IOR stops before, after \
+         {requests} requests; for that, `--set stages.amount=all`"
     );
     losses.replace(values.id("deadline"), Verdict::near(why));
     // What a time wrote may be less than what is read.

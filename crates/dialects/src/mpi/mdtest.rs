@@ -135,7 +135,7 @@ fn tree(job: &Job, losses: &mut Losses, group: &mut Group) -> Result<(), ImportE
     let all = items.saturating_mul(job.ranks.count.unwrap_or(1));
     if !(1..=MOST_FILES).contains(&all) {
         let what = format!("{all} files are out of range");
-        let remedy = format!("ask for 1 to {MOST_FILES}, with -z for one in each directory");
+        let remedy = format!("ask for 1 to {MOST_FILES}, and for one in each directory of -z");
         return Err(ImportError::new("command", what, remedy));
     }
     // `tree.files` counts those of a host.

@@ -46,7 +46,7 @@ fn suites_do_as_much_as_ior_and_mdtest_were_seen_to_do() {
     };
     // Tried against IOR: it wrote once, and did not go on for a second.
     told("ior -w -D 1 -b 64k -t 64k", &["amount = \"all\"", "makes 1 requests"], "measure");
-    told("ior -w -D 60 -b 16g -t 1m", &["measure = \"60s\"", "their 16384 requests"], "amount");
+    told("ior -w -D 60 -b 16g -t 1m", &["measure = \"60s\"", "after 16384 requests"], "amount");
     told("ior -w -F -W", &["read = \"100%\"", "verify = \"true\""], "prepare = true");
     // mdtest made 3 files a rank in 3 directories, 4 in the 2 lowest, and synced nothing.
     told("mdtest -n 5 -z 1 -b 2 -F", &["files = 3 "], "fsync");
