@@ -130,8 +130,7 @@ fn layout(job: &Job, transfer: u64, segments: u64, losses: &mut Losses, group: &
 fn stages(job: &Job, transfer: u64, segments: u64, losses: &mut Losses, group: &mut Group) {
     let values = &job.values;
     // A read without a write before it finds a file that is there; ours is made.
-    let only_reads = asked(values, "write").is_none();
-    group.stages.set("prepare", only_reads.to_string(), "");
+    group.stages.set("prepare", asked(values, "write").is_none().to_string(), "");
     let limit_ns = values.number("deadline").unwrap_or(0);
     let block = values.number("block").unwrap_or(MEGABYTE);
     let requests = block.saturating_mul(segments) / transfer.max(1);
