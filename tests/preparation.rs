@@ -219,8 +219,7 @@ fn a_quotable_run_writes_the_layout_that_the_suite_chose_and_its_plan_said() {
     let suite = "name = \"own\"\n[layout]\nfiles = 2\nsize = \"4MiB\"\n[[workload]]\nname = \"w\"\n\
                  read = 0\n";
     std::fs::write(folder.join("own.toml"), suite).expect("a suite");
-    let short =
-        "--set until=steady --set measure=400ms --set measure_max=800ms --set interval=20ms";
+    let short = "--set measure=400ms --set measure_max=800ms --set interval=20ms";
     let asked = ("own.toml --quotable -t data --set precondition=50ms", short);
     let plan = plimsoll(&folder, ("plan", &asked)).with_code(0).out;
     assert_says(&plan, &["2 files × 4 MiB = 8 MiB", "8 MiB to prepare"]);

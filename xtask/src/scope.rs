@@ -5,7 +5,6 @@
 //! may look at too much, never at too little.
 
 use crate::shell::{self, Outcome};
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -48,43 +47,6 @@ impl Scope {
         }
         let Scope::Changed(files) = self else { return None };
         Some(files.iter().filter_map(|file| package(file)).collect())
-    }
-}
-
-/// Which packages use which, of the workspace.
-pub struct Uses(Vec<(String, Vec<String>)>);
-
-impl Uses {
-    /// As cargo knows it.
-    ///
-    /// # Errors
-    /// `cargo metadata` does not run.
-    pub fn read() -> Outcome<Uses> {
-        let mut cargo = shell::cargo();
-        let text = shell::capture(cargo.args(["metadata", "--format-version", "1", "--no-deps"]))?;
-        let metadata: Value =
-            serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
-        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-        let name = |value: &Value| value["name"].as_str().unwrap_or_default().to_owned();
-        let own = |package: &Value| {
-            let used = list(&package["dependencies"]);
-            used.iter().filter(|one| one["path"].is_string()).map(name).collect()
-        };
-        Ok(Uses(list(&metadata["packages"]).iter().map(|one| (name(one), own(one))).collect()))
-    }
-
-    /// The folders that `package` is made of: its own, and those of all that it uses.
-    pub fn folders_of(&self, package: &str) -> BTreeSet<String> {
-        let mut names = vec![package];
-        let mut at = 0;
-        while let Some(&name) = names.get(at) {
-            let used = self.0.iter().filter(|(of, _)| of == name).flat_map(|(_, used)| used);
-            let new: Vec<&str> =
-                used.map(String::as_str).filter(|one| !names.contains(one)).collect();
-            names.extend(new);
-            at += 1;
-        }
-        names.into_iter().map(|name| format!("crates/{name}/")).collect()
     }
 }
 
@@ -151,17 +113,6 @@ mod tests {
         let scope = changed(&["tests/vms/acts.rs"]);
         assert!(scope.touches(&["tests/vms/"]) && Scope::All.touches(&["x"]));
         assert!(!scope.touches(&["tests/vms.rs", "tests/vm/", "tests/vms"]));
-    }
-
-    #[test]
-    fn a_package_is_made_of_all_that_it_uses() {
-        let uses = [("a", vec!["b", "c"]), ("b", vec!["c"]), ("c", vec!["b"]), ("d", vec![])];
-        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        let uses = Uses(uses.iter().map(|(of, used)| (of.to_string(), owned(used))).collect());
-        let folders: Vec<String> = uses.folders_of("a").into_iter().collect();
-        assert_eq!(folders, ["crates/a/", "crates/b/", "crates/c/"]);
-        let real = Uses::read().expect("cargo").folders_of("twin");
-        assert!(real.contains("crates/model/") && !real.contains("crates/engine/"), "{real:?}");
     }
 
     #[test]

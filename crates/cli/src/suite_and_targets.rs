@@ -159,6 +159,9 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
         // A simulation stores nothing, and its caches are in their steady state from the start.
         sets.extend("stages.prepare=false".parse::<Override>());
     }
+    if work.quotable {
+        sets.extend(quotable::for_longest(&work.sets));
+    }
     let folder = Path::new(&name).parent().unwrap_or(Path::new("")).to_owned();
     let files = |file: &str| text_file::of_suite(&folder, file);
     let parse = |sets: &[Override]| {

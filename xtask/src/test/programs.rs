@@ -3,7 +3,7 @@
 
 use super::again::{self, Failed};
 use super::groups::Group;
-use crate::scope::{Scope, Uses};
+use crate::scope::Scope;
 use crate::shell::{self, Outcome};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -119,10 +119,9 @@ impl Program {
     }
 
     /// A program of unit tests: with its proofs, which are `ignored` elsewhere, unless nothing that
-    /// it is made of changed. A proof asks thousands of cases or seeds what a test asks a few.
-    fn in_scope(&self, uses: &Uses, scope: &Scope) -> Program {
-        let folders: Vec<String> = uses.folders_of(&self.package).into_iter().collect();
-        let in_short = !scope.touches(&folders) && scope.packages().is_some();
+    /// its package changed. A proof asks thousands of cases or seeds what a test asks a few.
+    fn in_scope(&self, scope: &Scope) -> Program {
+        let in_short = scope.packages().is_some_and(|changed| !changed.contains(&self.package));
         let which = if in_short { Vec::new() } else { vec!["--include-ignored".to_owned()] };
         Program { which, in_short, draws: *scope == Scope::All, ..self.clone() }
     }
@@ -206,9 +205,8 @@ pub fn run(
         programs.iter().partition(|program| program.waits());
     let parts_of_it: Vec<Program> =
         waiting.into_iter().flat_map(|program| program.parts(groups, scope)).collect();
-    let uses = Uses::read()?;
     let computing: Vec<Program> =
-        computing.into_iter().map(|program| program.in_scope(&uses, scope)).collect();
+        computing.into_iter().map(|program| program.in_scope(scope)).collect();
     let failed: Vec<Failed<Program>> = std::thread::scope(|scope| {
         let beside: Vec<_> =
             parts_of_it.iter().map(|part| scope.spawn(|| part.run(parts))).collect();
@@ -381,19 +379,18 @@ mod tests {
 
     #[test]
     fn proofs_run_where_something_changed() {
-        let uses = Uses::read().expect("cargo");
         let twin = Program { package: "twin".into(), ..named("twin", "true") };
         let of = |file: &str| {
             let scope = Scope::Changed([file.to_owned()].into());
-            let program = twin.in_scope(&uses, &scope);
+            let program = twin.in_scope(&scope);
             (program.which.join(" "), program.in_short)
         };
         let (whole, short) = (("--include-ignored".to_owned(), false), (String::new(), true));
+        assert_eq!((of("crates/twin/src/lib.rs"), of("Cargo.lock")), (whole.clone(), whole));
         assert_eq!(
-            (of("crates/twin/src/lib.rs"), of("crates/model/src/lib.rs")),
-            (whole.clone(), whole.clone())
+            (of("crates/fleet/src/lib.rs"), of("crates/model/src/lib.rs")),
+            (short.clone(), short)
         );
-        assert_eq!((of("crates/fleet/src/lib.rs"), of("Cargo.lock")), (short, whole));
     }
 
     #[test]

@@ -38,8 +38,9 @@ fn sentence(reason: Reason, results: u64) -> String {
         Reason::Doubted { results: some } => {
             format!("There are reasons to doubt {}, listed below.", of(some))
         }
+        // A row counts that lacks the one of its rate, or the one of its latency.
         Reason::Unsure { results: some } => format!(
-            "The interval of {} is unknown: samples are too few or too dependent. Measure longer.",
+            "A ± is unknown in {}: samples are too few or too dependent. Measure longer.",
             of(some)
         ),
         Reason::Unquotable { results: some } => {

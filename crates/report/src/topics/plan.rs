@@ -128,7 +128,10 @@ fn share_lines(plan: &Plan) -> Vec<String> {
             shares.join(", ")
         ))
     };
-    (0..plan.points.len() as u32).filter_map(of).collect()
+    // Points of a sweep have the same shares: said once.
+    let mut lines: Vec<String> = (0..plan.points.len() as u32).filter_map(of).collect();
+    lines.dedup();
+    lines
 }
 
 fn event_line(plan: &Plan, event: &PlannedEvent) -> String {

@@ -49,7 +49,7 @@ fn sentences(
     evidence: &Evidence,
 ) -> Vec<String> {
     if !carried(rows) {
-        return vec!["This run carried nothing: there is no figure to judge.".to_owned()];
+        return vec!["This run delivered nothing: there is no figure to judge.".to_owned()];
     }
     let mut said = vec![most(rows, record.plan.hosts.len())];
     // What a search changed was its own question: its answer is above.
@@ -77,10 +77,10 @@ fn most(rows: &[ResultRow], hosts: usize) -> String {
     let most = if points().count() > 1 { "at most " } else { "" };
     let highest = format!("{} {unit} {}", words::iops(rate.iops()), of(rate));
     if bandwidth.bytes == 0 {
-        return format!("{who} carried {most}{highest}.");
+        return format!("{who} delivered {most}{highest}.");
     }
     let widest = words::bandwidth(bandwidth.bytes_per_s());
-    format!("{who} carried {most}{highest} and {most}{widest} {}.", of(bandwidth))
+    format!("{who} delivered {most}{highest} and {most}{widest} {}.", of(bandwidth))
 }
 
 /// What the sweep changed most; the curves' own words where there are curves.
@@ -215,11 +215,11 @@ mod tests {
         let swept = "[[workload]]\nname = \"w\"\n[sweep]\nsize = [\"1MiB\", \"2MiB\"]\n";
         let text = told(swept, &[90, 9], true);
         assert!(
-            text.starts_with("One host carried at most 90.0 IOPS (w (size=1MiB), read)"),
+            text.starts_with("One host delivered at most 90.0 IOPS (w (size=1MiB), read)"),
             "{text}"
         );
         has(&text, &["from size=1MiB to size=2MiB its rate went from 90.0 to 9.00 IOPS (−90.0 %)"]);
-        assert!(text.contains("interval of all 2 results is unknown"), "a second is short: {text}");
+        assert!(text.contains("A ± is unknown in all 2 results"), "a second is short: {text}");
         assert!(told(swept, &[90, 88], true).contains("No value of the sweep"));
         let curve = told(
             "[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..8 x2\"\n",
@@ -235,7 +235,7 @@ mod tests {
         let mut rows = analysis::results(&record);
         (rows[0].ops, rows[0].bytes) = (Ops::One(Op::Stat), 0);
         let text = judged(&record, &rows);
-        assert!(text.starts_with("One host carried 90.0 op/s (w, stat). "), "{text}");
+        assert!(text.starts_with("One host delivered 90.0 op/s (w, stat). "), "{text}");
     }
 
     #[test]
@@ -246,7 +246,9 @@ mod tests {
         );
         let text = judged(&record, &analysis::results(&record));
         assert!(
-            text.starts_with("One host carried 20,119 IOPS (mix, all) and 78.6 MiB/s (mix, all)."),
+            text.starts_with(
+                "One host delivered 20,119 IOPS (mix, all) and 78.6 MiB/s (mix, all)."
+            ),
             "{text}"
         );
         assert!(!text.contains("14,088"), "{text}");
@@ -266,7 +268,7 @@ mod tests {
         recorded.end();
         let record = recorded.record();
         let text = judged(&record, &analysis::results(&record));
-        assert!(text.starts_with("One host carried 90.0 IOPS (a + b, all)"), "{text}");
+        assert!(text.starts_with("One host delivered 90.0 IOPS (a + b, all)"), "{text}");
     }
 
     #[test]
@@ -322,7 +324,7 @@ mod tests {
             &[(Op::Read, &[1_000; 1_000_000])],
         );
         let text = judged(&record, &analysis::results(&record));
-        has(&text, &["The interval of the result is unknown"]);
+        has(&text, &["A ± is unknown in the result"]);
         lacks(&text, &["No reason"]);
     }
 
