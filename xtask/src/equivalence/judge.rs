@@ -268,18 +268,26 @@ impl Judge {
         }
     }
 
-    /// Two distributions of each, with `n` independent values.
-    fn distance(&mut self, kind: Kind, what: &str, all: [Vec<u64>; 3], n: [f64; 3]) -> bool {
+    /// Two distributions of each, with `n` independent values, further apart than `spare`.
+    fn distance(
+        &mut self,
+        kind: Kind,
+        what: &str,
+        all: [Vec<u64>; 3],
+        n: [f64; 3],
+        spare: f64,
+    ) -> bool {
         let [mut a, mut b, mut ours] = all;
         let level = self.level;
-        let far = |one: &mut Vec<u64>, other: &mut Vec<u64>, n: [f64; 2]| {
-            let (far, most) = (distance(one, other), level_of_distance(n[0], n[1], level));
+        let far = |one: &mut Vec<u64>, other: &mut Vec<u64>, n: [f64; 2], spare: f64| {
+            let (far, most) = (distance(one, other), level_of_distance(n[0], n[1], level) + spare);
             (far > most).then_some((far, most))
         };
-        if far(&mut a, &mut b, [n[0], n[1]]).is_some() {
+        if far(&mut a, &mut b, [n[0], n[1]], 0.0).is_some() {
             return false;
         }
-        let both = (far(&mut a, &mut ours, [n[0], n[2]]), far(&mut b, &mut ours, [n[1], n[2]]));
+        let n = [[n[0], n[2]], [n[1], n[2]]];
+        let both = (far(&mut a, &mut ours, n[0], spare), far(&mut b, &mut ours, n[1], spare));
         if let (Some((one, most)), Some((other, _))) = both {
             self.say(
                 kind,
@@ -347,12 +355,12 @@ impl Judge {
         // Those that follow another one say nothing new.
         let n = jumped(all);
         let of = |all: &[Sent]| all.iter().map(|one| one.offset).collect::<Vec<_>>();
-        if !self.distance(Kind::Places, &format!("places of {name}s"), all.map(of), n) {
+        if !self.distance(Kind::Places, &format!("places of {name}s"), all.map(of), n, 0.0) {
             self.hot = true;
             let least = all.iter().map(|all| all.len()).min().unwrap_or(0);
             let ranked = all.map(|all| ranks(&all[..least]));
             let n = [least as f64; 3];
-            self.distance(Kind::Places, &format!("ranks of the places of {name}s"), ranked, n);
+            self.distance(Kind::Places, &format!("ranks of the places of {name}s"), ranked, n, 0.0);
         }
     }
 
@@ -482,7 +490,9 @@ impl Judge {
         if self.hot {
             return;
         }
-        self.distance(Kind::Order, "ways from one request to the next", all, n);
+        // The same neighbours again.
+        let spare = if map { NEIGHBOURS } else { 0.0 };
+        self.distance(Kind::Order, "ways from one request to the next", all, n, spare);
     }
 
     /// Mean gap, and requests in windows of sixteen of them.
@@ -497,7 +507,7 @@ impl Judge {
         let windows = all.map(|all| in_windows(all, window));
         if windows.iter().all(|windows| windows.len() >= 10) {
             let n = windows.each_ref().map(|windows| windows.len() as f64);
-            self.distance(Kind::Pace, "requests in a window", windows, n);
+            self.distance(Kind::Pace, "requests in a window", windows, n, 0.0);
         }
     }
 }
