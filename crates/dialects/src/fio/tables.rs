@@ -193,8 +193,8 @@ pub fn contents(jobs: &[Job], shared: bool, losses: &mut Losses, group: &mut Gro
             }
             let value = if writes && later { "after" } else { "true" };
             if value == "after" {
-                let why = "`contents.verify`: what was written is read back in pieces of up to 1 \
-                           MiB; fio reads it in the sizes in which it was written";
+                let why = "`contents.verify`: the layout is read back, in pieces of up to 1 MiB; \
+                           fio reads what it wrote, in the sizes in which it was written";
                 losses.worsen(id, Verdict::near(why));
             }
             group.contents.text("verify", value, losses.source(id));
