@@ -9,6 +9,7 @@ use crate::apart::selected;
 use crate::draft::{Fields, Group, Taken, Work, quoted, share, size};
 use crate::loss::{Losses, Verdict};
 use crate::values::Extent;
+use model::Bytes;
 
 /// The layout, and the workloads on it: of those that have targets of their own, each class by
 /// itself.
@@ -108,7 +109,7 @@ fn layout(
             Work { name: name(unit, taken), note: note(unit), fields: unit.fields.clone() };
         window(unit, &regions, &regions[*number], losses, &mut work.fields);
         streams(unit, losses, &mut work.fields);
-        neighbours(unit, losses);
+        few_blocks(unit, losses);
         work.fields.set("workers", workers_text(unit), unit.jobs[0].source("numjobs", losses));
         match unit.place {
             Place::Own => {
@@ -257,25 +258,36 @@ fn boundary(extent: Extent) -> String {
 /// Of more blocks than these, fio goes on to the next one in less than 2 % more requests than a
 /// permutation does.
 const MOST_NEIGHBOURS: u64 = 625;
+/// In a file of fewer of the largest blocks, fio draws many a size again.
+const LEAST_ROOM: u64 = 16;
 
-/// Where a block that fio draws was loaded already, the next free one takes its place: towards the
-/// end of a round, mostly the one behind the last request. Of `blocks`, some 50 % / √blocks of all
-/// requests do (measured with fio 3.33 on 20 to 341 blocks).
-fn neighbours(unit: &Unit<'_>, losses: &mut Losses) {
+/// What fio does in a file of few blocks. Where a block that it draws was loaded already, the next
+/// free one takes its place: towards the end of a round, mostly the one behind the last request. Of
+/// `blocks`, some 50 % / √blocks of all requests do (measured with fio 3.33 on 20 to 341 blocks).
+fn few_blocks(unit: &Unit<'_>, losses: &mut Losses) {
     let job = unit.jobs[0];
-    let Some((all, block)) = unit.bytes.all.zip(job.one_size()) else { return };
-    let share = unit.bytes.to - unit.bytes.from;
-    let blocks = (all as f64 * share) as u64 / files(job).max(1) / block.max(1);
-    let is_map = unit.fields.get("access").is_some_and(|access| access == "\"permutation\"");
-    if !is_map || !(4..=MOST_NEIGHBOURS).contains(&blocks) {
-        return;
+    let Some(all) = unit.bytes.all else { return };
+    let bytes = (all as f64 * (unit.bytes.to - unit.bytes.from)) as u64 / files(job).max(1);
+    let sizes = job.sizes();
+    let largest = sizes.iter().filter(|mix| mix.len() > 1).flatten().map(|(size, _)| *size).max();
+    if let Some(largest) = largest.filter(|largest| bytes / largest < LEAST_ROOM) {
+        let why = format!(
+            "`block_size`, each as often as it is to be; where {} do not fit before the end of \
+             its file, fio draws a size again",
+            Bytes(largest)
+        );
+        losses.worsen(job.first_id(&["split", "range"]), Verdict::near(why));
     }
-    let percent = 50.0 / (blocks as f64).sqrt();
-    let why = format!(
-        "each block once in a round, as of fio's; of {blocks} blocks, fio goes on to the next one \
-         in {percent:.0} % more requests, as it takes the next free one"
-    );
-    losses.worsen(job.id("rw"), Verdict::near(why));
+    let blocks = job.one_size().map_or(0, |block| bytes / block.max(1));
+    let is_map = unit.fields.get("access").is_some_and(|access| access == "\"permutation\"");
+    if is_map && (4..=MOST_NEIGHBOURS).contains(&blocks) {
+        let percent = 50.0 / (blocks as f64).sqrt();
+        let why = format!(
+            "each block once in a round, as of fio's; of {blocks} blocks, fio goes on to the next \
+             one in {percent:.0} % more requests, as it takes the next free one"
+        );
+        losses.worsen(job.id("rw"), Verdict::near(why));
+    }
 }
 
 /// Several files or devices of a worker take turns in fio, request by request.
