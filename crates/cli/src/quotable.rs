@@ -15,7 +15,7 @@ const KEPT_FREE: u64 = 20;
 /// The share of what is free that a layout may take, in tenths.
 const TENTHS_OF_FREE: u64 = 8;
 
-/// What the user's own `measure_max` needs to mean something: it ends what lasts until it is steady.
+/// What the user's own `measure_max` needs: it ends what lasts until it is steady.
 pub(crate) fn for_longest(own: &[Override]) -> Option<Override> {
     let is_longest = own.iter().any(|set| set.parts().0.trim().ends_with("measure_max"));
     is_longest.then(|| "stages.until=steady".parse().ok()).flatten()
