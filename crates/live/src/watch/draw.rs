@@ -8,9 +8,9 @@ use super::table::{Column, Panel, Presence, Row, RowId, node_cells};
 use report::ground::folding::folded;
 
 /// Fewer columns than this show no table.
-pub const LEAST_WIDTH: u16 = 40;
+const LEAST_WIDTH: u16 = 40;
 /// Fewer lines do not, either.
-pub const LEAST_HEIGHT: u16 = 8;
+const LEAST_HEIGHT: u16 = 8;
 /// A screen of so many lines has room for more than one message.
 const TALL: u16 = 30;
 /// A name gets at least so many columns, and at most.
