@@ -14,7 +14,7 @@ fn main() {
     let gates = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(400);
     println!("| noise | change | worse or better | no change | cannot tell | pairs | fixed size |");
     println!("|---|---|---|---|---|---|---|");
-    for noise in Noise::ALL {
+    for noise in Noise::ALL.iter().copied() {
         let fixed = fixed_size(noise);
         for percent in [0.0, 3.0, 5.0, 10.0] {
             row(noise, percent, gates, fixed);
@@ -49,7 +49,7 @@ fn row(noise: Noise, percent: f64, gates: u64, fixed: f64) {
     }
     println!(
         "| {} | {percent} % | {} | {} | {unknown} | {:.0} | {fixed:.0} |",
-        noise.name(),
+        noise.word(),
         share(found, gates),
         share(none, gates),
         pairs as f64 / gates as f64,

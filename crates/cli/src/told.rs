@@ -71,7 +71,7 @@ impl Pattern {
         let place = text.match_indices('{').find_map(|(at, _)| {
             let (inner, behind) = text[at + 1..].split_once('}')?;
             let (op, name) = inner.split_once(' ').unwrap_or(("", inner));
-            let found = Op::ALL.into_iter().find(|one| one.name() == op);
+            let found = Op::EACH.into_iter().find(|one| one.name() == op);
             let unit = unit_of(name);
             let is_place = (op.is_empty() || found.is_some()) && unit.is_some();
             (is_place || inner.is_empty()).then(|| (&text[..at], found, unit, behind))

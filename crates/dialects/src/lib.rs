@@ -38,65 +38,29 @@ pub use loss::{Class, ReportedOption, Verdict};
 pub use page::pages;
 pub use values::Extent;
 
-use std::fmt;
 use std::str::FromStr;
 
-/// A tool whose jobs are understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// fio.
-    Fio,
-    /// IOR.
-    Ior,
-    /// mdtest.
-    Mdtest,
-    /// DiskSpd.
-    DiskSpd,
-    /// IO500.
-    Io500,
-    /// vdbench.
-    Vdbench,
-    /// elbencho.
-    Elbencho,
-    /// IOzone.
-    Iozone,
-    /// Iometer.
-    Iometer,
-}
-
-impl Dialect {
-    /// All of them.
-    pub const ALL: [Dialect; 9] = [
-        Dialect::Fio,
-        Dialect::Ior,
-        Dialect::Mdtest,
-        Dialect::DiskSpd,
-        Dialect::Io500,
-        Dialect::Vdbench,
-        Dialect::Elbencho,
-        Dialect::Iozone,
-        Dialect::Iometer,
-    ];
-
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Dialect::Fio => "fio",
-            Dialect::Ior => "ior",
-            Dialect::Mdtest => "mdtest",
-            Dialect::DiskSpd => "diskspd",
-            Dialect::Io500 => "io500",
-            Dialect::Vdbench => "vdbench",
-            Dialect::Elbencho => "elbencho",
-            Dialect::Iozone => "iozone",
-            Dialect::Iometer => "iometer",
-        }
-    }
-}
-
-impl fmt::Display for Dialect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
+model::plain_words! {
+    /// A tool whose jobs are understood.
+    pub enum Dialect {
+        /// fio.
+        Fio = "fio",
+        /// IOR.
+        Ior = "ior",
+        /// mdtest.
+        Mdtest = "mdtest",
+        /// DiskSpd.
+        DiskSpd = "diskspd",
+        /// IO500.
+        Io500 = "io500",
+        /// vdbench.
+        Vdbench = "vdbench",
+        /// elbencho.
+        Elbencho = "elbencho",
+        /// IOzone.
+        Iozone = "iozone",
+        /// Iometer.
+        Iometer = "iometer",
     }
 }
 
@@ -104,7 +68,7 @@ impl FromStr for Dialect {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Dialect, String> {
-        Dialect::ALL.into_iter().find(|dialect| dialect.word() == text).ok_or_else(|| {
+        Dialect::ALL.iter().copied().find(|dialect| dialect.word() == text).ok_or_else(|| {
             let all: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.word()).collect();
             format!("`{text}` is no dialect; write {}", all.join(", "))
         })

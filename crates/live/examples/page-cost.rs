@@ -5,59 +5,22 @@
 
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
-use live::watch::{State, Subject, draw};
+use live::watch::{Canvas, State, Subject, draw};
 use live::web::metrics::{Detail, Form};
 use live::web::watched::Watching;
 use live::web::{Dashboard, View};
 use model::counters::Metric::{
-    BusyNs, CoreThrottles, DirtyBytes, DiscardBytes, DiscardNs, Discards, FlushNs, Flushes,
-    FreeBytes, FrequencyHz, GuestNiceNs, GuestNs, IdleNs, InFlight, Interrupts, IowaitNs, IrqNs,
-    NiceNs, PackageThrottles, QueueNs, ReadBytes, ReadNs, Reads, ReadsMerged, ReceiveDrops,
-    ReceiveErrors, ReceivedBytes, ReceivedPackets, SendDrops, SendErrors, SentBytes, SentPackets,
-    SoftirqNs, SomeNs, StealNs, SystemNs, UserNs, WriteBytes, WriteNs, Writes, WritesMerged,
+    CoreThrottles, DirtyBytes, FlushNs, FreeBytes, FrequencyHz, GuestNiceNs, Interrupts,
+    PackageThrottles, Reads, ReceivedBytes, SendDrops, SomeNs, UserNs,
 };
 use model::counters::{Entry, Layer, Metric};
 use model::testbed::HostFacts;
 use model::{CounterSample, Nanos};
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
 use std::time::Instant;
 
 const HOSTS: u32 = 1_000;
 const SECONDS: u32 = 20;
 const SECOND: u64 = 1_000_000_000;
-
-/// What the kernel counts of a CPU, a disk and an interface.
-const STATES: [Metric; 10] =
-    [UserNs, NiceNs, SystemNs, IdleNs, IowaitNs, IrqNs, SoftirqNs, StealNs, GuestNs, GuestNiceNs];
-const DISK: [Metric; 16] = [
-    Reads,
-    ReadsMerged,
-    ReadBytes,
-    ReadNs,
-    Writes,
-    WritesMerged,
-    WriteBytes,
-    WriteNs,
-    InFlight,
-    BusyNs,
-    QueueNs,
-    Discards,
-    DiscardBytes,
-    DiscardNs,
-    Flushes,
-    FlushNs,
-];
-const NIC: [Metric; 8] = [
-    ReceivedBytes,
-    ReceivedPackets,
-    ReceiveErrors,
-    ReceiveDrops,
-    SentBytes,
-    SentPackets,
-    SendErrors,
-    SendDrops,
-];
 
 fn main() {
     let facts: Vec<HostFacts> = (0..HOSTS).map(facts).collect();
@@ -69,9 +32,8 @@ fn main() {
     let mut state = State::new(Subject::Hosts, &facts, None);
     let each_ns = told(|sample| state.counters(Box::new(sample)));
     println!("terminal: {each_ns} ns for a sample, {} MiB", resident_mib().saturating_sub(before));
-    let Ok(mut terminal) = Terminal::new(TestBackend::new(200, 60));
     let began = Instant::now();
-    let Ok(_) = terminal.draw(|frame| draw::draw(frame, &mut state, "", ""));
+    draw::draw(&mut Canvas::new(200, 60), &mut state, "", "");
     println!("terminal of all hosts: {:.1} ms", began.elapsed().as_secs_f64() * 1e3);
 
     let before = resident_mib();
@@ -120,6 +82,12 @@ fn facts(number: u32) -> HostFacts {
     facts
 }
 
+/// What the kernel counts of a CPU, a disk or an interface.
+fn between(first: Metric, last: Metric) -> &'static [Metric] {
+    let place = |wanted| Metric::ALL.iter().position(|metric| *metric == wanted);
+    &Metric::ALL[place(first).unwrap_or(0)..=place(last).unwrap_or(0)]
+}
+
 /// A second of a host with 64 CPUs, 100 disks and 8 interfaces, with what the kernel of such a one
 /// counts.
 fn second(host: u32, number: u32) -> CounterSample {
@@ -136,14 +104,15 @@ fn second(host: u32, number: u32) -> CounterSample {
     let cores = (0..64u32).flat_map(|cpu| {
         let name = cpu.to_string();
         [
-            entry(Layer::Cpu, name.clone(), &STATES),
+            entry(Layer::Cpu, name.clone(), between(UserNs, GuestNiceNs)),
             entry(Layer::Interrupt, name.clone(), &[Interrupts]),
             entry(Layer::Clock, name, &[FrequencyHz, CoreThrottles, PackageThrottles]),
         ]
     });
-    let disks =
-        (0..100).map(|disk_number| entry(Layer::Block, format!("nvme{disk_number}n1"), &DISK));
-    let nics = (0..8).map(|port| entry(Layer::Nic, format!("eth{port}"), &NIC));
+    let disk = between(Reads, FlushNs);
+    let disks = (0..100).map(|number| entry(Layer::Block, format!("nvme{number}n1"), disk));
+    let nic = between(ReceivedBytes, SendDrops);
+    let nics = (0..8).map(|port| entry(Layer::Nic, format!("eth{port}"), nic));
     let memory = [
         entry(Layer::Memory, String::new(), &[FreeBytes, DirtyBytes]),
         entry(Layer::Pressure, "io".to_owned(), &[SomeNs]),

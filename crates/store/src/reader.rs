@@ -270,7 +270,7 @@ fn each_checked_but(
         return each_checked(connection, part, take);
     }
     let mut sum = 0u64;
-    each(connection, &format!("SELECT *, rowid FROM {} ORDER BY rowid", part.name()), |row| {
+    each(connection, &format!("SELECT *, rowid FROM {} ORDER BY rowid", part.word()), |row| {
         let last = row.as_ref().column_count() - 1;
         sum = sum.wrapping_add(checksums::of_columns(row, 0..=last - 1)?);
         if blocks.is_in_columns(part, row.get(last)?) { Ok(()) } else { take(row) }
@@ -295,7 +295,7 @@ pub(crate) fn each_checked(
 ) -> Result<(), Problem> {
     let order = if part == Part::Intervals { "" } else { " ORDER BY rowid" };
     let mut sum = 0u64;
-    each(connection, &format!("SELECT * FROM {}{order}", part.name()), |row| {
+    each(connection, &format!("SELECT * FROM {}{order}", part.word()), |row| {
         sum = sum.wrapping_add(checksums::of_row(row)?);
         take(row)
     })?;

@@ -35,7 +35,7 @@ fn any_op(work: u32, op: Op) -> impl Strategy<Value = OpSample> {
 
 fn any_ops(works: u32) -> impl Strategy<Value = Vec<OpSample>> {
     // The plan's stages have two works, but for `prepare`, which has one.
-    let all = (0..works).flat_map(|work| Op::ALL.map(|op| (work, op))).collect::<Vec<_>>();
+    let all = (0..works).flat_map(|work| Op::EACH.map(|op| (work, op))).collect::<Vec<_>>();
     let most = all.len();
     subsequence(all, 0..=most)
         .prop_shuffle()
@@ -63,7 +63,7 @@ fn any_mark() -> impl Strategy<Value = WriteMark> {
 }
 
 fn any_workers() -> impl Strategy<Value = Vec<WorkerSample>> {
-    let ops = subsequence(Op::ALL.to_vec(), 0..=Op::COUNT)
+    let ops = subsequence(Op::EACH.to_vec(), 0..=Op::COUNT)
         .prop_flat_map(|ops| ops.into_iter().map(any_worker_op).collect::<Vec<_>>());
     // Numbers need not begin at 0 nor adjoin.
     let worker = (COUNT, COUNT, ops, prop::option::of(any_mark()));

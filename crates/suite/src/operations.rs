@@ -101,7 +101,7 @@ fn operation(node: &Node) -> Result<Operation, UnitError> {
 }
 
 fn known(text: &str) -> Result<Op, UnitError> {
-    let known = || Op::ALL.into_iter().filter(|op| op.is_metadata());
+    let known = || Op::EACH.into_iter().filter(|op| op.is_metadata());
     // What `mdtest` and the manual call it.
     let text = if text == "unlink" { "remove" } else { text };
     known().find(|op| word(*op) == text).ok_or_else(|| {

@@ -193,7 +193,7 @@ fn check_errors(errors: &[ErrorRate]) -> Result<(), String> {
     ensure(errors.iter().all(|error| (1..=MAX_ERRNO).contains(&error.errno)), || {
         format!("an errno is a number from 1 to {MAX_ERRNO}; write a name such as EIO")
     })?;
-    Op::ALL.into_iter().try_for_each(|op| {
+    Op::EACH.into_iter().try_for_each(|op| {
         let ppm: u64 =
             errors.iter().filter(|error| error.op == op).map(|error| u64::from(error.ppm)).sum();
         ensure(ppm <= 1_000_000, || {

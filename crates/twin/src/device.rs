@@ -83,7 +83,7 @@ impl Device {
             flash: spec.flash.as_ref().map(|flash| Box::new(Log::new(flash, spec.capacity.0))),
             tier: spec.cache.as_ref().map(Tier::new),
             stalls: StallMap::new(&spec.stalls),
-            failures: Op::ALL.map(|op| Failures::new(&spec.errors, op)),
+            failures: Op::EACH.map(|op| Failures::new(&spec.errors, op)),
             // Two sequences, so that errors do not change the times of what succeeds.
             services: Rng::new(derive(seed, &[0])),
             chances: Rng::new(derive(seed, &[1])),

@@ -166,7 +166,7 @@ fn any_spec() -> impl Strategy<Value = DeviceSpec> {
     let stall =
         (0..=week_ns, 1..=week_ns).prop_map(|(at_ns, length_ns)| Stall { at_ns, length_ns });
     let error = (0..Op::COUNT, 1..4096i32, 0..=250_000u32);
-    let error = error.prop_map(|(op, errno, ppm)| ErrorRate { op: Op::ALL[op], errno, ppm });
+    let error = error.prop_map(|(op, errno, ppm)| ErrorRate { op: Op::EACH[op], errno, ppm });
     (
         (1..=1u64 << 41, 1..=65_536u32, any_service(), any_service(), any_service()),
         (
@@ -246,7 +246,7 @@ proptest! {
         let mut now_ns = 0u64;
         for (op, offset, length, gap_ns) in requests {
             now_ns = now_ns.saturating_add(gap_ns);
-            let answer = device.submit(now_ns, Request { op: Op::ALL[op], offset, length });
+            let answer = device.submit(now_ns, Request { op: Op::EACH[op], offset, length });
             prop_assert!(answer.completed_ns > now_ns || answer.completed_ns == u64::MAX);
             prop_assert!(answer.result <= length as i32);
         }

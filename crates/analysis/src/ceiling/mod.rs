@@ -133,7 +133,7 @@ pub fn ceiling(cluster: &Cluster, workload: &Workload) -> Ceiling {
         layers::cpu(cluster, workload),
     ]
     .into_iter()
-    .zip(Layer::ALL)
+    .zip(Layer::of_ceilings())
     .filter_map(|(iops, layer)| {
         iops.filter(|iops| iops.is_finite() && *iops > 0.0).map(|iops| Limit { layer, iops })
     })

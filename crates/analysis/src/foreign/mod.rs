@@ -57,50 +57,27 @@ fn latency_ns(row: &GivenRow, span: Span, statistic: Statistic) -> Option<f64> {
     row.get(Quantity::latency(span, statistic)).or_else(of_histogram)
 }
 
-/// Something that results do not hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
-    /// No histogram of latencies: their quantiles can be neither merged nor averaged.
-    Histogram,
-    /// No quantile of latencies.
-    Quantiles,
-    /// No latency at all.
-    Latencies,
-    /// No spread of the rate over time or repetitions.
-    Spread,
-    /// No count of requests.
-    Requests,
-    /// No time for which it was measured.
-    Time,
-    /// Quantiles of the time behind the submission alone: those of whole requests are longer.
-    TotalQuantiles,
+model::plain_words! {
+    /// Something that results do not hold, in the order in which it is told.
+    pub enum Missing {
+        /// No latency at all.
+        Latencies = "latencies",
+        /// No quantile of latencies.
+        Quantiles = "quantiles",
+        /// Quantiles of the time behind the submission alone: those of whole requests are longer.
+        TotalQuantiles = "total-quantiles",
+        /// No histogram of latencies: their quantiles can be neither merged nor averaged.
+        Histogram = "histogram",
+        /// No spread of the rate over time or repetitions.
+        Spread = "spread",
+        /// No count of requests.
+        Requests = "requests",
+        /// No time for which it was measured.
+        Time = "time",
+    }
 }
 
 impl Missing {
-    /// All of them, in the order in which they are told.
-    pub const ALL: [Missing; 7] = [
-        Missing::Latencies,
-        Missing::Quantiles,
-        Missing::TotalQuantiles,
-        Missing::Histogram,
-        Missing::Spread,
-        Missing::Requests,
-        Missing::Time,
-    ];
-
-    /// A stable word for machines.
-    pub fn word(self) -> &'static str {
-        match self {
-            Missing::Histogram => "histogram",
-            Missing::Quantiles => "quantiles",
-            Missing::Latencies => "latencies",
-            Missing::Spread => "spread",
-            Missing::Requests => "requests",
-            Missing::Time => "time",
-            Missing::TotalQuantiles => "total-quantiles",
-        }
-    }
-
     fn is_missing(self, row: &GivenRow) -> bool {
         let has = |wanted: &dyn Fn(Quantity) -> bool| {
             row.measures.iter().any(|measure| wanted(measure.quantity))
@@ -144,7 +121,7 @@ pub fn lacks(run: &ForeignRun) -> Vec<Lack> {
         let rows = run.rows.iter().filter(|row| missing.is_missing(row)).count();
         (rows > 0).then_some(Lack { missing, rows })
     };
-    Missing::ALL.into_iter().filter_map(count).collect()
+    Missing::ALL.iter().copied().filter_map(count).collect()
 }
 
 /// The figures that any of these rows has, in the order in which they are shown: means and maxima
@@ -214,7 +191,7 @@ mod tests {
         let mut row = row();
         row.add(Quantity::whole(Measured::Rate), Some(5.0));
         let missing = |row: &GivenRow| {
-            let all = Missing::ALL.into_iter().filter(|missing| missing.is_missing(row));
+            let all = Missing::ALL.iter().copied().filter(|missing| missing.is_missing(row));
             all.collect::<Vec<_>>()
         };
         assert_eq!(

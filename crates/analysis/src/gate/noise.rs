@@ -4,44 +4,21 @@
 use crate::estimate::simulated_normal::Normal;
 use model::rng::Rng;
 
-/// A kind of noise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noise {
-    /// Independent and normal.
-    White,
-    /// Normal, on a level that falls by 0.3 % a run and swings by 5 %.
-    Drift,
-    /// Each run remembers nine tenths of the one before.
-    Autoregressive,
-    /// Normal, and now and then slower by a fifth for some runs.
-    Bursts,
-    /// Student's t with two degrees of freedom: no variance at all.
-    HeavyTails,
-    /// One of two levels, 12 % apart, for some runs each.
-    Bimodal,
-}
-
-impl Noise {
-    /// All of them.
-    pub const ALL: [Noise; 6] = [
-        Noise::White,
-        Noise::Drift,
-        Noise::Autoregressive,
-        Noise::Bursts,
-        Noise::HeavyTails,
-        Noise::Bimodal,
-    ];
-
-    /// Its name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Noise::White => "white",
-            Noise::Drift => "drift",
-            Noise::Autoregressive => "autocorrelated",
-            Noise::Bursts => "bursts",
-            Noise::HeavyTails => "heavy tails",
-            Noise::Bimodal => "two levels",
-        }
+model::plain_words! {
+    /// A kind of noise.
+    pub enum Noise {
+        /// Independent and normal.
+        White = "white",
+        /// Normal, on a level that falls by 0.3 % a run and swings by 5 %.
+        Drift = "drift",
+        /// Each run remembers nine tenths of the one before.
+        Autoregressive = "autocorrelated",
+        /// Normal, and now and then slower by a fifth for some runs.
+        Bursts = "bursts",
+        /// Student's t with two degrees of freedom: no variance at all.
+        HeavyTails = "heavy tails",
+        /// One of two levels, 12 % apart, for some runs each.
+        Bimodal = "two levels",
     }
 }
 

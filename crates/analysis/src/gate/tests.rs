@@ -22,7 +22,7 @@ fn counted(noise: Noise, percent: f64, wanted: &[Answer]) -> usize {
 
 #[test]
 fn equals_are_called_different_no_more_often_than_stated_whatever_the_noise_is() {
-    for noise in Noise::ALL {
+    for noise in Noise::ALL.iter().copied() {
         let alarms = counted(noise, 0.0, &[Answer::Regression, Answer::Improvement]);
         // 5 of 100 are stated; 12 or more happen by chance in one of 250.
         assert!(alarms < 12, "{noise:?}: {alarms} of 100");

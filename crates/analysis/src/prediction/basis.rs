@@ -24,7 +24,7 @@ pub fn basis<'a>(cluster: &Cluster, loads: impl Iterator<Item = &'a Load>) -> Ba
     let values = Values::of(cluster);
     let slopes: Vec<_> = loads.map(|load| Network::new(cluster, load).slopes(&values)).collect();
     let mut basis = Basis::default();
-    for parameter in Parameter::ALL {
+    for parameter in Parameter::EACH {
         if !slopes.iter().any(|slopes| slopes[parameter.index()].abs() > MATTERS) {
             continue;
         }

@@ -108,7 +108,7 @@ pub struct Calibration {
 impl Calibration {
     /// What a fitted testbed holds.
     pub fn written(&self) -> Vec<(&'static str, FittedValue)> {
-        let open = Parameter::ALL.into_iter().filter(|parameter| {
+        let open = Parameter::EACH.into_iter().filter(|parameter| {
             !self.parameters.iter().any(|found| found.parameter == *parameter && found.is_known)
         });
         open.map(|parameter| {
@@ -167,7 +167,7 @@ pub(super) fn binding(found: &Fit, network: &Network, seen: &Seen) -> Binding {
     let mut unseen: Vec<Owner> =
         binding.iter().filter(|owner| !seen.most_likely.contains(owner)).copied().collect();
     let slopes = network.slopes(&found.values);
-    for parameter in Parameter::ALL {
+    for parameter in Parameter::EACH {
         let owner = Owner::Parameter(parameter);
         let depends = slopes[parameter.index()].abs() >= DEPENDS;
         if depends && found.open(parameter) > IDENTIFIED && !unseen.contains(&owner) {
@@ -219,7 +219,7 @@ fn parameters(cluster: &Cluster, fit: &Fit, networks: &[Network], loads: &[&Load
     let everywhere: Vec<_> =
         loads.iter().map(|load| Network::new(cluster, load).slopes(&fit.values)).collect();
     let mut all = Vec::new();
-    for parameter in Parameter::ALL {
+    for parameter in Parameter::EACH {
         let index = parameter.index();
         if !everywhere.iter().any(|slope| slope[index].abs() > 1e-3) {
             continue;

@@ -96,7 +96,7 @@ impl Drawn {
         let cluster = Cluster::parse("drawn", &text, &[])?;
         // Parameters that came later are drawn apart, so that seeds keep their loads.
         let mut later_rng = Rng::new(seed ^ LATER_SEED);
-        let hidden = Parameter::ALL.map(|parameter| {
+        let hidden = Parameter::EACH.map(|parameter| {
             let prior = parameter.prior(&cluster);
             let is_later = parameter > Parameter::StreamShare;
             let drawn = normal(if is_later { &mut later_rng } else { &mut rng });

@@ -162,7 +162,7 @@ impl Fit {
             freedom: self.freedom,
             rows: points.worth(),
             before: (PRIOR_ROWS, PRIOR_ROWS * PRIOR_SPREAD.powi(2)),
-            has: Parameter::ALL
+            has: Parameter::EACH
                 .map(|parameter| points.all.iter().any(|point| point.network.has(parameter))),
         };
         let draws = posterior::draws(&about, &|values| points.squares(values));
@@ -181,7 +181,7 @@ impl Fit {
         let slopes: Vec<[f64; PARAMETERS]> =
             points.all.iter().map(|point| point.network.slopes(&self.values)).collect();
         let mut found: Vec<(f64, Values)> = Vec::new();
-        for parameter in Parameter::ALL {
+        for parameter in Parameter::EACH {
             let index = parameter.index();
             let depends = slopes.iter().any(|slopes| slopes[index].abs() >= DEPENDS);
             if self.prior.is_known(index) || !depends {
@@ -259,7 +259,7 @@ impl Fit {
         let moves = |parameter: &Parameter| {
             slopes[parameter.index()].abs() * self.variance(*parameter).sqrt()
         };
-        let mut all: Vec<Parameter> = Parameter::ALL.to_vec();
+        let mut all: Vec<Parameter> = Parameter::EACH.to_vec();
         all.sort_by(|a, b| moves(b).total_cmp(&moves(a)));
         let most = all.first().map_or(0.0, moves);
         all.retain(|parameter| moves(parameter) > 0.0 && moves(parameter) >= 0.5 * most);

@@ -68,7 +68,7 @@ fn load_line(cluster: &Cluster, fit: &Fit, load: &Load, latencies: &[Latency]) -
         network.with_outstanding(most_outstanding(&network, values, latencies)).ln_rate(values)
     };
     let mut slopes = [0.0; PARAMETERS];
-    for parameter in Parameter::ALL.into_iter().filter(|one| network.has(*one)) {
+    for parameter in Parameter::EACH.into_iter().filter(|one| network.has(*one)) {
         let moved = |by: f64| {
             let mut moved = fit.values;
             moved.0[parameter.index()] += by;

@@ -327,7 +327,7 @@ impl Network {
 
     /// How the logarithm of the rate changes with that of each parameter.
     pub(super) fn slopes(&self, values: &Values) -> [f64; PARAMETERS] {
-        Parameter::ALL.map(|parameter| {
+        Parameter::EACH.map(|parameter| {
             if !self.has(parameter) {
                 return 0.0;
             }

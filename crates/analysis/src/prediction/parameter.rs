@@ -4,55 +4,57 @@ use catalogue::cluster::{FittedValue, Role, SoftwareSpec, fixed};
 use catalogue::{Auto, Cluster};
 use model::{Nanos, Percent};
 
-/// What a prediction needs that a description of hardware does not say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Parameter {
-    /// A node's time for a read.
-    Read,
-    /// A node's time for a write.
-    Write,
-    /// A node's time for each MiB read.
-    ReadPerMib,
-    /// A node's time for each MiB written.
-    WritePerMib,
-    /// A read's wait that keeps nobody else waiting.
-    ReadPath,
-    /// A write's wait that keeps nobody else waiting.
-    WritePath,
-    /// The way to the other site and back.
-    SiteRoundTrip,
-    /// The share of the ports' bandwidth that payload can have.
-    PortShare,
-    /// The share of the cache tier that keeps data.
-    CacheUsable,
-    /// A capacity drive's time for a random read that reaches it.
-    DriveRead,
-    /// A capacity drive's time for a random write that reaches it.
-    DriveWrite,
-    /// The share of the drives' sequential bandwidth that many streams leave.
-    StreamShare,
-    /// A core's time of a server for a look at a directory, an inode or a token.
-    Lookup,
-    /// A core's time of a server for a change of a directory or an inode.
-    Change,
-    /// The same for a file that is made.
-    Create,
-    /// The share of `stat` that clients answer from attributes that they keep.
-    AttributesKept,
-    /// The share of bandwidths that a file leaves which hosts share.
-    SharedFile,
-    /// What a share over RDMA adds to a request, keeping nobody else waiting.
-    RdmaPath,
-    /// The same of a share over TCP.
-    TcpPath,
-    /// A core's time of a node for each message over RDMA.
-    RdmaMessage,
-    /// The same over TCP.
-    TcpMessage,
+model::plain_words! {
+    #[derive(PartialOrd, Ord)]
+    /// What a prediction needs that a description of hardware does not say.
+    pub enum Parameter {
+        /// A node's time for a read.
+        Read = "read",
+        /// A node's time for a write.
+        Write = "write",
+        /// A node's time for each MiB read.
+        ReadPerMib = "read_per_mib",
+        /// A node's time for each MiB written.
+        WritePerMib = "write_per_mib",
+        /// A read's wait that keeps nobody else waiting.
+        ReadPath = "read_path",
+        /// A write's wait that keeps nobody else waiting.
+        WritePath = "write_path",
+        /// The way to the other site and back.
+        SiteRoundTrip = "site_round_trip",
+        /// The share of the ports' bandwidth that payload can have.
+        PortShare = "port_share",
+        /// The share of the cache tier that keeps data.
+        CacheUsable = "cache_usable",
+        /// A capacity drive's time for a random read that reaches it.
+        DriveRead = "drive_read",
+        /// A capacity drive's time for a random write that reaches it.
+        DriveWrite = "drive_write",
+        /// The share of the drives' sequential bandwidth that many streams leave.
+        StreamShare = "stream_share",
+        /// A core's time of a server for a look at a directory, an inode or a token.
+        Lookup = "lookup",
+        /// A core's time of a server for a change of a directory or an inode.
+        Change = "change",
+        /// The same for a file that is made.
+        Create = "create",
+        /// The share of `stat` that clients answer from attributes that they keep.
+        AttributesKept = "attributes_kept",
+        /// The share of bandwidths that a file leaves which hosts share.
+        SharedFile = "shared_file",
+        /// What a share over RDMA adds to a request, keeping nobody else waiting.
+        RdmaPath = "rdma_path",
+        /// The same of a share over TCP.
+        TcpPath = "tcp_path",
+        /// A core's time of a node for each message over RDMA.
+        RdmaMessage = "rdma_message",
+        /// The same over TCP.
+        TcpMessage = "tcp_message",
+    }
 }
 
 /// How many parameters there are.
-pub const PARAMETERS: usize = 21;
+pub const PARAMETERS: usize = Parameter::ALL.len();
 
 /// A row depends on a parameter if 1 % of that moves its rate by at least 0.2 %.
 pub(super) const DEPENDS: f64 = 0.2;
@@ -68,55 +70,14 @@ pub struct Prior {
 
 impl Parameter {
     /// All of them, in the order of tables.
-    pub const ALL: [Parameter; PARAMETERS] = [
-        Parameter::Read,
-        Parameter::Write,
-        Parameter::ReadPerMib,
-        Parameter::WritePerMib,
-        Parameter::ReadPath,
-        Parameter::WritePath,
-        Parameter::SiteRoundTrip,
-        Parameter::PortShare,
-        Parameter::CacheUsable,
-        Parameter::DriveRead,
-        Parameter::DriveWrite,
-        Parameter::StreamShare,
-        Parameter::Lookup,
-        Parameter::Change,
-        Parameter::Create,
-        Parameter::AttributesKept,
-        Parameter::SharedFile,
-        Parameter::RdmaPath,
-        Parameter::TcpPath,
-        Parameter::RdmaMessage,
-        Parameter::TcpMessage,
-    ];
+    pub const EACH: [Parameter; PARAMETERS] = match Parameter::ALL.first_chunk() {
+        Some(all) => *all,
+        None => [Parameter::Read; PARAMETERS],
+    };
 
     /// Its key in `[software]` and `[fitted]`, and its word for machines.
     pub fn key(self) -> &'static str {
-        match self {
-            Parameter::Read => "read",
-            Parameter::Write => "write",
-            Parameter::ReadPerMib => "read_per_mib",
-            Parameter::WritePerMib => "write_per_mib",
-            Parameter::ReadPath => "read_path",
-            Parameter::WritePath => "write_path",
-            Parameter::SiteRoundTrip => "site_round_trip",
-            Parameter::PortShare => "port_share",
-            Parameter::CacheUsable => "cache_usable",
-            Parameter::DriveRead => "drive_read",
-            Parameter::DriveWrite => "drive_write",
-            Parameter::StreamShare => "stream_share",
-            Parameter::Lookup => "lookup",
-            Parameter::Change => "change",
-            Parameter::Create => "create",
-            Parameter::AttributesKept => "attributes_kept",
-            Parameter::SharedFile => "shared_file",
-            Parameter::RdmaPath => "rdma_path",
-            Parameter::TcpPath => "tcp_path",
-            Parameter::RdmaMessage => "rdma_message",
-            Parameter::TcpMessage => "tcp_message",
-        }
+        self.word()
     }
 
     /// Whether it is a share, and no time.
@@ -260,7 +221,7 @@ pub struct Values(pub(super) [f64; PARAMETERS]);
 impl Values {
     /// What is known, else fitted, else the class estimate.
     pub fn of(cluster: &Cluster) -> Values {
-        Values(Parameter::ALL.map(|one| {
+        Values(Parameter::EACH.map(|one| {
             let value = one.known(cluster).or_else(|| one.fitted(cluster));
             value.unwrap_or_else(|| one.prior(cluster).median).ln()
         }))
@@ -271,7 +232,7 @@ impl Values {
     pub fn put(&self, cluster: &Cluster) -> Cluster {
         let mut cluster = cluster.clone();
         let table = &mut cluster.fitted;
-        for parameter in Parameter::ALL {
+        for parameter in Parameter::EACH {
             match (parameter, parameter.written(self.get(parameter))) {
                 (Parameter::Read, FittedValue::Time(time)) => table.read.value = Auto::Fixed(time),
                 (Parameter::Write, FittedValue::Time(time)) => {

@@ -31,8 +31,8 @@ impl Priors {
             None => parameter.prior(cluster).deviation,
         };
         Priors {
-            medians: Values(Parameter::ALL.map(one)),
-            deviations: Parameter::ALL.map(deviation),
+            medians: Values(Parameter::EACH.map(one)),
+            deviations: Parameter::EACH.map(deviation),
             common: super::parameter::lanes_in_common(cluster),
         }
     }

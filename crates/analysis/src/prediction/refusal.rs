@@ -161,7 +161,7 @@ pub(super) fn check_fit(
     let depends = |parameter: &Parameter| {
         networks.iter().any(|network| network.slopes(values)[parameter.index()].abs() >= DEPENDS)
     };
-    let unknowns: Vec<Parameter> = Parameter::ALL
+    let unknowns: Vec<Parameter> = Parameter::EACH
         .into_iter()
         .filter(|parameter| parameter.known(cluster).is_none() && depends(parameter))
         .collect();

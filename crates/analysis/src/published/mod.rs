@@ -15,48 +15,33 @@ use catalogue::{Auto, Cluster};
 use model::{Bytes, Op, Record};
 use place::Place;
 
-/// What a figure counts, in the unit that it is computed in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// Requests or operations per second.
-    Iops,
-    /// The same for each 10^12 bytes that are loaded.
-    IopsPerTerabyte,
-    /// Bytes per second.
-    BytesPerSecond,
-    /// The mean latency in ns.
-    MeanLatency,
-    /// Traffic of network ports in bits per second, of each port the busier direction.
-    PortBits,
-    /// The share of all CPUs of a host that was busy, 0 to 1.
-    CpuShare,
-    /// A rate ÷ that of the base, less 1: -1 and up.
-    IopsDifference,
-    /// A mean latency ÷ that of the base, less 1: -1 and up.
-    LatencyDifference,
-    /// A value of a curve ÷ its peak, less 1: -1 to 0.
-    FromPeak,
-    /// A value of the axis along which a curve runs: threads.
-    Threads,
+model::plain_words! {
+    /// What a figure counts, in the unit that it is computed in.
+    pub enum Quantity {
+        /// Requests or operations per second.
+        Iops = "iops",
+        /// The same for each 10^12 bytes that are loaded.
+        IopsPerTerabyte = "iops_per_tb",
+        /// Bytes per second.
+        BytesPerSecond = "bytes_per_s",
+        /// The mean latency in ns.
+        MeanLatency = "mean_latency_ns",
+        /// Traffic of network ports in bits per second, of each port the busier direction.
+        PortBits = "port_bits_per_s",
+        /// The share of all CPUs of a host that was busy, 0 to 1.
+        CpuShare = "cpu_share",
+        /// A rate ÷ that of the base, less 1: -1 and up.
+        IopsDifference = "iops_difference",
+        /// A mean latency ÷ that of the base, less 1: -1 and up.
+        LatencyDifference = "mean_latency_difference",
+        /// A value of a curve ÷ its peak, less 1: -1 to 0.
+        FromPeak = "difference_to_the_peak",
+        /// A value of the axis along which a curve runs: threads.
+        Threads = "threads",
+    }
 }
 
 impl Quantity {
-    /// A stable word for machines, with the unit.
-    pub fn word(self) -> &'static str {
-        match self {
-            Quantity::Iops => "iops",
-            Quantity::IopsPerTerabyte => "iops_per_tb",
-            Quantity::BytesPerSecond => "bytes_per_s",
-            Quantity::MeanLatency => "mean_latency_ns",
-            Quantity::PortBits => "port_bits_per_s",
-            Quantity::CpuShare => "cpu_share",
-            Quantity::IopsDifference => "iops_difference",
-            Quantity::LatencyDifference => "mean_latency_difference",
-            Quantity::FromPeak => "difference_to_the_peak",
-            Quantity::Threads => "threads",
-        }
-    }
-
     /// Whether it is a share of something, so that a further ratio would say little.
     pub fn is_share(self) -> bool {
         match self {

@@ -162,7 +162,7 @@ fn add(row: &mut ResultRow, part: &Part) {
 /// The operations that the plan asks for, done or not, and then any other that was recorded.
 fn operations(work: &Work, digest: &Digest, index: u32) -> Vec<Op> {
     let seen = |op: &Op| digest.part(index, *op).is_some_and(|part| !part.totals.is_empty());
-    Op::ALL.into_iter().filter(|op| does(work, *op) || seen(op)).collect()
+    Op::EACH.into_iter().filter(|op| does(work, *op) || seen(op)).collect()
 }
 
 /// What was done until the first worker was done, and in all. At a stonewall, what was outstanding

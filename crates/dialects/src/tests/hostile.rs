@@ -157,7 +157,7 @@ proptest! {
 
     #[test]
     fn any_text_does_no_harm(text in "\\PC{0,200}", line in "(fio )?[ -~]{0,100}") {
-        for dialect in Dialect::ALL {
+        for dialect in Dialect::ALL.iter().copied() {
             let _ = import("a", &text, Some(dialect), &World::NOTHING);
             let _ = import_command(&line, Some(dialect), &World::NOTHING);
         }

@@ -23,54 +23,29 @@ pub use order::WINDOW;
 use std::fmt;
 use std::str::FromStr;
 
-/// A form of traces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TraceDialect {
-    /// Our own.
-    Plimsoll,
-    /// fio's `write_iolog`, version 2 or 3.
-    Iolog,
-    /// blktrace's binary files.
-    Blktrace,
-    /// What blkparse prints.
-    Blkparse,
-    /// The CSV of MSR Cambridge.
-    Msr,
-    /// The Storage Performance Council's, as the traces of UMass.
-    Spc,
-    /// Alibaba's block traces.
-    Alibaba,
-    /// Tencent's block traces.
-    Tencent,
+model::plain_words! {
+    /// A form of traces.
+    pub enum TraceDialect {
+        /// Our own.
+        Plimsoll = "plimsoll",
+        /// fio's `write_iolog`, version 2 or 3.
+        Iolog = "iolog",
+        /// blktrace's binary files.
+        Blktrace = "blktrace",
+        /// What blkparse prints.
+        Blkparse = "blkparse",
+        /// The CSV of MSR Cambridge.
+        Msr = "msr",
+        /// The Storage Performance Council's, as the traces of UMass.
+        Spc = "spc",
+        /// Alibaba's block traces.
+        Alibaba = "alibaba",
+        /// Tencent's block traces.
+        Tencent = "tencent",
+    }
 }
 
 impl TraceDialect {
-    /// All of them.
-    pub const ALL: [TraceDialect; 8] = [
-        TraceDialect::Plimsoll,
-        TraceDialect::Iolog,
-        TraceDialect::Blktrace,
-        TraceDialect::Blkparse,
-        TraceDialect::Msr,
-        TraceDialect::Spc,
-        TraceDialect::Alibaba,
-        TraceDialect::Tencent,
-    ];
-
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            TraceDialect::Plimsoll => "plimsoll",
-            TraceDialect::Iolog => "iolog",
-            TraceDialect::Blktrace => "blktrace",
-            TraceDialect::Blkparse => "blkparse",
-            TraceDialect::Msr => "msr",
-            TraceDialect::Spc => "spc",
-            TraceDialect::Alibaba => "alibaba",
-            TraceDialect::Tencent => "tencent",
-        }
-    }
-
     /// Whether its records are lines.
     fn is_text(self) -> bool {
         !matches!(self, TraceDialect::Plimsoll | TraceDialect::Blktrace)
@@ -99,17 +74,11 @@ impl TraceDialect {
     }
 }
 
-impl fmt::Display for TraceDialect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
-    }
-}
-
 impl FromStr for TraceDialect {
     type Err = String;
 
     fn from_str(text: &str) -> Result<TraceDialect, String> {
-        TraceDialect::ALL.into_iter().find(|dialect| dialect.word() == text).ok_or_else(|| {
+        TraceDialect::ALL.iter().copied().find(|dialect| dialect.word() == text).ok_or_else(|| {
             let all: Vec<&str> = TraceDialect::ALL.iter().map(|dialect| dialect.word()).collect();
             format!("`{text}` is no form of traces; write {}", all.join(", "))
         })

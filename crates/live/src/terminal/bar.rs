@@ -1,18 +1,16 @@
 //! A bar for each stage, for eyes; a finished stage leaves its summary.
 
+use super::line::{Line, held};
 use crate::progress::Progress;
-use indicatif::{ProgressBar, ProgressStyle};
 use model::{Event, printable};
 use report::ground::folding::hung;
 use report::topics;
-use std::time::Duration;
-
-/// Steps of the bar: finer than any terminal is wide.
-const STEPS: u64 = 1_000;
+use std::io::IsTerminal;
+use std::sync::{Arc, Mutex};
 
 /// The bar on the terminal.
 pub struct Bar {
-    bar: ProgressBar,
+    line: Arc<Mutex<Line>>,
     room: usize,
 }
 
@@ -37,32 +35,26 @@ fn above(text: &str, room: usize) -> String {
 impl Bar {
     /// A bar that shows nothing yet.
     pub fn new(room: Option<usize>) -> Bar {
-        Bar { bar: ProgressBar::hidden(), room: room.unwrap_or(usize::MAX) }
+        Bar { line: Line::ticking(), room: room.unwrap_or(usize::MAX) }
     }
 
     /// Shows an event that `progress` took in already.
     pub fn show(&mut self, event: &Event, progress: &Progress) {
         match event {
             Event::StageStarted { .. } => {
-                self.bar = ProgressBar::new(STEPS);
-                let style = ProgressStyle::with_template("{spinner} {prefix} {bar:10} {wide_msg}");
-                self.bar.set_style(
-                    style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─"),
-                );
-                self.bar.set_prefix(prefix(&progress.head(), self.room));
-                // It moves between two samples, too: a spinner that stands still means that we do.
-                self.bar.enable_steady_tick(Duration::from_millis(100));
+                let head = prefix(&progress.head(), self.room);
+                let is_shown = std::io::stderr().is_terminal();
+                *held(&self.line) = Line { is_shown, head, ..Line::default() };
             }
             Event::Sample(_) | Event::Waiting(_) => {
-                self.bar.set_position((progress.share() * STEPS as f64) as u64);
-                self.bar.set_message(
-                    printable::line(&format!("{}  {}", progress.now(), progress.eta()))
-                        .into_owned(),
-                );
+                let now = format!("{}  {}", progress.now(), progress.eta());
+                let mut line = held(&self.line);
+                line.message = printable::line(&now).into_owned();
+                line.share = progress.share();
             }
             Event::Counters(_) => {}
             Event::StageEnded { .. } => {
-                self.bar.finish_and_clear();
+                held(&self.line).clear();
                 self.say(&progress.summary());
             }
             Event::Note(note) if note.fact.is_bookkeeping() => {}
@@ -73,17 +65,19 @@ impl Bar {
             | Event::HostEnded(_)
             | Event::PointAdded(_)
             | Event::Happened(_) => {}
-            Event::RunEnded { .. } => self.bar.finish_and_clear(),
+            Event::RunEnded { .. } => held(&self.line).clear(),
         }
     }
 
     /// Puts a line above the bar.
     pub fn say(&self, text: &str) {
-        use std::io::Write;
-        // A terminal that is gone is no reason to end a run.
-        self.bar.suspend(|| {
-            let _ = writeln!(std::io::stderr(), "{}", above(text, self.room));
-        });
+        held(&self.line).say(&(above(text, self.room) + "\n"));
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        held(&self.line).clear();
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a run says while it goes: a consumer of its events, like the run file.
 
 mod bar;
+mod line;
 
 use crate::progress::Progress;
 use bar::Bar;

@@ -1,20 +1,16 @@
 //! The view on a screen of any size.
 
+use super::canvas::{Canvas, Rect, Style, width};
 use super::format::Unit;
 use super::keys::{HELP, REPLAY_HELP};
 use super::state::{State, Subject};
 use super::table::{Column, Panel, Presence, Row, RowId, node_cells};
-use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::Line;
-use ratatui::widgets::{Block, Clear, Paragraph, Widget, Wrap};
+use report::ground::folding::folded;
 
 /// Fewer columns than this show no table.
-pub const LEAST_WIDTH: u16 = 40;
+const LEAST_WIDTH: u16 = 40;
 /// Fewer lines do not, either.
-pub const LEAST_HEIGHT: u16 = 8;
+const LEAST_HEIGHT: u16 = 8;
 /// A screen of so many lines has room for more than one message.
 const TALL: u16 = 30;
 /// A name gets at least so many columns, and at most.
@@ -25,30 +21,31 @@ const WIDEST_GAP: u16 = 4;
 const HOT: f64 = 0.9;
 
 /// Draws the state. `title` says what is watched, `status` how: both stand in the first line.
-pub fn draw(frame: &mut Frame<'_>, state: &mut State, title: &str, status: &str) {
-    let area = frame.area();
-    if area.width < LEAST_WIDTH || area.height < LEAST_HEIGHT {
+pub fn draw(canvas: &mut Canvas, state: &mut State, title: &str, status: &str) {
+    let (width, height) = canvas.size();
+    let area = Rect { x: 0, y: 0, width, height };
+    if width < LEAST_WIDTH || height < LEAST_HEIGHT {
         let text = format!(
-            "plimsoll watch needs {LEAST_WIDTH} columns and {LEAST_HEIGHT} lines; here are {} and \
-             {}. Make the window larger, or press q.",
-            area.width, area.height
+            "plimsoll watch needs {LEAST_WIDTH} columns and {LEAST_HEIGHT} lines; here are {width} \
+             and {height}. Make the window larger, or press q."
         );
-        Paragraph::new(text).wrap(Wrap { trim: true }).render(area, frame.buffer_mut());
+        for (line, y) in folded(&text, width.into()).lines().zip(0..) {
+            canvas.text(0, y, line, width.into(), Style::PLAIN);
+        }
         return;
     }
-    let buffer = frame.buffer_mut();
     let mut rest = area;
-    title_line(buffer, top(&mut rest, 1), state, title, status);
+    title_line(canvas, top(&mut rest, 1), state, title, status);
     if state.progress().is_some() {
-        run_lines(buffer, top(&mut rest, 2), state);
+        run_lines(canvas, top(&mut rest, 2), state);
     }
     let foot = bottom(&mut rest, 1);
-    let messages = bottom(&mut rest, if area.height < TALL { 1 } else { 4 });
-    message_lines(buffer, messages, state);
-    let seen = table(buffer, rest, state);
-    foot_line(buffer, foot, state, &seen);
+    let messages = bottom(&mut rest, if height < TALL { 1 } else { 4 });
+    message_lines(canvas, messages, state);
+    let seen = table(canvas, rest, state);
+    foot_line(canvas, foot, state, &seen);
     if state.is_helping() {
-        help(buffer, area, state.subject());
+        help(canvas, area, state.subject());
     }
 }
 
@@ -66,23 +63,18 @@ fn bottom(rest: &mut Rect, lines: u16) -> Rect {
 }
 
 /// Text on the left and on the right of a line; the left one gives way.
-fn both_ends(buffer: &mut Buffer, area: Rect, left: &str, right: &str, style: Style) {
+fn both_ends(canvas: &mut Canvas, area: Rect, left: &str, right: &str, style: Style) {
     if area.height == 0 {
         return;
     }
-    buffer.set_style(area, style);
-    let width = Line::raw(right).width().min(usize::from(area.width)) as u16;
-    buffer.set_stringn(
-        area.x,
-        area.y,
-        left,
-        usize::from((area.width - width).saturating_sub(1)),
-        style,
-    );
-    buffer.set_stringn(area.right() - width, area.y, right, usize::from(width), style);
+    canvas.style(area, style);
+    let all = usize::from(area.width);
+    let taken = width(right).min(all);
+    canvas.text(area.x, area.y, left, (all - taken).saturating_sub(1), style);
+    canvas.text(area.x + (all - taken) as u16, area.y, right, taken, style);
 }
 
-fn title_line(buffer: &mut Buffer, area: Rect, state: &State, title: &str, status: &str) {
+fn title_line(canvas: &mut Canvas, area: Rect, state: &State, title: &str, status: &str) {
     let (hosts, lost) = state.host_counts();
     let mut left = format!(" {title} · {hosts} node{}", if hosts == 1 { "" } else { "s" });
     if lost > 0 {
@@ -92,16 +84,10 @@ fn title_line(buffer: &mut Buffer, area: Rect, state: &State, title: &str, statu
         left = format!(" {title} · {node}");
     }
     let paused = if state.is_paused() { "PAUSED · " } else { "" };
-    both_ends(
-        buffer,
-        area,
-        &left,
-        &format!("{paused}{status} "),
-        Style::new().add_modifier(Modifier::REVERSED),
-    );
+    both_ends(canvas, area, &left, &format!("{paused}{status} "), Style::REVERSED);
 }
 
-fn run_lines(buffer: &mut Buffer, area: Rect, state: &State) {
+fn run_lines(canvas: &mut Canvas, area: Rect, state: &State) {
     let (Some(progress), 2) = (state.progress(), area.height) else { return };
     let head = progress.head();
     let head = if head.is_empty() { "waiting for the first stage".to_owned() } else { head };
@@ -115,32 +101,20 @@ fn run_lines(buffer: &mut Buffer, area: Rect, state: &State) {
         share * 100.0,
         progress.eta()
     );
-    both_ends(
-        buffer,
-        Rect { height: 1, ..area },
-        &format!(" {}", head.trim()),
-        &format!("{bar} "),
-        Style::new(),
-    );
-    let bold = Style::new().add_modifier(Modifier::BOLD);
-    both_ends(
-        buffer,
-        Rect { y: area.y + 1, height: 1, ..area },
-        &format!(" {}", progress.now_with_median().trim()),
-        "",
-        bold,
-    );
+    let (first, second) = (Rect { height: 1, ..area }, Rect { y: area.y + 1, height: 1, ..area });
+    let now = format!(" {}", progress.now_with_median().trim());
+    both_ends(canvas, first, &format!(" {}", head.trim()), &format!("{bar} "), Style::PLAIN);
+    both_ends(canvas, second, &now, "", Style::BOLD);
 }
 
-fn message_lines(buffer: &mut Buffer, area: Rect, state: &State) {
-    let style = Style::new().fg(Color::Yellow);
+fn message_lines(canvas: &mut Canvas, area: Rect, state: &State) {
     let messages: Vec<&str> = state.messages(usize::from(area.height)).collect();
-    for (message, y) in messages.iter().zip(area.bottom() - messages.len() as u16..) {
-        buffer.set_stringn(area.x + 1, y, message, usize::from(area.width - 1), style);
+    for (message, y) in messages.iter().zip(area.y + area.height - messages.len() as u16..) {
+        canvas.text(area.x + 1, y, message, usize::from(area.width - 1), Style::YELLOW);
     }
 }
 
-fn foot_line(buffer: &mut Buffer, area: Rect, state: &State, seen: &str) {
+fn foot_line(canvas: &mut Canvas, area: Rect, state: &State, seen: &str) {
     let (filter, is_typing) = state.filter();
     let keys = match (state.subject(), state.panel()) {
         (Subject::Replay, Panel::Nodes) => {
@@ -158,7 +132,7 @@ fn foot_line(buffer: &mut Buffer, area: Rect, state: &State, seen: &str) {
         (false, "") => format!(" {keys}"),
         (false, filter) => format!(" /{filter}  Esc clear  {keys}"),
     };
-    both_ends(buffer, area, &left, &format!("{seen} "), Style::new().add_modifier(Modifier::DIM));
+    both_ends(canvas, area, &left, &format!("{seen} "), Style::DIM);
 }
 
 /// The columns that fit, with the number and the place of each.
@@ -195,12 +169,12 @@ impl Fit {
     }
 }
 
-fn table(buffer: &mut Buffer, area: Rect, state: &mut State) -> String {
+fn table(canvas: &mut Canvas, area: Rect, state: &mut State) -> String {
     let mut area = Rect { x: area.x + 1, width: area.width - 2, ..area };
     let (rows, cursor) = state.rows();
-    let longest = rows.iter().map(|row| Line::raw(label(row)).width()).max().unwrap_or(0);
+    let longest = rows.iter().map(|row| width(&label(row))).max().unwrap_or(0);
     let fit = Fit::new(area.width, longest, state.panel().columns());
-    heads(buffer, top(&mut area, 2), state, &fit);
+    heads(canvas, top(&mut area, 2), state, &fit);
     let total = Row {
         id: RowId::Named(String::new()),
         name: "all".to_owned(),
@@ -209,7 +183,7 @@ fn table(buffer: &mut Buffer, area: Rect, state: &mut State) -> String {
         presence: Presence::Here,
     };
     if !total.cells.is_empty() {
-        line(buffer, top(&mut area, 1), &total, &fit, Style::new().add_modifier(Modifier::BOLD));
+        line(canvas, top(&mut area, 1), &total, &fit, Style::BOLD);
     }
     let page = usize::from(area.height).max(1);
     state.set_page(page);
@@ -217,12 +191,12 @@ fn table(buffer: &mut Buffer, area: Rect, state: &mut State) -> String {
     let first = (cursor / page * page).min(rows.len().saturating_sub(page));
     for (row, number) in rows.iter().skip(first).take(usize::from(area.height)).zip(first..) {
         let style = match row.presence {
-            Presence::Here => Style::new(),
-            Presence::Awaited => Style::new().add_modifier(Modifier::DIM),
-            Presence::Gone => Style::new().fg(Color::Red),
+            Presence::Here => Style::PLAIN,
+            Presence::Awaited => Style::DIM,
+            Presence::Gone => Style::RED,
         };
-        let style = if number == cursor { style.add_modifier(Modifier::REVERSED) } else { style };
-        line(buffer, top(&mut area, 1), row, &fit, style);
+        let style = if number == cursor { style.and(Style::REVERSED) } else { style };
+        line(canvas, top(&mut area, 1), row, &fit, style);
     }
     match rows.len() {
         0 => "none".to_owned(),
@@ -230,18 +204,17 @@ fn table(buffer: &mut Buffer, area: Rect, state: &mut State) -> String {
     }
 }
 
-fn heads(buffer: &mut Buffer, area: Rect, state: &State, fit: &Fit) {
+fn heads(canvas: &mut Canvas, area: Rect, state: &State, fit: &Fit) {
     if area.height < 2 {
         return;
     }
-    let (order, dim) = (state.order(), Style::new().add_modifier(Modifier::DIM));
-    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let order = state.order();
     let arrow = if order.descending { '▾' } else { '▴' };
     let head = |text: &str, number: usize| {
         if order.column == number { format!("{arrow}{text}") } else { text.to_owned() }
     };
     let title = head(state.panel().title(), 0);
-    buffer.set_stringn(area.x, area.y + 1, title, usize::from(fit.name_width), bold);
+    canvas.text(area.x, area.y + 1, &title, usize::from(fit.name_width), Style::BOLD);
     let mut groups: Vec<(&str, u16, u16)> = Vec::new();
     for (number, column, x) in &fit.columns {
         let end = x + column.width();
@@ -250,19 +223,15 @@ fn heads(buffer: &mut Buffer, area: Rect, state: &State, fit: &Fit) {
             _ => groups.push((column.group, *x, end)),
         }
         let text = head(column.head, number + 1);
-        let width = Line::raw(text.as_str()).width() as u16;
         // The arrow may stand in the gap.
-        buffer.set_string(area.x + end.saturating_sub(width), area.y + 1, text, bold);
+        let room = width(&text);
+        let x = area.x + end.saturating_sub(room as u16);
+        canvas.text(x, area.y + 1, &text, room, Style::BOLD);
     }
     for (group, begin, end) in groups.into_iter().filter(|(group, ..)| !group.is_empty()) {
         let width = usize::from(end - begin);
-        buffer.set_stringn(
-            area.x + begin,
-            area.y,
-            format!("{:─<width$}", format!("{group} ")),
-            width,
-            dim,
-        );
+        let text = format!("{:─<width$}", format!("{group} "));
+        canvas.text(area.x + begin, area.y, &text, width, Style::DIM);
     }
 }
 
@@ -274,43 +243,39 @@ fn label(row: &Row) -> String {
     }
 }
 
-fn line(buffer: &mut Buffer, area: Rect, row: &Row, fit: &Fit, style: Style) {
+fn line(canvas: &mut Canvas, area: Rect, row: &Row, fit: &Fit, style: Style) {
     if area.height == 0 {
         return;
     }
-    buffer.set_style(area, style);
-    buffer.set_stringn(area.x, area.y, label(row), usize::from(fit.name_width), style);
+    canvas.style(area, style);
+    canvas.text(area.x, area.y, &label(row), usize::from(fit.name_width), style);
     for (number, column, x) in &fit.columns {
         let value = row.cells.get(*number).copied().flatten();
         let unit = row.unit.unwrap_or(column.unit);
         let is_hot = column.unit == Unit::Share && value.is_some_and(|share| share >= HOT);
-        let style = if is_hot { style.fg(Color::Yellow) } else { style };
-        let text = format!("{:>width$}", unit.text(value), width = usize::from(column.width()));
-        buffer.set_stringn(area.x + x, area.y, text, usize::from(column.width()), style);
+        let style = if is_hot { style.and(Style::YELLOW) } else { style };
+        let width = usize::from(column.width());
+        let text = format!("{:>width$}", unit.text(value));
+        canvas.text(area.x + x, area.y, &text, width, style);
     }
 }
 
-fn help(buffer: &mut Buffer, area: Rect, subject: Subject) {
+fn help(canvas: &mut Canvas, area: Rect, subject: Subject) {
     let replay = if subject == Subject::Replay { REPLAY_HELP } else { &[] };
-    let mut lines: Vec<Line<'_>> = HELP
-        .iter()
-        .chain(replay)
-        .map(|(keys, what)| Line::raw(format!(" {keys:9} {what}")))
-        .collect();
+    let keys = HELP.iter().chain(replay);
+    let mut lines: Vec<String> = keys.map(|(keys, what)| format!(" {keys:9} {what}")).collect();
     let (width, height) = (56.min(area.width), (lines.len() as u16 + 2).min(area.height));
-    let room = usize::from(height.saturating_sub(2));
+    let (inner, room) = (usize::from(width) - 2, usize::from(height) - 2);
     if lines.len() > room {
-        lines.truncate(room.saturating_sub(1));
-        lines.push(Line::raw(" …         more keys on a taller screen"));
+        lines.truncate(room - 1);
+        lines.push(" …         more keys on a taller screen".to_owned());
     }
-    let area = Rect {
-        x: area.x + (area.width - width) / 2,
-        y: area.y + (area.height - height) / 2,
-        width,
-        height,
-    };
-    Clear.render(area, buffer);
-    Paragraph::new(lines)
-        .block(Block::bordered().title(" Keys · any key closes this "))
-        .render(area, buffer);
+    let (x, mut y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 2);
+    let head = format!("┌{:─<inner$}┐", " Keys · any key closes this ");
+    let foot = format!("└{}┘", "─".repeat(inner));
+    let lines = lines.iter().map(|line| format!("│{line:inner$.inner$}│"));
+    for line in [head].into_iter().chain(lines).chain([foot]) {
+        canvas.text(x, y, &line, width.into(), Style::PLAIN);
+        y += 1;
+    }
 }

@@ -5,6 +5,7 @@
 //! screen, [`lines`] where there is none. A replay feeds the same state with the events of a run
 //! file.
 
+pub(crate) mod canvas;
 pub(crate) mod counter_lists;
 pub mod draw;
 pub mod figures;
@@ -20,6 +21,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use canvas::Canvas;
 pub use format::clock;
 pub use keys::{Ask, Key};
 pub use replay::{Film, Replay, Speed};

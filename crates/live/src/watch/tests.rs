@@ -1,5 +1,6 @@
 //! What people see of the view, on screens of several sizes.
 
+use super::canvas::Canvas;
 use super::draw::draw;
 use super::testing::{busy, facts};
 use super::{Ask, Key, Panel, State, Subject};
@@ -9,9 +10,6 @@ use model::event::{Event, Note};
 use model::note::{Fact, TakesPart};
 use model::testbed::HostFacts;
 use model::{Occurrence, OccurrenceKind, Op, StageKind};
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
-use ratatui::buffer::Cell;
 
 fn hosts(count: u32) -> Vec<HostFacts> {
     (1..=count).map(|number| facts(&format!("node{number:03}"))).collect()
@@ -24,12 +22,9 @@ fn watching(count: u32) -> State {
 }
 
 fn screen(state: &mut State, width: u16, height: u16) -> String {
-    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a screen");
-    terminal.draw(|frame| draw(frame, state, "plimsoll watch", "every 1s")).expect("a frame");
-    let buffer = terminal.backend().buffer();
-    let lines = buffer.content().chunks(usize::from(width.max(1)));
-    let text = |line: &[Cell]| line.iter().map(Cell::symbol).collect::<String>();
-    lines.map(|line| text(line).trim_end().to_owned()).collect::<Vec<String>>().join("\n")
+    let mut canvas = Canvas::new(width, height);
+    draw(&mut canvas, state, "plimsoll watch", "every 1s");
+    canvas.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<String>>().join("\n")
 }
 
 fn press(state: &mut State, keys: &[Key]) {

@@ -13,7 +13,7 @@ use report::topics::workload::{LATENCIES, line_at};
 pub fn total(board: &Board) -> Markup {
     let slots = board.whole_slots();
     let end_s = board.now_s();
-    let ops: Vec<Op> = Op::ALL
+    let ops: Vec<Op> = Op::EACH
         .into_iter()
         .filter(|op| slots.iter().any(|slot| slot.part.ops.contains_key(op)))
         .collect();

@@ -259,7 +259,7 @@ fn overview(rows: &[ResultRow], reached: &[Reached]) -> Markup {
     };
     let here = |op: &Op| rows.iter().any(|row| row.is_addend() && row.ops == Ops::One(*op));
     let legend: Vec<(&'static str, String)> =
-        Op::ALL.into_iter().filter(here).map(|op| (style(op), op.name().to_owned())).collect();
+        Op::EACH.into_iter().filter(here).map(|op| (style(op), op.name().to_owned())).collect();
     let chart = |title: &str, words, bars| Bars {
         title: title.to_owned(),
         words,

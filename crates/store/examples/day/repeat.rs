@@ -278,13 +278,13 @@ fn check(
 
 fn write(connection: &Connection, part: Part, row: i64, sum: u64) -> rusqlite::Result<()> {
     let insert = "INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)";
-    connection.prepare_cached(insert)?.execute(params![part.name(), row, sum as i64]).map(|_| ())
+    connection.prepare_cached(insert)?.execute(params![part.word(), row, sum as i64]).map(|_| ())
 }
 
 /// To the sum of a table that has one.
 fn add(connection: &Connection, part: Part, sum: u64) -> rusqlite::Result<()> {
     let query = "SELECT checksum FROM checksums WHERE part = ? AND row = 0";
     let known: Option<i64> =
-        connection.query_row(query, [part.name()], |row| row.get(0)).optional()?;
+        connection.query_row(query, [part.word()], |row| row.get(0)).optional()?;
     write(connection, part, 0, (known.unwrap_or_default() as u64).wrapping_add(sum))
 }

@@ -11,47 +11,48 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, Params, Row, ToSql, Transaction, params};
 use std::ops::RangeInclusive;
 
-/// What is checked together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    Run,
-    Hosts,
-    Points,
-    Workloads,
-    Stages,
-    Starts,
-    Notes,
-    Occurrences,
-    LeftOver,
-    Pauses,
-    Flushes,
-    CounterSeries,
-    CounterShapes,
-    CounterTail,
-    CounterRemarks,
-    Thinned,
-    SampleBlocks,
-    Intervals,
-    Samples,
-    Errors,
-    Workers,
-    WorkerSamples,
-    WriteMarks,
-    RawLatencies,
-    /// The values of one sample of counters, by its number.
-    Counters,
-    /// A block of sums with what is read of all of it, by its number.
-    Sums,
-    /// The sums of one stage in a block, by the number of its row.
-    StageSums,
-    /// The same of its times.
-    StageTimes,
-    /// A block of counters with what it comes to, by its number.
-    CounterBlocks,
-    /// What a block of counters holds, by its number.
-    CounterColumns,
-    /// Samples of one host, by the number of their piece.
-    SampleColumns,
+model::plain_words! {
+    /// What is checked together, with its name in the file: that of its table.
+    pub enum Part {
+        Run = "run",
+        Hosts = "hosts",
+        Points = "points",
+        Workloads = "workloads",
+        Stages = "stages",
+        Starts = "starts",
+        Notes = "notes",
+        Occurrences = "occurrences",
+        LeftOver = "left_over",
+        Pauses = "pauses",
+        Flushes = "flushes",
+        CounterSeries = "counter_series",
+        CounterShapes = "counter_shapes",
+        CounterTail = "counter_tail",
+        CounterRemarks = "counter_remarks",
+        Thinned = "thinned",
+        SampleBlocks = "sample_blocks",
+        Intervals = "intervals",
+        Samples = "samples",
+        Errors = "errors",
+        Workers = "workers",
+        WorkerSamples = "worker_samples",
+        WriteMarks = "write_marks",
+        RawLatencies = "raw_latencies",
+        /// The values of one sample of counters, by its number.
+        Counters = "counters",
+        /// A block of sums with what is read of all of it, by its number.
+        Sums = "sums",
+        /// The sums of one stage in a block, by the number of its row.
+        StageSums = "stage_sums",
+        /// The same of its times.
+        StageTimes = "stage_times",
+        /// A block of counters with what it comes to, by its number.
+        CounterBlocks = "counter_blocks",
+        /// What a block of counters holds, by its number.
+        CounterColumns = "counter_columns",
+        /// Samples of one host, by the number of their piece.
+        SampleColumns = "sample_columns",
+    }
 }
 
 /// How a part's rows are summed up.
@@ -82,45 +83,6 @@ pub const TABLES: [(Part, &str); WHOLE] = [
     (Part::Thinned, "SELECT * FROM thinned"),
     (Part::SampleBlocks, "SELECT * FROM sample_blocks"),
 ];
-
-impl Part {
-    /// Its name in the file: that of its table.
-    pub fn name(self) -> &'static str {
-        match self {
-            Part::Run => "run",
-            Part::Hosts => "hosts",
-            Part::Points => "points",
-            Part::Workloads => "workloads",
-            Part::Stages => "stages",
-            Part::Starts => "starts",
-            Part::Notes => "notes",
-            Part::Occurrences => "occurrences",
-            Part::LeftOver => "left_over",
-            Part::Pauses => "pauses",
-            Part::Flushes => "flushes",
-            Part::CounterSeries => "counter_series",
-            Part::CounterShapes => "counter_shapes",
-            Part::CounterTail => "counter_tail",
-            Part::CounterRemarks => "counter_remarks",
-            Part::Thinned => "thinned",
-            Part::SampleBlocks => "sample_blocks",
-            Part::Intervals => "intervals",
-            Part::Samples => "samples",
-            Part::Errors => "errors",
-            Part::Workers => "workers",
-            Part::WorkerSamples => "worker_samples",
-            Part::WriteMarks => "write_marks",
-            Part::RawLatencies => "raw_latencies",
-            Part::Counters => "counters",
-            Part::Sums => "sums",
-            Part::StageSums => "stage_sums",
-            Part::StageTimes => "stage_times",
-            Part::CounterBlocks => "counter_blocks",
-            Part::CounterColumns => "counter_columns",
-            Part::SampleColumns => "sample_columns",
-        }
-    }
-}
 
 /// One step: with an odd factor and a shift to the right, each of which can be undone.
 fn mix(state: u64, word: u64) -> u64 {
@@ -295,7 +257,7 @@ pub fn write(
     checksum: u64,
 ) -> rusqlite::Result<()> {
     let insert = "INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)";
-    transaction.prepare_cached(insert)?.execute(params![part.name(), row, checksum as i64])?;
+    transaction.prepare_cached(insert)?.execute(params![part.word(), row, checksum as i64])?;
     Ok(())
 }
 
@@ -308,7 +270,7 @@ pub fn are_there(connection: &Connection) -> Result<bool, Problem> {
 fn expected(connection: &Connection, part: Part, after: i64, to: i64) -> Result<u64, Problem> {
     let query = "SELECT checksum FROM checksums WHERE part = ? AND row > ? AND row <= ?";
     let mut statement = connection.prepare_cached(query)?;
-    let mut rows = statement.query(params![part.name(), after, to])?;
+    let mut rows = statement.query(params![part.word(), after, to])?;
     let mut sum = 0u64;
     while let Some(row) = rows.next()? {
         sum = sum.wrapping_add(row.get::<_, i64>(0)? as u64);
@@ -319,7 +281,7 @@ fn expected(connection: &Connection, part: Part, after: i64, to: i64) -> Result<
 fn damaged(part: Part) -> Problem {
     Problem(format!(
         "its table `{}` does not fit its checksum: a bit of it changed after it was written",
-        part.name()
+        part.word()
     ))
 }
 
@@ -366,7 +328,7 @@ impl<'a> Single<'a> {
     /// Whether the row of this number has this checksum.
     pub fn check(&mut self, row: i64, checksum: u64) -> Result<(), Problem> {
         let Some(statement) = &mut self.statement else { return Ok(()) };
-        let mut rows = statement.query(params![self.part.name(), row])?;
+        let mut rows = statement.query(params![self.part.word(), row])?;
         let found = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()?;
         if found == Some(checksum as i64) { Ok(()) } else { Err(damaged(self.part)) }
     }

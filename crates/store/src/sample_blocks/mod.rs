@@ -105,7 +105,7 @@ fn rows(
         let Some((from, to)) = within.of(part) else { return Ok(()) };
         let mut sum = 0u64;
         let query =
-            format!("SELECT * FROM {} WHERE rowid > ? AND rowid <= ? ORDER BY rowid", part.name());
+            format!("SELECT * FROM {} WHERE rowid > ? AND rowid <= ? ORDER BY rowid", part.word());
         let mut statement = connection.prepare_cached(&query)?;
         let mut rows = statement.query([from, to])?;
         while let Some(row) = rows.next()? {

@@ -166,7 +166,7 @@ impl Move {
         let (part, most) = (NUMBERED[table], i64::try_from(*room).unwrap_or(i64::MAX));
         let query = format!(
             "SELECT *, rowid FROM {} WHERE rowid > ? AND rowid <= ? ORDER BY rowid LIMIT ?",
-            part.name()
+            part.word()
         );
         let (stages, to) = (&self.stages, self.to.rows(part));
         let moments = RefCell::new(&mut self.moments);
@@ -267,7 +267,7 @@ impl Move {
         // SQLite gives a new row the number behind the last one: the last row of a table stays, or
         // its number would be that of another.
         let is_any_behind =
-            format!("SELECT EXISTS (SELECT 1 FROM {} WHERE rowid > ?)", part.name());
+            format!("SELECT EXISTS (SELECT 1 FROM {} WHERE rowid > ?)", part.word());
         if after >= to || !transaction.query_row(&is_any_behind, [to], |row| row.get(0))? {
             self.doing = self.removing(table + 1);
             return Ok(());
@@ -276,14 +276,14 @@ impl Move {
         let end = "SELECT row FROM checksums WHERE part = ? AND row >= ? ORDER BY row LIMIT 1";
         let end: Option<i64> = transaction
             .prepare_cached(end)?
-            .query_row(params![part.name(), wanted], |row| row.get(0))
+            .query_row(params![part.word(), wanted], |row| row.get(0))
             .optional()?;
         let end = end.unwrap_or(to).min(to);
-        let delete = format!("DELETE FROM {} WHERE rowid > ? AND rowid <= ?", part.name());
+        let delete = format!("DELETE FROM {} WHERE rowid > ? AND rowid <= ?", part.word());
         transaction.prepare_cached(&delete)?.execute([after, end])?;
         transaction
             .prepare_cached("DELETE FROM checksums WHERE part = ? AND row > ? AND row <= ?")?
-            .execute(params![part.name(), after, end])?;
+            .execute(params![part.word(), after, end])?;
         *room = room.saturating_sub(after.abs_diff(end).max(1));
         self.doing = Doing::Removing { table, after: end };
         Ok(())

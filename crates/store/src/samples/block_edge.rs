@@ -59,7 +59,7 @@ pub fn take_checksums_away(
     to: Edge,
 ) -> rusqlite::Result<()> {
     let delete = "DELETE FROM checksums WHERE part = ? AND row > ? AND row <= ?";
-    let rows = params![part.name(), from.rows(part), to.rows(part)];
+    let rows = params![part.word(), from.rows(part), to.rows(part)];
     transaction.prepare_cached(delete)?.execute(rows)?;
     Ok(())
 }

@@ -139,7 +139,7 @@ impl Beside {
         let end = |part: Part, after: i64| -> Result<i64, Problem> {
             let query = format!(
                 "SELECT rowid, stage, host, interval FROM {} WHERE rowid > ? ORDER BY rowid",
-                part.name()
+                part.word()
             );
             let mut statement = connection.prepare_cached(&query)?;
             let (mut rows, mut last) = (statement.query([after])?, after);

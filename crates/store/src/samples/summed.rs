@@ -378,7 +378,7 @@ fn scan(
         left.check(connection, part.rows, sum)?;
     }
     let ends = |end: &str| {
-        let query = format!("SELECT coalesce({end}(rowid), 0) FROM {}", left.table.name());
+        let query = format!("SELECT coalesce({end}(rowid), 0) FROM {}", left.table.word());
         connection.query_row(&query, [], |row| row.get::<_, i64>(0))
     };
     let (first, last) =

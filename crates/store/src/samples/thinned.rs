@@ -317,11 +317,11 @@ fn take_rows_away(
     for part in NUMBERED {
         // SQLite gives a new row the number behind the last one: the last row of a table stays, or
         // its number would be that of another.
-        let is_last = format!("SELECT NOT EXISTS (SELECT 1 FROM {} WHERE rowid > ?)", part.name());
+        let is_last = format!("SELECT NOT EXISTS (SELECT 1 FROM {} WHERE rowid > ?)", part.word());
         if transaction.query_row(&is_last, [block.to.rows(part)], |row| row.get(0))? {
             continue;
         }
-        let delete = format!("DELETE FROM {} WHERE rowid > ? AND rowid <= ?", part.name());
+        let delete = format!("DELETE FROM {} WHERE rowid > ? AND rowid <= ?", part.word());
         let rows = [block.from.rows(part), block.to.rows(part)];
         transaction.prepare_cached(&delete)?.execute(rows)?;
         take_checksums_away(transaction, part, block.from, block.to)?;

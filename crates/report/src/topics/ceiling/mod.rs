@@ -33,8 +33,7 @@ pub struct Ceilings<'a> {
 
 impl Ceilings<'_> {
     fn layers(&self) -> impl Iterator<Item = Layer> + '_ {
-        Layer::ALL
-            .into_iter()
+        Layer::of_ceilings()
             .filter(|layer| self.base.iter().any(|ceiling| ceiling.limit(*layer).is_some()))
     }
 

@@ -19,8 +19,7 @@ pub fn chart(cluster: &Cluster, like: &Workload) -> Markup {
     let value = |ceiling: &Ceiling, layer| {
         ceiling.limit(layer).map(|limit| limit.iops * ceiling.workload.bytes())
     };
-    let known = Layer::ALL
-        .into_iter()
+    let known = Layer::of_ceilings()
         .filter(|layer| ceilings.iter().any(|ceiling| ceiling.limit(*layer).is_some()));
     let mut lines: Vec<Line> = known
         .map(|layer| {
