@@ -1,6 +1,7 @@
 //! What the tests of many topics begin with, and how they look at words.
 
-use analysis::testing::Recorded;
+pub use analysis::testing::Recorded;
+
 use model::{Op, Record, StageKind};
 
 /// The shortest suite.

@@ -2,9 +2,7 @@
 //! fields; a change of meaning is a new `format`.
 
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::quantiles;
-use crate::pens::json::{Map, Value, each};
+use crate::pens::json::{Map, Value, each, object, quantiles};
 use crate::topics::split::{self, By};
 use crate::topics::{findings, grade, loadline};
 use analysis::host_cpu::{HostCpu, host_cpu};

@@ -220,8 +220,7 @@ fn label(row: &ResultRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, begun, has};
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W, begun, has};
     use model::{Fact, Note, Op, StageKind};
 
     fn few(room: Option<usize>) -> TableStyle {

@@ -8,8 +8,7 @@ pub use page::section;
 
 use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, share};
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, Watched, attribution};
 use analysis::hit_share::{HitShare, hit_shares};
@@ -325,8 +324,7 @@ fn caches(record: &Record, one: &Attribution) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::W;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W};
     use model::counters::{Entry, Layer, Metric};
     use model::{Op, Setting, StageKind};
 

@@ -3,9 +3,8 @@
 
 use crate::ground::markup::{Markup, list, plain};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use analysis::bursts::{Burst, Credits, RateStep, bursts, credits, rate_steps};
 use analysis::{Offer, ResultRow, SeriesPoint, series};
 use model::{Nanos, Record};

@@ -4,9 +4,8 @@ use super::prediction::{interval, left_out_code, left_out_lines, owner_code, own
 use crate::ground::chart::{Group, Groups, Step};
 use crate::ground::markup::{Markup, classed, list_of_any, under};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use analysis::expected::{Expected, Held, ONE_IN, Outside, Unfit};
 use analysis::prediction::load::Load;
 use model::{Bytes, Percent};

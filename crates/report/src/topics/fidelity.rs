@@ -2,8 +2,7 @@
 
 use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use model::replayed::{Fidelity, Replayed};
 use model::trace::InFlight;
 use model::{Bytes, Fact, Histogram, Record};
@@ -121,8 +120,7 @@ fn figures(one: &Fidelity) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has};
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W, has};
     use model::Note;
 
     #[test]

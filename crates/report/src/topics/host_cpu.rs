@@ -87,9 +87,8 @@ pub(super) fn time(ns: f64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::ground::testing::{W, has};
+    use crate::ground::testing::{Recorded, W, has};
     use analysis::host_cpu::Programs;
-    use analysis::testing::Recorded;
     use model::counters::{Entry, Layer, Metric};
     use model::{Op, StageKind};
 

@@ -2,9 +2,8 @@
 
 use crate::ground::markup::{Markup, plain};
 use crate::ground::words::counted;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use model::note::{Imported, Lost};
 use model::{Fact, Record};
 

@@ -2,8 +2,7 @@
 //! as JSON, and as a section of the page.
 
 use crate::ground::markup::{Markup, plain};
-use crate::object;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use crate::topics::command_line::quoted;
 use analysis::{LeftBehind, left_behind};
 use model::{Plan, Record};
@@ -67,8 +66,7 @@ pub fn section(record: &Record) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has};
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W, has};
     use model::plan::{PlannedTarget, Target};
     use model::{Fact, Note};
 

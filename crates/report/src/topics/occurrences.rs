@@ -4,8 +4,7 @@
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::moment::time_words;
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use crate::pens::{Table, capital};
 use analysis::aftermath::Aftermath;
 use analysis::effects::{Effect, effects};
@@ -362,8 +361,7 @@ pub fn on_axis(record: &Record, stage: u32) -> Vec<(f64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::W;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W};
     use model::{Op, StageKind};
 
     fn migrated() -> Record {

@@ -3,8 +3,7 @@
 
 use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use model::ledger::LedgerSum;
 use model::units::Bytes;
 use model::{Fact, Record};
@@ -88,8 +87,7 @@ pub fn object(record: &Record) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::W;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W};
     use model::Note;
     use model::ledger::FilesSum;
 

@@ -4,9 +4,8 @@
 use crate::ground::chart::{Line, Lines, Point, Scale, ends};
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use crate::topics::findings::charts::STYLES;
 use analysis::rounds::{InRounds, Rounds};
 use analysis::steady::{MOST_RANGE, MOST_SLOPE, ROUNDS};

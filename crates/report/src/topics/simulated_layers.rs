@@ -4,9 +4,8 @@
 use super::ceiling::layer as name;
 use crate::ground::markup::{Markup, not_shown, under};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use analysis::ResultRow;
 use model::layer::Layer;
 use model::note::Crossing;

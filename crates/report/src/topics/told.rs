@@ -3,9 +3,8 @@
 
 use crate::ground::markup::{Markup, list, plain};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use analysis::told::{Beside, beside, told};
 use analysis::{Flow, ResultRow};
 use model::note::{EndedBy, Told, ToldFigure};
@@ -146,8 +145,7 @@ pub fn commands(record: &Record) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::has;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, has};
     use model::{Fact, Note, StageKind};
 
     fn told(by: EndedBy) -> Told {

@@ -38,8 +38,7 @@ pub fn remarks(record: &Record) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::W;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W};
     use model::CounterSample;
 
     #[test]

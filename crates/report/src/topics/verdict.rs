@@ -182,8 +182,7 @@ fn are(count: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has, lacks, measured};
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W, has, lacks, measured};
     use analysis::{Ops, Warning};
     use model::{Op, StageKind};
 

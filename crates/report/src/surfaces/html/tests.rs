@@ -1,8 +1,7 @@
 //! The page as a whole.
 
 use super::{render, took};
-use crate::ground::testing::{W, has};
-use analysis::testing::Recorded;
+use crate::ground::testing::{Recorded, W, has};
 use model::counters::{Entry, Layer, Metric};
 use model::{Fact, Note, Op, StageKind};
 

@@ -3,10 +3,9 @@
 use super::Report;
 use crate::ground::markup::Node;
 use crate::ground::palette;
-use crate::ground::testing::W;
+use crate::ground::testing::{Recorded, W};
 use crate::pens::markdown as text;
 use crate::surfaces::html::{Against, content};
-use analysis::testing::Recorded;
 use model::{Fact, Note, Op, Record, StageKind};
 
 fn sample(name: &str) -> Recorded {

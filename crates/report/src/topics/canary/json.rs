@@ -2,8 +2,7 @@
 //! `docs/guide/canaries.md`.
 
 use super::Told;
-use crate::object;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use model::Nanos;
 use model::canary::{AlertChange, Changed, Counts, Harm, Segment, Totals};
 

@@ -1,8 +1,7 @@
 //! A comparison for machines. The fields stand in `docs/reference/json.md`.
 
 use crate::ground::words;
-use crate::pens::json::{Map, Value, each};
-use crate::{fields, object};
+use crate::pens::json::{Map, Value, each, fields, object};
 use analysis::Interval;
 use analysis::compare::{
     Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Unlike, Verdict,

@@ -157,9 +157,8 @@ fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has, lacks, swept};
+    use crate::ground::testing::{Recorded, W, has, lacks, swept};
     use analysis::compare::compare;
-    use analysis::testing::Recorded;
     use model::{Op, StageKind};
 
     fn run(suite: &str, latency_ns: u64, per_second: u64) -> Record {

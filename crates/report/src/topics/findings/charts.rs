@@ -263,9 +263,8 @@ fn peaks(rows: &[ResultRow], findings: &[Finding]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has};
+    use crate::ground::testing::{Recorded, W, has};
     use analysis::Ops;
-    use analysis::testing::Recorded;
     use model::Op;
 
     fn charts_of(rows: &[ResultRow]) -> Markup {

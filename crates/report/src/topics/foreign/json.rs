@@ -1,9 +1,7 @@
 //! Results of other tools for programs.
 
 use super::{NOT_QUOTABLE, doubt, lack};
-use crate::object;
-use crate::pens::json::plain;
-use crate::pens::json::{Map, Value, each};
+use crate::pens::json::{Map, Value, each, object, plain};
 use analysis::foreign::{Lack, lacks};
 use model::foreign::{Doubt, ForeignRun, GivenRow, GivenSeries, Measure, Source};
 

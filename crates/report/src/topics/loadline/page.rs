@@ -4,9 +4,8 @@ use super::{judged, sentences};
 use crate::ground::chart::{Line, Lines, Point, Scale, ends};
 use crate::ground::markup::{Markup, paragraphs, under};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::some_quantiles;
+use crate::pens::json::{object, some_quantiles};
 use crate::topics::objective::limits;
 use analysis::loadline::{LoadLine, LoadPoint};
 use model::objective::Condition;
@@ -86,8 +85,7 @@ pub(super) fn table(line: &LoadLine) -> Table<&LoadPoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::has;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, has};
     use model::search::Search;
     use model::{Nanos, Op, StageKind};
 

@@ -1,8 +1,7 @@
 //! Parts of a result for machines (docs/reference/json.md).
 
 use super::By;
-use crate::object;
-use crate::pens::json::{Value, quantiles};
+use crate::pens::json::{Value, object, quantiles};
 use analysis::{ResultRow, Share};
 use model::Record;
 

@@ -1,9 +1,8 @@
 //! A trend for machines. The fields stand in `docs/reference/json.md`.
 
 use super::Named;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, fields, object};
 use crate::topics::compare::{compared, named, outcome, unlike};
-use crate::{fields, object};
 use analysis::compare::Condition;
 use analysis::trend::{
     ExcludedRun, Followed, LevelChange, Trend, TrendPoint, Value as Figure, Why,
