@@ -3,7 +3,6 @@
 
 use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
-use crate::pens::terminal as columns;
 use crate::topics::doubts::Marks;
 use crate::topics::results::superscript;
 use crate::topics::{
@@ -81,12 +80,11 @@ fn shown_with(
 ) -> String {
     let TableStyle { notes, room, in_colour } = shown;
     let marks = Marks::of(rows, most);
-    let mut all = results::table(record, rows, &marks).columns();
-    let left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
+    let (table, left_out) = results::table(record, rows, &marks).fitted(room.unwrap_or(usize::MAX));
     let under = under(record, rows, &marks, &left_out, notes);
     let mut text = [
         answers(record, rows),
-        headed(&columns::render(&all)),
+        headed(&table),
         "\n".to_owned(),
         amounts::text(rows, label, room.unwrap_or(usize::MAX)),
         repetitions::text(rows, room.unwrap_or(usize::MAX)),
