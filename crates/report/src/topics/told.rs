@@ -181,10 +181,8 @@ mod tests {
         let record = recorded.record();
         let rows = analysis::results(&record);
         let said = text(&record, &rows);
-        has(
-            &said,
-            &["fio-3.33", "1,000 IOPS", "100 IOPS", "10.0 %", "job read: latency mean 2 ms"],
-        );
+        has(&said, &["fio-3.33", "1,000 IOPS", "100 IOPS", "10.0 %"]);
+        has(&said, &["job read: latency mean 2 ms"]);
         let object = &objects(&record, &rows)[0];
         assert_eq!((&object["told"]["iops"], &object["differs"]), (&1000.0.into(), &true.into()));
         let command = &commands(&record)[0];

@@ -4,9 +4,9 @@
 use super::beside::{self, Side};
 use super::table::given_rows;
 use super::{NOT_QUOTABLE, doubt, lack, latency, row_name, tool, tools};
-use crate::ground::chart::{Line, Lines, Point, Scale};
+use crate::ground::chart::{Axis, Line, Lines, Point, Scale};
 use crate::ground::markup::{Markup, classed, list, plain, under};
-use crate::ground::moment::{latency_words, time_words};
+use crate::ground::moment::latency_words;
 use crate::ground::words;
 use crate::pens::Table;
 use analysis::foreign::lacks;
@@ -124,11 +124,8 @@ fn chart(row: &GivenRow, series: &GivenSeries) -> Option<Markup> {
         Lines {
             title: format!("{name}: {what} over time, as given"),
             description: format!("{what} of {name}; the highest is {}", highest(series, largest)),
-            x: Scale::time_to(last as f64 / 1e3),
-            x_name: "time",
-            x_words: time_words,
-            y: Scale::linear_to(largest),
-            y_words: words_of,
+            x: Axis::time(last as f64 / 1e3),
+            y: Axis::new(Scale::linear_to(largest), words_of),
             lines: vec![Line::new(name, "line read", series.points.iter().map(place))],
         }
         .render(),

@@ -1,7 +1,7 @@
 //! A trend as a page: what changed, then a chart of each figure of each point.
 
 use super::{LEGEND, Named, change, few_runs, latest, other_work, run, set_apart};
-use crate::ground::chart::{Line, Lines, Point, Scale};
+use crate::ground::chart::{Axis, Line, Lines, Point, Scale};
 use crate::ground::markup::{Markup, classed, list, plain, under};
 use crate::ground::moment::date_words;
 use crate::ground::page::document;
@@ -99,11 +99,12 @@ fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Marku
             "{name} of {} in the order of time.",
             words::counted(trend.runs.len() as u64, "run")
         ),
-        x: Scale::dates((0..trend.runs.len()).map(began)),
-        x_name: "began, UTC",
-        x_words: date_words,
-        y: Scale::linear_to(largest),
-        y_words: words_of(followed.metric),
+        x: Axis {
+            name: "began, UTC",
+            scale: Scale::dates((0..trend.runs.len()).map(began)),
+            words: date_words,
+        },
+        y: Axis::new(Scale::linear_to(largest), words_of(followed.metric)),
         lines: vec![
             line(name, "line read", |found| Some(found.value)),
             line("lower end of the 95 % interval", "line max", |found| Some(found.interval?.low)),
