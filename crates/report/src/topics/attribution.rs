@@ -62,15 +62,12 @@ pub fn brief(record: &Record, rows: &[ResultRow]) -> String {
 
 fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
     let all = attribution(record, rows);
-    let mut told: Vec<String> =
-        all.iter().take(MOST_POINTS).map(|one| sentence(record, one)).collect();
-    if let Some(more) = all.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
-        told.push(format!(
-            "and {} more; `plimsoll show --json` has all of them.",
-            words::counted(more as u64, "point")
-        ));
-    }
-    told
+    let told = all.iter().map(|one| sentence(record, one)).collect();
+    words::at_most(told, MOST_POINTS, more_points)
+}
+
+fn more_points(points: u64) -> String {
+    format!("and {} more; `plimsoll show --json` has all of them.", words::counted(points, "point"))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

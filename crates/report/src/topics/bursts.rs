@@ -107,10 +107,9 @@ impl Told<'_> {
         let all = bursts(self.offer, &self.points);
         let mut said: Vec<String> =
             credits(self.offer, &self.points).iter().map(|found| self.credits(found)).collect();
-        said.extend(all.iter().take(MOST_TOLD).map(|burst| self.burst(burst)));
-        if let Some(more @ 1..) = all.len().checked_sub(MOST_TOLD) {
-            said.push(format!("{} more, in the JSON.", words::counted(more as u64, "burst")));
-        }
+        let bursts = all.iter().map(|burst| self.burst(burst)).collect();
+        let more = |bursts| format!("{} more, in the JSON.", words::counted(bursts, "burst"));
+        said.extend(words::at_most(bursts, MOST_TOLD, more));
         said
     }
 }

@@ -44,12 +44,8 @@ fn sentences(rows: &[ResultRow]) -> Vec<String> {
     if said.is_empty() && paced(rows).next().is_some() {
         said.push("every request was sent, and came back before the end of the load".to_owned());
     }
-    let more = said.len().saturating_sub(MOST_TOLD);
-    said.truncate(MOST_TOLD);
-    if more > 0 {
-        said.push(format!("{} more, in the JSON (left_over)", words::counted(more as u64, "row")));
-    }
-    said
+    let more = |rows| format!("{} more, in the JSON (left_over)", words::counted(rows, "row"));
+    words::at_most(said, MOST_TOLD, more)
 }
 
 pub fn text(rows: &[ResultRow]) -> String {

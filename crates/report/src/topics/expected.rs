@@ -115,14 +115,10 @@ fn findings(held: &Held) -> Vec<String> {
 
 /// The first of them, and how many more there are.
 fn foremost(held: &Held) -> Vec<String> {
-    let mut told = findings(held);
-    let more = told.len().saturating_sub(MOST_TOLD);
-    told.truncate(MOST_TOLD);
-    if more > 0 {
-        let rows = words::counted(more as u64, "more row");
-        told.push(format!("{rows} outside of the interval; the table has them."));
-    }
-    told
+    words::at_most(findings(held), MOST_TOLD, |more| {
+        let rows = words::counted(more, "more row");
+        format!("{rows} outside of the interval; the table has them.")
+    })
 }
 
 /// `4 KiB random reads over 8 TB`.

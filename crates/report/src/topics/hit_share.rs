@@ -45,12 +45,9 @@ pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let lines = words::items(all.iter().take(MOST_LINES));
-    let more = match all.len().saturating_sub(MOST_LINES) {
-        0 => String::new(),
-        more => format!("- and {more} more; `plimsoll show --json` has all of them\n"),
-    };
-    format!("\nCaches, by the kernels' counters\n{lines}{more}")
+    let more = |more| format!("and {more} more; `plimsoll show --json` has all of them");
+    let lines = words::items(words::at_most(all, MOST_LINES, more));
+    format!("\nCaches, by the kernels' counters\n{lines}")
 }
 
 pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {

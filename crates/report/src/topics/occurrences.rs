@@ -199,17 +199,12 @@ pub fn table(record: &Record) -> String {
         return String::new();
     }
     let plan = &record.plan;
-    let mut text = "\nEvents\n".to_owned();
-    for occurrence in record.occurrences.iter().take(MOST_LINES) {
-        text.push_str(&format!("- {}: {}\n", place(occurrence, plan), line(occurrence, plan)));
-    }
-    let behind = record.occurrences.len().saturating_sub(MOST_LINES);
-    if behind > 0 {
-        text.push_str(&format!("- and {behind} more: see the page, or --json\n"));
-    }
-    for line in super::event_io::lines(record) {
-        text.push_str(&format!("- {line}\n"));
-    }
+    let all = record.occurrences.iter();
+    let all = all.map(|one| format!("{}: {}", place(one, plan), line(one, plan))).collect();
+    let more = |more| format!("and {more} more: see the page, or --json");
+    let mut all = words::at_most(all, MOST_LINES, more);
+    all.extend(super::event_io::lines(record));
+    let mut text = format!("\nEvents\n{}", words::items(all));
     let effects = effects(record);
     let told: Vec<Line<'_>> =
         effects.iter().flat_map(|effect| lines(record, effect, MOST_HOSTS)).collect();

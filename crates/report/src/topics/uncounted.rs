@@ -26,13 +26,8 @@ pub fn remarks(record: &Record) -> Vec<String> {
         1..=3 => hosts.iter().map(name).collect::<Vec<_>>().join(", "),
         many => words::counted(many as u64, "host"),
     };
-    let mut told: Vec<String> =
-        hosts.iter().take(MOST).map(|(note, hosts)| format!("{}: {note}", who(hosts))).collect();
-    let more = hosts.len().saturating_sub(MOST);
-    if more > 0 {
-        told.push(format!("and {more} more"));
-    }
-    told
+    let told = hosts.iter().map(|(note, hosts)| format!("{}: {note}", who(hosts))).collect();
+    words::at_most(told, MOST, |more| format!("and {more} more"))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub fn render(ceilings: &Ceilings<'_>) -> String {
     let mut body = plain("header", head);
     body.push(under(
         "The most that each layer allows",
-        [layers(ceilings).scroll(), remarks(ceilings)],
+        [layers(ceilings).scroll(), list(ceilings.remarks())],
     ));
     if !ceilings.what_ifs.is_empty() {
         body.push(plain("section", [plain("h2", "What if"), what_ifs(ceilings).scroll()]));
@@ -31,10 +31,6 @@ pub fn render(ceilings: &Ceilings<'_>) -> String {
     body.push(plain("section", [plain("h2", "Rooflines"), charts(ceilings)]));
     body.push(under("What this rests on", [drives(ceilings.cluster), source(ceilings.cluster)]));
     document(format!("{}: Plimsoll ceiling", top.name.value), body)
-}
-
-fn remarks(ceilings: &Ceilings<'_>) -> Markup {
-    list(ceilings.remarks())
 }
 
 fn charts(ceilings: &Ceilings<'_>) -> Markup {

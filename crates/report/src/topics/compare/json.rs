@@ -1,14 +1,12 @@
 //! A comparison for machines. The fields stand in `docs/reference/json.md`.
 
 use crate::ground::words;
-use crate::pens::json::{Map, Value, each, fields, object};
+use crate::pens::json::{FORMAT, Map, Value, each, fields, object};
 use analysis::Interval;
 use analysis::compare::{
     Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Unlike, Verdict,
 };
 use model::Record;
-
-const FORMAT: u32 = 1;
 
 /// A comparison, and what the conditions of `--fail-if` found in it, as one object.
 pub fn json(comparison: &Comparison, records: &[&Record], conditions: &[Condition]) -> Value {

@@ -101,7 +101,11 @@ fn against(other: &Against, runs: Runs<'_>, names: &[String], has_curves: bool) 
     if !cpus.is_empty() {
         content.push(folded("CPU of the hosts".to_owned(), list(cpus)));
     }
-    content.push(glance::changed(other).map(block).collect::<Markup>());
+    let details = glance::changed(other).map(|point| {
+        let table = differences(point, point.differences.iter()).scroll();
+        folded(plain("strong", glance::name(point)), table)
+    });
+    content.push(details.collect::<Markup>());
     content
 }
 
@@ -130,9 +134,4 @@ fn overlay(other: &Against, names: &[String]) -> Markup {
     let rate = chart("IOPS", words_of::iops, |metric| metric == Metric::Iops);
     let p99 = chart("p99", latency_words, |metric| metric.word() == "p99");
     classed("div", "charts", [rate, p99])
-}
-
-fn block(point: &ComparedPoint) -> Markup {
-    let table = differences(point, point.differences.iter()).scroll();
-    folded(plain("strong", glance::name(point)), table)
 }
