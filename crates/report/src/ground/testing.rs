@@ -51,6 +51,36 @@ pub fn lasting(suite: &str, intervals: u32, ops: &[(Op, &[u64])]) -> Record {
     recorded.record()
 }
 
+/// A run that read for thirty seconds, with these latencies in ns in each, and came to its end.
+pub fn reading(suite: &str, latencies: impl Fn(u64) -> Vec<u64>) -> Record {
+    let mut recorded = Recorded::new(suite);
+    let stage = recorded.stage(StageKind::Measure);
+    for second in 0..30 {
+        recorded.interval(stage, second as u32, &[(Op::Read, &latencies(second))]);
+    }
+    recorded.end();
+    recorded.record()
+}
+
+/// A run of a mix, and of a workload that never began, on two hosts, for twenty seconds.
+pub fn mixed(name: &str) -> Recorded {
+    let suite = format!(
+        "[stages]\nmeasure = \"20s\"\n[[workload]]\nname = {name:?}\nread = \
+         \"70%\"\n[[workload]]\nname = \"never begun\"\n"
+    );
+    let mut recorded = Recorded::with_hosts(&suite, 2);
+    recorded.prepare();
+    let stage = recorded.stage(StageKind::Measure);
+    for second in 0..20 {
+        let values: Vec<u64> = (0..200).map(|n| 80_000 + n * n).collect();
+        let mix = [(Op::Read, &*values), (Op::Write, &[1_000_000; 30])];
+        recorded.host_interval(stage, 0, second, &mix);
+        recorded.host_interval(stage, 1, second, &[(Op::Read, &values[..90])]);
+    }
+    recorded.end();
+    recorded
+}
+
 /// A run in which each point read for one interval, with these latencies in ns.
 pub fn swept(suite: &str, points: impl IntoIterator<Item = Vec<u64>>) -> Record {
     let mut recorded = Recorded::new(suite);

@@ -1,25 +1,9 @@
 //! The page as a whole.
 
 use super::{render, took};
-use crate::ground::testing::{Recorded, W, has};
+use crate::ground::testing::{Recorded, W, has, mixed};
 use model::counters::{Entry, Layer, Metric};
 use model::{Fact, Note, Op, StageKind};
-
-fn sample(name: &str) -> Recorded {
-    let suite = format!(
-        "[stages]\nmeasure = \"5s\"\n[[workload]]\nname = {name:?}\nread = \
-         \"70%\"\n[[workload]]\nname = \"never begun\"\n"
-    );
-    let mut recorded = Recorded::new(&suite);
-    recorded.prepare();
-    let stage = recorded.stage(StageKind::Measure);
-    for second in 0..5 {
-        let values: Vec<u64> = (0..2_000).map(|n| 80_000 + n * n).collect();
-        recorded.interval(stage, second, &[(Op::Read, &values), (Op::Write, &[1_000_000; 30])]);
-    }
-    recorded.end();
-    recorded
-}
 
 /// Every tag that is opened is closed, in order, and nothing else is.
 fn assert_balanced(page: &str) {
@@ -47,7 +31,7 @@ fn assert_balanced(page: &str) {
 
 #[test]
 fn the_page_is_whole_and_needs_nothing_else() {
-    let page = render(&[&sample("mix").record()]);
+    let page = render(&[&mixed("mix").record()]);
     assert_balanced(&page);
     for outside in ["src=", "url(", "@import", "<link"] {
         assert!(!page.contains(outside), "{outside}");
@@ -74,7 +58,7 @@ fn the_page_is_whole_and_needs_nothing_else() {
 #[test]
 fn names_cannot_break_out() {
     let hostile = "</title><script>alert(1)</script>";
-    let mut recorded = sample(hostile);
+    let mut recorded = mixed(hostile);
     recorded.note(Note { stage: None, host: 0, fact: Fact::NoFallocate { path: hostile.into() } });
     let record = recorded.record_mut();
     record.plan.suite = hostile.to_owned();
@@ -89,12 +73,12 @@ fn names_cannot_break_out() {
 
 #[test]
 fn the_same_record_gives_the_same_page() {
-    assert_eq!(render(&[&sample("mix").record()]), render(&[&sample("mix").record()]));
+    assert_eq!(render(&[&mixed("mix").record()]), render(&[&mixed("mix").record()]));
 }
 
 #[test]
 fn several_runs_stand_side_by_side() {
-    let (one, other) = (sample("mix").record(), sample("mix").record());
+    let (one, other) = (mixed("mix").record(), mixed("mix").record());
     let page = render(&[&one, &other]);
     assert!(page.contains("2 runs side by side") && page.contains("Run 2 p99"));
     assert_balanced(&page);
