@@ -1,7 +1,7 @@
 //! What stood behind the figures: plan, testbed, what was sent, what came up, how to do it again.
 
 use super::reproduce::{self, Bypassed};
-use crate::ground::markup::{Markup, classed, plain, with_code};
+use crate::ground::markup::{self, Markup, classed, plain, with_code};
 use crate::ground::words;
 use crate::pens::Table;
 use crate::topics::{cluster_parts, imported, note, plan};
@@ -100,18 +100,13 @@ fn issued(record: &Record) -> Markup {
 fn notes(record: &Record) -> Markup {
     let plan = record.plan.notes.iter().map(|note| &note.fact);
     let run = record.notes.iter().map(|note| &note.fact).filter(|fact| !fact.is_bookkeeping());
-    let mut items: Vec<Markup> =
-        plan.chain(run).map(|fact| plain("li", with_code(&note::line(fact)))).collect();
-    let uncounted = crate::topics::uncounted::remarks(record);
-    items.extend(
-        uncounted
-            .into_iter()
-            .map(|remark| plain("li", format!("counters of the kernel: {remark}"))),
-    );
+    let mut items: Vec<Markup> = plan.chain(run).map(|fact| with_code(&note::line(fact))).collect();
+    let uncounted = crate::topics::uncounted::remarks(record).into_iter();
+    items.extend(uncounted.map(|remark| format!("counters of the kernel: {remark}").into()));
     if items.is_empty() {
         return Markup::new();
     }
-    plain("section", [plain("h2", "Notes"), plain("ul", items.into_iter().collect::<Markup>())])
+    plain("section", [plain("h2", "Notes"), markup::list(items)])
 }
 
 fn method(record: &Record) -> Markup {

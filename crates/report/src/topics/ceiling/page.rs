@@ -2,6 +2,7 @@
 
 use super::table::{layers, what_ifs};
 use super::{Ceilings, roofline};
+use crate::ground::gather::each_once;
 use crate::ground::markup::{Markup, classed, list, plain, under};
 use crate::ground::page::document;
 use crate::ground::words;
@@ -84,14 +85,8 @@ fn listed(drives: &Drives) -> Option<&'static Device> {
 }
 
 fn source(cluster: &Cluster) -> Markup {
-    let mut used: Vec<&str> = Vec::new();
-    for drives in cluster.nodes.iter().flat_map(|group| &group.drives) {
-        if let Some(source) = listed(drives).map(|device| device.spec.source.value.as_str())
-            && !used.contains(&source)
-        {
-            used.push(source);
-        }
-    }
+    let drives = cluster.nodes.iter().flat_map(|group| &group.drives);
+    let used = each_once(drives.filter_map(listed).map(|one| one.spec.source.value.as_str()));
     let testbed = &cluster.top.source.value;
     let testbed = (!testbed.is_empty()).then(|| format!("Testbed: {testbed}"));
     let items = used.into_iter().map(str::to_owned).chain(testbed);

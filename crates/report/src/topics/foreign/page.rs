@@ -5,12 +5,13 @@ use super::beside::{self, Side};
 use super::table::given_rows;
 use super::{NOT_QUOTABLE, doubt, lack, latency, row_name, tool, tools};
 use crate::ground::chart::{Axis, Line, Lines, Point, Scale};
+use crate::ground::gather::each_once;
 use crate::ground::markup::{Markup, classed, list, plain, under};
 use crate::ground::moment::latency_words;
 use crate::ground::words;
 use crate::pens::Table;
 use analysis::foreign::lacks;
-use model::foreign::{ForeignRun, GivenRow, GivenSeries, Measured};
+use model::foreign::{ForeignRun, GivenOption, GivenRow, GivenSeries, Measured};
 
 /// No page has more charts, lines of options or quantiles.
 const MOST: usize = 60;
@@ -78,21 +79,16 @@ fn sources(run: &ForeignRun) -> Markup {
 }
 
 fn options(rows: &[GivenRow]) -> Markup {
-    let mut told: Vec<[String; 2]> = Vec::new();
-    for row in rows.iter().filter(|row| !row.options.is_empty()) {
-        let all: Vec<String> = row
-            .options
-            .iter()
-            .map(|option| match option.value.as_str() {
-                "" => option.name.clone(),
-                value => format!("{}={value}", option.name),
-            })
-            .collect();
-        let cells = [row.workload.clone(), all.join(" ")];
-        if told.len() < MOST && !told.contains(&cells) {
-            told.push(cells);
-        }
-    }
+    let option = |option: &GivenOption| match option.value.as_str() {
+        "" => option.name.clone(),
+        value => format!("{}={value}", option.name),
+    };
+    let cells = |row: &GivenRow| {
+        let all: Vec<String> = row.options.iter().map(option).collect();
+        [row.workload.clone(), all.join(" ")]
+    };
+    let mut told = each_once(rows.iter().filter(|row| !row.options.is_empty()).map(cells));
+    told.truncate(MOST);
     match told.is_empty() {
         true => plain("p", "The source says none."),
         false => Table::of(&told)
