@@ -265,6 +265,12 @@ pub fn items(lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     lines.into_iter().map(|line| format!("- {}\n", line.as_ref())).collect()
 }
 
+/// The same under a title, behind an empty line; nothing without lines.
+pub fn titled(title: &str, lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let lines = items(lines);
+    if lines.is_empty() { lines } else { format!("\n{title}\n{lines}") }
+}
+
 /// Axis and value of each, as written, for JSON.
 pub fn axes(axes: &[Setting]) -> serde_json::Map<String, serde_json::Value> {
     axes.iter().map(|setting| (setting.axis().to_owned(), setting.label().into())).collect()

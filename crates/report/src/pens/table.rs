@@ -2,7 +2,7 @@
 
 use super::json::{Map, Value, json};
 use super::terminal::{self, Column as Drawn, Want};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, element, plain, under};
 use serde::Serialize;
 
 /// What a cell has that has no figure.
@@ -320,6 +320,11 @@ impl<R> Table<R> {
     /// For a page, in a box that scrolls where it is narrow.
     pub fn scroll(&self) -> Markup {
         classed("div", "scroll", self.html())
+    }
+
+    /// For a page, as a part of it under its title; nothing without rows.
+    pub fn section(&self, title: &str) -> Markup {
+        if self.is_empty() { Markup::new() } else { under(title, [self.scroll()]) }
     }
 
     pub(crate) fn columns(&self) -> Vec<Drawn> {

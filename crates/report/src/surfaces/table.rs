@@ -115,15 +115,12 @@ fn shown_with(
     text.push_str(&topics::host_cpu::text(record, rows));
     text.push_str(&topics::hit_share::text(record, rows));
     if let Some(cluster) = testbed.filter(|_| !reached.is_empty()) {
-        text.push_str(&format!("\nShare of the ceiling of {}\n", cluster.top.name.value));
-        text.push_str(&words::items(topics::ceiling::reached_lines(reached)));
+        let title = format!("Share of the ceiling of {}", cluster.top.name.value);
+        text.push_str(&words::titled(&title, topics::ceiling::reached_lines(reached)));
     }
     let findings = analysis::findings(rows);
-    if !findings.is_empty() {
-        text.push_str("\nSweeps\n");
-    }
     let sentences = findings.iter().map(|finding| findings::sentence(finding, rows));
-    text.push_str(&words::items(sentences));
+    text.push_str(&words::titled("Sweeps", sentences));
     text.push_str(&topics::occurrences::table(record));
     text.push_str(&topics::left_behind::text(record));
     let state = analysis::run_state(record);

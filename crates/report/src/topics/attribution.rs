@@ -25,10 +25,7 @@ const HELD: f64 = 0.9;
 /// The part of a terminal's table; nothing without counters.
 pub fn text(record: &Record, rows: &[ResultRow]) -> String {
     let all = groups::sentences(record, &attribution(record, rows));
-    if all.is_empty() {
-        return String::new();
-    }
-    format!("\nWhat was at its limit, by the kernels' counters\n{}", words::items(all))
+    words::titled("What was at its limit, by the kernels' counters", all)
 }
 
 /// The limit of a run of one point, as few words as it takes; of more, as [`text`].

@@ -122,10 +122,7 @@ pub fn text(record: &Record, rows: &[ResultRow]) -> String {
         if !steps.is_empty() {
             text = format!("\nSteps of {}\n{}", row.workload, told.steps(&steps).text());
         }
-        if !said.is_empty() {
-            text.push_str(&format!("\nBursts of {}\n{}", row.workload, words::items(said)));
-        }
-        Some(text)
+        Some(text + &words::titled(&format!("Bursts of {}", row.workload), said))
     };
     rows.iter().filter_map(of_row).collect()
 }

@@ -1,7 +1,7 @@
 //! What stood behind the figures: plan, testbed, what was sent, what came up, how to do it again.
 
 use super::reproduce::{self, Bypassed};
-use crate::ground::markup::{self, Markup, classed, plain, with_code};
+use crate::ground::markup::{Markup, classed, list_under, plain, under, with_code};
 use crate::ground::words;
 use crate::pens::Table;
 use crate::topics::{cluster_parts, imported, note, plan};
@@ -94,7 +94,7 @@ fn issued(record: &Record) -> Markup {
             "Everything that was sent to the targets, with what came back after a stage's time \
              was over. The kernel's own counters must agree.",
         );
-    plain("section", [plain("h2", "Sent"), table.scroll()])
+    under("Sent", [table.scroll()])
 }
 
 fn notes(record: &Record) -> Markup {
@@ -103,10 +103,7 @@ fn notes(record: &Record) -> Markup {
     let mut items: Vec<Markup> = plan.chain(run).map(|fact| with_code(&note::line(fact))).collect();
     let uncounted = crate::topics::uncounted::remarks(record).into_iter();
     items.extend(uncounted.map(|remark| format!("counters of the kernel: {remark}").into()));
-    if items.is_empty() {
-        return Markup::new();
-    }
-    plain("section", [plain("h2", "Notes"), markup::list(items)])
+    list_under("Notes", items)
 }
 
 fn method(record: &Record) -> Markup {

@@ -1,6 +1,6 @@
 //! How true a replayed load was to its trace: in words, as an object, and as a section of the page.
 
-use crate::ground::markup::{Markup, plain};
+use crate::ground::markup::{Markup, plain, under};
 use crate::ground::words;
 use crate::pens::json::{Value, object};
 use model::replayed::{Fidelity, Replayed};
@@ -72,10 +72,8 @@ pub fn text(record: &Record) -> String {
 }
 
 pub fn section(record: &Record) -> Markup {
-    match of_run(record) {
-        None => Markup::new(),
-        Some(one) => plain("section", [plain("h2", "Fidelity"), plain("p", sentences(&one))]),
-    }
+    let said = |one| under("Fidelity", [plain("p", sentences(&one))]);
+    of_run(record).map(said).unwrap_or_default()
 }
 
 /// For machines: null where nothing was replayed.

@@ -1,7 +1,7 @@
 //! Which files of populations a run left, by the ledgers of its hosts: in words, as an object, and
 //! as a section of the page.
 
-use crate::ground::markup::{Markup, plain};
+use crate::ground::markup::{Markup, plain, under};
 use crate::ground::words;
 use crate::pens::json::{Value, object};
 use model::ledger::LedgerSum;
@@ -58,10 +58,8 @@ pub fn text(record: &Record) -> String {
 }
 
 pub fn section(record: &Record) -> Markup {
-    match sentence(record) {
-        None => Markup::new(),
-        Some(one) => plain("section", [plain("h2", "Files at the end"), plain("p", one)]),
-    }
+    let said = |one| under("Files at the end", [plain("p", one)]);
+    sentence(record).map(said).unwrap_or_default()
 }
 
 pub fn object(record: &Record) -> Value {

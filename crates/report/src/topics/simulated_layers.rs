@@ -110,12 +110,9 @@ pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
         let sites = sites.map_or_else(String::new, |ways| format!("; {}", of_sites(ways)));
         format!("{}: {}{sites}", busy.point, of_layers(named))
     };
-    if all.is_empty() {
-        return String::new();
-    }
     let more = |more| format!("and {more} more; the page has the first {MOST_POINTS} in full");
     let lines = words::at_most(all.iter().map(line).collect(), MOST_POINTS, more);
-    format!("\nBusiest layers of the simulated cluster\n{}", words::items(lines))
+    words::titled("Busiest layers of the simulated cluster", lines)
 }
 
 /// The layers of a row's point, the busiest first, for machines; `None` where nobody simulated it.

@@ -1,7 +1,7 @@
 //! What a command told of itself, beside what the kernel counted: a table, objects, a section of
 //! the page, and how each command ended.
 
-use crate::ground::markup::{Markup, list, plain};
+use crate::ground::markup::{Markup, list, under};
 use crate::ground::words;
 use crate::pens::Table;
 use crate::pens::json::{Value, object};
@@ -98,8 +98,8 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     if all.is_empty() {
         return Markup::new();
     }
-    let head = plain("h2", "Told by the tool, and seen at the device");
-    plain("section", [head, table(&all).html(), list(latencies(record, rows))])
+    let told = [table(&all).html(), list(latencies(record, rows))];
+    under("Told by the tool, and seen at the device", told)
 }
 
 /// For machines: each operation, told and seen.

@@ -6,7 +6,7 @@ use super::table::given_rows;
 use super::{NOT_QUOTABLE, doubt, lack, latency, row_name, tool, tools};
 use crate::ground::chart::{Axis, Line, Lines, Point, Scale};
 use crate::ground::gather::each_once;
-use crate::ground::markup::{Markup, classed, list, plain, under};
+use crate::ground::markup::{Markup, classed, list_under, plain, under};
 use crate::ground::moment::latency_words;
 use crate::ground::words;
 use crate::pens::Table;
@@ -44,14 +44,11 @@ fn article(run: &ForeignRun) -> Markup {
     let mut content = plain("header", head);
     let given = "Every figure is as the tool gave it. No interval of confidence is known.";
     content.push(under("Results", [given_rows(&run.rows).scroll(), plain("p", given)]));
-    let doubts: Vec<String> = run.doubts.iter().take(MOST).map(doubt).collect();
-    if !doubts.is_empty() {
-        content.push(plain("section", [plain("h2", "Doubts"), list(doubts)]));
-    }
+    content.push(list_under("Doubts", run.doubts.iter().take(MOST).map(doubt)));
     let mut missing: Vec<String> =
         lacks(run).iter().map(|found| lack(found, run.rows.len())).collect();
     missing.push(NOT_QUOTABLE.to_owned());
-    content.push(plain("section", [plain("h2", "What these results do not hold"), list(missing)]));
+    content.push(list_under("What these results do not hold", missing));
     let charts: Markup = run
         .rows
         .iter()
