@@ -62,6 +62,12 @@ pub fn reading(suite: &str, latencies: impl Fn(u64) -> Vec<u64>) -> Record {
     recorded.record()
 }
 
+/// The stages in which a run measures.
+pub fn measuring(recorded: &Recorded) -> Vec<u32> {
+    let stages = (0..).zip(recorded.record().plan.stages);
+    stages.filter(|(_, stage)| stage.kind == StageKind::Measure).map(|(n, _)| n).collect()
+}
+
 /// A run of a mix, and of a workload that never began, on two hosts, for twenty seconds.
 pub fn mixed(name: &str) -> Recorded {
     let suite = format!(
@@ -84,10 +90,8 @@ pub fn mixed(name: &str) -> Recorded {
 /// A run in which each point read for one interval, with these latencies in ns.
 pub fn swept(suite: &str, points: impl IntoIterator<Item = Vec<u64>>) -> Record {
     let mut recorded = Recorded::new(suite);
-    let stages = recorded.record().plan.stages;
-    let measured = (0..).zip(&stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
-    for ((number, _), latencies) in measured.zip(points) {
-        recorded.interval(number, 0, &[(Op::Read, &latencies)]);
+    for (stage, latencies) in measuring(&recorded).into_iter().zip(points) {
+        recorded.interval(stage, 0, &[(Op::Read, &latencies)]);
     }
     recorded.end();
     recorded.record()

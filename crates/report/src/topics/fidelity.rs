@@ -124,10 +124,8 @@ mod tests {
     #[test]
     fn what_hosts_sent_is_one_line_and_one_object() {
         let mut recorded = Recorded::with_hosts(W, 2);
-        assert_eq!(
-            (text(recorded.record_mut()), object(recorded.record_mut())),
-            (String::new(), Value::Null)
-        );
+        assert_eq!(text(recorded.record_mut()), "");
+        assert_eq!(object(recorded.record_mut()), Value::Null);
         let mut histogram = Histogram::new();
         histogram.record_many(1_000, 99);
         let of_host = |host, requests| {
@@ -153,14 +151,10 @@ mod tests {
         assert!(told.contains(wanted), "{told}");
         let object = object(record);
         assert_eq!(object["in_flight_of_trace"]["max"], 3);
-        assert_eq!(
-            (&object["hosts"][0]["of"], &object["hosts"][1]["requests"]),
-            (&100.into(), &90.into())
-        );
-        assert_eq!(
-            (object["of"].as_u64(), object["in_sequence"].as_bool()),
-            (Some(200), Some(false))
-        );
+        assert_eq!(object["hosts"][0]["of"], 100);
+        assert_eq!(object["hosts"][1]["requests"], 90);
+        assert_eq!(object["of"].as_u64(), Some(200));
+        assert_eq!(object["in_sequence"].as_bool(), Some(false));
         assert!(object["lateness_ns"]["p99"].as_u64().is_some());
     }
 }

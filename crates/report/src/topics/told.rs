@@ -186,10 +186,8 @@ mod tests {
         let object = &objects(&record, &rows)[0];
         assert_eq!((&object["told"]["iops"], &object["differs"]), (&1000.0.into(), &true.into()));
         let command = &commands(&record)[0];
-        assert_eq!(
-            (&command["ended_by"], &command["figures"][0]["op"]),
-            (&"itself".into(), &"read".into())
-        );
+        assert_eq!(command["ended_by"], "itself");
+        assert_eq!(command["figures"][0]["op"], "read");
         assert!(section(&record, &rows).into_string().contains("Told by the tool"));
     }
 

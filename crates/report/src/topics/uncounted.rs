@@ -54,9 +54,7 @@ mod tests {
         assert_eq!(remarks(record), [last, "every host: no pressure".to_owned()]);
         let stage = record.stages.last_mut().expect("a stage");
         *stage.counters_mut() = (0..30).map(|n| sample(7, &format!("remark {n:02}"))).collect();
-        assert_eq!(
-            (remarks(record).len(), remarks(record).pop().as_deref()),
-            (MOST + 1, Some("and 10 more"))
-        );
+        assert_eq!(remarks(record).len(), MOST + 1);
+        assert_eq!(remarks(record).pop().as_deref(), Some("and 10 more"));
     }
 }

@@ -1,7 +1,7 @@
 //! The page as a whole.
 
 use super::{render, took};
-use crate::ground::testing::{Recorded, W, has, mixed};
+use crate::ground::testing::{Recorded, W, has, measuring, mixed};
 use model::counters::{Entry, Layer, Metric};
 use model::{Fact, Note, Op, StageKind};
 
@@ -124,9 +124,7 @@ fn fifty_points_on_sixteen_hosts_make_a_page_that_opens_at_once() {
         depths.join(", ")
     );
     let mut recorded = Recorded::with_hosts(&suite, 16);
-    let plan = recorded.record().plan;
-    let stages = (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
-    let stages: Vec<u32> = stages.map(|(number, _)| number).collect();
+    let stages = measuring(&recorded);
     assert_eq!(stages.len(), 50);
     for stage in stages {
         for second in 0..600 {
@@ -161,9 +159,8 @@ fn on_target(path: &str, axis: &str) -> model::Record {
          \"w\"\n[sweep]\n{axis}\n"
     );
     let mut recorded = Recorded::new(&suite);
-    let plan = recorded.record().plan;
-    let stages = (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
-    for ((stage, _), point) in stages.zip(&plan.points) {
+    let points = recorded.record().plan.points;
+    for (stage, point) in measuring(&recorded).into_iter().zip(points) {
         for second in 0..4 {
             let reads = (Op::Read, &*vec![400_000; 20_000]);
             let writes = (Op::Write, &*vec![900_000; 9_000]);

@@ -82,20 +82,9 @@ mod tests {
     use analysis::published::{Mark, Missing, Side};
 
     fn beside(quantity: Quantity, published: f64, run: Result<f64, Missing>) -> Beside {
-        Beside {
-            workload: "w <b>".to_owned(),
-            scenario: "1.6 TB".to_owned(),
-            name: "rate".to_owned(),
-            quantity: Some(quantity),
-            printed: String::new(),
-            published: Side { value: published, ..Side::default() },
-            up_to: None,
-            run: run.map(|value| Side { value, ..Side::default() }),
-            is_computed: false,
-            apart: Vec::new(),
-            caveat: String::new(),
-            mark: Some(Mark::HeldOut),
-        }
+        let side = |value| Side { value, ..Side::default() };
+        let one = super::super::tests::beside(quantity, side(published), run.map(side));
+        Beside { mark: Some(Mark::HeldOut), ..one }
     }
 
     #[test]
