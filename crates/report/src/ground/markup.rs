@@ -219,7 +219,7 @@ pub fn list_of_any<T: Into<Markup>>(items: impl IntoIterator<Item = T>) -> Marku
 }
 
 /// A part of a page with an item for each under its title; nothing without items.
-pub fn list_under<T: Into<Markup>>(
+pub(crate) fn list_under<T: Into<Markup>>(
     title: impl Into<Markup>,
     items: impl IntoIterator<Item = T>,
 ) -> Markup {

@@ -253,7 +253,11 @@ pub fn first_of(names: &[String], most: usize, between: &str) -> String {
 }
 
 /// At most so many of them, and in the words of `more` how many others there are.
-pub fn at_most(mut all: Vec<String>, most: usize, more: impl Fn(u64) -> String) -> Vec<String> {
+pub(crate) fn at_most(
+    mut all: Vec<String>,
+    most: usize,
+    more: impl Fn(u64) -> String,
+) -> Vec<String> {
     let left = all.len().saturating_sub(most) as u64;
     all.truncate(most);
     all.extend((left > 0).then(|| more(left)));
@@ -266,7 +270,7 @@ pub fn items(lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
 }
 
 /// The same under a title, behind an empty line; nothing without lines.
-pub fn titled(title: &str, lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+pub(crate) fn titled(title: &str, lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let lines = items(lines);
     if lines.is_empty() { lines } else { format!("\n{title}\n{lines}") }
 }

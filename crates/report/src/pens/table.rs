@@ -323,7 +323,7 @@ impl<R> Table<R> {
     }
 
     /// For a page, as a part of it under its title; nothing without rows.
-    pub fn section(&self, title: &str) -> Markup {
+    pub(crate) fn section(&self, title: &str) -> Markup {
         if self.is_empty() { Markup::new() } else { under(title, [self.scroll()]) }
     }
 
