@@ -338,7 +338,8 @@ fn list(text: &str) -> Outcome<Vec<Mutant>> {
 fn one(value: &toml::Value) -> Outcome<Mutant> {
     let field = |name: &str| {
         let text = value.get(name).and_then(toml::Value::as_str).filter(|text| !text.is_empty());
-        text.map(str::to_owned).ok_or_else(|| format!("{LIST}: a mutant without `{name}`: {value}"))
+        text.map(str::to_owned)
+            .ok_or_else(|| format!("{LIST}: a mutant without `{name}`: {value:?}"))
     };
     Ok(Mutant {
         name: field("name")?,

@@ -4,9 +4,9 @@ use super::board::Board;
 use super::bounded_series::Slot;
 use super::load::{HostLoad, LatencySummary, Load, OpLoad, System};
 use model::Op;
-use report::ground::chart::{Bands, Cell, Heat, Line, Lines, Point, Scale};
+use report::ground::chart::{Axis, Bands, Cell, Heat, Line, Lines, Point, Scale, ends};
 use report::ground::markup::{Markup, classed};
-use report::ground::moment::{latency_words, time_words};
+use report::ground::moment::latency_words;
 use report::ground::words;
 use report::topics::workload::{LATENCIES, line_at};
 
@@ -94,7 +94,7 @@ pub fn host(board: &Board, number: u32) -> Markup {
     });
     let max = points(slots, |_, slot| has(slot).then_some(slot.part.latency_max_ns as f64));
     let lines = vec![line("mean", "line q50", mean), line("max", "line max", max)];
-    charts.push(on_factors("Latency", end_s, lines).render_with(&instants));
+    charts.push(Lines::latencies("Latency", end_s, lines).render_with(&instants));
     charts.push(system(host.kernel.slots(), |system| *system, end_s, &instants));
     classed("div", "charts", charts)
 }
@@ -136,38 +136,14 @@ pub(super) fn points<P>(
     points
 }
 
-fn range(lines: &[Line]) -> (f64, f64) {
-    let values = || lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y);
-    (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
-}
-
 pub(super) fn over_time(
     title: &str,
     y_words: fn(f64) -> String,
     end_s: f64,
     lines: Vec<Line>,
 ) -> Lines {
-    let (least, most) = range(&lines);
-    Lines {
-        title: title.to_owned(),
-        description: format!("From {} to {}", y_words(least.min(most)), y_words(most)),
-        x: Scale::time_to(end_s),
-        x_name: "time",
-        x_words: time_words,
-        y: Scale::linear_to(most),
-        y_words,
-        lines,
-    }
-}
-
-pub(super) fn on_factors(title: &str, end_s: f64, lines: Vec<Line>) -> Lines {
-    let (least, most) = range(&lines);
-    Lines {
-        description: format!("From {} to {}", latency_words(least.min(most)), latency_words(most)),
-        y: Scale::log_between(least, most),
-        y_words: latency_words,
-        ..over_time(title, latency_words, end_s, lines)
-    }
+    let y = Axis::new(Scale::linear_to(ends(&lines).1), y_words);
+    Lines::over_time(title, end_s, y, lines)
 }
 
 /// The quantiles of an operation over time, and the map of all its latencies.
@@ -190,7 +166,7 @@ fn latencies(
         Line { name: (*name).to_owned(), style, points }
     });
     let title = |what: &str| if is_mix { format!("{what}, {op}") } else { what.to_owned() };
-    let quantiles = on_factors(&title("Latency"), end_s, lines.collect());
+    let quantiles = Lines::latencies(title("Latency"), end_s, lines.collect());
     let map = heat(title("Latency, how often"), slots, &told, end_s);
     [quantiles.render_with(instants), map.render_with(instants)].into()
 }
@@ -218,10 +194,8 @@ fn heat(title: String, slots: &[Slot<Load>], told: &[LatencySummary], end_s: f64
             latency_words(most)
         ),
         title,
-        x: Scale::time_to(end_s),
-        x_words: time_words,
-        y: Scale::log_between(least, most),
-        y_words: latency_words,
+        x: Axis::time(end_s),
+        y: Axis::latency(least, most),
         cells,
     }
 }
@@ -250,10 +224,10 @@ pub(super) fn system<P>(
         line("sent", "line write", &|slot| mebi_rate(slot, of(&slot.part).sent_bytes)),
     ];
     let mut cpu = over_time("CPU, share of all cores", words::share, end_s, cpu);
-    cpu.y = Scale::Linear { max: 1.0 };
-    let most = range(&network).1;
+    cpu.y.scale = Scale::Linear { max: 1.0 };
+    let most = ends(&network).1;
     let mut network = over_time("Network, MiB/s", mebi_words, end_s, network);
     // A few packets now and then are no curve.
-    network.y = Scale::linear_to(most.max(1.0));
+    network.y.scale = Scale::linear_to(most.max(1.0));
     [cpu.render_with(instants), network.render_with(instants)].into()
 }

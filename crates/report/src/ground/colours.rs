@@ -111,8 +111,20 @@ const TOGETHER: [&[&str]; 3] = [
     &["read", "write", "fsync", "q99", "trim", "ink"],
 ];
 
+/// A colour of a paper, as it is written.
+fn written(paper: &[(&str, &str)], name: &str) -> Rgb {
+    encoded(paper.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("{name}")).1)
+}
+
 fn of(paper: &[(&str, &str)], name: &str) -> Rgb {
-    linear(paper.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("{name}")).1)
+    written(paper, name).map(lit)
+}
+
+/// A colour that covers so much of a paper, in linear light. Browsers mix what is half transparent
+/// before it is made linear.
+fn covering(paper: &[(&str, &str)], name: &str, cover: f64) -> Rgb {
+    let (full, base) = (written(paper, name), written(paper, "paper"));
+    [0, 1, 2].map(|at| lit(full[at] * cover + base[at] * (1.0 - cover)))
 }
 
 fn pairs<T>(all: &[T]) -> impl Iterator<Item = (&T, &T)> {
@@ -151,12 +163,7 @@ fn lines_stand_out_from_every_paper() {
 #[test]
 fn shades_of_a_map_stand_out_from_every_paper_and_from_each_other() {
     for (paper, colours) in papers() {
-        let of =
-            |name: &str| encoded(colours.iter().find(|(known, _)| *known == name).expect(name).1);
-        let (full, base) = (of("heat"), of("paper"));
-        // Browsers mix what is half transparent before it is made linear.
-        let shade =
-            |cover: f64| [0, 1, 2].map(|at| lit(full[at] * cover + base[at] * (1.0 - cover)));
+        let shade = |cover: f64| covering(&colours, "heat", cover);
         let all: Vec<Rgb> =
             std::iter::once(0.0).chain((0..SHADES).map(opacity)).map(shade).collect();
         for (number, pair) in all.windows(2).enumerate() {
@@ -238,13 +245,7 @@ fn bars_of_one_chart_can_be_told_in_grey() {
             let cover = rule
                 .split_once("fill-opacity:")
                 .and_then(|(_, after)| after.split(';').next()?.trim().parse().ok());
-            let of = |name: &str| {
-                encoded(colours.iter().find(|(known, _)| *known == name).expect(name).1)
-            };
-            let (cover, bar, base): (f64, Rgb, Rgb) = (cover.unwrap_or(1.0), of(name), of("paper"));
-            // Browsers mix what is half transparent before it is made linear.
-            let mixed = [0, 1, 2].map(|at| lit(bar[at] * cover + base[at] * (1.0 - cover)));
-            lab([luminance(mixed); 3])[0]
+            lab([luminance(covering(&colours, name, cover.unwrap_or(1.0))); 3])[0]
         };
         let names = ["read", "write", "fsync", "trim"];
         for (a, b) in pairs(&names) {

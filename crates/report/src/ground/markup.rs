@@ -218,6 +218,15 @@ pub fn list_of_any<T: Into<Markup>>(items: impl IntoIterator<Item = T>) -> Marku
     if items.peek().is_none() { Markup::new() } else { list(items) }
 }
 
+/// A part of a page with an item for each under its title; nothing without items.
+pub(crate) fn list_under<T: Into<Markup>>(
+    title: impl Into<Markup>,
+    items: impl IntoIterator<Item = T>,
+) -> Markup {
+    let list = list_of_any(items);
+    if list == Markup::new() { list } else { under(title, [list]) }
+}
+
 /// A part of a page under its title.
 pub fn under<const N: usize>(title: impl Into<Markup>, content: [Markup; N]) -> Markup {
     plain("section", [plain("h2", title), content.into()])

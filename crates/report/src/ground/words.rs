@@ -252,9 +252,27 @@ pub fn first_of(names: &[String], most: usize, between: &str) -> String {
     }
 }
 
+/// At most so many of them, and in the words of `more` how many others there are.
+pub(crate) fn at_most(
+    mut all: Vec<String>,
+    most: usize,
+    more: impl Fn(u64) -> String,
+) -> Vec<String> {
+    let left = all.len().saturating_sub(most) as u64;
+    all.truncate(most);
+    all.extend((left > 0).then(|| more(left)));
+    all
+}
+
 /// Lines of a list, as a terminal has them.
 pub fn items(lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     lines.into_iter().map(|line| format!("- {}\n", line.as_ref())).collect()
+}
+
+/// The same under a title, behind an empty line; nothing without lines.
+pub(crate) fn titled(title: &str, lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let lines = items(lines);
+    if lines.is_empty() { lines } else { format!("\n{title}\n{lines}") }
 }
 
 /// Axis and value of each, as written, for JSON.

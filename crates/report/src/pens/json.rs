@@ -1,5 +1,6 @@
 //! What all objects for machines share.
 
+pub use crate::{fields, object};
 use analysis::QUANTILES;
 use model::Histogram;
 use serde::Serialize;

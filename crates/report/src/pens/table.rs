@@ -2,7 +2,7 @@
 
 use super::json::{Map, Value, json};
 use super::terminal::{self, Column as Drawn, Want};
-use crate::ground::markup::{Markup, classed, element, plain};
+use crate::ground::markup::{Markup, classed, element, plain, under};
 use serde::Serialize;
 
 /// What a cell has that has no figure.
@@ -322,26 +322,25 @@ impl<R> Table<R> {
         classed("div", "scroll", self.html())
     }
 
+    /// For a page, as a part of it under its title; nothing without rows.
+    pub(crate) fn section(&self, title: &str) -> Markup {
+        if self.is_empty() { Markup::new() } else { under(title, [self.scroll()]) }
+    }
+
     pub(crate) fn columns(&self) -> Vec<Drawn> {
         let column = |(column, head): (&Column, &str)| {
-            let drawn = match column.sort {
-                Sort::Name | Sort::Words => Drawn::names(head),
-                Sort::Figure => Drawn::figures(head),
-            };
-            let drawn = drawn.want(column.want);
-            match &column.called {
-                Some(name) => drawn.called(name),
-                None => drawn,
-            }
+            let name = column.called.as_deref().unwrap_or(head);
+            let cells = column.cells.iter().map(|cell| cell.words.as_str());
+            Drawn::new(head, name, column.sort != Sort::Figure, column.want, cells)
         };
-        let mut columns: Vec<Drawn> = self.shown(Face::Terminal).map(column).collect();
-        for number in 0..self.rows.len() {
-            let cell = |(column, _): (&Column, &str)| {
-                column.cells.get(number).map_or_else(String::new, |cell| cell.words.clone())
-            };
-            terminal::row(&mut columns, self.shown(Face::Terminal).map(cell));
-        }
-        columns
+        self.shown(Face::Terminal).map(column).collect()
+    }
+
+    /// For a terminal of so many columns, without what there is no room for; and what that is.
+    pub(crate) fn fitted(&self, room: usize) -> (String, Vec<String>) {
+        let mut columns = self.columns();
+        let left_out = terminal::fit(&mut columns, room);
+        (terminal::render(&columns), left_out)
     }
 
     /// For a terminal, a line for each row.

@@ -27,33 +27,17 @@ pub struct Column {
     cells: Vec<String>,
 }
 
-/// What becomes of a column where the room is short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Want {
-    /// It stays as it is.
-    Whole,
-    /// It may take several lines, broken behind commas.
-    Folded,
-    /// It goes, those with lower numbers first.
-    Spare(u8),
-}
-
 impl Column {
-    pub fn names(head: &str) -> Column {
-        let head = printable::line(head).into_owned();
-        Column { name: head.clone(), head, is_name: true, want: Want::Whole, cells: Vec::new() }
-    }
-
-    pub fn figures(head: &str) -> Column {
-        Column { is_name: false, ..Column::names(head) }
-    }
-
-    pub fn want(self, want: Want) -> Column {
-        Column { want, ..self }
-    }
-
-    pub fn called(self, name: &str) -> Column {
-        Column { name: printable::line(name).into_owned(), ..self }
+    pub fn new<'a>(
+        head: &str,
+        name: &str,
+        is_name: bool,
+        want: Want,
+        cells: impl Iterator<Item = &'a str>,
+    ) -> Column {
+        let harmless = |words: &str| printable::line(words).into_owned();
+        let (head, name, cells) = (harmless(head), harmless(name), cells.map(harmless).collect());
+        Column { head, name, is_name, want, cells }
     }
 
     /// Whether no cell has a figure.
@@ -67,14 +51,15 @@ impl Column {
     }
 }
 
-pub fn row(columns: &mut [Column], cells: impl IntoIterator<Item = impl AsRef<str>>) {
-    let mut cells = cells.into_iter();
-    for column in columns {
-        let cell = cells
-            .next()
-            .map_or_else(String::new, |cell| printable::line(cell.as_ref()).into_owned());
-        column.cells.push(cell);
-    }
+/// What becomes of a column where the room is short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// It stays as it is.
+    Whole,
+    /// It may take several lines, broken behind commas.
+    Folded,
+    /// It goes, those with lower numbers first.
+    Spare(u8),
 }
 
 /// Leaves out of `columns` what there is no room for in `room` columns of a terminal, folds what
@@ -151,11 +136,7 @@ mod tests {
     use super::*;
 
     fn column(head: &'static str, want: Want, cell: &str) -> Column {
-        let column = if want == Want::Folded { Column::names(head) } else { Column::figures(head) };
-        let mut one = [column.want(want)];
-        row(&mut one, [cell]);
-        let [column] = one;
-        column
+        Column::new(head, head, want == Want::Folded, want, std::iter::once(cell))
     }
 
     /// 8 + 2 + 14 + 2 + 6 + 2 + 6 + 2 + 6 = 48 columns wide.
@@ -217,10 +198,13 @@ mod tests {
 
     #[test]
     fn no_name_leaves_its_cell() {
-        let mut columns = [Column::names("a\nb"), Column::figures("c\u{1b}[2J")];
-        row(&mut columns, ["x\ny\u{202e}", "1"]);
-        row(&mut columns, ["z"]);
-        let text = render(&columns);
+        let of = |head, is_name, cells: &'static [&str]| {
+            Column::new(head, head, is_name, Want::Whole, cells.iter().copied())
+        };
+        let text = render(&[
+            of("a\nb", true, &["x\ny\u{202e}", "z"]),
+            of("c\u{1b}[2J", false, &["1", ""]),
+        ]);
         assert_eq!(text.lines().count(), 3, "{text}");
         assert!(!text.chars().any(|c| c != '\n' && printable::acts(c)), "{text}");
     }

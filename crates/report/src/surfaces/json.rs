@@ -2,9 +2,7 @@
 //! fields; a change of meaning is a new `format`.
 
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::quantiles;
-use crate::pens::json::{Map, Value, each};
+use crate::pens::json::{Map, Value, each, object, quantiles};
 use crate::topics::split::{self, By};
 use crate::topics::{findings, grade, loadline};
 use analysis::host_cpu::{HostCpu, host_cpu};
@@ -133,17 +131,17 @@ fn result(record: &Record, row: &ResultRow, cpus: &[HostCpu]) -> Value {
         warnings: each(&row.warnings, warning),
         ..row { scenario, workload, ios, bytes, seconds, iops(), bytes_per_s() },
     };
-    if let Some(layers) = crate::topics::simulated_layers::objects(record, row) {
-        object["simulated_layers"] = Value::from(layers);
-    }
-    if let Some(sites) = crate::topics::simulated_layers::site_objects(record, row) {
-        object["simulated_sites"] = Value::from(sites);
-    }
-    if let Some(cpu) = crate::topics::host_cpu::object(cpus, row) {
-        object["host_cpu"] = cpu;
-    }
-    if let (Some(asked), Some(fields)) = (asked(record, row), object.as_object_mut()) {
-        fields.insert("asked".to_owned(), asked);
+    let layers = crate::topics::simulated_layers::objects(record, row);
+    let sites = crate::topics::simulated_layers::site_objects(record, row);
+    for (key, known) in [
+        ("simulated_layers", layers.map(Value::from)),
+        ("simulated_sites", sites.map(Value::from)),
+        ("host_cpu", crate::topics::host_cpu::object(cpus, row)),
+        ("asked", asked(record, row)),
+    ] {
+        if let Some(known) = known {
+            object[key] = known;
+        }
     }
     object
 }

@@ -3,7 +3,6 @@
 
 use crate::ground::emphasis::{self, Emphasis};
 use crate::ground::words;
-use crate::pens::terminal as columns;
 use crate::topics::doubts::Marks;
 use crate::topics::results::superscript;
 use crate::topics::{
@@ -81,12 +80,11 @@ fn shown_with(
 ) -> String {
     let TableStyle { notes, room, in_colour } = shown;
     let marks = Marks::of(rows, most);
-    let mut all = results::table(record, rows, &marks).columns();
-    let left_out = columns::fit(&mut all, room.unwrap_or(usize::MAX));
+    let (table, left_out) = results::table(record, rows, &marks).fitted(room.unwrap_or(usize::MAX));
     let under = under(record, rows, &marks, &left_out, notes);
     let mut text = [
         answers(record, rows),
-        headed(&columns::render(&all)),
+        headed(&table),
         "\n".to_owned(),
         amounts::text(rows, label, room.unwrap_or(usize::MAX)),
         repetitions::text(rows, room.unwrap_or(usize::MAX)),
@@ -117,15 +115,12 @@ fn shown_with(
     text.push_str(&topics::host_cpu::text(record, rows));
     text.push_str(&topics::hit_share::text(record, rows));
     if let Some(cluster) = testbed.filter(|_| !reached.is_empty()) {
-        text.push_str(&format!("\nShare of the ceiling of {}\n", cluster.top.name.value));
-        text.push_str(&words::items(topics::ceiling::reached_lines(reached)));
+        let title = format!("Share of the ceiling of {}", cluster.top.name.value);
+        text.push_str(&words::titled(&title, topics::ceiling::reached_lines(reached)));
     }
     let findings = analysis::findings(rows);
-    if !findings.is_empty() {
-        text.push_str("\nSweeps\n");
-    }
     let sentences = findings.iter().map(|finding| findings::sentence(finding, rows));
-    text.push_str(&words::items(sentences));
+    text.push_str(&words::titled("Sweeps", sentences));
     text.push_str(&topics::occurrences::table(record));
     text.push_str(&topics::left_behind::text(record));
     let state = analysis::run_state(record);
@@ -220,8 +215,7 @@ fn label(row: &ResultRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, begun, has};
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W, begun, has};
     use model::{Fact, Note, Op, StageKind};
 
     fn few(room: Option<usize>) -> TableStyle {

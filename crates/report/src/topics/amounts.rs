@@ -3,7 +3,7 @@
 
 use crate::ground::words;
 use crate::pens::Table;
-use crate::pens::terminal::{self, Want};
+use crate::pens::terminal::Want;
 use analysis::{Covers, Done, Progress, ResultRow};
 use model::Nanos;
 
@@ -26,9 +26,7 @@ pub fn text(rows: &[ResultRow], label: fn(&ResultRow) -> String, room: usize) ->
         true => ("Each amount, from its first request to its last", &[ALL][..]),
         false => ("Until the first worker was done, and until the last was", &[FIRST, LAST][..]),
     };
-    let mut table = table(&all, parts, label).columns();
-    terminal::fit(&mut table, room);
-    format!("\n{head}\n{}\n", terminal::render(&table))
+    format!("\n{head}\n{}\n", table(&all, parts, label).fitted(room).0)
 }
 
 /// A part of an amount that a table has columns for.

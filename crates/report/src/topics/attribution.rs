@@ -8,8 +8,7 @@ pub use page::section;
 
 use crate::ground::sentence::{Sentence, count, counted, quantity, sentence, share};
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, Watched, attribution};
 use analysis::hit_share::{HitShare, hit_shares};
@@ -26,10 +25,7 @@ const HELD: f64 = 0.9;
 /// The part of a terminal's table; nothing without counters.
 pub fn text(record: &Record, rows: &[ResultRow]) -> String {
     let all = groups::sentences(record, &attribution(record, rows));
-    if all.is_empty() {
-        return String::new();
-    }
-    format!("\nWhat was at its limit, by the kernels' counters\n{}", words::items(all))
+    words::titled("What was at its limit, by the kernels' counters", all)
 }
 
 /// The limit of a run of one point, as few words as it takes; of more, as [`text`].
@@ -63,15 +59,12 @@ pub fn brief(record: &Record, rows: &[ResultRow]) -> String {
 
 fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
     let all = attribution(record, rows);
-    let mut told: Vec<String> =
-        all.iter().take(MOST_POINTS).map(|one| sentence(record, one)).collect();
-    if let Some(more) = all.len().checked_sub(MOST_POINTS).filter(|more| *more > 0) {
-        told.push(format!(
-            "and {} more; `plimsoll show --json` has all of them.",
-            words::counted(more as u64, "point")
-        ));
-    }
-    told
+    let told = all.iter().map(|one| sentence(record, one)).collect();
+    words::at_most(told, MOST_POINTS, more_points)
+}
+
+fn more_points(points: u64) -> String {
+    format!("and {} more; `plimsoll show --json` has all of them.", words::counted(points, "point"))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -325,8 +318,7 @@ fn caches(record: &Record, one: &Attribution) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::W;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W};
     use model::counters::{Entry, Layer, Metric};
     use model::{Op, Setting, StageKind};
 

@@ -3,9 +3,8 @@
 
 use crate::ground::markup::{Markup, list, plain};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use analysis::bursts::{Burst, Credits, RateStep, bursts, credits, rate_steps};
 use analysis::{Offer, ResultRow, SeriesPoint, series};
 use model::{Nanos, Record};
@@ -108,10 +107,9 @@ impl Told<'_> {
         let all = bursts(self.offer, &self.points);
         let mut said: Vec<String> =
             credits(self.offer, &self.points).iter().map(|found| self.credits(found)).collect();
-        said.extend(all.iter().take(MOST_TOLD).map(|burst| self.burst(burst)));
-        if let Some(more @ 1..) = all.len().checked_sub(MOST_TOLD) {
-            said.push(format!("{} more, in the JSON.", words::counted(more as u64, "burst")));
-        }
+        let bursts = all.iter().map(|burst| self.burst(burst)).collect();
+        let more = |bursts| format!("{} more, in the JSON.", words::counted(bursts, "burst"));
+        said.extend(words::at_most(bursts, MOST_TOLD, more));
         said
     }
 }
@@ -124,10 +122,7 @@ pub fn text(record: &Record, rows: &[ResultRow]) -> String {
         if !steps.is_empty() {
             text = format!("\nSteps of {}\n{}", row.workload, told.steps(&steps).text());
         }
-        if !said.is_empty() {
-            text.push_str(&format!("\nBursts of {}\n{}", row.workload, words::items(said)));
-        }
-        Some(text)
+        Some(text + &words::titled(&format!("Bursts of {}", row.workload), said))
     };
     rows.iter().filter_map(of_row).collect()
 }

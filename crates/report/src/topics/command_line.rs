@@ -133,8 +133,7 @@ pub fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::reproduce::{command, remark};
-    use crate::ground::testing::{W, has};
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W, has};
     use model::Plan;
     use model::plan::{Origin, PlannedTarget};
 

@@ -1,7 +1,7 @@
 //! What stood behind the figures: plan, testbed, what was sent, what came up, how to do it again.
 
 use super::reproduce::{self, Bypassed};
-use crate::ground::markup::{Markup, classed, plain, with_code};
+use crate::ground::markup::{Markup, classed, list_under, plain, under, with_code};
 use crate::ground::words;
 use crate::pens::Table;
 use crate::topics::{cluster_parts, imported, note, plan};
@@ -94,24 +94,16 @@ fn issued(record: &Record) -> Markup {
             "Everything that was sent to the targets, with what came back after a stage's time \
              was over. The kernel's own counters must agree.",
         );
-    plain("section", [plain("h2", "Sent"), table.scroll()])
+    under("Sent", [table.scroll()])
 }
 
 fn notes(record: &Record) -> Markup {
     let plan = record.plan.notes.iter().map(|note| &note.fact);
     let run = record.notes.iter().map(|note| &note.fact).filter(|fact| !fact.is_bookkeeping());
-    let mut items: Vec<Markup> =
-        plan.chain(run).map(|fact| plain("li", with_code(&note::line(fact)))).collect();
-    let uncounted = crate::topics::uncounted::remarks(record);
-    items.extend(
-        uncounted
-            .into_iter()
-            .map(|remark| plain("li", format!("counters of the kernel: {remark}"))),
-    );
-    if items.is_empty() {
-        return Markup::new();
-    }
-    plain("section", [plain("h2", "Notes"), plain("ul", items.into_iter().collect::<Markup>())])
+    let mut items: Vec<Markup> = plan.chain(run).map(|fact| with_code(&note::line(fact))).collect();
+    let uncounted = crate::topics::uncounted::remarks(record).into_iter();
+    items.extend(uncounted.map(|remark| format!("counters of the kernel: {remark}").into()));
+    list_under("Notes", items)
 }
 
 fn method(record: &Record) -> Markup {

@@ -1,7 +1,7 @@
 //! What became of the requests that were due: of every workload at a rate, how many came back while
 //! the load was on, how many later, and how many never. In words, and as a section of the page.
 
-use crate::ground::markup::{Markup, list, plain};
+use crate::ground::markup::{Markup, list_under};
 use crate::ground::words;
 use analysis::{Offer, ResultRow};
 
@@ -44,28 +44,19 @@ fn sentences(rows: &[ResultRow]) -> Vec<String> {
     if said.is_empty() && paced(rows).next().is_some() {
         said.push("every request was sent, and came back before the end of the load".to_owned());
     }
-    let more = said.len().saturating_sub(MOST_TOLD);
-    said.truncate(MOST_TOLD);
-    if more > 0 {
-        said.push(format!("{} more, in the JSON (left_over)", words::counted(more as u64, "row")));
-    }
-    said
+    let more = |rows| format!("{} more, in the JSON (left_over)", words::counted(rows, "row"));
+    words::at_most(said, MOST_TOLD, more)
 }
 
 pub fn text(rows: &[ResultRow]) -> String {
     match sentences(rows).as_slice() {
-        [] => String::new(),
         [one] => format!("\nDue  {one}\n"),
-        all => format!("\nDue\n{}", words::items(all)),
+        all => words::titled("Due", all),
     }
 }
 
 pub fn section(rows: &[ResultRow]) -> Markup {
-    let said = sentences(rows);
-    if said.is_empty() {
-        return Markup::new();
-    }
-    plain("section", [plain("h2", "Requests that were due"), list(said)])
+    list_under("Requests that were due", sentences(rows))
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use crate::pens::{Table, dash};
 use analysis::event_io::{EventTraffic, event_traffic};
 use model::note::{CountedBy, EventIo};

@@ -2,8 +2,7 @@
 //! documented in `docs/reference/json.md`.
 
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::{Map, Value, each};
+use crate::pens::json::{Map, Value, each, object};
 use model::event::{RunEnd, StageEnd};
 use model::sample::OpSample;
 use model::testbed::HostFacts;
@@ -159,8 +158,7 @@ fn of_counters(sample: &CounterSample) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::W;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W};
     use model::{Op, StageKind};
 
     #[test]

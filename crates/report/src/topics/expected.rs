@@ -4,9 +4,8 @@ use super::prediction::{interval, left_out_code, left_out_lines, owner_code, own
 use crate::ground::chart::{Group, Groups, Step};
 use crate::ground::markup::{Markup, classed, list_of_any, under};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use analysis::expected::{Expected, Held, ONE_IN, Outside, Unfit};
 use analysis::prediction::load::Load;
 use model::{Bytes, Percent};
@@ -116,14 +115,10 @@ fn findings(held: &Held) -> Vec<String> {
 
 /// The first of them, and how many more there are.
 fn foremost(held: &Held) -> Vec<String> {
-    let mut told = findings(held);
-    let more = told.len().saturating_sub(MOST_TOLD);
-    told.truncate(MOST_TOLD);
-    if more > 0 {
-        let rows = words::counted(more as u64, "more row");
-        told.push(format!("{rows} outside of the interval; the table has them."));
-    }
-    told
+    words::at_most(findings(held), MOST_TOLD, |more| {
+        let rows = words::counted(more, "more row");
+        format!("{rows} outside of the interval; the table has them.")
+    })
 }
 
 /// `4 KiB random reads over 8 TB`.

@@ -1,9 +1,8 @@
 //! How true a replayed load was to its trace: in words, as an object, and as a section of the page.
 
-use crate::ground::markup::{Markup, plain};
+use crate::ground::markup::{Markup, plain, under};
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use model::replayed::{Fidelity, Replayed};
 use model::trace::InFlight;
 use model::{Bytes, Fact, Histogram, Record};
@@ -73,10 +72,8 @@ pub fn text(record: &Record) -> String {
 }
 
 pub fn section(record: &Record) -> Markup {
-    match of_run(record) {
-        None => Markup::new(),
-        Some(one) => plain("section", [plain("h2", "Fidelity"), plain("p", sentences(&one))]),
-    }
+    let said = |one| under("Fidelity", [plain("p", sentences(&one))]);
+    of_run(record).map(said).unwrap_or_default()
 }
 
 /// For machines: null where nothing was replayed.
@@ -121,17 +118,14 @@ fn figures(one: &Fidelity) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has};
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W, has};
     use model::Note;
 
     #[test]
     fn what_hosts_sent_is_one_line_and_one_object() {
         let mut recorded = Recorded::with_hosts(W, 2);
-        assert_eq!(
-            (text(recorded.record_mut()), object(recorded.record_mut())),
-            (String::new(), Value::Null)
-        );
+        assert_eq!(text(recorded.record_mut()), "");
+        assert_eq!(object(recorded.record_mut()), Value::Null);
         let mut histogram = Histogram::new();
         histogram.record_many(1_000, 99);
         let of_host = |host, requests| {
@@ -157,14 +151,10 @@ mod tests {
         assert!(told.contains(wanted), "{told}");
         let object = object(record);
         assert_eq!(object["in_flight_of_trace"]["max"], 3);
-        assert_eq!(
-            (&object["hosts"][0]["of"], &object["hosts"][1]["requests"]),
-            (&100.into(), &90.into())
-        );
-        assert_eq!(
-            (object["of"].as_u64(), object["in_sequence"].as_bool()),
-            (Some(200), Some(false))
-        );
+        assert_eq!(object["hosts"][0]["of"], 100);
+        assert_eq!(object["hosts"][1]["requests"], 90);
+        assert_eq!(object["of"].as_u64(), Some(200));
+        assert_eq!(object["in_sequence"].as_bool(), Some(false));
         assert!(object["lateness_ns"]["p99"].as_u64().is_some());
     }
 }

@@ -4,8 +4,7 @@ mod bars;
 pub(crate) mod charts;
 
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use analysis::{Finding, Measure, Odd, ResultRow};
 
 /// Requests from this size on, in bytes, are told in bandwidth: it is what people ask for.

@@ -3,8 +3,7 @@
 
 use crate::ground::gather::grouped;
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use analysis::doubts::{Datum, Proof};
 use analysis::outlook::Outlook;
 use analysis::verdict::{Bound, Cache, CacheKind, Check, Found, Level, Raise, Step, Verdict};

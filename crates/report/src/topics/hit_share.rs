@@ -2,7 +2,7 @@
 //! the page. Objects for machines are those of the points.
 
 use super::attribution::{hostname, title};
-use crate::ground::markup::{Markup, plain};
+use crate::ground::markup::Markup;
 use crate::ground::words;
 use crate::pens::Table;
 use analysis::ResultRow;
@@ -42,15 +42,8 @@ pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
         .iter()
         .flat_map(|point| hit_shares(point).into_iter().map(|one| line(record, point, &one)))
         .collect();
-    if all.is_empty() {
-        return String::new();
-    }
-    let lines = words::items(all.iter().take(MOST_LINES));
-    let more = match all.len().saturating_sub(MOST_LINES) {
-        0 => String::new(),
-        more => format!("- and {more} more; `plimsoll show --json` has all of them\n"),
-    };
-    format!("\nCaches, by the kernels' counters\n{lines}{more}")
+    let more = |more| format!("and {more} more; `plimsoll show --json` has all of them");
+    words::titled("Caches, by the kernels' counters", words::at_most(all, MOST_LINES, more))
 }
 
 pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
@@ -60,13 +53,10 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
         .flat_map(|point| hit_shares(point).into_iter().map(move |one| (point, one)))
         .take(MOST_LINES)
         .collect();
-    if shares.is_empty() {
-        return Markup::new();
-    }
     let dirty = |one: &HitShare<'_>, of: fn(Dirty) -> u64| {
         one.dirty.map(|dirty| words::decimal(Bytes(of(dirty))))
     };
-    let table = Table::of(&shares)
+    Table::of(&shares)
         .name("Point", |(point, _)| title(point))
         .class("wraps")
         .words("Host", |(_, one)| hostname(record, one.host))
@@ -80,6 +70,6 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
             "The share of requests that each cache had, of NFS and Ceph of bytes read. bcache \
              counts anew every 14 s. Dirty: not written back yet. Blocks: promoted and demoted, \
              where counted.",
-        );
-    plain("section", [plain("h2", "Caches"), table.scroll()])
+        )
+        .section("Caches")
 }

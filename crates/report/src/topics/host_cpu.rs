@@ -51,8 +51,7 @@ pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
         |one: &HostCpu| one.sweep.iter().any(|setting| setting.axis() == SCENARIO_AXIS);
     let all: Vec<HostCpu> = host_cpu(record, rows).into_iter().filter(is_of_scenario).collect();
     let line = |one: &HostCpu| format!("{}: {}", title(one), parts(one));
-    let lines = words::items(all.iter().take(MOST_POINTS).map(line));
-    if lines.is_empty() { lines } else { format!("\nCPU for each request\n{lines}") }
+    words::titled("CPU for each request", all.iter().take(MOST_POINTS).map(line))
 }
 
 /// `12 µs for each request: client 4 µs, servers 1 µs, kernel threads 2 µs, all else 5 µs`.
@@ -87,9 +86,8 @@ pub(super) fn time(ns: f64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::ground::testing::{W, has};
+    use crate::ground::testing::{Recorded, W, has};
     use analysis::host_cpu::Programs;
-    use analysis::testing::Recorded;
     use model::counters::{Entry, Layer, Metric};
     use model::{Op, StageKind};
 

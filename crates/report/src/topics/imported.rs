@@ -2,9 +2,8 @@
 
 use crate::ground::markup::{Markup, plain};
 use crate::ground::words::counted;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use model::note::{Imported, Lost};
 use model::{Fact, Record};
 
@@ -44,9 +43,7 @@ pub(crate) fn sentence(imported: &Imported) -> String {
 }
 
 pub(crate) fn section(record: &Record) -> Markup {
-    let Some(imported) = of(record).filter(|imported| !imported.lost.is_empty()) else {
-        return Markup::new();
-    };
+    let Some(imported) = of(record) else { return Markup::new() };
     let option = |lost: &Lost| match lost.value.as_str() {
         "" => plain("code", &lost.name),
         value => plain("code", format!("{}={value}", lost.name)),
@@ -55,15 +52,15 @@ pub(crate) fn section(record: &Record) -> Markup {
         0 => String::new(),
         more => format!(" {} not listed.", counted(more, "further option")),
     };
-    let table = Table::of(&imported.lost)
+    Table::of(&imported.lost)
         .words("class", class)
         .words("option", option)
         .words("from", |lost| &lost.place)
         .words("what differs", |lost| &lost.why)
         .plain()
         .of_class("narrow")
-        .caption(format!("Made of {}.{more}", sentence(imported)));
-    plain("section", [plain("h2", "Imported job"), table.scroll()])
+        .caption(format!("Made of {}.{more}", sentence(imported)))
+        .section("Imported job")
 }
 
 fn class(lost: &Lost) -> &'static str {

@@ -2,8 +2,7 @@
 
 use crate::ground::gather::{each_once, grouped};
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use crate::topics::note;
 use analysis::ResultRow;
 use analysis::io_path::{Because, Means, Timing, Way, means};

@@ -2,8 +2,8 @@
 //! as JSON, and as a section of the page.
 
 use crate::ground::markup::{Markup, plain};
-use crate::object;
-use crate::pens::json::Value;
+use crate::ground::words;
+use crate::pens::json::{Value, object};
 use crate::topics::command_line::quoted;
 use analysis::{LeftBehind, left_behind};
 use model::{Plan, Record};
@@ -36,10 +36,9 @@ fn sentence(left: &LeftBehind) -> String {
 pub fn text(record: &Record) -> String {
     let all = left_behind(record);
     let line = |left: &LeftBehind| {
-        format!("- {} Remove them with: {}\n", sentence(left), command(left, &record.plan))
+        format!("{} Remove them with: {}", sentence(left), command(left, &record.plan))
     };
-    let lines: String = all.iter().map(line).collect();
-    if lines.is_empty() { lines } else { format!("\nLeft behind\n{lines}") }
+    words::titled("Left behind", all.iter().map(line))
 }
 
 pub fn objects(record: &Record) -> Vec<Value> {
@@ -67,8 +66,7 @@ pub fn section(record: &Record) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has};
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W, has};
     use model::plan::{PlannedTarget, Target};
     use model::{Fact, Note};
 

@@ -40,7 +40,6 @@ pub(crate) mod population;
 pub(crate) mod port_traffic;
 pub mod prediction;
 pub mod published;
-pub(crate) mod purged;
 pub(crate) mod repetitions;
 pub(crate) mod reproduce;
 pub mod results;

@@ -2,9 +2,8 @@
 //! object for machines.
 
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{FORMAT, Map, Value, each};
+use crate::pens::json::{FORMAT, Map, Value, each, object};
 use analysis::network::{AddressError, NetworkDoubt, NetworkFigures, PairFigures};
 use model::network::{Baseline, FlowFailure, HostAddress};
 

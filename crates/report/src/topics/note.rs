@@ -5,8 +5,8 @@ use crate::ground::words::{counted, utc};
 use model::choices::Backend;
 use model::note::{
     AboutHosts, Adjusted, Carried, Choice, Damage, Degraded, Eviction, Fallback, FoundBlock,
-    HostStart, Mismatch, NotChecked, NotEmptied, OtherRun, PageCache, ScaledTime, StorageState,
-    TakesPart, Trait, WhyNoPoll, WhyRefused,
+    HostStart, Mismatch, NotChecked, NotEmptied, OtherRun, PageCache, Purged, PurgedBy, ScaledTime,
+    StorageState, TakesPart, Trait, WhyNoPoll, WhyRefused,
 };
 use model::{Bytes, Fact};
 
@@ -83,13 +83,27 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::StorageState(state) => storage_state(state),
         Fact::SimulatedSites(ways) => super::simulated_layers::of_sites(ways),
         Fact::SimulatedLayers { busy_ppm } => super::simulated_layers::sentence(busy_ppm),
-        Fact::Purged(purged) => super::purged::sentence(purged),
+        Fact::Purged(purged) => purge(purged),
         Fact::NoChecksums => "The run file has no checksums: a figure that somebody changed in it \
                               goes unnoticed. Compare it with a copy that you trust."
             .to_owned(),
         Fact::Told(told) => super::told::sentence(told),
         Fact::Imported(imported) => super::imported::sentence(imported),
     }
+}
+
+/// `/dev/sdb: 960 GB given back by discards (BLKDISCARD). …`
+fn purge(purged: &Purged) -> String {
+    let how = match purged.by {
+        PurgedBy::Discard => {
+            "by discards (BLKDISCARD). When its flash is erased, the device decides"
+        }
+        PurgedBy::Holes => {
+            "by holes in files, and reserved anew. Of the drive below, nothing follows"
+        }
+        PurgedBy::Simulated => "by the simulation. Simulated flash is as from the factory",
+    };
+    format!("{}: {} given back {how}", purged.path, purged.bytes)
 }
 
 fn returned(name: &str, from: &TakesPart) -> String {
@@ -434,5 +448,15 @@ mod tests {
         assert_eq!(instead(Bytes(8 << 20), Bytes(4 << 20)), "8 MiB instead of 4 MiB");
         assert_eq!(instead(Bytes(4_005_888), Bytes(4_000_001)), "3.82 MiB instead of 3.81 MiB");
         assert_eq!(instead(Bytes(4_000_256), Bytes(4_000_001)), "4000256 B instead of 4000001 B");
+    }
+
+    #[test]
+    fn each_way_of_a_purge_says_what_it_is_worth() {
+        let said =
+            |by: PurgedBy| purge(&Purged { path: "/dev/sdb".to_owned(), by, bytes: Bytes::gib(2) });
+        for (by, words) in PurgedBy::ALL.iter().zip(["BLKDISCARD", "drive below", "the factory"]) {
+            let said = said(*by);
+            assert!(said.contains(words) && said.contains("/dev/sdb: 2 GiB given back"), "{said}");
+        }
     }
 }

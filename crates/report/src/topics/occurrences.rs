@@ -4,8 +4,7 @@
 use crate::ground::markup::{Markup, classed, element, plain};
 use crate::ground::moment::time_words;
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use crate::pens::{Table, capital};
 use analysis::aftermath::Aftermath;
 use analysis::effects::{Effect, effects};
@@ -200,17 +199,12 @@ pub fn table(record: &Record) -> String {
         return String::new();
     }
     let plan = &record.plan;
-    let mut text = "\nEvents\n".to_owned();
-    for occurrence in record.occurrences.iter().take(MOST_LINES) {
-        text.push_str(&format!("- {}: {}\n", place(occurrence, plan), line(occurrence, plan)));
-    }
-    let behind = record.occurrences.len().saturating_sub(MOST_LINES);
-    if behind > 0 {
-        text.push_str(&format!("- and {behind} more: see the page, or --json\n"));
-    }
-    for line in super::event_io::lines(record) {
-        text.push_str(&format!("- {line}\n"));
-    }
+    let all = record.occurrences.iter();
+    let all = all.map(|one| format!("{}: {}", place(one, plan), line(one, plan))).collect();
+    let more = |more| format!("and {more} more: see the page, or --json");
+    let mut all = words::at_most(all, MOST_LINES, more);
+    all.extend(super::event_io::lines(record));
+    let mut text = format!("\nEvents\n{}", words::items(all));
     let effects = effects(record);
     let told: Vec<Line<'_>> =
         effects.iter().flat_map(|effect| lines(record, effect, MOST_HOSTS)).collect();
@@ -362,8 +356,7 @@ pub fn on_axis(record: &Record, stage: u32) -> Vec<(f64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::W;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W};
     use model::{Op, StageKind};
 
     fn migrated() -> Record {
@@ -447,9 +440,8 @@ mod tests {
         let stage = record.occurrences[0].stage.expect("a stage");
         let told = on_axis(&record, stage);
         let [(at_s, first), (_, log)] = told.as_slice() else { panic!("{told:?}") };
-        assert_eq!(
-            (*at_s, first.as_str(), log.as_str()),
-            (20.0, "event: migration", "kernel log: node1: nvme0: I/O error")
-        );
+        assert_eq!(*at_s, 20.0);
+        assert_eq!(first.as_str(), "event: migration");
+        assert_eq!(log.as_str(), "kernel log: node1: nvme0: I/O error");
     }
 }

@@ -7,7 +7,7 @@ mod points;
 mod targets;
 
 use crate::ground::folding::hung;
-use crate::ground::gather::grouped;
+use crate::ground::gather::{each_once, grouped};
 use crate::ground::words;
 use crate::pens::{self, json::Value};
 use analysis::compare::visible_percent;
@@ -192,13 +192,10 @@ fn rate_lines(plan: &Plan) -> Vec<String> {
                 Unit::MilliIops => format!("{} requests", words::count(due.ceil() as u64)),
                 Unit::Bytes => Bytes(due.ceil() as u64).to_string(),
             };
-            let line = format!("{}: {curve}; {due} are due{cut}", work.workload);
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
+            lines.push(format!("{}: {curve}; {due} are due{cut}", work.workload));
         }
     }
-    lines
+    each_once(lines)
 }
 
 /// What is done before points, once for each command, with the number of its points.

@@ -1,10 +1,9 @@
 //! Which files of populations a run left, by the ledgers of its hosts: in words, as an object, and
 //! as a section of the page.
 
-use crate::ground::markup::{Markup, plain};
+use crate::ground::markup::{Markup, plain, under};
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use model::ledger::LedgerSum;
 use model::units::Bytes;
 use model::{Fact, Record};
@@ -59,10 +58,8 @@ pub fn text(record: &Record) -> String {
 }
 
 pub fn section(record: &Record) -> Markup {
-    match sentence(record) {
-        None => Markup::new(),
-        Some(one) => plain("section", [plain("h2", "Files at the end"), plain("p", one)]),
-    }
+    let said = |one| under("Files at the end", [plain("p", one)]);
+    sentence(record).map(said).unwrap_or_default()
 }
 
 pub fn object(record: &Record) -> Value {
@@ -88,18 +85,15 @@ pub fn object(record: &Record) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::W;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W};
     use model::Note;
     use model::ledger::FilesSum;
 
     #[test]
     fn the_last_stage_of_each_host_counts_and_hosts_add_up() {
         let mut recorded = Recorded::with_hosts(W, 2);
-        assert_eq!(
-            (text(recorded.record_mut()), object(recorded.record_mut())),
-            (String::new(), Value::Null)
-        );
+        assert_eq!(text(recorded.record_mut()), "");
+        assert_eq!(object(recorded.record_mut()), Value::Null);
         let note = |host, stage, files, guessed| {
             let sum = FilesSum { files, bytes: files * 1024, digest: files };
             let fact = Fact::Ledger(LedgerSum { sum, guessed });

@@ -138,8 +138,7 @@ fn ports_sum(point: &Attribution) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::has;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, has};
     use model::counters::{Entry, Layer, Metric};
     use model::{Op, StageKind};
 

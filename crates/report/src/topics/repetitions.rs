@@ -5,7 +5,7 @@ use crate::ground::gather::grouped;
 use crate::ground::markup::{Markup, plain};
 use crate::ground::words;
 use crate::pens::Table;
-use crate::pens::terminal::{self, Want};
+use crate::pens::terminal::Want;
 use analysis::ResultRow;
 
 struct Summary {
@@ -39,9 +39,7 @@ pub fn text(rows: &[ResultRow], room: usize) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let mut columns = together(rows, &lines, "point").columns();
-    terminal::fit(&mut columns, room);
-    format!("\nRepetitions together\n{}\n", terminal::render(&columns))
+    format!("\nRepetitions together\n{}\n", together(rows, &lines, "point").fitted(room).0)
 }
 
 pub fn table(rows: &[ResultRow]) -> Markup {

@@ -114,8 +114,7 @@ fn simulated(plan: &Plan) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::W;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W};
     use model::plan::{EngineSettings, Part};
     use model::{Fraction, Scale};
 

@@ -6,7 +6,7 @@ pub(crate) mod row;
 
 use super::findings::charts;
 use crate::ground::chart::{Bar, Bars};
-use crate::ground::markup::{Markup, classed, plain, with_code};
+use crate::ground::markup::{self, Markup, classed, plain, with_code};
 use crate::ground::words;
 use crate::pens::contents::folded;
 use crate::pens::terminal::Want;
@@ -230,11 +230,8 @@ fn sweeps(rows: &[ResultRow]) -> Markup {
     if findings.is_empty() {
         return Markup::new();
     }
-    let items = findings
-        .iter()
-        .map(|finding| plain("li", findings::sentence(finding, rows)))
-        .collect::<Markup>();
-    [plain("h3", "Sweeps"), plain("ul", items)].into()
+    let sentences = findings.iter().map(|finding| findings::sentence(finding, rows));
+    [plain("h3", "Sweeps"), markup::list(sentences)].into()
 }
 
 /// The workloads beside each other, reads and writes of a mix in one bar.

@@ -1,12 +1,11 @@
 //! Rounds of all points until they are steady: the convergence plot, the window that figures are
 //! means of, and their tables.
 
-use crate::ground::chart::{Line, Lines, Point, Scale, ends};
+use crate::ground::chart::{Axis, Line, Lines, Point, Scale, ends};
 use crate::ground::markup::{Markup, classed, plain};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use crate::topics::findings::charts::STYLES;
 use analysis::rounds::{InRounds, Rounds};
 use analysis::steady::{MOST_RANGE, MOST_SLOPE, ROUNDS};
@@ -98,11 +97,12 @@ fn convergence(found: &Rounds) -> Markup {
     Lines {
         title: "IOPS of what has to be steady, round after round".to_owned(),
         description: sentences(found).join(" "),
-        x: Scale::linear_to(f64::from(found.count.max(2))),
-        x_name: "round",
-        x_words: |round| format!("{round:.0}"),
-        y: Scale::linear_to(ends(&lines).1),
-        y_words: words::iops,
+        x: Axis {
+            name: "round",
+            scale: Scale::linear_to(f64::from(found.count.max(2))),
+            words: |round| format!("{round:.0}"),
+        },
+        y: Axis::iops(ends(&lines).1),
         lines,
     }
     .render()

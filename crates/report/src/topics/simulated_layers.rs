@@ -4,9 +4,8 @@
 use super::ceiling::layer as name;
 use crate::ground::markup::{Markup, not_shown, under};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use analysis::ResultRow;
 use model::layer::Layer;
 use model::note::Crossing;
@@ -43,11 +42,12 @@ fn shown(busy_ppm: &[(Layer, u32)]) -> Vec<(Layer, f64)> {
 }
 
 pub(super) fn sentence(busy_ppm: &[(Layer, u32)]) -> String {
-    let busy: Vec<String> = shown(busy_ppm)
-        .iter()
-        .map(|(layer, busy)| format!("{} {}", name(*layer), words::share(*busy)))
-        .collect();
-    format!("simulated layers were busy: {}", busy.join(", "))
+    format!("simulated layers were busy: {}", of_layers(shown(busy_ppm)))
+}
+
+fn of_layers(layers: impl IntoIterator<Item = (Layer, f64)>) -> String {
+    let one = |(layer, busy)| format!("{} {}", name(layer), words::share(busy));
+    layers.into_iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// What of reads and writes went to another site, beside what was to: `reads from the other site
@@ -104,28 +104,15 @@ fn points<'a>(record: &Record, rows: &'a [ResultRow]) -> Vec<Busy<'a>> {
 pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
     let all = points(record, rows);
     let line = |busy: &Busy<'_>| {
-        let mut layers = busy.layers.clone();
-        layers.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let named: Vec<String> = layers
-            .iter()
-            .filter(|(_, share)| *share >= LEAST_NAMED)
-            .take(MOST_NAMED)
-            .map(|(layer, share)| format!("{} {}", name(*layer), words::share(*share)))
-            .collect();
-        let sites = crossings(record, busy.row).map_or_else(String::new, |ways| {
-            if ways.is_empty() { String::new() } else { format!("; {}", of_sites(ways)) }
-        });
-        format!("- {}: {}{sites}\n", busy.point, named.join(", "))
+        let named = busiest(&busy.layers).into_iter();
+        let named = named.filter(|(_, share)| *share >= LEAST_NAMED).take(MOST_NAMED);
+        let sites = crossings(record, busy.row).filter(|ways| !ways.is_empty());
+        let sites = sites.map_or_else(String::new, |ways| format!("; {}", of_sites(ways)));
+        format!("{}: {}{sites}", busy.point, of_layers(named))
     };
-    if all.is_empty() {
-        return String::new();
-    }
-    let lines: String = all.iter().take(MOST_POINTS).map(line).collect();
-    let more = match all.len().saturating_sub(MOST_POINTS) {
-        0 => String::new(),
-        more => format!("- and {more} more; the page has the first {MOST_POINTS} in full\n"),
-    };
-    format!("\nBusiest layers of the simulated cluster\n{lines}{more}")
+    let more = |more| format!("and {more} more; the page has the first {MOST_POINTS} in full");
+    let lines = words::at_most(all.iter().map(line).collect(), MOST_POINTS, more);
+    words::titled("Busiest layers of the simulated cluster", lines)
 }
 
 /// The layers of a row's point, the busiest first, for machines; `None` where nobody simulated it.
@@ -140,9 +127,13 @@ pub(crate) fn objects(record: &Record, row: &ResultRow) -> Option<Vec<Value>> {
 
 /// Layers with the share of the time in which they worked, the busiest first.
 pub(super) fn layer_objects(layers: &[(Layer, f64)]) -> Vec<Value> {
+    each(busiest(layers), |(layer, busy)| object! { layer: layer.code(), busy })
+}
+
+fn busiest(layers: &[(Layer, f64)]) -> Vec<(Layer, f64)> {
     let mut layers = layers.to_vec();
     layers.sort_by(|a, b| b.1.total_cmp(&a.1));
-    each(layers, |(layer, busy)| object! { layer: layer.code(), busy })
+    layers
 }
 
 /// The section of the page: a row for each point, a column for each layer.

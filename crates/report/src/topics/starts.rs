@@ -1,7 +1,6 @@
 //! How the start of each host's agent went.
 
-use crate::object;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use model::note::{AboutHosts, HostStart};
 use model::{Fact, Record};
 

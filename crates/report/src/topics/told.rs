@@ -1,11 +1,10 @@
 //! What a command told of itself, beside what the kernel counted: a table, objects, a section of
 //! the page, and how each command ended.
 
-use crate::ground::markup::{Markup, list, plain};
+use crate::ground::markup::{Markup, list, under};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use analysis::told::{Beside, beside, told};
 use analysis::{Flow, ResultRow};
 use model::note::{EndedBy, Told, ToldFigure};
@@ -99,8 +98,8 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     if all.is_empty() {
         return Markup::new();
     }
-    let head = plain("h2", "Told by the tool, and seen at the device");
-    plain("section", [head, table(&all).html(), list(latencies(record, rows))])
+    let told = [table(&all).html(), list(latencies(record, rows))];
+    under("Told by the tool, and seen at the device", told)
 }
 
 /// For machines: each operation, told and seen.
@@ -146,8 +145,7 @@ pub fn commands(record: &Record) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::has;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, has};
     use model::{Fact, Note, StageKind};
 
     fn told(by: EndedBy) -> Told {
@@ -183,17 +181,13 @@ mod tests {
         let record = recorded.record();
         let rows = analysis::results(&record);
         let said = text(&record, &rows);
-        has(
-            &said,
-            &["fio-3.33", "1,000 IOPS", "100 IOPS", "10.0 %", "job read: latency mean 2 ms"],
-        );
+        has(&said, &["fio-3.33", "1,000 IOPS", "100 IOPS", "10.0 %"]);
+        has(&said, &["job read: latency mean 2 ms"]);
         let object = &objects(&record, &rows)[0];
         assert_eq!((&object["told"]["iops"], &object["differs"]), (&1000.0.into(), &true.into()));
         let command = &commands(&record)[0];
-        assert_eq!(
-            (&command["ended_by"], &command["figures"][0]["op"]),
-            (&"itself".into(), &"read".into())
-        );
+        assert_eq!(command["ended_by"], "itself");
+        assert_eq!(command["figures"][0]["op"], "read");
         assert!(section(&record, &rows).into_string().contains("Told by the tool"));
     }
 

@@ -26,20 +26,14 @@ pub fn remarks(record: &Record) -> Vec<String> {
         1..=3 => hosts.iter().map(name).collect::<Vec<_>>().join(", "),
         many => words::counted(many as u64, "host"),
     };
-    let mut told: Vec<String> =
-        hosts.iter().take(MOST).map(|(note, hosts)| format!("{}: {note}", who(hosts))).collect();
-    let more = hosts.len().saturating_sub(MOST);
-    if more > 0 {
-        told.push(format!("and {more} more"));
-    }
-    told
+    let told = hosts.iter().map(|(note, hosts)| format!("{}: {note}", who(hosts))).collect();
+    words::at_most(told, MOST, |more| format!("and {more} more"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::W;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W};
     use model::CounterSample;
 
     #[test]
@@ -60,9 +54,7 @@ mod tests {
         assert_eq!(remarks(record), [last, "every host: no pressure".to_owned()]);
         let stage = record.stages.last_mut().expect("a stage");
         *stage.counters_mut() = (0..30).map(|n| sample(7, &format!("remark {n:02}"))).collect();
-        assert_eq!(
-            (remarks(record).len(), remarks(record).pop().as_deref()),
-            (MOST + 1, Some("and 10 more"))
-        );
+        assert_eq!(remarks(record).len(), MOST + 1);
+        assert_eq!(remarks(record).pop().as_deref(), Some("and 10 more"));
     }
 }

@@ -182,8 +182,7 @@ fn are(count: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has, lacks, measured};
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W, begun, has, lacks, measured, swept};
     use analysis::{Ops, Warning};
     use model::{Op, StageKind};
 
@@ -195,37 +194,23 @@ mod tests {
         said.into_iter().chain(grade).collect::<Vec<_>>().join(" ")
     }
 
-    fn told(suite: &str, counts: &[usize], ended: bool) -> String {
-        let mut recorded = Recorded::new(suite);
-        let stages = recorded.record().plan.stages.clone();
-        let measured =
-            (0..).zip(stages).filter(|(_, stage)| stage.kind == StageKind::Measure).map(|(n, _)| n);
-        for (stage, count) in measured.collect::<Vec<u32>>().into_iter().zip(counts) {
-            recorded.interval(stage, 0, &[(Op::Read, &vec![1_000; *count])]);
-        }
-        if ended {
-            recorded.end();
-        }
-        let record = recorded.record();
+    fn told(suite: &str, counts: &[usize]) -> String {
+        let record = swept(suite, counts.iter().map(|count| vec![1_000; *count]));
         judged(&record, &analysis::results(&record))
     }
 
     #[test]
     fn the_most_what_changed_and_whether_to_believe_it_are_told() {
-        let swept = "[[workload]]\nname = \"w\"\n[sweep]\nsize = [\"1MiB\", \"2MiB\"]\n";
-        let text = told(swept, &[90, 9], true);
+        let sizes = format!("{W}[sweep]\nsize = [\"1MiB\", \"2MiB\"]\n");
+        let text = told(&sizes, &[90, 9]);
         assert!(
             text.starts_with("One host delivered at most 90.0 IOPS (w (size=1MiB), read)"),
             "{text}"
         );
         has(&text, &["from size=1MiB to size=2MiB its rate went from 90.0 to 9.00 IOPS (−90.0 %)"]);
         assert!(text.contains("A ± is unknown in all 2 results"), "a second is short: {text}");
-        assert!(told(swept, &[90, 88], true).contains("No value of the sweep"));
-        let curve = told(
-            "[[workload]]\nname = \"w\"\n[sweep]\ndepth = \"1..8 x2\"\n",
-            &[10, 20, 40, 41],
-            true,
-        );
+        assert!(told(&sizes, &[90, 88]).contains("No value of the sweep"));
+        let curve = told(&format!("{W}[sweep]\ndepth = \"1..8 x2\"\n"), &[10, 20, 40, 41]);
         assert!(curve.contains("w read over depth: peak"), "{curve}");
     }
 
@@ -330,8 +315,8 @@ mod tests {
 
     #[test]
     fn a_run_without_figures_or_end_says_so() {
-        let suite = W;
-        assert!(told(suite, &[], true).contains("no figure to judge"));
-        assert!(told(suite, &[10], false).contains("The run is "), "{}", told(suite, &[10], false));
+        assert!(told(W, &[]).contains("no figure to judge"));
+        let record = begun(W, &[(Op::Read, &[1_000; 10])]);
+        has(&judged(&record, &analysis::results(&record)), &["The run is "]);
     }
 }

@@ -1,8 +1,7 @@
 //! What `plimsoll verify` has found, in words and as JSON.
 
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use model::audit::{
     Audit, DamageKind, FileAudit, FileDamage, FileFinding, Finding, PopulationAudit,
 };

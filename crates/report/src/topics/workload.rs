@@ -5,9 +5,9 @@ pub(crate) mod latency_map;
 
 use super::objective::limits;
 use super::results::row::{ceiling_of, name};
-use crate::ground::chart::{Bands, Line, Lines, Point, Scale, ends, reach};
+use crate::ground::chart::{Axis, Bands, Line, Lines, Point, Scale, ends, reach};
 use crate::ground::markup::{Markup, classed, plain};
-use crate::ground::moment::{latency_words, time_words};
+use crate::ground::moment::time_words;
 use crate::ground::words;
 use crate::pens::Table;
 use crate::pens::contents::folded;
@@ -192,10 +192,6 @@ fn end_s(point: &SeriesPoint) -> f64 {
     point.start_s + point.length_s
 }
 
-fn time_axis(series: &[(Ops, Vec<SeriesPoint>)]) -> Scale {
-    Scale::time_to(series.iter().flat_map(|(_, points)| points).map(end_s).fold(0.0, f64::max))
-}
-
 /// The style of an operation's line.
 pub fn line_of(op: Op) -> &'static str {
     match op {
@@ -255,20 +251,15 @@ fn rate(
     let top = reach(std::iter::once(drawn), ceiling.iter().map(|limit| limit.iops));
     lines.extend(asked);
     lines.extend(ceiling.map(|limit| roof(series, limit, top)));
-    let description = format!(
-        "From {} to {} requests per second",
-        words::iops(least.min(most)),
-        words::iops(most)
-    );
+    let end_s = series.iter().flat_map(|(_, points)| points).map(end_s).fold(0.0, f64::max);
+    let title = format!("{} over time", if is_metadata { "Operations per second" } else { "IOPS" });
     Lines {
-        title: format!("{} over time", if is_metadata { "Operations per second" } else { "IOPS" }),
-        description,
-        x: time_axis(series),
-        x_name: "time",
-        x_words: time_words,
-        y: Scale::linear_to(top),
-        y_words: words::iops,
-        lines,
+        description: format!(
+            "From {} to {} requests per second",
+            words::iops(least.min(most)),
+            words::iops(most)
+        ),
+        ..Lines::over_time(title, end_s, Axis::iops(top), lines)
     }
 }
 
@@ -311,18 +302,8 @@ fn latency(ops: Ops, points: &[SeriesPoint], is_mix: bool, objective: Option<&Ob
     let mut lines = LATENCIES.map(line).to_vec();
     let last = points.iter().map(end_s).fold(0.0, f64::max);
     lines.extend(objective.into_iter().flat_map(|objective| limits(objective, [0.0, last])));
-    let (least, most) = ends(&lines);
     let of = if is_mix { format!(", {}", ops.name()) } else { String::new() };
-    Lines {
-        title: format!("Latency over time{of}"),
-        description: format!("From {} to {}", latency_words(least.min(most)), latency_words(most)),
-        x: Scale::time_to(last),
-        x_name: "time",
-        x_words: time_words,
-        y: Scale::log_between(least, most),
-        y_words: latency_words,
-        lines,
-    }
+    Lines::latencies(format!("Latency over time{of}"), last, lines)
 }
 
 /// Latency against the share of requests that did not exceed it, on an axis of nines.
@@ -334,11 +315,12 @@ fn distribution(rows: &[&ResultRow], steps: u32) -> Lines {
     Lines {
         title: "Latency distribution".to_owned(),
         description: "The latency that a share of the requests did not exceed".to_owned(),
-        x: Scale::Nines { most: nines },
-        x_name: "share of requests",
-        x_words: share_words,
-        y: Scale::log_between(least, most),
-        y_words: latency_words,
+        x: Axis {
+            name: "share of requests",
+            scale: Scale::Nines { most: nines },
+            words: share_words,
+        },
+        y: Axis::latency(least, most),
         lines,
     }
 }

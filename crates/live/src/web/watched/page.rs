@@ -7,7 +7,7 @@ use crate::web::dashboard::Part;
 use crate::web::hosts::{self, Listed};
 use crate::web::page::told;
 use crate::web::{View, charts, counters};
-use report::ground::chart::Line;
+use report::ground::chart::{Line, Lines};
 use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::words;
 use report::pens::Table;
@@ -102,7 +102,7 @@ fn over_time(slots: &[Slot<Node>], end_s: f64, instants: &[(f64, String)]) -> Ma
         charts::over_time("IOPS", words::iops, end_s, iops).render_with(instants),
         charts::over_time("Bandwidth, MiB/s", charts::mebi_words, end_s, bytes)
             .render_with(instants),
-        charts::on_factors("Latency in the kernel, mean", end_s, latency).render_with(instants),
+        Lines::latencies("Latency in the kernel, mean", end_s, latency).render_with(instants),
         charts::system(slots, |node| node.system, end_s, instants),
     ];
     classed("div", "charts", content.into_iter().collect::<Markup>())

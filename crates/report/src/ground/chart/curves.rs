@@ -1,8 +1,7 @@
 //! Latency against throughput: each curve runs through what was measured, one place after the
 //! other, and each place carries the value of the swept axis.
 
-use super::Scale;
-use super::frame::{self, Frame, HEIGHT, circle, number, svg, text};
+use super::frame::{self, Axis, Frame, HEIGHT, circle, number, svg, text};
 use super::lines::legend;
 use crate::ground::markup::{Markup, element};
 
@@ -37,14 +36,10 @@ pub struct Curves {
     pub title: String,
     /// What the labels of the places are: the swept axis.
     pub axis: String,
-    /// The horizontal axis's name.
-    pub x_name: &'static str,
-    /// Values of the horizontal axis in words.
-    pub x_words: fn(f64) -> String,
+    /// The horizontal axis.
+    pub x: Axis,
     /// The vertical axis.
-    pub y: Scale,
-    /// Values of the vertical axis in words.
-    pub y_words: fn(f64) -> String,
+    pub y: Axis,
     /// The curves.
     pub curves: Vec<Curve>,
 }
@@ -55,10 +50,8 @@ const LABEL: (f64, f64) = (24.0, 12.0);
 impl Curves {
     /// The chart with its caption and legend.
     pub fn render(&self) -> Markup {
-        let places = || self.curves.iter().flat_map(|curve| &curve.places);
-        let x = Scale::linear_to(places().map(|place| place.x).fold(0.0, f64::max));
-        let frame = Frame::new(x, self.y, self.y_words);
-        let mut content = frame.grid(self.x_words, self.y_words, self.x_name);
+        let frame = Frame::new(self.x, self.y);
+        let mut content = frame.grid();
         content.push(self.curves.iter().map(|curve| line(&frame, curve)).collect::<Markup>());
         content.push(self.labels(&frame));
         let dots = self.curves.iter().map(|curve| self.dots(&frame, curve));
@@ -71,8 +64,8 @@ impl Curves {
     }
 
     fn words(&self, place: &Place) -> String {
-        let (x, y) = ((self.x_words)(place.x), (self.y_words)(place.y));
-        format!("{} {}: {x} {}, {y}", self.axis, place.label, self.x_name)
+        let (x, y) = ((self.x.words)(place.x), (self.y.words)(place.y));
+        format!("{} {}: {x} {}, {y}", self.axis, place.label, self.x.name)
     }
 
     fn description(&self) -> String {
@@ -126,6 +119,7 @@ fn line(frame: &Frame, curve: &Curve) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Scale;
     use super::*;
 
     #[test]
@@ -135,10 +129,8 @@ mod tests {
         let mut chart = Curves {
             title: "p99 <against> IOPS".to_owned(),
             axis: "depth".to_owned(),
-            x_name: "IOPS",
-            x_words: |x| format!("{x}"),
-            y: Scale::log_between(1.0, 9.0),
-            y_words: |y| format!("{y} ms"),
+            x: Axis { name: "IOPS", ..Axis::new(Scale::linear_to(91.0), |x| format!("{x}")) },
+            y: Axis::new(Scale::log_between(1.0, 9.0), |y| format!("{y} ms")),
             curves: vec![Curve { name: "w".to_owned(), style: "line read", places, knee: Some(1) }],
         };
         let drawn = chart.render().into_string();

@@ -2,6 +2,8 @@
 
 use super::Scale;
 use crate::ground::markup::{Markup, classed, element};
+use crate::ground::moment::{latency_words, time_words};
+use crate::ground::words;
 
 /// The drawing's own units; the page scales it to the room that there is.
 pub const WIDTH: f64 = 560.0;
@@ -15,32 +17,63 @@ const RIGHT: f64 = 24.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 40.0;
 
+/// An axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    /// Its name; nothing where the title has it.
+    pub name: &'static str,
+    /// How its values are spread.
+    pub scale: Scale,
+    /// Its ticks, and values under the pointer, in words.
+    pub words: fn(f64) -> String,
+}
+
+impl Axis {
+    /// One that the title names.
+    pub fn new(scale: Scale, words: fn(f64) -> String) -> Axis {
+        Axis { name: "", scale, words }
+    }
+
+    /// Time, to its last moment in seconds.
+    pub fn time(last_s: f64) -> Axis {
+        Axis { name: "time", ..Axis::new(Scale::time_to(last_s), time_words) }
+    }
+
+    /// Requests per second from 0.
+    pub fn iops(most: f64) -> Axis {
+        Axis::new(Scale::linear_to(most), words::iops)
+    }
+
+    /// Latencies by factors, in ns.
+    pub fn latency(least: f64, most: f64) -> Axis {
+        Axis::new(Scale::log_between(least, most), latency_words)
+    }
+}
+
 /// A pair of axes.
 #[derive(Clone, Copy)]
 pub struct Frame {
-    /// The horizontal one.
-    pub x: Scale,
-    /// The vertical one.
-    pub y: Scale,
+    x: Axis,
+    y: Axis,
     /// Where the drawing begins from the left.
     margin: f64,
 }
 
 impl Frame {
     /// Axes with room for the words of the vertical one.
-    pub fn new(x: Scale, y: Scale, y_words: fn(f64) -> String) -> Frame {
-        let longest = y.ticks().into_iter().map(|tick| width(&y_words(tick))).fold(0.0, f64::max);
-        Frame { x, y, margin: LEFT.max(longest + 10.0) }
+    pub fn new(x: Axis, y: Axis) -> Frame {
+        let widths = y.scale.ticks().into_iter().map(|tick| width(&(y.words)(tick)));
+        Frame { x, y, margin: LEFT.max(widths.fold(0.0, f64::max) + 10.0) }
     }
 
     /// Where a value stands from the left.
     pub fn left(&self, value: f64) -> f64 {
-        self.margin + self.x.place(value) * (WIDTH - self.margin - RIGHT)
+        self.margin + self.x.scale.place(value) * (WIDTH - self.margin - RIGHT)
     }
 
     /// Whether a value stands on the horizontal axis, if that one is linear.
     pub fn spans(&self, value: f64) -> bool {
-        match self.x {
+        match self.x.scale {
             Scale::Linear { max } | Scale::Time { max_s: max } => (0.0..=max).contains(&value),
             Scale::Dates { from_s, to_s } => (from_s..=to_s).contains(&value),
             _ => false,
@@ -49,7 +82,7 @@ impl Frame {
 
     /// Where a value stands from the top.
     pub fn top(&self, value: f64) -> f64 {
-        TOP + (1.0 - self.y.place(value)) * (HEIGHT - TOP - BOTTOM)
+        TOP + (1.0 - self.y.scale.place(value)) * (HEIGHT - TOP - BOTTOM)
     }
 
     /// The upper and the lower end of the drawing area.
@@ -58,26 +91,21 @@ impl Frame {
     }
 
     /// Grid lines with their words, and the horizontal axis's name.
-    pub fn grid(
-        &self,
-        x_words: fn(f64) -> String,
-        y_words: fn(f64) -> String,
-        x_name: &str,
-    ) -> Markup {
+    pub fn grid(&self) -> Markup {
         let mut grid = Markup::new();
-        for tick in self.y.ticks() {
+        for tick in self.y.scale.ticks() {
             let y = self.top(tick);
             grid.push(line("grid", [self.margin, WIDTH - RIGHT, y, y], ""));
-            grid.push(text("tick end", self.margin - 8.0, y + 4.0, y_words(tick)));
+            grid.push(text("tick end", self.margin - 8.0, y + 4.0, (self.y.words)(tick)));
         }
         let bottom = HEIGHT - BOTTOM;
-        for tick in self.x.ticks() {
-            let said = x_words(tick);
+        for tick in self.x.scale.ticks() {
+            let said = (self.x.words)(tick);
             // The last one may not reach past the picture, on a telephone with its larger letters.
             let middle = self.left(tick).min(WIDTH - width(&said) * 0.65);
             grid.push(text("tick middle", middle, bottom + 20.0, said));
         }
-        grid.push(text("tick end", WIDTH - RIGHT, HEIGHT - 4.0, x_name));
+        grid.push(text("tick end", WIDTH - RIGHT, HEIGHT - 4.0, self.x.name));
         grid
     }
 }

@@ -1,7 +1,6 @@
 //! A map of how often each latency came up over time.
 
-use super::Scale;
-use super::frame::{self, Frame, HEIGHT, number, svg};
+use super::frame::{self, Axis, Frame, HEIGHT, number, svg};
 use super::lines::draw_instants;
 use crate::ground::markup::{Markup, element};
 use model::Histogram;
@@ -61,13 +60,9 @@ pub struct Heat {
     /// The same in a sentence, for those who cannot see it.
     pub description: String,
     /// The axis of time.
-    pub x: Scale,
-    /// Its ticks in words.
-    pub x_words: fn(f64) -> String,
+    pub x: Axis,
     /// The other axis.
-    pub y: Scale,
-    /// Its ticks in words.
-    pub y_words: fn(f64) -> String,
+    pub y: Axis,
     /// What is to be drawn.
     pub cells: Vec<Cell>,
 }
@@ -76,7 +71,7 @@ impl Heat {
     /// The map with its caption, a line at each of these places of the axis of time, and what
     /// stands for it in words.
     pub fn render_with(&self, instants: &[(f64, String)]) -> Markup {
-        let frame = Frame::new(self.x, self.y, self.y_words);
+        let frame = Frame::new(self.x, self.y);
         // One path for each shade: thousands of cells are a few kilobytes so.
         let mut paths: BTreeMap<usize, String> = BTreeMap::new();
         for (cell, shade) in joined(&self.cells) {
@@ -95,7 +90,7 @@ impl Heat {
             let opacity = format!("{:.2}", opacity(shade));
             element("path", &[("class", "heat"), ("fill-opacity", &opacity), ("d", &path)], "")
         };
-        let mut content = frame.grid(self.x_words, self.y_words, "time");
+        let mut content = frame.grid();
         content.push(paths.into_iter().map(draw).collect::<Markup>());
         content.push(draw_instants(&frame, instants));
         let legend = "the stronger the colour, the larger the share of that moment's requests";
@@ -149,10 +144,8 @@ mod tests {
         let map = Heat {
             title: "t".to_owned(),
             description: "d".to_owned(),
-            x: Scale::time_to(3.0),
-            x_words: |x| format!("{x}"),
-            y: Scale::log_between(1e5, 1e6),
-            y_words: |y| format!("{y}"),
+            x: Axis::time(3.0),
+            y: Axis::latency(1e5, 1e6),
             cells: vec![cell(0.0, 1.0), cell(1.0, 1.0), cell(2.0, 0.01)],
         };
         let svg = map

@@ -1,7 +1,6 @@
 //! Lines over time or over quantiles.
 
-use super::Scale;
-use super::frame::{self, Frame, HEIGHT, circle, number, svg, text};
+use super::frame::{self, Axis, Frame, HEIGHT, circle, number, svg, text};
 use crate::ground::markup::{Markup, classed, element};
 
 /// One place on a line.
@@ -58,20 +57,27 @@ pub struct Lines {
     /// The same in a sentence, for those who cannot see it.
     pub description: String,
     /// The horizontal axis.
-    pub x: Scale,
-    /// Its name.
-    pub x_name: &'static str,
-    /// Its ticks in words.
-    pub x_words: fn(f64) -> String,
+    pub x: Axis,
     /// The vertical axis.
-    pub y: Scale,
-    /// Its ticks, and values under the pointer, in words.
-    pub y_words: fn(f64) -> String,
+    pub y: Axis,
     /// The lines.
     pub lines: Vec<Line>,
 }
 
 impl Lines {
+    /// A chart over time; its description has the least and the greatest value.
+    pub fn over_time(title: impl Into<String>, end_s: f64, y: Axis, lines: Vec<Line>) -> Lines {
+        let (least, most) = ends(&lines);
+        let description = format!("From {} to {}", (y.words)(least.min(most)), (y.words)(most));
+        Lines { title: title.into(), description, x: Axis::time(end_s), y, lines }
+    }
+
+    /// Latencies over time.
+    pub fn latencies(title: impl Into<String>, end_s: f64, lines: Vec<Line>) -> Lines {
+        let (least, most) = ends(&lines);
+        Lines::over_time(title, end_s, Axis::latency(least, most), lines)
+    }
+
     /// The chart with its caption and legend.
     pub fn render(&self) -> Markup {
         self.render_with(&[])
@@ -80,8 +86,8 @@ impl Lines {
     /// As [`render`](Self::render), with a line at each of these places of the horizontal axis, and
     /// what stands for it in words.
     pub fn render_with(&self, instants: &[(f64, String)]) -> Markup {
-        let frame = Frame::new(self.x, self.y, self.y_words);
-        let mut content = frame.grid(self.x_words, self.y_words, self.x_name);
+        let frame = Frame::new(self.x, self.y);
+        let mut content = frame.grid();
         content.push(self.lines.iter().map(|line| draw(&frame, line)).collect::<Markup>());
         content.push(self.read_outs(&frame));
         content.push(draw_instants(&frame, instants));
@@ -122,11 +128,11 @@ impl Lines {
             Some(format!(
                 "{} {}{also}",
                 line.name,
-                point.y.map_or_else(|| "–".to_owned(), self.y_words)
+                point.y.map_or_else(|| "–".to_owned(), self.y.words)
             ))
         };
         let values: Vec<String> = self.lines.iter().filter_map(value).collect();
-        format!("{}: {}", (self.x_words)(x), values.join(", "))
+        format!("{}: {}", (self.x.words)(x), values.join(", "))
     }
 }
 
@@ -190,28 +196,22 @@ pub(super) fn draw_instants(frame: &Frame, instants: &[(f64, String)]) -> Markup
 
 #[cfg(test)]
 mod tests {
+    use super::super::Scale;
     use super::*;
     use crate::ground::testing::has;
 
     fn chart(ys: &[Option<f64>]) -> String {
-        let points = ys
-            .iter()
-            .enumerate()
-            .map(|(x, y)| Point {
-                x: x as f64,
-                y: *y,
-                also: y.map_or_else(String::new, |y| format!("{y} B/s")),
-            })
-            .collect();
+        let point = |(x, y): (usize, &Option<f64>)| {
+            let also = y.map_or_else(String::new, |y| format!("{y} B/s"));
+            Point { x: x as f64, y: *y, also }
+        };
+        let points = ys.iter().enumerate().map(point);
         let chart = Lines {
             title: "IOPS <over> time".to_owned(),
             description: "d".to_owned(),
-            x: Scale::linear_to(ys.len() as f64),
-            x_name: "s",
-            x_words: |x| format!("{x} s"),
-            y: Scale::linear_to(100.0),
-            y_words: |y| format!("{y}"),
-            lines: vec![Line { name: "read".to_owned(), style: "line read", points }],
+            x: Axis::new(Scale::linear_to(ys.len() as f64), |x| format!("{x} s")),
+            y: Axis::new(Scale::linear_to(100.0), |y| format!("{y}")),
+            lines: vec![Line::new("read", "line read", points)],
         };
         chart.render().into_string()
     }

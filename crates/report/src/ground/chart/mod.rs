@@ -13,13 +13,13 @@ mod scale;
 
 pub use bars::{Bar, Bars};
 pub use curves::{Curve, Curves, Place};
+pub use frame::Axis;
 pub(crate) use frame::{WIDTH, number, rect};
 pub use groups::{Group, Groups, Step};
 pub use heat::{Bands, Cell, Heat};
 #[cfg(test)]
 pub(crate) use heat::{SHADES, opacity};
-pub(crate) use lines::ends;
-pub use lines::{Line, Lines, Point};
+pub use lines::{Line, Lines, Point, ends};
 pub use map::{Map, MapAxis, Square};
 pub use roof::reach;
 pub use scale::Scale;

@@ -15,9 +15,7 @@ impl<W: Write> Csv<W> {
     pub fn new(out: W) -> Csv<W> {
         Csv { out }
     }
-}
 
-impl<W> Csv<W> {
     /// What it wrote to.
     pub fn into_inner(self) -> W {
         self.out

@@ -2,8 +2,7 @@
 //! that came from another tool. What is not known is left out, and never made up.
 
 use crate::ground::gather::grouped;
-use crate::object;
-use crate::pens::json::{Map, Value, plain};
+use crate::pens::json::{Map, Value, object, plain};
 use analysis::foreign::{DURABLE, VERDICT};
 use model::Op;
 use model::foreign::{Form, GivenRow, Measured, Quantity, Source, Span, Statistic};

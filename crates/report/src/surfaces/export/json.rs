@@ -20,9 +20,7 @@ impl<W: Write> Json<W> {
     pub fn new(out: W) -> Json<W> {
         Json { out, keys: Vec::new(), is_open: false, rows: 0 }
     }
-}
 
-impl<W> Json<W> {
     /// What it wrote to.
     pub fn into_inner(self) -> W {
         self.out

@@ -1,26 +1,9 @@
 //! The page as a whole.
 
 use super::{render, took};
-use crate::ground::testing::{W, has};
-use analysis::testing::Recorded;
+use crate::ground::testing::{Recorded, W, has, measuring, mixed};
 use model::counters::{Entry, Layer, Metric};
 use model::{Fact, Note, Op, StageKind};
-
-fn sample(name: &str) -> Recorded {
-    let suite = format!(
-        "[stages]\nmeasure = \"5s\"\n[[workload]]\nname = {name:?}\nread = \
-         \"70%\"\n[[workload]]\nname = \"never begun\"\n"
-    );
-    let mut recorded = Recorded::new(&suite);
-    recorded.prepare();
-    let stage = recorded.stage(StageKind::Measure);
-    for second in 0..5 {
-        let values: Vec<u64> = (0..2_000).map(|n| 80_000 + n * n).collect();
-        recorded.interval(stage, second, &[(Op::Read, &values), (Op::Write, &[1_000_000; 30])]);
-    }
-    recorded.end();
-    recorded
-}
 
 /// Every tag that is opened is closed, in order, and nothing else is.
 fn assert_balanced(page: &str) {
@@ -48,7 +31,7 @@ fn assert_balanced(page: &str) {
 
 #[test]
 fn the_page_is_whole_and_needs_nothing_else() {
-    let page = render(&[&sample("mix").record()]);
+    let page = render(&[&mixed("mix").record()]);
     assert_balanced(&page);
     for outside in ["src=", "url(", "@import", "<link"] {
         assert!(!page.contains(outside), "{outside}");
@@ -75,7 +58,7 @@ fn the_page_is_whole_and_needs_nothing_else() {
 #[test]
 fn names_cannot_break_out() {
     let hostile = "</title><script>alert(1)</script>";
-    let mut recorded = sample(hostile);
+    let mut recorded = mixed(hostile);
     recorded.note(Note { stage: None, host: 0, fact: Fact::NoFallocate { path: hostile.into() } });
     let record = recorded.record_mut();
     record.plan.suite = hostile.to_owned();
@@ -90,12 +73,12 @@ fn names_cannot_break_out() {
 
 #[test]
 fn the_same_record_gives_the_same_page() {
-    assert_eq!(render(&[&sample("mix").record()]), render(&[&sample("mix").record()]));
+    assert_eq!(render(&[&mixed("mix").record()]), render(&[&mixed("mix").record()]));
 }
 
 #[test]
 fn several_runs_stand_side_by_side() {
-    let (one, other) = (sample("mix").record(), sample("mix").record());
+    let (one, other) = (mixed("mix").record(), mixed("mix").record());
     let page = render(&[&one, &other]);
     assert!(page.contains("2 runs side by side") && page.contains("Run 2 p99"));
     assert_balanced(&page);
@@ -141,9 +124,7 @@ fn fifty_points_on_sixteen_hosts_make_a_page_that_opens_at_once() {
         depths.join(", ")
     );
     let mut recorded = Recorded::with_hosts(&suite, 16);
-    let plan = recorded.record().plan;
-    let stages = (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
-    let stages: Vec<u32> = stages.map(|(number, _)| number).collect();
+    let stages = measuring(&recorded);
     assert_eq!(stages.len(), 50);
     for stage in stages {
         for second in 0..600 {
@@ -178,9 +159,8 @@ fn on_target(path: &str, axis: &str) -> model::Record {
          \"w\"\n[sweep]\n{axis}\n"
     );
     let mut recorded = Recorded::new(&suite);
-    let plan = recorded.record().plan;
-    let stages = (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
-    for ((stage, _), point) in stages.zip(&plan.points) {
+    let points = recorded.record().plan.points;
+    for (stage, point) in measuring(&recorded).into_iter().zip(points) {
         for second in 0..4 {
             let reads = (Op::Read, &*vec![400_000; 20_000]);
             let writes = (Op::Write, &*vec![900_000; 9_000]);

@@ -3,33 +3,10 @@
 use super::Report;
 use crate::ground::markup::Node;
 use crate::ground::palette;
-use crate::ground::testing::W;
+use crate::ground::testing::{Recorded, W, mixed};
 use crate::pens::markdown as text;
 use crate::surfaces::html::{Against, content};
-use analysis::testing::Recorded;
-use model::{Fact, Note, Op, Record, StageKind};
-
-fn sample(name: &str) -> Recorded {
-    let suite = format!(
-        "[stages]\nmeasure = \"20s\"\n[[workload]]\nname = {name:?}\nread = \
-         \"70%\"\n[[workload]]\nname = \"never begun\"\n"
-    );
-    let mut recorded = Recorded::with_hosts(&suite, 2);
-    recorded.prepare();
-    let stage = recorded.stage(StageKind::Measure);
-    for second in 0..20 {
-        let values: Vec<u64> = (0..200).map(|n| 80_000 + n * n).collect();
-        recorded.host_interval(
-            stage,
-            0,
-            second,
-            &[(Op::Read, &values), (Op::Write, &[1_000_000; 30])],
-        );
-        recorded.host_interval(stage, 1, second, &[(Op::Read, &values[..90])]);
-    }
-    recorded.end();
-    recorded
-}
+use model::{Fact, Note, Record};
 
 fn render(records: &[&Record]) -> Report {
     super::render(records, Against::default(), "r-charts")
@@ -37,7 +14,7 @@ fn render(records: &[&Record]) -> Report {
 
 #[test]
 fn nothing_that_the_page_says_is_missing() {
-    let record = sample("mix").record();
+    let record = mixed("mix").record();
     let report = render(&[&record]);
     let mut said = Vec::new();
     texts(content(&[&record], Against::default()).1.nodes(), &mut said);
@@ -63,7 +40,7 @@ fn texts(nodes: &[Node], said: &mut Vec<String>) {
 
 #[test]
 fn every_chart_of_the_page_is_a_file_that_needs_nothing_else() {
-    let record = sample("mix").record();
+    let record = mixed("mix").record();
     let report = render(&[&record]);
     let page = crate::surfaces::html::render(&[&record]);
     assert_eq!(report.charts.len(), page.matches("<svg class=\"chart\"").count());
@@ -116,7 +93,7 @@ fn every_class_of_a_chart_that_has_a_style_has_it_in_the_file() {
 #[test]
 fn names_cannot_break_out() {
     let hostile = "</summary><script>x</script> | [a](javascript:b) `c` </details>\n# d";
-    let mut recorded = sample(hostile);
+    let mut recorded = mixed(hostile);
     recorded.note(Note { stage: None, host: 0, fact: Fact::NoFallocate { path: hostile.into() } });
     recorded.record_mut().plan.suite = hostile.to_owned();
     let report = render(&[&recorded.record(), &recorded.record()]);
@@ -140,7 +117,7 @@ fn names_cannot_break_out() {
 
 #[test]
 fn tables_have_as_many_cells_in_every_line() {
-    let report = render(&[&sample("a | b").record()]);
+    let report = render(&[&mixed("a | b").record()]);
     let cells = |line: &str| line.replace("\\|", "").matches('|').count();
     let mut tables = 0;
     for (line, next) in report.text.lines().zip(report.text.lines().skip(1)) {
@@ -154,7 +131,7 @@ fn tables_have_as_many_cells_in_every_line() {
 
 #[test]
 fn the_same_record_gives_the_same_report_and_nothing_measured_is_one_too() {
-    assert_eq!(render(&[&sample("mix").record()]), render(&[&sample("mix").record()]));
+    assert_eq!(render(&[&mixed("mix").record()]), render(&[&mixed("mix").record()]));
     let empty = render(&[&Recorded::new(W).record()]);
     assert!(empty.text.starts_with(super::MARK) && empty.text.contains("Nothing was measured."));
 }

@@ -1,7 +1,7 @@
 //! Points of which the same is to be said but for the numbers, told once: of twenty points of a
 //! sweep, twenty times the same sentence hides the one that differs.
 
-use super::{MOST_POINTS, Names, body, sentence, title};
+use super::{MOST_POINTS, Names, body, more_points, sentence, title};
 use crate::ground::sentence::Sentence;
 use crate::ground::words;
 use analysis::attribution::Attribution;
@@ -40,10 +40,7 @@ pub(super) fn sentences(record: &Record, all: &[Attribution]) -> Vec<String> {
     let mut told: Vec<String> =
         groups.iter().take(MOST_POINTS).map(|group| group.text(all.len())).collect();
     let left: usize = groups.iter().skip(MOST_POINTS).map(|group| group.titles.len()).sum();
-    if left > 0 {
-        let more = words::counted(left as u64, "point");
-        told.push(format!("and {more} more; `plimsoll show --json` has all of them."));
-    }
+    told.extend((left > 0).then(|| more_points(left as u64)));
     told
 }
 

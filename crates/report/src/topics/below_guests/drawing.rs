@@ -1,6 +1,7 @@
 //! Who ran where, drawn: each node with its machines, each machine with its disks.
 
 use crate::ground::chart::{frame, number, rect};
+use crate::ground::gather::each_once;
 use crate::ground::markup::{Markup, element, plain};
 use crate::ground::words;
 use analysis::ResultRow;
@@ -51,6 +52,7 @@ struct MachineBox<'a> {
 }
 
 /// A disk of a guest, and what the guest's kernel counted there in all measurements.
+#[derive(PartialEq)]
 struct Disk {
     name: String,
     bytes: Option<u64>,
@@ -136,14 +138,7 @@ fn machine<'a>(
             Disk { name, bytes }
         };
         // Scenarios may have the same disk again.
-        let mut disks: Vec<Disk> = Vec::new();
-        for target in &host.targets {
-            let one = disk(&target.path);
-            if disks.iter().all(|known| known.name != one.name) {
-                disks.push(one);
-            }
-        }
-        disks
+        each_once(host.targets.iter().map(|target| disk(&target.path)))
     });
     let is_astray = node.is_some_and(|node| node.astray.iter().any(|gone| gone == name));
     let words = match is_astray {

@@ -96,7 +96,7 @@ pub fn sentence(below: &BelowGuests) -> String {
         below.guest_written,
         nodes.join("; ")
     );
-    if let Some(times) = amplification(below) {
+    if let Some(times) = ratio(below.guest_written, &below.nodes) {
         text.push_str(&format!(
             "; disks wrote {times:.2} bytes for each byte that guests wrote, other programs' \
              included"
@@ -107,10 +107,6 @@ pub fn sentence(below: &BelowGuests) -> String {
 
 /// Bytes that all nodes' disks wrote for each byte that guests wrote; `None` where a node does not
 /// report it, or guests wrote nothing.
-fn amplification(below: &BelowGuests) -> Option<f64> {
-    ratio(below.guest_written, &below.nodes)
-}
-
 fn ratio(guest_written: Bytes, nodes: &[BelowNode]) -> Option<f64> {
     let all: Option<u64> = nodes.iter().map(|node| node.counts.written_bytes).sum();
     (guest_written.0 > 0 && !nodes.is_empty()).then_some(())?;

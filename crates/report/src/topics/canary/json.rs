@@ -2,12 +2,9 @@
 //! `docs/guide/canaries.md`.
 
 use super::Told;
-use crate::object;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{FORMAT, Value, each, object};
 use model::Nanos;
 use model::canary::{AlertChange, Changed, Counts, Harm, Segment, Totals};
-
-const FORMAT: u32 = 1;
 
 fn seconds(unix_ns: u64) -> f64 {
     unix_ns as f64 / 1e9

@@ -2,8 +2,7 @@
 
 use super::Ceilings;
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use analysis::ceiling::{Assumption, Ceiling, Reached};
 
 /// All ceilings as one object.

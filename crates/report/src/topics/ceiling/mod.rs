@@ -12,6 +12,7 @@ pub use page::render as html;
 pub(crate) use reached::{lines as reached_lines, section as reached};
 pub use table::{catalogue, results as table};
 
+use crate::ground::gather::each_once;
 use crate::ground::words;
 use analysis::ceiling::{Assumption, Ceiling, Layer, Limit, Workload};
 use catalogue::Cluster;
@@ -53,17 +54,10 @@ impl Ceilings<'_> {
         let mut remarks: Vec<String> = self.base.iter().map(verdict).collect();
         remarks.extend(self.measured_iops().map(|(iops, ceiling)| measured(iops, ceiling)));
         remarks.extend(measured_ports(self.cluster));
-        for ceiling in &self.base {
-            let mut said = vec![protection(ceiling)];
-            said.extend(
-                ceiling.assumptions.iter().map(|assumption| Some(self::assumption(*assumption))),
-            );
-            for remark in said.into_iter().flatten() {
-                if !remarks.contains(&remark) {
-                    remarks.push(remark);
-                }
-            }
-        }
+        remarks.extend(each_once(self.base.iter().flat_map(|ceiling| {
+            let assumed = ceiling.assumptions.iter().map(|one| assumption(*one));
+            protection(ceiling).into_iter().chain(assumed)
+        })));
         remarks
     }
 }

@@ -2,6 +2,7 @@
 
 use super::table::{layers, what_ifs};
 use super::{Ceilings, roofline};
+use crate::ground::gather::each_once;
 use crate::ground::markup::{Markup, classed, list, plain, under};
 use crate::ground::page::document;
 use crate::ground::words;
@@ -23,7 +24,7 @@ pub fn render(ceilings: &Ceilings<'_>) -> String {
     let mut body = plain("header", head);
     body.push(under(
         "The most that each layer allows",
-        [layers(ceilings).scroll(), remarks(ceilings)],
+        [layers(ceilings).scroll(), list(ceilings.remarks())],
     ));
     if !ceilings.what_ifs.is_empty() {
         body.push(plain("section", [plain("h2", "What if"), what_ifs(ceilings).scroll()]));
@@ -31,10 +32,6 @@ pub fn render(ceilings: &Ceilings<'_>) -> String {
     body.push(plain("section", [plain("h2", "Rooflines"), charts(ceilings)]));
     body.push(under("What this rests on", [drives(ceilings.cluster), source(ceilings.cluster)]));
     document(format!("{}: Plimsoll ceiling", top.name.value), body)
-}
-
-fn remarks(ceilings: &Ceilings<'_>) -> Markup {
-    list(ceilings.remarks())
 }
 
 fn charts(ceilings: &Ceilings<'_>) -> Markup {
@@ -88,14 +85,8 @@ fn listed(drives: &Drives) -> Option<&'static Device> {
 }
 
 fn source(cluster: &Cluster) -> Markup {
-    let mut used: Vec<&str> = Vec::new();
-    for drives in cluster.nodes.iter().flat_map(|group| &group.drives) {
-        if let Some(source) = listed(drives).map(|device| device.spec.source.value.as_str())
-            && !used.contains(&source)
-        {
-            used.push(source);
-        }
-    }
+    let drives = cluster.nodes.iter().flat_map(|group| &group.drives);
+    let used = each_once(drives.filter_map(listed).map(|one| one.spec.source.value.as_str()));
     let testbed = &cluster.top.source.value;
     let testbed = (!testbed.is_empty()).then(|| format!("Testbed: {testbed}"));
     let items = used.into_iter().map(str::to_owned).chain(testbed);

@@ -1,7 +1,7 @@
 //! The roofline of a cluster: what each layer allows over the size of requests, for one mix and
 //! order.
 
-use crate::ground::chart::{Line, Lines, Point, Scale, ends};
+use crate::ground::chart::{Axis, Line, Lines, Point, Scale, ends};
 use crate::ground::markup::Markup;
 use crate::ground::words;
 use analysis::ceiling::{Ceiling, Layer, Workload, ceiling};
@@ -41,11 +41,12 @@ pub fn chart(cluster: &Cluster, like: &Workload) -> Markup {
     Lines {
         title: format!("Bandwidth over request size, {}", mix(like)),
         description: description(&ceilings),
-        x: Scale::Doublings { min: sizes[0], max: sizes[sizes.len() - 1] },
-        x_name: "request size",
-        x_words: |bytes| Bytes(bytes.round() as u64).to_string(),
-        y: Scale::log_between(least, most),
-        y_words: bandwidth,
+        x: Axis {
+            name: "request size",
+            scale: Scale::Doublings { min: sizes[0], max: sizes[sizes.len() - 1] },
+            words: |bytes| Bytes(bytes.round() as u64).to_string(),
+        },
+        y: Axis::new(Scale::log_between(least, most), bandwidth),
         lines,
     }
     .render()

@@ -1,6 +1,6 @@
 //! A comparison at a glance: one line for each point, and what has to be known of all of them once.
 
-use super::{Tone, metric_of, not_decided, percent, point, remarks, tone, value, verdict};
+use super::{Tone, metric_of, name, not_decided, percent, remarks, tone, value, verdict};
 use crate::ground::gather::grouped;
 use crate::ground::words::counted;
 use analysis::compare::{Against, ComparedPoint, Difference, Metric, Verdict};
@@ -62,7 +62,10 @@ pub fn answer(other: &Against) -> String {
 
 /// What has to be known of the points: what holds for all of them once, the rest with its points.
 pub fn notes(other: &Against) -> Vec<String> {
-    let of_point = |compared| remarks(compared).into_iter().map(move |said| (said, name(compared)));
+    let of_point = |compared: &ComparedPoint| {
+        let name = name(&compared.key);
+        remarks(compared).into_iter().map(move |said| (said, name.clone()))
+    };
     let notes = grouped(other.points.iter().flat_map(of_point));
     let all = other.points.len();
     let said = |(remark, points): (String, Vec<String>)| match points.len() {
@@ -71,11 +74,6 @@ pub fn notes(other: &Against) -> Vec<String> {
         _ => format!("{}: {remark}", points.join(", ")),
     };
     notes.into_iter().map(said).collect()
-}
-
-/// `4k-read (depth=8) read`.
-pub fn name(compared: &ComparedPoint) -> String {
-    format!("{} {}", point(&compared.key), compared.key.ops.name())
 }
 
 fn line(compared: &ComparedPoint) -> Line {
@@ -91,7 +89,14 @@ fn line(compared: &ComparedPoint) -> Line {
     };
     let is_changed = compared.differences.iter().any(is_told);
     let (verdict, tone) = judged(compared, rate, p99);
-    Line { point: name(compared), rate: cells(rate), p99: cells(p99), verdict, tone, is_changed }
+    Line {
+        point: name(&compared.key),
+        rate: cells(rate),
+        p99: cells(p99),
+        verdict,
+        tone,
+        is_changed,
+    }
 }
 
 /// Whether nothing can be told of rate and p99: too few samples have no interval.

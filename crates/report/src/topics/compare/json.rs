@@ -1,15 +1,12 @@
 //! A comparison for machines. The fields stand in `docs/reference/json.md`.
 
 use crate::ground::words;
-use crate::pens::json::{Map, Value, each};
-use crate::{fields, object};
+use crate::pens::json::{FORMAT, Map, Value, each, fields, object};
 use analysis::Interval;
 use analysis::compare::{
     Against, ComparedPoint, Comparison, Condition, Difference, Key, Load, Unlike, Verdict,
 };
 use model::Record;
-
-const FORMAT: u32 = 1;
 
 /// A comparison, and what the conditions of `--fail-if` found in it, as one object.
 pub fn json(comparison: &Comparison, records: &[&Record], conditions: &[Condition]) -> Value {
@@ -87,22 +84,13 @@ pub(crate) fn outcome(condition: &Condition, comparison: &Comparison) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ground::testing::reading;
     use analysis::compare::compare;
-    use analysis::testing::Recorded;
-    use model::{Op, StageKind};
 
     #[test]
     fn the_object_is_what_the_documents_say() {
-        let run = |per_second: usize| {
-            let mut recorded =
-                Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
-            let stage = recorded.stage(StageKind::Measure);
-            (0..30).for_each(|second| {
-                recorded.interval(stage, second, &[(Op::Read, &vec![100_000; per_second])]);
-            });
-            recorded.end();
-            recorded.record()
-        };
+        let suite = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
+        let run = |per_second: usize| reading(suite, |_| vec![100_000; per_second]);
         let (base, other) = (run(1_000), run(800));
         let records = [&base, &other];
         let conditions = ["iops < -5%", "p99 > 0%"].map(|text| text.parse().expect("a condition"));

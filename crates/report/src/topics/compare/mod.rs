@@ -222,7 +222,7 @@ pub(crate) fn said(unlike: &Unlike, whole: &str) -> String {
 }
 
 /// What has to be known of both runs once: one seed, and caches that may hold what it leads to.
-pub(crate) fn again(other: &Against) -> Option<String> {
+fn again(other: &Against) -> Option<String> {
     other.reads_again.then(|| {
         "Both read the same blocks in the same order, by one seed: a cache below the target may \
          have held for B what A read. Give each run a seed of its own (--set seed=2)."
@@ -230,18 +230,29 @@ pub(crate) fn again(other: &Against) -> Option<String> {
     })
 }
 
+/// What has to be known of both runs before any point of them.
+pub(crate) fn of_runs(other: &Against) -> Vec<String> {
+    let whole = other.unlike.iter().map(|unlike| said(unlike, "the run"));
+    let missing = [again(other), only(&other.only_base, "A has"), only(&other.only_other, "B has")];
+    whole.chain(missing.into_iter().flatten()).collect()
+}
+
+/// `4k-read (depth=8) read`.
+pub(crate) fn name(key: &Key) -> String {
+    format!("{} {}", point(key), key.ops.name())
+}
+
 /// What only one of the two sides has, as a sentence.
-pub(crate) fn only(keys: &[Key], side: &str) -> Option<String> {
-    let names: Vec<String> =
-        keys.iter().map(|key| format!("{} {}", point(key), key.ops.name())).collect();
+fn only(keys: &[Key], side: &str) -> Option<String> {
+    let names: Vec<String> = keys.iter().map(name).collect();
     (!names.is_empty()).then(|| format!("Only {side}: {}.", words::first_of(&names, 8, ", ")))
 }
 
 /// What meets a condition of `--fail-if`, as a line: the condition, the point with its values of
 /// the sweep, and the difference.
 pub fn met(condition: &Condition, run: usize, key: &Key, found: &Difference) -> String {
-    let (point, op) = (point(key), key.ops.name());
-    format!("fail-if   {condition}: {point} {op} of run {}: {}", run + 1, percent(found.percent))
+    let by = percent(found.percent);
+    format!("fail-if   {condition}: {} of run {}: {by}", name(key), run + 1)
 }
 
 /// Whether there is a figure to read at all: points that are alike in nothing have none.

@@ -70,13 +70,7 @@ pub struct Runs<'a> {
 fn against(other: &Against, runs: Runs<'_>, names: &[String], has_curves: bool) -> Markup {
     let Runs { records, results } = runs;
     let mut content = plain("h3", words::title(other, records, names));
-    let whole = other.unlike.iter().map(|unlike| words::said(unlike, "the run"));
-    let missing = [
-        words::again(other),
-        words::only(&other.only_base, "A has"),
-        words::only(&other.only_other, "B has"),
-    ];
-    content.push(list_of_any(whole.chain(missing.into_iter().flatten())));
+    content.push(list_of_any(words::of_runs(other)));
     if other.points.is_empty() {
         content.push(plain("p", "No point of the two can be compared."));
         return content;
@@ -101,7 +95,11 @@ fn against(other: &Against, runs: Runs<'_>, names: &[String], has_curves: bool) 
     if !cpus.is_empty() {
         content.push(folded("CPU of the hosts".to_owned(), list(cpus)));
     }
-    content.push(glance::changed(other).map(block).collect::<Markup>());
+    let details = glance::changed(other).map(|point| {
+        let table = differences(point, point.differences.iter()).scroll();
+        folded(plain("strong", words::name(&point.key)), table)
+    });
+    content.push(details.collect::<Markup>());
     content
 }
 
@@ -122,7 +120,7 @@ fn overlay(other: &Against, names: &[String]) -> Markup {
                 Step::new("A", found.base, String::new()),
                 Step::new("B", found.other, change),
             ];
-            Some(Group { name: glance::name(point), bars })
+            Some(Group { name: words::name(&point.key), bars })
         };
         let title = format!("{title}, A: {base}, B: {with}");
         Groups { title, words: say, groups: compared().filter_map(group).collect() }.render()
@@ -130,9 +128,4 @@ fn overlay(other: &Against, names: &[String]) -> Markup {
     let rate = chart("IOPS", words_of::iops, |metric| metric == Metric::Iops);
     let p99 = chart("p99", latency_words, |metric| metric.word() == "p99");
     classed("div", "charts", [rate, p99])
-}
-
-fn block(point: &ComparedPoint) -> Markup {
-    let table = differences(point, point.differences.iter()).scroll();
-    folded(plain("strong", glance::name(point)), table)
 }

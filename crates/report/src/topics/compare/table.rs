@@ -2,8 +2,8 @@
 
 use super::glance::{self, Line, changed, is_told};
 use super::{
-    LEGEND, Tone, again, has_differences, interval, metric_of, not_decided, only, percent, said,
-    title, tone, value, verdict,
+    LEGEND, Tone, has_differences, interval, metric_of, name, not_decided, of_runs, percent, title,
+    tone, value, verdict,
 };
 use crate::ground::emphasis;
 use crate::ground::folding::folded;
@@ -39,11 +39,7 @@ pub fn table(comparison: &Comparison, records: &[&Record], shown: ComparisonStyl
 
 fn against(other: &Against, records: &[&Record], shown: ComparisonStyle<'_>) -> String {
     let mut text = format!("{}\n", title(other, records, shown.names));
-    let whole = other.unlike.iter().map(|unlike| said(unlike, "the run"));
-    let missing = [again(other), only(&other.only_base, "A has"), only(&other.only_other, "B has")];
-    for sentence in whole.chain(missing.into_iter().flatten()) {
-        text.push_str(&format!("  {sentence}\n"));
-    }
+    text.extend(of_runs(other).iter().map(|sentence| format!("  {sentence}\n")));
     text.push('\n');
     if other.points.is_empty() {
         text.push_str("  No point of the two can be compared.\n\n");
@@ -133,7 +129,7 @@ pub(super) fn differences<'a>(
 fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
     let told = compared.differences.iter().filter(|found| is_told(found));
     let table = differences(compared, told);
-    let mut text = format!("{}\n{}", glance::name(compared), table.within(room));
+    let mut text = format!("{}\n{}", name(&compared.key), table.within(room));
     for (said, verdict) in
         [("No significant difference", Verdict::NoDifference), ("Not known", Verdict::NotKnown)]
     {
@@ -157,24 +153,14 @@ fn block(compared: &ComparedPoint, room: Option<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has, lacks, swept};
+    use crate::ground::testing::{W, has, lacks, reading, swept};
     use analysis::compare::compare;
-    use analysis::testing::Recorded;
-    use model::{Op, StageKind};
 
     fn run(suite: &str, latency_ns: u64, per_second: u64) -> Record {
-        let mut recorded = Recorded::new(&format!(
-            "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n{suite}"
-        ));
-        let stage = recorded.stage(StageKind::Measure);
-        for second in 0..30u64 {
-            // A little unevenness, so that there is an error to know.
-            let ios = (per_second + second * 7 % 11) as usize;
-            let latencies: Vec<u64> = (0..ios as u64).map(|n| latency_ns + n % 97 * 100).collect();
-            recorded.interval(stage, second as u32, &[(Op::Read, &latencies)]);
-        }
-        recorded.end();
-        recorded.record()
+        let suite = format!("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n{suite}");
+        // A little unevenness, so that there is an error to know.
+        let ios = |second| per_second + second * 7 % 11;
+        reading(&suite, |second| (0..ios(second)).map(|n| latency_ns + n % 97 * 100).collect())
     }
 
     fn shown(records: &[&Record]) -> String {

@@ -2,7 +2,7 @@
 //! and odd points marked and its peaks in a table; any other single axis as bars in groups.
 
 use super::bars::groups;
-use crate::ground::chart::{Line, Lines, Point, Scale, reach};
+use crate::ground::chart::{Axis, Line, Lines, Point, Scale, reach};
 use crate::ground::markup::{Markup, classed};
 use crate::ground::words;
 use crate::pens::Table;
@@ -23,8 +23,6 @@ const ROOFS: [&str; 6] = [
     "line roof fifth",
     "line roof sixth",
 ];
-
-type Tick = fn(f64) -> String;
 
 /// The charts; nothing for a run without a sweep, or with one that no picture suits: the table has
 /// it.
@@ -70,7 +68,6 @@ fn lines(rows: &[ResultRow], findings: &[Finding], reached: &[Reached]) -> Marku
 
 fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) -> Option<Markup> {
     let first = findings.first()?;
-    let (x, x_words) = axis(findings)?;
     let in_bytes = first.measure == Measure::BytesPerSecond
         || findings.iter().all(|found| is_large(rows, found));
     // In the unit of the axis, whose ticks are to be round.
@@ -107,11 +104,8 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
             "{what} of each workload at each value of {}; the table has the figures.",
             first.axis
         ),
-        x,
-        x_name: "log2",
-        x_words,
-        y,
-        y_words: if in_bytes { mebibytes } else { words::iops },
+        x: axis(findings)?,
+        y: Axis::new(y, if in_bytes { mebibytes } else { words::iops }),
         lines: all,
     };
     Some(chart.render())
@@ -119,26 +113,26 @@ fn line_chart(rows: &[ResultRow], findings: &[&Finding], reached: &[Reached]) ->
 
 /// The axis of the settings and how its ticks are told; `None` where they are no numbers above 0,
 /// or one number.
-fn axis(findings: &[&Finding]) -> Option<(Scale, Tick)> {
+fn axis(findings: &[&Finding]) -> Option<Axis> {
     let all = |is_one: fn(&Quantity) -> bool| {
         let mut settings = findings.iter().flat_map(|found| &found.settings);
         settings.all(|setting| is_one(setting.quantity()))
     };
-    let words: Tick = if all(|quantity| matches!(quantity, Quantity::Number(_) | Quantity::Iops(_)))
-    {
-        |x| words::count(x.round().max(0.0) as u64)
-    } else if all(|quantity| matches!(quantity, Quantity::Size(_))) {
-        |bytes| Bytes(bytes as u64).to_string()
-    } else {
-        return None;
-    };
+    let words: fn(f64) -> String =
+        if all(|quantity| matches!(quantity, Quantity::Number(_) | Quantity::Iops(_))) {
+            |x| words::count(x.round().max(0.0) as u64)
+        } else if all(|quantity| matches!(quantity, Quantity::Size(_))) {
+            |bytes| Bytes(bytes as u64).to_string()
+        } else {
+            return None;
+        };
     let along = || findings.iter().flat_map(|found| found.along.iter().copied());
     let (least, most) = (along().fold(f64::MAX, f64::min), along().fold(0.0, f64::max));
     if least.is_nan() || least <= 0.0 || most <= least {
         return None;
     }
     let (min, max) = (2f64.powf(least.log2().floor()), 2f64.powf(most.log2().ceil()));
-    Some((Scale::Doublings { min, max }, words))
+    Some(Axis { name: "log2", scale: Scale::Doublings { min, max }, words })
 }
 
 /// A line for each curve, and those that mark what is special on them.
@@ -263,9 +257,8 @@ fn peaks(rows: &[ResultRow], findings: &[Finding]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has};
+    use crate::ground::testing::{Recorded, W, has};
     use analysis::Ops;
-    use analysis::testing::Recorded;
     use model::Op;
 
     fn charts_of(rows: &[ResultRow]) -> Markup {

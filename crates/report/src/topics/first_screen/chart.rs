@@ -123,9 +123,8 @@ fn percentiles(rows: &[ResultRow]) -> Option<Markup> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has, swept};
+    use crate::ground::testing::{Recorded, W, has, swept};
     use analysis::Ops;
-    use analysis::testing::Recorded;
     use model::Op;
 
     fn drawn(rows: &[ResultRow]) -> Option<String> {

@@ -1,9 +1,8 @@
 //! The question of a sweep of depth, workers or rate: how much throughput costs how much latency,
 //! and where more load only buys latency.
 
-use crate::ground::chart::{Curve, Curves, Place, Scale};
+use crate::ground::chart::{Axis, Curve, Curves, Place, Scale};
 use crate::ground::markup::Markup;
-use crate::ground::moment::latency_words;
 use crate::ground::words;
 use crate::topics::findings::charts::{STYLES, name};
 use crate::topics::findings::large_bytes;
@@ -49,29 +48,28 @@ pub fn overlay(runs: &[(String, &[ResultRow])]) -> Option<Markup> {
         })
         .filter(|curve| curve.places.len() > 1)
         .collect();
-    let ys = || curves.iter().flat_map(|curve| &curve.places).map(|place| place.y);
-    let y = Scale::log_between(ys().fold(f64::INFINITY, f64::min), ys().fold(0.0, f64::max));
-    let what = match (in_bytes, first.is_metadata) {
-        (true, _) => "MiB/s",
-        (false, true) => "op/s",
-        (false, false) => "IOPS",
-    };
+    let places = || curves.iter().flat_map(|curve| &curve.places);
+    let (xs, ys) = (|| places().map(|place| place.x), || places().map(|place| place.y));
+    let y = Axis::latency(ys().fold(f64::INFINITY, f64::min), ys().fold(0.0, f64::max));
+    let what = if in_bytes { "MiB/s" } else { words::rate_unit(first.is_metadata) };
     let more = loads.len().saturating_sub(curves.len());
     let rest = if more == 0 { String::new() } else { format!(" ({more} more below)") };
     let chart = Curves {
         title: format!("p99 latency against {what}, by {}{rest}", first.axis),
         axis: first.axis.clone(),
-        x_name: what,
-        x_words: if in_bytes { mebibytes } else { words::iops },
+        x: Axis {
+            name: what,
+            scale: Scale::linear_to(xs().fold(0.0, f64::max)),
+            words: if in_bytes {
+                |value| words::mib_per_s(value * words::MEBI)
+            } else {
+                words::iops
+            },
+        },
         y,
-        y_words: latency_words,
         curves,
     };
     (!chart.curves.is_empty()).then(|| chart.render())
-}
-
-fn mebibytes(value: f64) -> String {
-    words::mib_per_s(value * words::MEBI)
 }
 
 fn curve(rows: &[ResultRow], found: &Finding, style: &'static str, in_bytes: bool) -> Curve {

@@ -172,9 +172,8 @@ fn against(beside: &Beside<'_>) -> Option<Large> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has, lacks, swept};
+    use crate::ground::testing::{Recorded, W, has, lacks, swept};
     use analysis::ceiling::against;
-    use analysis::testing::Recorded;
     use catalogue::cluster::Cluster;
     use model::{Op, StageKind};
 

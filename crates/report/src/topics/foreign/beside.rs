@@ -1,19 +1,13 @@
 //! Runs beside each other, of which at least one holds results of another tool.
 
-use super::{figure, value};
-use crate::ground::folding::hung;
+use super::{figure, headed, value};
 use crate::ground::markup::{Markup, plain as plain_element};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::plain;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{FORMAT, Value, each, object, plain};
 use analysis::foreign::{Beside, BesideFigure, BesideRow, Figure, beside};
 use model::foreign::GivenRow;
 use model::printable;
-
-/// The version of the object; raised when a field changes its meaning.
-const FORMAT: u32 = 1;
 
 /// Said wherever differences are told.
 pub const NO_INTERVAL: &str = "no interval: foreign results hold no samples, so that any \
@@ -83,9 +77,7 @@ pub fn compared(sides: &[Side], room: Option<usize>) -> String {
     let mut text = table(sides, &found).within(room);
     text.push('\n');
     let mut line = |head: &str, words: &str| {
-        let words = printable::line(words);
-        text.push_str(&hung(&format!("{head:<10}"), &words, 10, room.unwrap_or(100)));
-        text.push('\n');
+        text.push_str(&headed(head, &printable::line(words), room));
     };
     line("given", NO_INTERVAL);
     let is_marked =

@@ -1,14 +1,9 @@
 //! Results of other tools for programs.
 
 use super::{NOT_QUOTABLE, doubt, lack};
-use crate::object;
-use crate::pens::json::plain;
-use crate::pens::json::{Map, Value, each};
+use crate::pens::json::{FORMAT, Map, Value, each, object, plain};
 use analysis::foreign::{Lack, lacks};
 use model::foreign::{Doubt, ForeignRun, GivenRow, GivenSeries, Measure, Source};
-
-/// The version of this object; raised when a field changes its meaning.
-const FORMAT: u32 = 1;
 
 /// A run of other tools' results.
 pub fn run(run: &ForeignRun) -> Value {

@@ -10,11 +10,18 @@ mod sentences;
 
 pub use sentences::{NOT_QUOTABLE, doubt, lack};
 
+use crate::ground::folding::hung;
 use crate::ground::gather::each_once;
 use crate::ground::moment::latency_words;
 use crate::ground::words;
 use analysis::foreign::Figure;
 use model::foreign::{ForeignRun, GivenRow, Source, Span, Statistic};
+
+/// A line with what it is about in front, folded for a terminal of so many columns.
+fn headed(head: &str, words: &str, room: Option<usize>) -> String {
+    const WIDE: usize = 100;
+    hung(&format!("{head:<10}"), words, 10, room.unwrap_or(WIDE)) + "\n"
+}
 
 /// `fio-3.33 and vdbench`: the tools of a run, with their versions.
 pub fn tools(run: &ForeignRun) -> String {

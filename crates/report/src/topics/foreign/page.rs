@@ -4,13 +4,14 @@
 use super::beside::{self, Side};
 use super::table::given_rows;
 use super::{NOT_QUOTABLE, doubt, lack, latency, row_name, tool, tools};
-use crate::ground::chart::{Line, Lines, Point, Scale};
-use crate::ground::markup::{Markup, classed, list, plain, under};
-use crate::ground::moment::{latency_words, time_words};
+use crate::ground::chart::{Axis, Line, Lines, Point, Scale};
+use crate::ground::gather::each_once;
+use crate::ground::markup::{Markup, classed, list_under, plain, under};
+use crate::ground::moment::latency_words;
 use crate::ground::words;
 use crate::pens::Table;
 use analysis::foreign::lacks;
-use model::foreign::{ForeignRun, GivenRow, GivenSeries, Measured};
+use model::foreign::{ForeignRun, GivenOption, GivenRow, GivenSeries, Measured};
 
 /// No page has more charts, lines of options or quantiles.
 const MOST: usize = 60;
@@ -43,14 +44,11 @@ fn article(run: &ForeignRun) -> Markup {
     let mut content = plain("header", head);
     let given = "Every figure is as the tool gave it. No interval of confidence is known.";
     content.push(under("Results", [given_rows(&run.rows).scroll(), plain("p", given)]));
-    let doubts: Vec<String> = run.doubts.iter().take(MOST).map(doubt).collect();
-    if !doubts.is_empty() {
-        content.push(plain("section", [plain("h2", "Doubts"), list(doubts)]));
-    }
+    content.push(list_under("Doubts", run.doubts.iter().take(MOST).map(doubt)));
     let mut missing: Vec<String> =
         lacks(run).iter().map(|found| lack(found, run.rows.len())).collect();
     missing.push(NOT_QUOTABLE.to_owned());
-    content.push(plain("section", [plain("h2", "What these results do not hold"), list(missing)]));
+    content.push(list_under("What these results do not hold", missing));
     let charts: Markup = run
         .rows
         .iter()
@@ -78,21 +76,16 @@ fn sources(run: &ForeignRun) -> Markup {
 }
 
 fn options(rows: &[GivenRow]) -> Markup {
-    let mut told: Vec<[String; 2]> = Vec::new();
-    for row in rows.iter().filter(|row| !row.options.is_empty()) {
-        let all: Vec<String> = row
-            .options
-            .iter()
-            .map(|option| match option.value.as_str() {
-                "" => option.name.clone(),
-                value => format!("{}={value}", option.name),
-            })
-            .collect();
-        let cells = [row.workload.clone(), all.join(" ")];
-        if told.len() < MOST && !told.contains(&cells) {
-            told.push(cells);
-        }
-    }
+    let option = |option: &GivenOption| match option.value.as_str() {
+        "" => option.name.clone(),
+        value => format!("{}={value}", option.name),
+    };
+    let cells = |row: &GivenRow| {
+        let all: Vec<String> = row.options.iter().map(option).collect();
+        [row.workload.clone(), all.join(" ")]
+    };
+    let mut told = each_once(rows.iter().filter(|row| !row.options.is_empty()).map(cells));
+    told.truncate(MOST);
     match told.is_empty() {
         true => plain("p", "The source says none."),
         false => Table::of(&told)
@@ -124,11 +117,8 @@ fn chart(row: &GivenRow, series: &GivenSeries) -> Option<Markup> {
         Lines {
             title: format!("{name}: {what} over time, as given"),
             description: format!("{what} of {name}; the highest is {}", highest(series, largest)),
-            x: Scale::time_to(last as f64 / 1e3),
-            x_name: "time",
-            x_words: time_words,
-            y: Scale::linear_to(largest),
-            y_words: words_of,
+            x: Axis::time(last as f64 / 1e3),
+            y: Axis::new(Scale::linear_to(largest), words_of),
             lines: vec![Line::new(name, "line read", series.points.iter().map(place))],
         }
         .render(),

@@ -1,7 +1,6 @@
 //! Results of other tools for the terminal.
 
-use super::{NOT_QUOTABLE, doubt, lack, tool, tools, value};
-use crate::ground::folding::hung;
+use super::{NOT_QUOTABLE, doubt, headed, lack, tool, tools, value};
 use crate::ground::words;
 use crate::pens::Table;
 use crate::pens::terminal::Want;
@@ -9,15 +8,10 @@ use analysis::foreign::{Figure, lacks, shown_figures};
 use model::foreign::{Doubt, ForeignRun, GivenRow, Measured, Quantity, Statistic};
 use model::printable;
 
-const WIDE: usize = 100;
-
 /// What a run of other tools' results holds; for a terminal of so many columns.
 pub fn table(run: &ForeignRun, room: Option<usize>) -> String {
     let mut text = String::new();
-    let mut line = |head: &str, words: &str| {
-        text.push_str(&hung(&format!("{head:<10}"), words, 10, room.unwrap_or(WIDE)));
-        text.push('\n');
-    };
+    let mut line = |head: &str, words: &str| text.push_str(&headed(head, words, room));
     let measured = run.measured_unix_ns.map(words::utc);
     let when = measured.map_or_else(|| "time not given".to_owned(), |when| format!("of {when}"));
     line("foreign", &format!("results of {}, {when}", tools(run)));
@@ -37,9 +31,7 @@ pub fn table(run: &ForeignRun, room: Option<usize>) -> String {
     text.push_str(&rows(&run.rows, room));
     text.push('\n');
     let mut line = |head: &str, words: &str| {
-        let words = printable::line(words);
-        text.push_str(&hung(&format!("{head:<10}"), &words, 10, room.unwrap_or(WIDE)));
-        text.push('\n');
+        text.push_str(&headed(head, &printable::line(words), room));
     };
     line("given", "every figure is as the tool gave it; no interval of confidence is known");
     line("evidence", NOT_QUOTABLE);
@@ -50,11 +42,8 @@ pub fn table(run: &ForeignRun, room: Option<usize>) -> String {
 
 fn doubts(all: &[Doubt]) -> Vec<String> {
     const MOST: usize = 40;
-    let mut told: Vec<String> = all.iter().take(MOST).map(doubt).collect();
-    if all.len() > MOST {
-        told.push(format!("and {} more; --json has all", all.len() - MOST));
-    }
-    told
+    let more = |more| format!("and {more} more; --json has all");
+    words::at_most(all.iter().map(doubt).collect(), MOST, more)
 }
 
 /// The figures of rows, a column for each that any of them has.

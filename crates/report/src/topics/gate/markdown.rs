@@ -1,6 +1,7 @@
-//! A gate as Markdown, for the summary of a pipeline.
+//! A gate for a pipeline: as Markdown for its summary, and as a line beside a change.
 
 use super::{Told, change, effort, headline, subject, verdict};
+use analysis::gate::Answer;
 
 /// A heading, the answer and a table.
 pub fn markdown(told: &Told<'_>) -> String {
@@ -20,6 +21,18 @@ pub fn markdown(told: &Told<'_>) -> String {
     }
     text.push_str(&format!("\nBase: {base} · head: {head} · {}\n\n", plain(&effort(told))));
     text
+}
+
+/// A line that GitHub shows beside a change: an error, a warning or a notice.
+pub fn annotation(told: &Told<'_>) -> String {
+    let level = match told.answer {
+        Answer::Regression => "error",
+        Answer::CannotTell => "warning",
+        Answer::NoChange | Answer::Improvement => "notice",
+    };
+    // As GitHub wants the text of a workflow command.
+    let said = headline(told).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    format!("::{level} title=plimsoll gate::{said}")
 }
 
 /// A command as code: nothing in it is markup, and it is one line.

@@ -1,14 +1,12 @@
 //! What a gate says, in words: on the terminal, in a summary of a pipeline, and for machines.
 
-mod annotation;
 mod json;
 mod junit;
 mod markdown;
 
-pub use annotation::annotation;
 pub use json::json;
 pub use junit::{MARK as JUNIT_MARK, junit};
-pub use markdown::markdown;
+pub use markdown::{annotation, markdown};
 
 use super::compare::{metric, percent, point};
 use crate::ground::words;

@@ -6,9 +6,8 @@ use super::map::{frame, label, map_axis};
 use crate::ground::chart::{Map, Square};
 use crate::ground::markup::{Markup, classed, paragraphs, plain};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use analysis::loadline::map::{Axis, PlainMap, PlainPlace};
 use model::{Bytes, Nanos, Percent, Quantity, Setting};
 

@@ -7,8 +7,7 @@ pub mod other_axis;
 mod page;
 
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use analysis::loadline::search::Contradiction;
 use analysis::loadline::{LoadLine, LoadPoint};
 use model::objective::Condition;

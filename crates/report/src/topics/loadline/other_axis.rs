@@ -2,9 +2,8 @@
 
 use crate::ground::markup::{Markup, paragraphs, under};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, some_quantiles};
+use crate::pens::json::{Value, object, some_quantiles};
 use analysis::loadline::axis::{AlongLine, AlongPoint};
 use model::objective::Condition;
 use model::search::{SearchAxis, axis_value};

@@ -1,12 +1,11 @@
 //! The load line on a page: latency against load, the sentences, and each point.
 
 use super::{judged, sentences};
-use crate::ground::chart::{Line, Lines, Point, Scale, ends};
+use crate::ground::chart::{Axis, Line, Lines, Point, Scale, ends};
 use crate::ground::markup::{Markup, paragraphs, under};
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::some_quantiles;
+use crate::pens::json::{object, some_quantiles};
 use crate::topics::objective::limits;
 use analysis::loadline::{LoadLine, LoadPoint};
 use model::objective::Condition;
@@ -46,14 +45,15 @@ pub fn curve(line: &LoadLine) -> Markup {
     let chart = Lines {
         title: "Response time against load".to_owned(),
         description: sentences(line).join(" "),
-        x: Scale::log_between(
-            rates.iter().copied().fold(f64::INFINITY, f64::min),
-            rates.iter().copied().fold(0.0, f64::max),
-        ),
-        x_name: "IOPS that were due",
-        x_words: words::iops,
-        y: Scale::log_between(least, most),
-        y_words: |ns| words::latency(Some(ns.round() as u64)),
+        x: Axis {
+            name: "IOPS that were due",
+            scale: Scale::log_between(
+                rates.iter().copied().fold(f64::INFINITY, f64::min),
+                rates.iter().copied().fold(0.0, f64::max),
+            ),
+            words: words::iops,
+        },
+        y: Axis::latency(least, most),
         lines,
     };
     chart.render()
@@ -86,8 +86,7 @@ pub(super) fn table(line: &LoadLine) -> Table<&LoadPoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::has;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, has};
     use model::search::Search;
     use model::{Nanos, Op, StageKind};
 

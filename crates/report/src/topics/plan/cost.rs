@@ -19,10 +19,7 @@ pub fn time(plan: &Plan) -> String {
     }
     let (prepare, verify) = (assumed(plan.prepare_bytes()), assumed(plan.verify_bytes()));
     let amounts = assumed(amounts(plan));
-    let fixed = plan.fixed_time();
-    let (room, least) = (plan.steady_room(), Nanos(fixed.0.saturating_sub(plan.steady_room().0)));
-    let fixed_words =
-        if room == Nanos(0) { fixed.to_string() } else { format!("{least} to {fixed}") };
+    let (fixed, room, fixed_words) = (plan.fixed_time(), plan.steady_room(), fixed_words(plan));
     if prepare == Nanos(0) && plan.hosts.iter().any(|host| !host.trees.is_empty()) {
         let all = "as long as the operations on all files take";
         return if fixed == Nanos(0) {
@@ -59,20 +56,22 @@ pub fn time(plan: &Plan) -> String {
     format!("{bound} {}: {before}{measured}{after}", whole_seconds(all))
 }
 
+/// The time of stages that end with a time; from the least, where they end once they are steady.
+fn fixed_words(plan: &Plan) -> String {
+    let (fixed, room) = (plan.fixed_time(), plan.steady_room());
+    match room {
+        Nanos(0) => fixed.to_string(),
+        room => format!("{} to {fixed}", Nanos(fixed.0.saturating_sub(room.0))),
+    }
+}
+
 /// The same of a simulation: nobody can say beforehand how fast what is simulated carries bytes,
 /// and real time does not come into it.
 fn virtual_time(plan: &Plan) -> String {
     let (prepare, amounts, verify) = (plan.prepare_bytes(), amounts(plan), plan.verify_bytes());
-    let (fixed, room) = (plan.fixed_time(), plan.steady_room());
-    let mut steps = Vec::new();
-    if fixed > Nanos(0) {
-        let least = Nanos(fixed.0.saturating_sub(room.0));
-        steps.push(if room == Nanos(0) {
-            fixed.to_string()
-        } else {
-            format!("{least} to {fixed}")
-        });
-    }
+    let fixed = plan.fixed_time();
+    let mut steps: Vec<String> =
+        (fixed > Nanos(0)).then(|| fixed_words(plan)).into_iter().collect();
     let has_trees = plan.hosts.iter().any(|host| !host.trees.is_empty());
     let open: Vec<String> =
         [(prepare, "to prepare"), (amounts, "of amounts"), (verify, "to verify")]

@@ -1,5 +1,6 @@
 //! What a run finds and makes at its targets.
 
+use crate::ground::gather::each_once;
 use crate::ground::words;
 use model::metadata::Tree;
 use model::plan::{HostStage, PlannedTarget};
@@ -12,15 +13,9 @@ pub(super) fn scenarios(plan: &Plan, host: &HostPlan, target: u32) -> String {
     let Some(part) = host.parts.iter().find(|part| part.targets.contains(&target)) else {
         return String::new();
     };
-    let mut names: Vec<&str> = Vec::new();
-    for stage in part.stages.iter().filter_map(|stage| plan.stages.get(*stage as usize)) {
-        let name = stage
-            .point
-            .and_then(|point| plan.points.get(point as usize))
-            .map(|point| point.scenario.as_str());
-        names.extend(name.filter(|name| !names.contains(name)));
-    }
-    format!("{}: ", names.join(", "))
+    let stages = part.stages.iter().filter_map(|stage| plan.stages.get(*stage as usize));
+    let points = stages.filter_map(|stage| plan.points.get(stage.point? as usize));
+    format!("{}: ", each_once(points.map(|point| point.scenario.as_str())).join(", "))
 }
 
 /// When the layouts of scenarios stand, and what they take at most.

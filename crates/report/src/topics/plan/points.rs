@@ -3,7 +3,7 @@
 use crate::ground::folding::hung;
 use crate::ground::words;
 use crate::pens::Table;
-use crate::pens::terminal::{self, Want};
+use crate::pens::terminal::Want;
 use model::plan::{Point, Stop, Work};
 use model::{HostPlan, Plan, StageKind};
 
@@ -43,9 +43,7 @@ pub(super) fn points(plan: &Plan, room: usize) -> String {
         table =
             table.words("computed", |(_, point, index, _)| first(point, index)).want(Want::Folded);
     }
-    let mut table = table.columns();
-    let left_out = terminal::fit(&mut table, room);
-    let mut text = terminal::render(&table);
+    let (mut text, left_out) = table.fitted(room);
     if !left_out.is_empty() {
         let said = format!("Columns hidden for width: {}.", left_out.join(", "));
         text.push_str(&format!("{}\n", hung("", &said, 0, room)));

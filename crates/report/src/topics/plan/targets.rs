@@ -1,5 +1,6 @@
 //! Workloads that load some of the targets of a host.
 
+use crate::ground::gather::each_once;
 use crate::ground::words;
 use model::plan::{HostStage, Worker};
 use model::{HostPlan, Plan, StageKind, hostlist};
@@ -36,13 +37,10 @@ pub(super) fn lines(plan: &Plan) -> Vec<String> {
                     })
                     .collect(),
             };
-            let line = format!("{}: {}", told.workload, words.join("; "));
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
+            lines.push(format!("{}: {}", told.workload, words.join("; ")));
         }
     }
-    lines
+    each_once(lines)
 }
 
 fn loaded(plan: &Plan, stage: u32, work: u32) -> Vec<Loaded<'_>> {

@@ -2,8 +2,7 @@
 
 use super::table::{followed, load, parameters, rows};
 use super::{Calibrated, Forecasts, left_out_code, owner_code};
-use crate::object;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use crate::topics::simulated_layers::layer_objects;
 use analysis::prediction::fit::Range;
 use analysis::prediction::forecast::{Forecast, Otherwise};

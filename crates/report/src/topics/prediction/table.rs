@@ -5,9 +5,8 @@ use super::{
 };
 use crate::ground::gather::each_once;
 use crate::ground::words;
-use crate::object;
 use crate::pens::Table;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{Value, each, object};
 use crate::topics::published::figure;
 use analysis::prediction::calibration::{Calibration, Found, Judged};
 use analysis::prediction::follow::Followed;

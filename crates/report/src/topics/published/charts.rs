@@ -82,20 +82,9 @@ mod tests {
     use analysis::published::{Mark, Missing, Side};
 
     fn beside(quantity: Quantity, published: f64, run: Result<f64, Missing>) -> Beside {
-        Beside {
-            workload: "w <b>".to_owned(),
-            scenario: "1.6 TB".to_owned(),
-            name: "rate".to_owned(),
-            quantity: Some(quantity),
-            printed: String::new(),
-            published: Side { value: published, ..Side::default() },
-            up_to: None,
-            run: run.map(|value| Side { value, ..Side::default() }),
-            is_computed: false,
-            apart: Vec::new(),
-            caveat: String::new(),
-            mark: Some(Mark::HeldOut),
-        }
+        let side = |value| Side { value, ..Side::default() };
+        let one = super::super::tests::beside(quantity, side(published), run.map(side));
+        Beside { mark: Some(Mark::HeldOut), ..one }
     }
 
     #[test]
@@ -105,10 +94,8 @@ mod tests {
         let mut held = Comparison { figures, unfitted: None };
         let drawn = charts(&held).into_string();
         assert_eq!(drawn.matches("<figure").count(), 1, "{drawn}");
-        has(
-            &drawn,
-            &["Rates: published, and of the run<", "100 · × 0.50 · held out", "w &lt;b&gt;"],
-        );
+        has(&drawn, &["Rates: published, and of the run<", "100 · × 0.50 · held out"]);
+        has(&drawn, &["w &lt;b&gt;"]);
         held.figures.push(beside(rate, 9_000.0, Err(Missing::NotMeasured)));
         let drawn = charts(&held).into_string();
         assert!(drawn.contains("(log10)") && drawn.contains(">–<"), "{drawn}");

@@ -5,8 +5,7 @@ mod charts;
 use crate::ground::gather::each_once;
 use crate::ground::markup::{Markup, classed, list, under};
 use crate::ground::words;
-use crate::object;
-use crate::pens::json::Value;
+use crate::pens::json::{Value, object};
 use crate::pens::{Table, dash, terminal};
 use analysis::published::{
     Beside, Comparison, Counted, Error, LoadDifference, Mark, Missing, Quantity, Side,

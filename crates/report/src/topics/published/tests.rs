@@ -2,26 +2,31 @@ use super::*;
 use crate::ground::testing::{has, lacks};
 use model::{Bytes, Fraction};
 
-fn comparison(share: f64, run: Result<Side, Missing>) -> (Published, Comparison) {
-    let text = "name = \"r\"\nsource = \"s\"\ncaveat = \"All about.\"\n[[figure]]\nworkload = \
-                \"w\"\nscenario = \"c\"\nquantity = \"rate\"\nvalue = 1\nunit = \"IOPS\"\n";
-    let published = Published::parse("r", text).expect("good");
-    let side = Side { value: 8_000.0, nodes: Some(4), drives: Some(16), share: Some(share) };
-    let beside = Beside {
+/// A published rate, and what a run has in its place.
+pub(super) fn beside(quantity: Quantity, published: Side, run: Result<Side, Missing>) -> Beside {
+    Beside {
         workload: "w <b>".to_owned(),
         scenario: "c".to_owned(),
         name: "rate".to_owned(),
-        quantity: Some(Quantity::Iops),
+        quantity: Some(quantity),
         printed: "8000 IOPS".to_owned(),
-        published: side,
+        published,
         up_to: None,
         run,
         is_computed: false,
         apart: Vec::new(),
         caveat: "About.".to_owned(),
         mark: None,
-    };
-    (published, Comparison { figures: vec![beside], unfitted: None })
+    }
+}
+
+fn comparison(share: f64, run: Result<Side, Missing>) -> (Published, Comparison) {
+    let text = "name = \"r\"\nsource = \"s\"\ncaveat = \"All about.\"\n[[figure]]\nworkload = \
+                \"w\"\nscenario = \"c\"\nquantity = \"rate\"\nvalue = 1\nunit = \"IOPS\"\n";
+    let published = Published::parse("r", text).expect("good");
+    let side = Side { value: 8_000.0, nodes: Some(4), drives: Some(16), share: Some(share) };
+    let figures = vec![beside(Quantity::Iops, side, run)];
+    (published, Comparison { figures, unfitted: None })
 }
 
 #[test]

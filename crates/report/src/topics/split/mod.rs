@@ -1,13 +1,12 @@
 //! Results taken apart by who had them: as a table, as a section of the page, as JSON.
 
-mod json;
 mod page;
 mod table;
 
-pub use json::shares;
 pub use page::section;
 pub use table::results;
 
+use crate::pens::json::{Value, object, quantiles};
 use analysis::{ResultRow, Share};
 use model::Record;
 
@@ -38,6 +37,23 @@ impl By {
             By::Locality => analysis::by_locality(record, row),
         }
     }
+}
+
+/// The parts of a result for machines (docs/reference/json.md).
+pub fn shares(record: &Record, row: &ResultRow, by: By) -> Value {
+    by.shares(record, row).iter().map(|share| object(share, by)).collect()
+}
+
+fn object(share: &Share, by: By) -> Value {
+    let mut value = object! {
+        latency_ns: quantiles(&share.latency), errors: share.error_count(),
+        ..share { workers, ios, bytes, seconds, iops(), bytes_per_s() },
+    };
+    value[by.head()] = share.name.as_str().into();
+    if by != By::Host {
+        value["hosts"] = share.hosts.into();
+    }
+    value
 }
 
 /// A page shows at most so many parts of a result; of more, the first half and the last half by

@@ -133,8 +133,7 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has};
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W, has};
     use model::{Op, StageKind};
 
     fn page(hosts: usize) -> String {

@@ -82,8 +82,7 @@ pub(super) fn parts<'a>(row: &ResultRow, shares: &'a [Share], by: By) -> Table<&
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::testing::{W, has};
-    use analysis::testing::Recorded;
+    use crate::ground::testing::{Recorded, W, has};
     use model::{Op, StageKind};
 
     #[test]

@@ -26,6 +26,9 @@ pub struct TestbedDraft {
 
 const MOST_NAMED: usize = 8;
 
+/// Facts of the storage that stand on no host, each as a question.
+const UNKNOWN: &str = include_str!("unknown.toml");
+
 /// Drafts the testbed `name`, whose storage nodes are `hosts`. `unix_ns` is the wall clock, in ns
 /// since 1970.
 pub fn testbed(name: &str, hosts: &[HostFacts], unix_ns: u64) -> TestbedDraft {
@@ -50,7 +53,7 @@ pub fn testbed(name: &str, hosts: &[HostFacts], unix_ns: u64) -> TestbedDraft {
             if groups.len() == 1 { "node".to_owned() } else { format!("node-{}", number + 1) };
         nodes(&mut draft, &name, group);
     }
-    what_no_probe_knows(&mut draft);
+    draft.open(UNKNOWN);
     draft.finish()
 }
 
@@ -119,38 +122,4 @@ fn processor(host: &HostFacts) -> &str {
 /// Memory in GiB, rounded; at least 1.
 fn gibibytes(memory: Bytes) -> u64 {
     ((memory.0 as f64 / f64::from(1u32 << 30)).round() as u64).max(1)
-}
-
-/// Facts of the storage that stand on no host.
-fn what_no_probe_knows(draft: &mut Draft) {
-    draft.table("[protection]");
-    draft.ask("How many copies does every block have, the first included?", "copies = 2");
-    draft.ask(
-        "With erasure coding instead: how many data and parity blocks in a stripe?",
-        "data = 4",
-    );
-    draft.more("parity = 2");
-    draft.ask(
-        "Are copies on other drives of a node, on other nodes, or at another site?",
-        "placement = \"node\"",
-    );
-    draft.table("[access]");
-    draft.ask("Do requests go to the nearest copy, or to any?", "copies_used = \"near\"");
-    draft.table("[cpu]");
-    let cost = "How much CPU time of all storage nodes does a 4 KiB read cost? Compute it from a \
-                run: CPU share × cores ÷ IOPS.";
-    draft.ask(cost, "per_read = \"50us\"");
-    draft.ask("And a 4 KiB write, its copies included?", "per_write = \"150us\"");
-    draft.table("[fabric]");
-    draft.ask(
-        "What is the total bandwidth of the switches? Without it, they never limit.",
-        "bandwidth = \"3.2Tbit/s\"",
-    );
-    draft.table("[clients]");
-    draft.ask(
-        "Does the load come from hosts outside the cluster? How many, with which ports?",
-        "count = 4",
-    );
-    draft.more("ports = 1");
-    draft.more("port_speed = \"25Gbit/s\"");
 }

@@ -47,6 +47,12 @@ impl Draft {
         self.text.push_str(&format!("# {example}\n"));
     }
 
+    /// Tables of questions, a line with a `?` for each.
+    pub fn open(&mut self, tables: &str) {
+        self.questions += tables.lines().filter(|line| line.contains('?')).count();
+        self.text.push_str(tables);
+    }
+
     /// The file.
     pub fn finish(self) -> TestbedDraft {
         TestbedDraft { text: self.text, questions: self.questions }

@@ -1,15 +1,12 @@
 //! A trend for machines. The fields stand in `docs/reference/json.md`.
 
 use super::Named;
-use crate::pens::json::{Value, each};
+use crate::pens::json::{FORMAT, Value, each, fields, object};
 use crate::topics::compare::{compared, named, outcome, unlike};
-use crate::{fields, object};
 use analysis::compare::Condition;
 use analysis::trend::{
     ExcludedRun, Followed, LevelChange, Trend, TrendPoint, Value as Figure, Why,
 };
-
-const FORMAT: u32 = 1;
 
 /// A trend, and what the conditions of `--fail-if` found in it, as one object.
 pub fn json(trend: &Trend, runs: &[Named<'_>], conditions: &[Condition]) -> Value {

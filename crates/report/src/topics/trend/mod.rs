@@ -106,6 +106,11 @@ fn version(record: &Record) -> String {
     format!("Plimsoll {}", record.version)
 }
 
+/// Every change of level of a point, with the figure that changed.
+fn changes(here: &TrendPoint) -> impl Iterator<Item = (&Followed, &LevelChange)> {
+    here.series.iter().flat_map(|followed| followed.changes.iter().map(move |one| (followed, one)))
+}
+
 pub(crate) fn latest<'a>(
     trend: &'a Trend,
     here: &'a TrendPoint,
@@ -129,11 +134,7 @@ pub(crate) fn few_runs(trend: &Trend) -> Option<String> {
     // Of 6 and 6 runs on two levels, 12 of 924 orders keep the levels in one piece, which is rare
     // enough for three figures at 5 %; of 5 and 6, 11 of 462 are not.
     const LEAST: usize = 12;
-    let has_changes = trend
-        .points
-        .iter()
-        .flat_map(|point| &point.series)
-        .any(|followed| !followed.changes.is_empty());
+    let has_changes = trend.points.iter().flat_map(changes).next().is_some();
     (trend.runs.len() < LEAST && !has_changes).then(|| {
         format!(
             "{} are too few to show a change of level, however large: below about {LEAST}, no \
@@ -158,21 +159,14 @@ pub fn nothing(trend: &Trend) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::testing::Recorded;
+    use crate::ground::testing::reading;
     use analysis::trend::trend;
-    use model::{Op, StageKind};
 
     fn night(number: u64, per_second: u64, kernel: &str) -> Record {
-        let mut recorded =
-            Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        for second in 0..30u64 {
-            let ios = (per_second + (second + number) * 7 % 11 + number * 5 % 7) as usize;
-            let latencies: Vec<u64> = (0..ios as u64).map(|n| 100_000 + n % 97 * 100).collect();
-            recorded.interval(stage, second as u32, &[(Op::Read, &latencies)]);
-        }
-        recorded.end();
-        let mut record = recorded.record();
+        let suite = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
+        let ios = |second| per_second + (second + number) * 7 % 11 + number * 5 % 7;
+        let latencies = |second| (0..ios(second)).map(|n| 100_000 + n % 97 * 100).collect();
+        let mut record = reading(suite, latencies);
         record.started_unix_ns += number * 86_400_000_000_000;
         record.testbed[0].kernel = kernel.to_owned();
         record

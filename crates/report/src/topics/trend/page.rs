@@ -1,13 +1,13 @@
 //! A trend as a page: what changed, then a chart of each figure of each point.
 
-use super::{LEGEND, Named, change, few_runs, latest, other_work, run, set_apart};
-use crate::ground::chart::{Line, Lines, Point, Scale};
+use super::{LEGEND, Named, change, changes, few_runs, latest, other_work, run, set_apart};
+use crate::ground::chart::{Axis, Line, Lines, Point, Scale};
 use crate::ground::markup::{Markup, classed, list, plain, under};
 use crate::ground::moment::date_words;
 use crate::ground::page::document;
 use crate::ground::words;
 use crate::pens::Table;
-use crate::topics::compare::{interval, metric, percent, point, value, verdict};
+use crate::topics::compare::{interval, metric, name, percent, value, verdict};
 use analysis::compare::Metric;
 use analysis::trend::{Followed, Trend, TrendPoint, Value};
 
@@ -22,23 +22,19 @@ pub fn page(trend: &Trend, runs: &[Named<'_>]) -> String {
         head.push(classed("p", "lead", format!("{} to {}", began(first), began(last))));
     }
     let mut body = plain("header", head);
-    body.push(under("What changed", [changes(trend, runs), plain("p", LEGEND)]));
+    body.push(under("What changed", [what_changed(trend, runs), plain("p", LEGEND)]));
     body.push(trend.points.iter().map(|point| section(point, trend, runs)).collect::<Markup>());
     body.push(plain("section", [plain("h2", "The runs"), listed(trend, runs)]));
     document(format!("{suite} over {count}: Plimsoll trend"), body)
 }
 
-fn changes(trend: &Trend, runs: &[Named<'_>]) -> Markup {
-    let of = |here: &TrendPoint| {
-        let name = format!("{} {}", point(&here.key), here.key.ops.name());
-        let all = here
-            .series
-            .iter()
-            .flat_map(|followed| followed.changes.iter().map(move |found| (followed, found)));
-        all.map(|(followed, found)| format!("{name}, {}", change(followed, found, trend, runs)))
-            .collect::<Vec<_>>()
-    };
-    let found: Vec<String> = trend.points.iter().flat_map(of).collect();
+fn what_changed(trend: &Trend, runs: &[Named<'_>]) -> Markup {
+    let found = trend.points.iter().flat_map(|here| {
+        changes(here).map(|(followed, found)| {
+            format!("{}, {}", name(&here.key), change(followed, found, trend, runs))
+        })
+    });
+    let found: Vec<String> = found.collect();
     if let Some(few) = few_runs(trend) {
         plain("p", few)
     } else if found.is_empty() {
@@ -49,7 +45,7 @@ fn changes(trend: &Trend, runs: &[Named<'_>]) -> Markup {
 }
 
 fn section(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Markup {
-    let mut content = plain("h2", format!("{} {}", point(&here.key), here.key.ops.name()));
+    let mut content = plain("h2", name(&here.key));
     content.push(list(latest(trend, here).map(|found| {
         let (figure, by, ends) =
             (metric(found.metric), percent(found.percent), interval(found.interval));
@@ -99,11 +95,12 @@ fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Marku
             "{name} of {} in the order of time.",
             words::counted(trend.runs.len() as u64, "run")
         ),
-        x: Scale::dates((0..trend.runs.len()).map(began)),
-        x_name: "began, UTC",
-        x_words: date_words,
-        y: Scale::linear_to(largest),
-        y_words: words_of(followed.metric),
+        x: Axis {
+            name: "began, UTC",
+            scale: Scale::dates((0..trend.runs.len()).map(began)),
+            words: date_words,
+        },
+        y: Axis::new(Scale::linear_to(largest), words_of(followed.metric)),
         lines: vec![
             line(name, "line read", |found| Some(found.value)),
             line("lower end of the 95 % interval", "line max", |found| Some(found.interval?.low)),

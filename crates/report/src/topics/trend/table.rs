@@ -1,11 +1,11 @@
 //! A trend for the terminal.
 
-use super::{LEGEND, Named, change, few_runs, latest, other_work, run, set_apart};
+use super::{LEGEND, Named, change, changes, few_runs, latest, other_work, run, set_apart};
 use crate::ground::folding::folded;
 use crate::ground::words;
 use crate::pens::Table;
 use crate::pens::terminal::Want;
-use crate::topics::compare::{interval, metric, percent, point, value, verdict};
+use crate::topics::compare::{interval, metric, name, percent, value, verdict};
 use analysis::trend::{Trend, TrendPoint};
 
 /// One block for each point: its figures run by run, changes of level, and the latest run against
@@ -24,17 +24,12 @@ pub fn table(trend: &Trend, runs: &[Named<'_>], room: Option<usize>) -> String {
 /// What a reader came for: every change of level, or that there is none, and what so few runs can
 /// show.
 fn answer(trend: &Trend, runs: &[Named<'_>]) -> Vec<String> {
-    let changes = trend.points.iter().flat_map(|here| {
-        let of_point = here
-            .series
-            .iter()
-            .flat_map(move |followed| followed.changes.iter().map(move |found| (followed, found)));
-        of_point.map(move |(followed, found)| {
-            let what = change(followed, found, trend, runs);
-            format!("► {} {}: {what}", point(&here.key), here.key.ops.name())
+    let found = trend.points.iter().flat_map(|here| {
+        changes(here).map(|(followed, found)| {
+            format!("► {}: {}", name(&here.key), change(followed, found, trend, runs))
         })
     });
-    let mut lines: Vec<String> = changes.collect();
+    let mut lines: Vec<String> = found.collect();
     match few_runs(trend) {
         Some(few) => lines.push(few),
         None if lines.is_empty() && !trend.points.is_empty() => {
@@ -46,7 +41,7 @@ fn answer(trend: &Trend, runs: &[Named<'_>]) -> Vec<String> {
 }
 
 fn block(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>], room: Option<usize>) -> String {
-    let mut text = format!("{} {}\n", point(&here.key), here.key.ops.name());
+    let mut text = format!("{}\n", name(&here.key));
     let all = (0..trend.runs.len()).filter_map(|place| Some((place, run(trend, runs, place)?)));
     let mut table = Table::of(all)
         .words("run", |(_, run)| run.name)
@@ -72,14 +67,10 @@ fn block(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>], room: Option<usiz
             .called(format!("95 % interval of {figure}"));
     }
     text.push_str(&table.within(room));
-    for followed in &here.series {
-        text.extend(
-            followed
-                .changes
-                .iter()
-                .map(|found| format!("  ► {}\n", change(followed, found, trend, runs))),
-        );
-    }
+    text.extend(
+        changes(here)
+            .map(|(followed, found)| format!("  ► {}\n", change(followed, found, trend, runs))),
+    );
     text.extend(other_work(here, trend, runs).iter().map(|sentence| format!("  {sentence}\n")));
     for found in latest(trend, here) {
         text.push_str(&format!(

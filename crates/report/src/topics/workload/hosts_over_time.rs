@@ -1,9 +1,8 @@
 //! How the hosts of a measurement went over time in which something happened: a sum hides that two
 //! of ten starved.
 
-use crate::ground::chart::{Line, Lines, Point, Scale, ends};
+use crate::ground::chart::{Axis, Line, Lines, Point, ends};
 use crate::ground::markup::Markup;
-use crate::ground::moment::time_words;
 use crate::ground::words;
 use analysis::{HostSeries, host_series};
 use model::Record;
@@ -60,19 +59,13 @@ fn lines(record: &Record, all: &[HostSeries], first_s: f64) -> Option<Lines> {
         all.iter().filter_map(|one| one.rates.last()).map(|(end_s, _)| *end_s).fold(0.0, f64::max);
     let least = order.first().map_or(0.0, |one| lowest(one));
     Some(Lines {
-        title: "IOPS of hosts over time".to_owned(),
         description: format!(
             "The hosts that fell lowest, down to {} requests per second, and the median of all {} \
              hosts",
             words::iops(least),
             all.len()
         ),
-        x: Scale::time_to(last_s),
-        x_name: "time",
-        x_words: time_words,
-        y: Scale::linear_to(highest),
-        y_words: words::iops,
-        lines,
+        ..Lines::over_time("IOPS of hosts over time", last_s, Axis::iops(highest), lines)
     })
 }
 

@@ -1,8 +1,8 @@
 //! How often each latency came up over time: what quantiles leave out, such as two levels beside
 //! each other.
 
-use crate::ground::chart::{Bands, Cell, Heat, Scale};
-use crate::ground::moment::{latency_words, time_words};
+use crate::ground::chart::{Axis, Bands, Cell, Heat};
+use crate::ground::moment::latency_words;
 use analysis::{Ops, SeriesPoint};
 use model::Histogram;
 
@@ -28,10 +28,8 @@ pub fn map(ops: Ops, points: &[SeriesPoint], is_mix: bool, bands: Bands) -> Opti
             latency_words(least),
             latency_words(most)
         ),
-        x: Scale::time_to(end_s),
-        x_words: time_words,
-        y: Scale::log_between(least, most),
-        y_words: latency_words,
+        x: Axis::time(end_s),
+        y: Axis::latency(least, most),
         cells,
     })
 }
