@@ -121,8 +121,13 @@ fn sixty_four_workers_on_few_processors_did_what_the_kernel_counted() {
         (least_ns..most_ns).contains(&outstanding_ns),
         "{outstanding_ns} ns, where {least_ns} to {most_ns} fit"
     );
-    let share = of_workers(&samples) as f64 / process_ns as f64;
-    assert!((0.9..1.02).contains(&share), "workers took {share:.3} of {process_ns} ns");
+    // On a busy machine, to start so many takes more of it than they get to do.
+    let workers_ns = of_workers(&samples) as f64;
+    let least_ns = 0.9 * process_ns as f64 - Nanos::millis(100).0 as f64;
+    assert!(
+        (least_ns..1.02 * process_ns as f64).contains(&workers_ns),
+        "workers took {workers_ns} of {process_ns} ns"
+    );
 }
 
 /// The share of a processor that each of two workers of such a pace takes.
