@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+/// A stop was asked for when the run was over: it is meant for what stays behind it.
+static AFTERWARDS: AtomicBool = AtomicBool::new(false);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     Run,
@@ -106,8 +109,10 @@ pub(crate) fn watch(work: Work) -> Signalled {
                 machines::call_off();
                 std::process::exit(130);
             };
+            let is_of_run = interrupter.interrupt();
+            AFTERWARDS.fetch_or(!is_of_run, Ordering::SeqCst);
             // In the middle of a picture nobody could read it.
-            if interrupter.interrupt() && !screen::is_taken() && !stopping.is_empty() {
+            if is_of_run && !screen::is_taken() && !stopping.is_empty() {
                 eprintln!("{stopping}");
             }
         }
@@ -152,7 +157,9 @@ pub(crate) fn asked_to_stop() -> Arc<AtomicBool> {
 
 pub(crate) fn wait() {
     // Where signals cannot be had, they end the process as they always do.
-    if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
+    if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP])
+        && !AFTERWARDS.load(Ordering::SeqCst)
+    {
         signals.forever().next();
     }
 }

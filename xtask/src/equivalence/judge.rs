@@ -69,7 +69,7 @@ impl Kind {
             }
             Kind::Order => {
                 " rw readwrite file_service_type nrfiles verify offset_increment bsrange bssplit \
-                 random_distribution percentage_random numjobs runtime "
+                 random_distribution percentage_random numjobs runtime iodepth "
             }
             Kind::Pace => {
                 " rate rate_iops thinktime thinktime_blocks startdelay ramp_time runtime stonewall \
