@@ -270,10 +270,10 @@ fn few_blocks(unit: &Unit<'_>, losses: &mut Losses) {
     let bytes = (all as f64 * (unit.bytes.to - unit.bytes.from)) as u64 / files(job).max(1);
     let sizes = job.sizes();
     let largest = sizes.iter().filter(|mix| mix.len() > 1).flatten().map(|(size, _)| *size).max();
-    if let Some(largest) = largest.filter(|largest| bytes / largest < LEAST_ROOM) {
+    if let Some(largest) = largest.filter(|largest| bytes / (*largest).max(1) < LEAST_ROOM) {
         let why = format!(
-            "`block_size`, each as often as it is to be; where {} do not fit before the end of \
-             its file, fio draws a size again",
+            "`block_size` with its weights; where {} do not fit before the end of a file, fio \
+             draws again, and large ones are rarer",
             Bytes(largest)
         );
         losses.worsen(job.first_id(&["split", "range"]), Verdict::near(why));
@@ -283,8 +283,8 @@ fn few_blocks(unit: &Unit<'_>, losses: &mut Losses) {
     if is_map && (4..=MOST_NEIGHBOURS).contains(&blocks) {
         let percent = 50.0 / (blocks as f64).sqrt();
         let why = format!(
-            "each block once in a round, as of fio's; of {blocks} blocks, fio goes on to the next \
-             one in {percent:.0} % more requests, as it takes the next free one"
+            "each block once a round, as in fio; of {blocks} blocks, fio goes on to the next one \
+             in {percent:.0} % more requests, as it takes the next free one"
         );
         losses.worsen(job.id("rw"), Verdict::near(why));
     }

@@ -129,9 +129,7 @@ fn share_lines(plan: &Plan) -> Vec<String> {
         ))
     };
     // Points of a sweep have the same shares: said once.
-    let mut lines: Vec<String> = (0..plan.points.len() as u32).filter_map(of).collect();
-    lines.dedup();
-    lines
+    each_once((0..plan.points.len() as u32).filter_map(of))
 }
 
 fn event_line(plan: &Plan, event: &PlannedEvent) -> String {
