@@ -38,6 +38,18 @@ fn doubts(run: &str) -> Vec<String> {
     codes.map(str::to_owned).collect()
 }
 
+/// A run before or after whose stage the storage answered. On a busy machine its command may take
+/// longer than the second that a stage waits for it, and the run says so.
+fn answered(state: &Path, load: &str) -> String {
+    let mut runs = (0..6).map(|_| good(state, load));
+    let answered = runs.find(|run| {
+        let is_silent = run.contains(": not known");
+        assert!(is_silent || run.contains("bricks connected"), "neither is said: {run}");
+        run.contains("bricks connected")
+    });
+    answered.expect("the storage answers within a second")
+}
+
 #[test]
 fn a_lab_carries_a_run_breaks_heals_and_leaves_nothing() {
     let true = has("a lab of GlusterFS", "glusterd mount.glusterfs ip fuse") else { return };
@@ -51,7 +63,7 @@ fn a_lab_carries_a_run_breaks_heals_and_leaves_nothing() {
     assert!(codes.iter().any(|code| code == "one-machine"), "{codes:?}");
     assert!(!codes.iter().any(|code| code.starts_with("cluster-")), "{codes:?}");
     good(&state, "lab break n2");
-    let codes = doubts(&good(&state, load));
+    let codes = doubts(&answered(&state, load));
     assert!(codes.iter().any(|code| code == "cluster-degraded"), "{codes:?}");
     assert!(!codes.iter().any(|code| code == "errors"), "{codes:?}");
     let (code, ..) = on(&state, "lab break n2");

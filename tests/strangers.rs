@@ -109,6 +109,22 @@ fn a_variable_is_listed_and_no_text_of_the_environment_goes_into_a_suite() {
 }
 
 #[test]
+fn a_variable_may_hold_the_path_of_what_is_there_and_no_other() {
+    let here = &scratch();
+    let job = "[a]\nrw=randread\nsize=1m\nruntime=1\ntime_based\ndirectory=${DIR}\n";
+    fs::write(here.join("x.fio"), job).expect("a job");
+    let with = |value: &str| -> Ended {
+        let mut command = command(here, "import x.fio");
+        Ended::from(command.env("DIR", value).output().expect("the program"))
+    };
+    let there = with(&text_of(here));
+    assert_eq!(there.code, 0, "{there:#?}");
+    let other = with("/hunter2");
+    assert_eq!(other.code, 8, "{other:#?}");
+    assert!(!format!("{}{}", other.out, other.err).contains("hunter2"), "{other:#?}");
+}
+
+#[test]
 fn no_pipe_is_waited_for_where_a_file_is_meant() {
     let here = &scratch();
     pipe(&here.join("pipe"));

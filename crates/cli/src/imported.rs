@@ -61,7 +61,8 @@ fn with_world(
         if !read.iter().any(|known| known == name) {
             read.push(name.to_owned());
         }
-        std::env::var(name).ok()
+        let value = std::env::var(name).ok();
+        value.filter(|value| !value.starts_with('/') || Path::new(value).exists())
     };
     let import = import(&World { file: &file, variable: &variable }).map_err(Failure::usage)?;
     let mut import = Import { variables: read.into_inner(), ..import };

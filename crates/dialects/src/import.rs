@@ -15,7 +15,8 @@ pub const MOST_OPTIONS: usize = 50_000;
 pub struct World<'a> {
     /// The text of an included file, by the name that the source gives it.
     pub file: &'a dyn Fn(&str) -> Result<String, String>,
-    /// The value of a variable of the environment.
+    /// The value of a variable of the environment. One that begins with `/` is given where it is
+    /// the path of something that is there, and not else: it could be any text.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -54,10 +55,10 @@ fn is_number_or_word(text: &str) -> bool {
 }
 
 impl World<'_> {
-    /// The value of a variable of the environment, where it is a number or a word of a job. A job
-    /// may be anybody's: no other text of this environment goes into a suite.
+    /// The value of a variable of the environment, where it is a number, a word of a job, or a
+    /// path. A job may be anybody's: no other text of this environment goes into a suite.
     pub fn plain_variable(&self, name: &str) -> Option<String> {
-        (self.variable)(name).filter(|value| is_number_or_word(value))
+        (self.variable)(name).filter(|value| is_number_or_word(value) || value.starts_with('/'))
     }
 
     /// No file and no variable.

@@ -92,7 +92,7 @@ impl Program {
         self.name.split(' ').nth(1) == Some(WHOLE)
     }
 
-    /// What runs of it at once: each group whose tests take turns, and one part with all others.
+    /// What runs of it: each group, whose tests take turns, and one part with all others.
     fn parts(&self, groups: &[Group], scope: &Scope) -> Vec<Program> {
         if !self.waits() {
             return vec![self.clone()];
@@ -189,7 +189,8 @@ impl Program {
     }
 }
 
-/// Runs the programs: the parts of the one that waits beside the others, which follow one another.
+/// Runs the programs: the groups of the one that waits follow one another, beside all its other
+/// tests and beside the other programs, which follow one another too.
 /// Whole-program tests that failed run once more at the end, each alone; the lines that come back
 /// are of those that passed then.
 ///
@@ -203,26 +204,28 @@ pub fn run(
 ) -> Outcome<Vec<String>> {
     let (waiting, computing): (Vec<&Program>, Vec<&Program>) =
         programs.iter().partition(|program| program.waits());
-    let parts_of_it: Vec<Program> =
-        waiting.into_iter().flat_map(|program| program.parts(groups, scope)).collect();
+    let parts_of_it = waiting.into_iter().flat_map(|program| program.parts(groups, scope));
+    let (in_turn, at_once): (Vec<Program>, Vec<Program>) =
+        parts_of_it.partition(|part| part.in_turn);
     let computing: Vec<Program> =
         computing.into_iter().map(|program| program.in_scope(scope)).collect();
     let failed: Vec<Failed<Program>> = std::thread::scope(|scope| {
-        let beside: Vec<_> =
-            parts_of_it.iter().map(|part| scope.spawn(|| part.run(parts))).collect();
-        let mut failed: Vec<Failed<Program>> =
-            computing.iter().filter_map(|program| program.run(parts)).collect();
-        for part in beside {
-            failed.extend(part.join().unwrap_or_else(|_| Some(thread_of_ours())));
+        let one_by_one = |programs: &[Program]| -> Vec<Failed<Program>> {
+            programs.iter().filter_map(|program| program.run(parts)).collect()
+        };
+        let beside = [&in_turn, &at_once].map(|programs| scope.spawn(move || one_by_one(programs)));
+        let mut failed = one_by_one(&computing);
+        for thread in beside {
+            failed.extend(thread.join().unwrap_or_else(|_| vec![thread_of_ours()]));
         }
         failed
     });
     again::judge(failed, |program, test| program.only(test).run(parts))
 }
 
-/// What is said where the thread that watched a program panicked.
+/// What is said where a thread that watched programs panicked.
 fn thread_of_ours() -> Failed<Program> {
-    let (tests, why) = (Vec::new(), "the thread of a part".to_owned());
+    let (tests, why) = (Vec::new(), "a thread of the check's own".to_owned());
     Failed { program: None, may_run_again: false, tests, why }
 }
 

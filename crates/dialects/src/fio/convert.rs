@@ -158,8 +158,8 @@ pub fn apply(job: &mut Job, entry: &Entry, world: &World<'_>, losses: &mut Losse
         Err(_) if option.is_some_and(|option| !option.reads_its_value()) => entry.value.clone(),
         Err(variable) => {
             let needs = format!(
-                "the variable `{variable}` of the environment as a number or a word such as \
-                 randread; set it, or write its value into the job"
+                "the variable `{variable}` of the environment as a number, a word such as \
+                 randread, or a path that is there; set it, or write its value into the job"
             );
             losses.replace(id, Verdict::refused(needs));
             return;
