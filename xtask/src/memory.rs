@@ -86,8 +86,9 @@ mod tests {
                 "{file} has no tests, so that Miri would look at nothing"
             );
         }
-        let buffers = std::fs::read_to_string(shell::root().join("crates/engine/src/buffers.rs"))
-            .unwrap_or_default();
+        let buffers =
+            std::fs::read_to_string(shell::root().join("crates/engine/src/worker/buffers.rs"))
+                .unwrap_or_default();
         assert!(buffers.contains(TOO_LARGE), "there is no such test any more");
     }
 }

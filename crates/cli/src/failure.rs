@@ -1,6 +1,6 @@
 //! What a user can mend: one line or a few, the remedy, and an exit code of the documented table.
 
-use crate::caret;
+use crate::files::caret;
 use form::{Place, Problem, SpecErrors};
 use model::printable;
 use std::fmt::{self, Write};

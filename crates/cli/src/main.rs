@@ -3,7 +3,7 @@
 
 // First, so that its macros are those of all that follow.
 #[macro_use]
-mod standard_error;
+mod terminal;
 
 macro_rules! embedded {
     ($folder:literal, $ending:literal, [$($name:literal),* $(,)?]) => {
@@ -12,35 +12,20 @@ macro_rules! embedded {
 }
 
 mod args;
-mod budget;
-mod caret;
+mod asked;
 mod commands;
 mod failure;
+mod files;
 mod fio_job;
-mod foreign_results;
 mod hosts;
 mod imported;
 mod limits;
 mod machines;
 mod making;
 mod marks;
-mod outputs;
-mod plain_file;
-mod published;
-mod quick;
-mod quotable;
-mod run_file_disk;
-mod run_names;
-mod run_overview;
-mod screen;
 mod signals;
-mod simulate;
-mod suite_and_targets;
-mod testbed;
-mod text_file;
 mod told;
 mod trace;
-mod view;
 mod web;
 
 use failure::Failure;
@@ -52,7 +37,7 @@ fn main() -> ExitCode {
     result.unwrap_or_else(|failure: Failure| {
         match &failure {
             // Its texts were made harmless one by one; it may have colours.
-            Failure::Drawn(drawn) => standard_error::exactly(&format!("{drawn}\n")),
+            Failure::Drawn(drawn) => terminal::standard_error::exactly(&format!("{drawn}\n")),
             other => eprintln!("{other}"),
         }
         failure.exit_code()

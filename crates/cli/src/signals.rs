@@ -1,6 +1,7 @@
 //! Ctrl-C once: stop, keep, report the part. Twice: out at once.
 
-use crate::{machines, screen};
+use crate::machines;
+use crate::terminal::screen;
 use fleet::Interrupter;
 use fleet::launch::SlurmRequest;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

@@ -2,7 +2,7 @@
 //! of the suite that it becomes.
 
 use crate::loss::OptionId;
-use crate::values::Extent;
+use crate::words::values::Extent;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

@@ -20,14 +20,11 @@ mod apart;
 mod asked;
 mod draft;
 mod import;
-mod line;
 mod loss;
 mod page;
 mod rows;
-mod shell;
-mod values;
+mod words;
 mod write;
-mod xml;
 
 #[cfg(test)]
 mod tests;
@@ -36,9 +33,10 @@ pub use asked::{Asked, Places, Quantity, joined};
 pub use import::{Import, ImportError, MOST_BYTES, MOST_OPTIONS, SuiteText, World};
 pub use loss::{Class, ReportedOption, Verdict};
 pub use page::pages;
-pub use values::Extent;
+pub use words::values::Extent;
 
 use std::str::FromStr;
+use words::shell;
 
 model::plain_words! {
     /// A tool whose jobs are understood.

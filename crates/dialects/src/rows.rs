@@ -17,7 +17,7 @@
 
 use crate::draft::Fields;
 use crate::loss::{Class, Losses, OptionId, Verdict};
-use crate::values::{self, Notation};
+use crate::words::values::{self, Notation};
 use form::nearest;
 
 /// What an option takes.

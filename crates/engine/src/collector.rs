@@ -1,9 +1,9 @@
 //! Puts the workers' pages together: one sample of the host for each interval, in order.
 
-use crate::driver::Slot;
-use crate::recorder::Interval;
 use crate::timetable::Timetable;
-use crate::waiting::{Outstanding, Watch};
+use crate::worker::driver::Slot;
+use crate::worker::recorder::Interval;
+use crate::worker::waiting::{Outstanding, Watch};
 use model::event::{Left, Waiting};
 use model::plan::HostStage;
 use model::sample::{OpSample, WorkerOp, WorkerSample};
@@ -344,8 +344,8 @@ fn nothing() -> EncodedHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorder::slots_of;
-    use crate::stuck::Patience;
+    use crate::worker::recorder::slots_of;
+    use crate::worker::stuck::Patience;
     use model::StageKind;
     use model::plan::Worker;
     use model::units::Nanos;
@@ -405,7 +405,7 @@ mod tests {
         (drain.number, drain.phase, drain.end_ns) = (1, Phase::Drain, 1_150);
         drain.ops[0].success(0, 1_000);
         drain.ops[0].failure(28, 0);
-        let mut flushes = crate::flushes::Flushes::default();
+        let mut flushes = crate::worker::flushes::Flushes::default();
         [Ok(3_000), Err(5)].into_iter().for_each(|outcome| flushes.count(outcome));
         let pages =
             vec![(0, page(0, Phase::Load, 1_100, 5), Some((1, Phase::Drain))), (0, drain, None)];

@@ -5,47 +5,25 @@
 //! only our own failures are `Err`. This is the only crate with `unsafe`: memory that the kernel
 //! writes into, and the ring.
 
-mod amount_end;
 mod audit;
 mod backend;
-mod backend_trial;
-mod batching;
-mod buffers;
-mod cached;
 mod clock;
 mod collector;
 mod contents;
 mod control;
-mod cpu;
-mod driver;
 mod error;
-mod flushes;
 mod generator;
-mod heart;
 mod io;
-mod kernel_workers;
 mod metadata;
 mod outcome;
-mod pace;
 mod page_cache;
-mod pinning;
-mod priority;
-mod purge;
 mod real_time;
-mod recorder;
 mod replay;
-mod shared;
 mod stage;
-mod start_gate;
-mod stuck;
 mod targets;
 mod threads;
 mod timetable;
-mod together;
-mod turns;
 mod virtual_time;
-mod virtual_worker;
-mod waiting;
 mod worker;
 mod zones;
 
@@ -57,12 +35,12 @@ pub use generator::{Generator, Request};
 pub use outcome::StageOutcome;
 pub use real_time::When;
 pub use stage::run_stage;
-pub use stuck::Stuck;
 pub use targets::{
     Bounds, Doing, Haste, OpenTargets, Place, Progress, Removed, clean, clean_in, is_simulated,
     marked_by, open, open_in, open_together, patiently, simulated,
 };
-pub use together::Together;
+pub use virtual_time::together::Together;
+pub use worker::stuck::Stuck;
 
 #[cfg(test)]
 mod common {

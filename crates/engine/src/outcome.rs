@@ -1,6 +1,6 @@
 //! How a stage ended on this host.
 
-use crate::stuck::Stuck;
+use crate::worker::stuck::Stuck;
 use model::Note;
 use model::event::{Flush, Left, Pause};
 use model::note::Degraded;

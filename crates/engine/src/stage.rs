@@ -1,6 +1,6 @@
 //! Runs one stage on one host: in virtual time or in real time, and there on which backend.
 
-use crate::backend_trial::{self, Trials};
+use crate::backend::trial::{self, Trials};
 use crate::control::Control;
 use crate::error::EngineError;
 use crate::outcome::StageOutcome;
@@ -41,10 +41,10 @@ pub fn run_stage(
         // One call after the other: no ring has discards of devices everywhere.
         return run_on(targets, Backend::Sync, stage, control, when, sink);
     }
-    let Some(trial) = backend_trial::wanted(targets, stage) else {
+    let Some(trial) = trial::wanted(targets, stage) else {
         return run_on(targets, targets.backend(), stage, control, when, sink);
     };
-    match backend_trial::choose(targets, stage, trial, control)? {
+    match trial::choose(targets, stage, trial, control)? {
         Trials::Over(outcome) => Ok(outcome),
         Trials::Chosen(backend, mut findings) => {
             let mut outcome = run_on(targets, backend, stage, control, when, sink)?;

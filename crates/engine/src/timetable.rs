@@ -1,6 +1,6 @@
 //! The instants of a stage.
 
-use crate::stuck::Patience;
+use crate::worker::stuck::Patience;
 
 /// The instants of a stage, on the control's clock.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! What a host is, and what it counts: read from the kernel's own files, never from the devices.
 //! Nothing is ever written, but for a private instance of tracefs ([`block_trace`]). Storage on
-//! other machines is asked by its own command ([`storage_state`]).
+//! other machines is asked by its own command ([`servers::storage_state`]).
 
 mod addresses;
 pub mod block_trace;
@@ -12,8 +12,7 @@ mod identity;
 mod kernel_log;
 mod mounts;
 mod net;
-mod servers;
-pub mod storage_state;
+pub mod servers;
 mod target;
 #[cfg(test)]
 mod tests;

@@ -103,8 +103,13 @@ fn stalled(stage: &StageRecord, digest: &Digest, row: &ResultRow) -> Option<Warn
         let Moment { start_ns, length_ns, .. } = points[*index];
         paused_ns(stage, start_ns, start_ns.saturating_add(length_ns)) >= length_ns / 2
     };
-    let slow: Vec<usize> =
-        (0..points.len()).filter(|index| stood(*index) && !is_ours(index)).collect();
+    // The intervals before one in which a wait ended are of that wait.
+    let mut is_in_wait = false;
+    let of_waits = (0..points.len()).rev().filter(|&index| {
+        is_in_wait = stood(index) || is_in_wait && ios(index).saturating_mul(2) < usual;
+        is_in_wait
+    });
+    let slow: Vec<usize> = of_waits.filter(|index| !is_ours(index)).collect();
     let last = points.len().checked_sub(1)?;
     // One that only the last interval has a part of may leave that half of its usual completions.
     let end_ns = points[last].start_ns.saturating_add(points[last].length_ns);

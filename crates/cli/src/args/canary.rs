@@ -1,10 +1,8 @@
 //! The arguments of `plimsoll canary`.
 
-use super::{DEFAULT_SERVE, TlsArgs, WorkArgs, examples};
-use crate::web::{Destination, Token, listen_address};
+use super::{PageArgs, WorkArgs, examples};
 use clap::{Args, Subcommand, ValueEnum};
 use model::{Bytes, Nanos, Objective, Percent};
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -31,38 +29,10 @@ pub(crate) struct CanaryArgs {
     pub(crate) output: CanaryOutput,
 
     #[command(flatten)]
-    pub(crate) share: CanaryShare,
+    pub(crate) share: PageArgs,
 
     #[command(flatten)]
     pub(crate) work: WorkArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Showing it to others")]
-pub(crate) struct CanaryShare {
-    /// Serve a page with budget, alerts and load, and /metrics for Prometheus.
-    ///
-    /// Without a value, at 127.0.0.1:9750. Port 0 is any free port.
-    #[arg(long, value_name = "IP:PORT", num_args = 0..=1, require_equals = true,
-        default_missing_value = DEFAULT_SERVE, value_parser = listen_address)]
-    pub(crate) serve: Option<SocketAddr>,
-
-    /// Token that readers of the page need.
-    ///
-    /// Required where other machines could see the page. $PLIMSOLL_TOKEN does the same, and the
-    /// list of processes does not show it.
-    #[arg(long, value_name = "TOKEN", requires = "serve")]
-    pub(crate) token: Option<Token>,
-
-    #[command(flatten)]
-    pub(crate) tls: TlsArgs,
-
-    /// Push metrics to URL, by the remote write of Prometheus.
-    ///
-    /// Of each minute, with its own time. $PLIMSOLL_PUSH_AUTHORIZATION is the header
-    /// Authorization.
-    #[arg(long, value_name = "URL")]
-    pub(crate) push: Option<Destination>,
 }
 
 /// What to do instead of loading.

@@ -1,7 +1,7 @@
 //! The arguments, with the words that begin a run kept as they were typed.
 
 use super::{Arguments, Command, Pattern, daily, fio_words};
-use crate::outputs::instead_of;
+use crate::files::outputs::instead_of;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, FromArgMatches, ValueEnum};

@@ -2,9 +2,9 @@
 
 use super::{plan, run};
 use crate::args::BesideArgs;
+use crate::asked::quick;
+use crate::asked::suite_and_targets;
 use crate::failure::Failure;
-use crate::quick;
-use crate::suite_and_targets;
 use crate::told;
 use model::Nanos;
 use std::process::ExitCode;

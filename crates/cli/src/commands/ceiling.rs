@@ -2,9 +2,10 @@
 
 use super::{answer, network, print};
 use crate::args::{CeilingArgs, Pattern};
+use crate::asked::suite_and_targets;
+use crate::asked::testbed;
 use crate::failure::{Failure, suite_failure};
-use crate::outputs::{self, Kind};
-use crate::{suite_and_targets, testbed};
+use crate::files::outputs::{self, Kind};
 use analysis::ceiling::{Ceiling, Workload, ceiling as compute};
 use catalogue::Cluster;
 use catalogue::cluster::{Change, Role, fixed};

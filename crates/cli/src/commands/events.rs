@@ -1,8 +1,8 @@
 //! `--events`: every event as a line of JSON, where a script reads it.
 
 use crate::failure::Failure;
-use crate::plain_file;
-use crate::run_overview::RunOverview;
+use crate::files::plain_file;
+use crate::terminal::run_overview::RunOverview;
 use model::{Event, Plan, printable};
 use report::topics;
 use std::fs::OpenOptions;

@@ -1,6 +1,6 @@
 //! What is done with each event of a run: shown, and worth a run file or not.
 
-use crate::view::{News, View};
+use crate::terminal::view::{News, View};
 use live::terminal::Live;
 use model::{Event, NoteKind};
 

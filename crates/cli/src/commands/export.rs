@@ -4,7 +4,7 @@ use super::export_args::{ExportArgs, Format};
 use super::saved::read_judged;
 use super::{export_foreign, foreign, make_folder};
 use crate::failure::Failure;
-use crate::outputs::{self, Kind};
+use crate::files::outputs::{self, Kind};
 use model::Record;
 use report::surfaces::export::{Csv, Json, Sink, Table, Tables};
 use std::ffi::OsStr;
@@ -155,7 +155,8 @@ fn fill(
     tables: &Tables<'_>,
 ) -> Result<(), Halted<io::Error>> {
     let is_by_row = matches!(table, Table::Series | Table::Counters);
-    if is_by_row && store::is_thinned(run).map_err(Halted::File)? {
+    let is_thinned = is_by_row && store::is_thinned(run).map_err(Halted::File)?;
+    if is_thinned {
         eprintln!(
             "note: {}: the first intervals are gone, as keep.full of the suite says; this table \
              has the others",
@@ -165,13 +166,20 @@ fn fill(
     sink.begin(table, &tables.columns(table)).map_err(Halted::Taker)?;
     match table {
         // A run that goes on may have begun a stage since the record was read.
-        Table::Series => store::each_sample(run, |row| {
-            if row.stage as usize >= record.plan.stages.len() {
+        Table::Series => {
+            store::each_sample(run, |row| {
+                if row.stage as usize >= record.plan.stages.len() {
+                    return Ok(());
+                }
+                let damaged =
+                    |_| io::Error::new(io::ErrorKind::InvalidData, "a histogram is damaged");
+                sink.row(&tables.series(&row).map_err(damaged)?)
+            })?;
+            if is_thinned {
                 return Ok(());
             }
-            let damaged = |_| io::Error::new(io::ErrorKind::InvalidData, "a histogram is damaged");
-            sink.row(&tables.series(&row).map_err(damaged)?)
-        }),
+            tables.silent().try_for_each(|row| sink.row(&row)).map_err(Halted::Taker)
+        }
         Table::Counters => store::each_counter(run, |row| sink.row(&tables.counter(&row))),
         Table::Results | Table::Quantiles | Table::Events => {
             tables.rows(table).iter().try_for_each(|row| sink.row(row)).map_err(Halted::Taker)

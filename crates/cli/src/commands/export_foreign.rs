@@ -3,7 +3,7 @@
 use super::export_args::{ExportArgs, Format};
 use super::print_exactly;
 use crate::failure::Failure;
-use crate::outputs::{self, Kind};
+use crate::files::outputs::{self, Kind};
 use model::Record;
 use model::foreign::ForeignRun;
 use report::surfaces::export::fio::{self, Exported};

@@ -2,11 +2,11 @@
 
 use super::{answer, unchecked};
 use crate::args::{CompareArgs, ShowArgs, TrendArgs};
+use crate::asked::testbed;
 use crate::failure::Failure;
-use crate::outputs::{self, Kind};
-use crate::run_names::{names_of, same_run_twice};
-use crate::screen;
-use crate::testbed;
+use crate::files::outputs::{self, Kind};
+use crate::terminal::run_names::{names_of, same_run_twice};
+use crate::terminal::screen;
 use model::Record;
 use model::foreign::ForeignRun;
 use report::surfaces::foreign::{Told, html};

@@ -3,8 +3,8 @@
 use super::events_of_run::{is_worth_a_record, show_live};
 use super::views::Views;
 use crate::failure::Failure;
+use crate::terminal::view::View;
 use crate::told;
-use crate::view::View;
 use analysis::loadline::axis::next_value;
 use analysis::loadline::map::next_cell;
 use analysis::loadline::next_rate_milli;

@@ -3,9 +3,9 @@
 use super::{create, print, print_json};
 use crate::args::ImportArgs;
 use crate::failure::{Failure, LOST};
-use crate::foreign_results::{self, Found};
+use crate::files::foreign_results::{self, Found};
 use crate::imported::{self, Imported};
-use crate::screen;
+use crate::terminal::screen;
 use dialects::{Import, SuiteText};
 use report::topics::foreign;
 use serde_json::Value;

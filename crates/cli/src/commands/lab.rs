@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::making::while_making;
 use fleet::launch::Via;
 use model::note::AboutHosts;
-use probe::storage_state::heal_summary;
+use probe::servers::storage_state::heal_summary;
 use provision::lab::{self, Lab, Wanted};
 use provision::{Places, Problem};
 use report::object;

@@ -3,9 +3,9 @@
 use super::plan;
 use super::run::{asked_and_made, carried, exit, out_file, refuse_imagined, refuse_taken};
 use crate::args::LoadlineArgs;
+use crate::asked::suite_and_targets::Asked;
 use crate::failure::{CONDITION_MET, Failure};
-use crate::screen::{self, Stream};
-use crate::suite_and_targets::Asked;
+use crate::terminal::screen::{self, Stream};
 use analysis::loadline::axis::along_line;
 use analysis::loadline::load_line;
 use analysis::loadline::map::{budget, load_map};

@@ -3,9 +3,9 @@
 use super::{answer, create, not_made, within};
 use crate::args::NetworkArgs;
 use crate::failure::Failure;
+use crate::files::text_file;
 use crate::hosts::{self, Absence, Asked, Hosts, Terms};
 use crate::signals::Work;
-use crate::text_file;
 use analysis::network::{Meeting, choose, figures, rounds, rounds_of_all};
 use catalogue::cluster::Change;
 use fleet::{FleetError, FlowOrder};

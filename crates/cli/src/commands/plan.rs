@@ -2,19 +2,19 @@
 
 use super::{answer, vms};
 use crate::args::{PlanArgs, WorkArgs};
+use crate::asked::quotable;
+use crate::asked::simulate::Simulation;
+use crate::asked::suite_and_targets::{self, Asked};
 use crate::failure::Failure;
+use crate::files::run_file_disk;
 use crate::hosts::{self, Hosts, Terms};
-use crate::quotable;
-use crate::run_file_disk;
-use crate::screen;
 use crate::signals::Work;
-use crate::simulate::Simulation;
-use crate::suite_and_targets::{self, Asked};
+use crate::terminal::screen;
 use crate::told;
 use form::Override;
 use model::machines::ProviderKind;
 use model::plan::{Origin, PlanNote};
-use model::testbed::HostFacts;
+use model::testbed::{DirectoryState, HostFacts, TargetKind};
 use model::{Fact, Fraction, Plan};
 use report::topics;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -30,8 +30,30 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {
     }
     let hosts = start_with_late(&args.work, &asked)?;
     let (plan, hosts) = decide_to_run(&args.work, &asked, &hosts)?;
+    tell_of_earlier(&hosts);
     let words = || topics::plan::render_within(&plan, &hosts, screen::room());
     answer(args.json, || topics::plan::object(&plan, &hosts), words)
+}
+
+/// As many directories are told of.
+const MOST_TOLD: usize = 3;
+
+/// Says what of an earlier run is written over: one that was killed, or kept its data, may have
+/// been meant for `verify`.
+pub(super) fn tell_of_earlier(hosts: &[HostFacts]) {
+    let all = hosts.iter().flat_map(|host| &host.targets);
+    let earlier = all.filter_map(|target| match &target.kind {
+        TargetKind::Directory { state: DirectoryState::Claimed { used, run }, .. } => {
+            (used.0 > 0).then_some((&target.path, used, run))
+        }
+        _ => None,
+    });
+    for (path, used, run) in earlier.take(MOST_TOLD) {
+        eprintln!(
+            "note: {path} has {used} of the run {run}, which kept its data or was killed. A new \
+             run writes over them, and removes them unless it has --keep-data"
+        );
+    }
 }
 
 /// Refuses to ask nodes or hypervisors that the suite alone names: a plan touches nothing, and a

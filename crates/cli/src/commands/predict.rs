@@ -3,8 +3,8 @@
 use super::answer;
 use super::predicted_plan::{can_predict, planned_on};
 use crate::args::PredictArgs;
+use crate::asked::testbed;
 use crate::failure::Failure;
-use crate::testbed;
 use analysis::prediction::basis::basis;
 use analysis::prediction::calibration::{Refusal, check_fitted};
 use analysis::prediction::forecast::forecast;

@@ -2,9 +2,9 @@
 
 use super::plan::Planning;
 use crate::args::{HostArgs, PredictArgs, WorkArgs};
+use crate::asked::simulate;
+use crate::asked::suite_and_targets::{self, Asked};
 use crate::failure::Failure;
-use crate::simulate;
-use crate::suite_and_targets::{self, Asked};
 use catalogue::Cluster;
 use clap::Parser;
 use fleet::Fleet;

@@ -4,7 +4,7 @@ use super::{not_made, print_json};
 use crate::args::RecordArgs;
 use crate::failure::Failure;
 use crate::signals;
-use crate::standard_error::over;
+use crate::terminal::standard_error::over;
 use model::trace::{Header, Request, Totals, TraceClock, Writer};
 use model::{Bytes, Nanos, Op};
 use probe::block_trace::{BlockTrace, BlockTraceError, TracedDevice};

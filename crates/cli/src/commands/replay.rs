@@ -2,8 +2,8 @@
 
 use super::{plan, run};
 use crate::args::{GivenUpArg, ReplayArgs, RunArgs, ScaleSpace, Split, TargetArg, TraceArgs};
+use crate::asked::suite_and_targets;
 use crate::failure::Failure;
-use crate::suite_and_targets;
 use crate::trace::{ReplaySuite, Scanned, carry_into, first_past, scan, shares, tell};
 use model::Bytes;
 use model::plan::HostPlan;

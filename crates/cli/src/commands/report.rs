@@ -3,10 +3,11 @@
 use super::foreign::{Mixed, refused};
 use super::make_folder;
 use super::saved::{hold, hold_predicted, read_judged};
+use crate::asked::published;
+use crate::asked::testbed;
 use crate::failure::Failure;
-use crate::outputs::{self, Kind};
-use crate::run_names::names_of;
-use crate::{published, testbed};
+use crate::files::outputs::{self, Kind};
+use crate::terminal::run_names::names_of;
 use clap::{Args, ValueEnum};
 use model::Record;
 use report::surfaces;

@@ -7,8 +7,8 @@ use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
 use crate::hosts::{self, Asked, Hosts, Terms};
 use crate::marks;
-use crate::run_overview::RunOverview;
 use crate::signals::Work;
+use crate::terminal::run_overview::RunOverview;
 use crate::web::Tls;
 use model::plan::{HostPlan, PlannedTarget};
 use model::record::StageRecord;
@@ -30,7 +30,7 @@ const PATIENCE: model::Nanos = model::Nanos::seconds(30);
 /// Runs what is left of a run, on the same hosts and layout, into a file of its own that has
 /// everything.
 pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode, Failure> {
-    Tls::check(&args.share.tls)?;
+    Tls::check(&args.share.page.tls)?;
     let mut record = saved::read_to_resume(&args.run)?;
     without_commands(&mut record);
     marks::clear(&args.run);

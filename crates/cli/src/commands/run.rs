@@ -6,17 +6,17 @@ use super::verdict_gate::{self, gate};
 use super::views::Views;
 use super::{plan, print_exactly, print_json};
 use crate::args::{How, RunArgs};
+use crate::asked::suite_and_targets::{self, Asked};
 use crate::failure::{Failure, REQUESTS_FAILED};
+use crate::files::outputs::{self, Kind};
+use crate::files::run_file_disk;
 use crate::hosts::Hosts;
 use crate::machines::{self, Guard};
 use crate::marks::{Listener, stage_names};
-use crate::outputs::{self, Kind};
-use crate::run_file_disk;
-use crate::run_overview::RunOverview;
-use crate::screen::{self, Stream};
-use crate::suite_and_targets::{self, Asked};
+use crate::terminal::run_overview::RunOverview;
+use crate::terminal::screen::{self, Stream};
+use crate::terminal::view::{Labels, View};
 use crate::told;
-use crate::view::{Labels, View};
 use crate::web::Tls;
 use analysis::warm::Warmth;
 use fleet::Ending;
@@ -50,6 +50,7 @@ pub(crate) fn run(args: &mut RunArgs) -> Result<ExitCode, Failure> {
     let (plan, hosts) = plan::decide_to_run(&args.work, &asked, &started)?;
     refuse_imagined(&plan)?;
     refuse_taken(args)?;
+    plan::tell_of_earlier(&hosts);
     carry_out(args, started, plan, &hosts, objective.as_ref())
 }
 
@@ -83,7 +84,7 @@ pub(super) fn carry_out(
 /// What was asked for, with the machines that are to carry it, where they are to be made. They are
 /// removed with their guard.
 pub(super) fn asked_and_made(args: &mut RunArgs) -> Result<(Asked, Option<Guard>), Failure> {
-    Tls::check(&args.share.tls)?;
+    Tls::check(&args.share.page.tls)?;
     let asked = suite_and_targets::asked(&args.work)?;
     // Before machines are made for nothing; of other runs, hosts and targets are looked at first.
     if args.work.machines.provider.is_some() {

@@ -2,8 +2,10 @@
 
 use super::{print_exactly, print_json, unchecked};
 use crate::args::ShowArgs;
+use crate::asked::published;
+use crate::asked::testbed;
 use crate::failure::Failure;
-use crate::{published, screen, testbed};
+use crate::terminal::screen;
 use analysis::expected::Held;
 use analysis::published::{Comparison, OtherSuite};
 use catalogue::Cluster;

@@ -2,10 +2,10 @@
 
 use super::print;
 use crate::args::{JobTool, SuitesArgs};
+use crate::asked::suite_and_targets::BUILT_IN;
 use crate::failure::{Failure, LOST, suite_failure};
+use crate::files::text_file;
 use crate::fio_job::{FioJob, Severity};
-use crate::suite_and_targets::BUILT_IN;
-use crate::text_file;
 use form::nearest;
 use std::path::Path;
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 use super::{answer, unchecked};
 use crate::args::VerifyArgs;
 use crate::failure::{DATA_DAMAGED, Failure};
-use crate::standard_error::Progress;
+use crate::terminal::standard_error::Progress;
 use engine::{AuditError, AuditOptions, AuditStep};
 use model::Bytes;
 use report::topics;

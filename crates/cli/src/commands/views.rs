@@ -4,7 +4,7 @@
 use super::events::{EventLines, is_stdout};
 use crate::args::ShareArgs;
 use crate::failure::Failure;
-use crate::run_overview::RunOverview;
+use crate::terminal::run_overview::RunOverview;
 use crate::web::LivePage;
 use model::{Event, Plan, Record};
 
@@ -19,7 +19,7 @@ impl Views {
     /// Opens what was asked for, before anything is touched.
     pub(crate) fn start(args: &ShareArgs, whole: &RunOverview<'_>) -> Result<Views, Failure> {
         Ok(Views {
-            page: LivePage::start(args, whole)?,
+            page: LivePage::start(&args.page, whole)?,
             lines: args.events.as_deref().map(|path| EventLines::open(path, whole)).transpose()?,
             keep_serving: args.keep_serving,
             takes_stdout: args.events.as_deref().is_some_and(is_stdout),

@@ -3,9 +3,9 @@
 use crate::args::WatchArgs;
 use crate::failure::Failure;
 use crate::hosts::{self, Absence, Asked, Least, Terms};
-use crate::screen::Stream;
 use crate::signals::{self, Work};
-use crate::view::{self, Film, Labels, News, Unplayed, View};
+use crate::terminal::screen::Stream;
+use crate::terminal::view::{self, Film, Labels, News, Unplayed, View};
 use crate::web::{Tls, WatchedPage, listen_address};
 use fleet::Watched;
 use live::watch::{Replay, State, Subject, figures, lines};
@@ -26,6 +26,9 @@ const MOST: Nanos = Nanos::seconds(3600);
 pub(crate) fn watch(args: &WatchArgs) -> Result<(), Failure> {
     match &args.run {
         Some(run) if args.share.serve.is_some() => Err(Failure::Usage(both(run))),
+        Some(_) if args.share.push.is_some() => {
+            Err(Failure::usage("--push sends what goes on now; leave it out, or RUN"))
+        }
         Some(run) => replay(args, run),
         None => live(args),
     }

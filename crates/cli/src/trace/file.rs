@@ -2,8 +2,8 @@
 
 use crate::args::TraceArgs;
 use crate::failure::Failure;
-use crate::plain_file;
-use crate::standard_error;
+use crate::files::plain_file;
+use crate::terminal::standard_error;
 use dialects::trace::{Requests, TraceProblem};
 use model::Bytes;
 use report::ground::words::decimal;

@@ -5,7 +5,7 @@ use super::share::Share;
 use super::spool::{Spool, Spooled, made_here};
 use crate::args::Split;
 use crate::failure::Failure;
-use crate::plain_file;
+use crate::files::plain_file;
 use model::trace::Reader;
 use std::collections::BTreeMap;
 use std::io::BufReader;

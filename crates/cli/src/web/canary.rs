@@ -1,8 +1,8 @@
 //! A canary for others: its page and its metrics, and what is pushed of them.
 
 use super::lock;
-use super::outlets::{Outlets, Ways};
-use crate::args::CanaryShare;
+use super::outlets::Outlets;
+use crate::args::PageArgs;
 use crate::failure::Failure;
 use live::push::Pace;
 use live::web::Dashboard;
@@ -22,20 +22,14 @@ pub(crate) struct CanaryPage {
 impl CanaryPage {
     /// `board` is that of the first segment.
     pub(crate) fn start(
-        options: &CanaryShare,
+        options: &PageArgs,
         board: impl FnOnce() -> Board,
     ) -> Result<Option<CanaryPage>, Failure> {
         if options.serve.is_none() && options.push.is_none() {
             return Ok(None);
         }
         let board = Arc::new(Mutex::new(CanaryBoard::new(board())));
-        let ways = Ways {
-            serve: options.serve,
-            token: options.token.as_ref(),
-            tls: &options.tls,
-            push: options.push.as_ref(),
-        };
-        let outlets = Outlets::start(&ways, board.clone(), fleet::unix_ns(), None)?;
+        let outlets = Outlets::start(options, board.clone(), fleet::unix_ns(), None)?;
         // Who tells decides how often.
         Ok(Some(CanaryPage { board, outlets, pace: Pace::new(Nanos(0)) }))
     }

@@ -1,6 +1,6 @@
 //! Whether a certificate and a key can be shown to browsers: pure but for the reading of files.
 
-use crate::plain_file;
+use crate::files::plain_file;
 use jiff::Timestamp;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;

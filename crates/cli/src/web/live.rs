@@ -2,11 +2,11 @@
 //! leaves what is pushed.
 
 use super::lock;
-use super::outlets::{Outlets, Ways};
-use crate::args::ShareArgs;
+use super::outlets::Outlets;
+use crate::args::PageArgs;
 use crate::failure::Failure;
-use crate::run_overview::RunOverview;
 use crate::signals;
+use crate::terminal::run_overview::RunOverview;
 use live::push::Pace;
 use live::web::board::{Board, judge};
 use live::web::metrics::Detail;
@@ -25,7 +25,7 @@ pub(crate) struct LivePage {
 
 impl LivePage {
     pub(crate) fn start(
-        options: &ShareArgs,
+        options: &PageArgs,
         whole: &RunOverview<'_>,
     ) -> Result<Option<LivePage>, Failure> {
         if options.serve.is_none() && options.push.is_none() {
@@ -34,13 +34,7 @@ impl LivePage {
         let RunOverview { plan, hosts, version, began_ns, marker } = *whole;
         let board = Board::new(plan.clone(), hosts.to_vec(), version, began_ns);
         let board = Arc::new(Mutex::new(board));
-        let ways = Ways {
-            serve: options.serve,
-            token: options.token.as_ref(),
-            tls: &options.tls,
-            push: options.push.as_ref(),
-        };
-        let outlets = Outlets::start(&ways, board.clone(), began_ns, Some(marker.clone()))?;
+        let outlets = Outlets::start(options, board.clone(), began_ns, Some(marker.clone()))?;
         Ok(Some(LivePage { board, outlets, pace: Pace::new(EVERY) }))
     }
 

@@ -1,20 +1,12 @@
 //! Where a page goes: to the server that shows it, and to who is pushed its metrics.
 
 use super::site::SharedBoard;
-use super::{Destination, Pusher, Server, Site, Token, protection};
-use crate::args::TlsArgs;
+use super::{Pusher, Server, Site, protection};
+use crate::args::PageArgs;
 use crate::failure::Failure;
 use fleet::Marker;
 use live::push::Snapshot;
 use live::web::metrics::Scrape;
-use std::net::SocketAddr;
-
-pub(super) struct Ways<'a> {
-    pub(super) serve: Option<SocketAddr>,
-    pub(super) token: Option<&'a Token>,
-    pub(super) tls: &'a TlsArgs,
-    pub(super) push: Option<&'a Destination>,
-}
 
 pub(super) struct Outlets {
     pub(super) server: Option<Server>,
@@ -25,17 +17,17 @@ pub(super) struct Outlets {
 impl Outlets {
     /// Serves the page and begins to push, if that was asked for.
     pub(super) fn start(
-        ways: &Ways<'_>,
+        page: &PageArgs,
         board: SharedBoard,
         began_unix_ns: u64,
         marker: Option<Marker>,
     ) -> Result<Outlets, Failure> {
-        let pusher = Pusher::start(ways.push)?;
+        let pusher = Pusher::start(page.push.as_ref())?;
         let serve = |address| {
-            let protection = protection(ways.token, ways.tls)?;
+            let protection = protection(page.token.as_ref(), &page.tls)?;
             Server::start(address, protection, Site::Live(board), marker)
         };
-        let server = ways.serve.map(serve).transpose()?;
+        let server = page.serve.map(serve).transpose()?;
         server.iter().for_each(|server| eprintln!("{}", server.line("live page")));
         Ok(Outlets { server, pusher, began_unix_ns })
     }

@@ -1,8 +1,8 @@
 //! Hosts that are shown while they are watched, without a run.
 
 use super::lock;
-use super::outlets::{Outlets, Ways};
-use crate::args::WatchShareArgs;
+use super::outlets::Outlets;
+use crate::args::PageArgs;
 use crate::failure::Failure;
 use fleet::Watched;
 use live::web::Dashboard;
@@ -21,7 +21,7 @@ pub(crate) struct WatchedPage {
 
 impl WatchedPage {
     pub(crate) fn start(
-        options: &WatchShareArgs,
+        options: &PageArgs,
         facts: &[HostFacts],
         interval: Nanos,
     ) -> Result<Option<WatchedPage>, Failure> {
@@ -31,13 +31,7 @@ impl WatchedPage {
         let now_ns = fleet::unix_ns();
         let watching = Watching::new(facts.to_vec(), env!("CARGO_PKG_VERSION"), now_ns, interval);
         let watching = Arc::new(Mutex::new(watching));
-        let ways = Ways {
-            serve: options.serve,
-            token: options.token.as_ref(),
-            tls: &options.tls,
-            push: options.push.as_ref(),
-        };
-        let outlets = Outlets::start(&ways, watching.clone(), now_ns, None)?;
+        let outlets = Outlets::start(options, watching.clone(), now_ns, None)?;
         Ok(Some(WatchedPage { watching, outlets, newest: None }))
     }
 

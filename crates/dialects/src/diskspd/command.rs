@@ -5,10 +5,10 @@ use super::{DiskSpd, OPTIONS, Place, own_targets};
 use crate::apart::selected;
 use crate::draft::{Fields, Group, Taken, Work, size, unique};
 use crate::import::Import;
-use crate::line;
 use crate::loss::{Losses, Verdict};
 use crate::rows::{Given, Takes, unknown};
-use crate::values::Notation;
+use crate::words::line;
+use crate::words::values::Notation;
 
 /// The words behind `diskspd`, which begin at `first`.
 pub fn command(words: &[String], first: usize) -> Import {

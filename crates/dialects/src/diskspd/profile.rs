@@ -5,11 +5,11 @@ use super::{DiskSpd, OPTIONS, Place, own_targets};
 use crate::apart::selected;
 use crate::draft::{Draft, Group, Taken, Work, size, unique};
 use crate::import::{Import, ImportError, MOST_OPTIONS};
-use crate::line::Limits;
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::rows::{Chapter, Value, Values};
+use crate::words::line::Limits;
+use crate::words::xml::{Element, parse};
 use crate::write;
-use crate::xml::{Element, parse};
 
 /// Whether a text is a profile, not a result.
 pub fn detect(text: &str) -> bool {

@@ -2,9 +2,9 @@
 
 use super::DiskSpd;
 use crate::draft::{Fields, Group, quoted, share, size, time};
-use crate::line::{BLOCK as BLOCKS, BURST, DEPTH, Limits, MEASURE, THINK, WORKERS};
 use crate::loss::{Losses, Verdict};
 use crate::rows::Values;
+use crate::words::line::{BLOCK as BLOCKS, BURST, DEPTH, Limits, MEASURE, THINK, WORKERS};
 
 /// DiskSpd's own block.
 const BLOCK: u64 = 64 << 10;

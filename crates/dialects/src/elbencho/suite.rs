@@ -4,8 +4,10 @@ use super::Elbencho;
 use crate::apart::{beside, inside};
 use crate::draft::{Draft, Fields, Group, Work, quoted, share, size};
 use crate::import::{Import, ImportError};
-use crate::line::{BLOCK, DEPTH, FILES, FILES_OF_TREE, Limits, MEASURE, WORKERS, repetitions};
 use crate::loss::{Losses, Verdict};
+use crate::words::line::{
+    BLOCK, DEPTH, FILES, FILES_OF_TREE, Limits, MEASURE, WORKERS, repetitions,
+};
 use crate::write;
 
 /// Larger files of directories are a layout, not a tree.

@@ -5,7 +5,7 @@ use super::place::{Place, files, place, workers};
 use super::priorities;
 use super::work::rests_are_slower;
 use crate::asked::{Asked, Quantity};
-use crate::values::Extent;
+use crate::words::values::Extent;
 
 /// The slots that say a quantity, the nearest first.
 const SAID_BY: [(Quantity, &[&str]); 7] = [

@@ -3,7 +3,7 @@
 use super::table::OPTIONS;
 use crate::loss::OptionId;
 use crate::rows::Values;
-use crate::values::Extent;
+use crate::words::values::Extent;
 use std::ops::Deref;
 
 /// What requests do (`rw`).

@@ -8,7 +8,7 @@ use super::unit::{Unit, name, note, workers_text};
 use crate::apart::selected;
 use crate::draft::{Fields, Group, Taken, Work, quoted, share, size};
 use crate::loss::{Losses, Verdict};
-use crate::values::Extent;
+use crate::words::values::Extent;
 use model::Bytes;
 
 /// The layout, and the workloads on it: of those that have targets of their own, each class by

@@ -10,7 +10,7 @@ pub use super::table::OPTIONS;
 use crate::draft;
 use crate::loss::Verdict;
 use crate::rows::{Given, Reads, Row, Takes, Value, Values, unknown};
-use crate::values::{self, Extent, Notation, flag, number, percent, three};
+use crate::words::values::{self, Extent, Notation, flag, number, percent, three};
 
 /// The chapter of the options of the command.
 const TOOL: &str = "Options of the command";

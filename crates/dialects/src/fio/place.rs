@@ -1,7 +1,7 @@
 //! Where the jobs of a group go: regions of files or devices, and the window that each job loads.
 
 use super::job::{Away, Job};
-use crate::values::Extent;
+use crate::words::values::Extent;
 
 /// What a job loads.
 #[derive(Clone, Debug, PartialEq, Eq)]

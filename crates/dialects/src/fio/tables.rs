@@ -5,7 +5,7 @@ use super::job::{Engine, Job, Zones};
 use super::place::{Place, place};
 use crate::draft::{Group, quoted, share, size, time};
 use crate::loss::{Losses, OptionId, Verdict};
-use crate::values::Extent;
+use crate::words::values::Extent;
 
 /// Past this, loops are a time.
 const MOST_LOOPS: u64 = 100;

@@ -4,7 +4,7 @@
 use super::job::Job;
 use crate::draft::{Fields, Group, time};
 use crate::loss::{Losses, Verdict};
-use crate::values::Extent;
+use crate::words::values::Extent;
 
 /// The shares of a group add up to no more.
 const MOST_SHARES: u64 = 10_000;

@@ -4,7 +4,7 @@ use super::job::{Commands, Direction, Engine, Job, READ, Rates, Split, Spread};
 use super::place::{Place, place};
 use crate::draft::{Fields, quoted, share, size, time};
 use crate::loss::{Losses, OptionId, Verdict};
-use crate::values::Extent;
+use crate::words::values::Extent;
 
 /// No mix of sizes has more parts.
 const MOST_SIZES: u64 = 32;

@@ -5,7 +5,7 @@ use super::job::{Engine, Job, Zones};
 use super::place::{Place, place, workers};
 use crate::draft::{Fields, quoted, share, size};
 use crate::loss::{Losses, OptionId, Verdict};
-use crate::values::Extent;
+use crate::words::values::Extent;
 
 impl Job {
     /// Whether it keeps to the zones of a device.

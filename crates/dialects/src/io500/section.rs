@@ -3,7 +3,7 @@
 use crate::apart::inside;
 use crate::loss::Verdict;
 use crate::rows::{Chapter, Given, Reads, Row, Table, Value, Values};
-use crate::values::{number, plain_text};
+use crate::words::values::{number, plain_text};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 

@@ -4,7 +4,7 @@ use super::OPTIONS;
 use crate::apart::inside;
 use crate::loss::{OptionId, Verdict};
 use crate::rows::{Given, Reads, Row, Value, Values};
-use crate::values::{Notation, plain_text};
+use crate::words::values::{Notation, plain_text};
 
 /// How a number of something goes up from test to test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use super::Specification;
 use crate::draft::{Fields, quoted, share, size};
-use crate::line::{BLOCK, BURST, THINK};
 use crate::loss::{Losses, Verdict};
 use crate::rows::Values;
+use crate::words::line::{BLOCK, BURST, THINK};
 
 const ALL: u64 = 1_000_000;
 

@@ -7,9 +7,9 @@ use super::{Configuration, Specification};
 use crate::apart::selected;
 use crate::draft::{Draft, Fields, Group, Taken, Work, plain_name, share, size, time, unique};
 use crate::import::Import;
-use crate::line::{DEPTH, Limits, WORKERS};
 use crate::loss::{Losses, Verdict};
 use crate::rows::Values;
+use crate::words::line::{DEPTH, Limits, WORKERS};
 use crate::write;
 
 const SECOND: u64 = 1_000_000_000;

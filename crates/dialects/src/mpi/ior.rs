@@ -3,9 +3,9 @@
 use super::Job;
 use crate::apart::beside;
 use crate::draft::{Fields, Group, Work, size, time};
-use crate::line::{BLOCK, FILES, Limits, WORKERS, repetitions};
 use crate::loss::{Losses, Verdict};
 use crate::rows::Values;
+use crate::words::line::{BLOCK, FILES, Limits, WORKERS, repetitions};
 
 const MEGABYTE: u64 = 1 << 20;
 /// A rank whose whole amount takes fewer requests a second than this within `-D` is done before:

@@ -4,9 +4,9 @@ use super::Job;
 use crate::apart::inside;
 use crate::draft::{Fields, Group, Work, quoted, size};
 use crate::import::ImportError;
-use crate::line::{FILES_OF_TREE, Limits, count, repetitions};
 use crate::loss::{Losses, Verdict};
 use crate::rows::Values;
+use crate::words::line::{FILES_OF_TREE, Limits, count, repetitions};
 
 /// No tree has more files.
 const MOST_FILES: u64 = 1 << 32;

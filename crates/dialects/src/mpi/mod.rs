@@ -5,10 +5,10 @@ mod mdtest;
 
 use crate::draft::Fields;
 use crate::import::{Import, ImportError};
-use crate::line::{self, Line, WORKERS};
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::rows::{Given, Reads, Row, Table, Values};
-use crate::values::Notation;
+use crate::words::line::{self, Line, WORKERS};
+use crate::words::values::Notation;
 use std::sync::LazyLock;
 
 /// IOR's options.

@@ -3,7 +3,7 @@
 
 use super::{Results, numbers};
 use crate::import::ImportError;
-use crate::xml::{self, Element};
+use crate::words::xml::{self, Element};
 use model::Op;
 use model::foreign::{
     Form, GivenOption, GivenRow, GivenSeries, MOST_POINTS, Measured, Point, Quantity, Span,

@@ -136,7 +136,7 @@ proptest! {
 
     #[test]
     fn any_markup_does_no_harm(text in "[<>/a-c \"'=!?&;-]{0,80}") {
-        let _ = crate::xml::parse(&text);
+        let _ = crate::words::xml::parse(&text);
         let text = format!("<Profile><TimeSpans>{text}</TimeSpans></Profile>");
         let _ = import("a.xml", &text, Some(Dialect::DiskSpd), &World::NOTHING);
     }

@@ -6,7 +6,7 @@ use super::values::{
 };
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::rows::{Given, Reads, Row, Table, Value, Values};
-use crate::values::{percent, plain_text};
+use crate::words::values::{percent, plain_text};
 use std::sync::LazyLock;
 
 /// vdbench's parameters.

@@ -5,7 +5,7 @@ use super::definition::Definition;
 use super::values::{Sizes, sizes};
 use crate::loss::{Losses, Verdict};
 use crate::rows::Values;
-use crate::values::percent;
+use crate::words::values::percent;
 
 /// No directories lie any deeper.
 const MOST_DEPTH: u64 = 64;

@@ -2,7 +2,7 @@
 
 use crate::draft::{share, size};
 use crate::rows::{Value, Values};
-use crate::values::{percent, real, time};
+use crate::words::values::{percent, real, time};
 
 /// No list is longer.
 const MOST: usize = 1_000;

@@ -5,9 +5,9 @@
 //! other inside of `io_submit`.
 
 use super::{Backend, Setup};
-use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use crate::io::{Completion, Io};
+use crate::worker::buffers::Buffers;
 use model::{Op, WriteMark};
 use std::io;
 use std::os::fd::RawFd;

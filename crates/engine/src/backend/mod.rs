@@ -8,6 +8,7 @@ mod null;
 mod poll;
 mod sim;
 mod sync;
+pub(crate) mod trial;
 mod uring;
 
 pub(crate) use aio::{Aio, is_allowed as aio_is_allowed};
@@ -17,9 +18,9 @@ pub(crate) use sim::Sim;
 pub(crate) use sync::Sync;
 pub(crate) use uring::{Ring, always_waits, is_allowed as ring_is_allowed};
 
-use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use crate::io::{Completion, Io};
+use crate::worker::buffers::Buffers;
 use model::WriteMark;
 use model::choices::{Poll, TrimAs};
 use std::io;

@@ -1,10 +1,11 @@
 //! `pread` and `pwrite`, one at a time.
 
 use super::{Backend, Setup};
-use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use crate::io::{Completion, Io};
-use crate::{purge, zones};
+use crate::targets::purge;
+use crate::worker::buffers::Buffers;
+use crate::zones;
 use model::{Op, WriteMark};
 use std::io;
 use std::os::fd::RawFd;

@@ -1,9 +1,9 @@
 //! io_uring: one ring for each worker, requests in batches.
 
 use super::{Backend, Setup, poll};
-use crate::buffers::Buffers;
 use crate::contents::WorkerContents;
 use crate::io::{Completion, Io};
+use crate::worker::buffers::Buffers;
 use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
 use model::choices::Poll;
 use model::note::Degraded;

@@ -2,7 +2,7 @@
 
 use super::spares::{WINDOW, room};
 use super::*;
-use crate::buffers::{Buffers, stride};
+use crate::worker::buffers::{Buffers, stride};
 use model::choices::DuplicateScope;
 use model::units::Bytes;
 use model::{Op, Percent};

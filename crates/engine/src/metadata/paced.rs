@@ -1,6 +1,6 @@
 //! When a worker's next operation on files is due, one at a time.
 
-use crate::pace::Pacer;
+use crate::worker::pace::Pacer;
 use model::plan::{Work, Worker};
 
 /// Operations that were due and never begun are told one by one up to this number.

@@ -7,6 +7,7 @@ mod fallback;
 mod marker;
 mod open;
 mod opener;
+pub(crate) mod purge;
 mod simulated;
 mod time_limit;
 mod tree_removal;

@@ -11,7 +11,7 @@ use crate::error::EngineError;
 use crate::generator::Bookmarks;
 use crate::metadata::Ledgers;
 use crate::page_cache;
-use crate::together::Together;
+use crate::virtual_time::together::Together;
 use crate::zones::Kept;
 use model::Note;
 use model::choices::Backend;

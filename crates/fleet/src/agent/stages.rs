@@ -13,7 +13,7 @@ use model::plan::{CommandWork, HostPlan, HostStage, PlannedTarget, Target};
 use model::testbed::TargetFacts;
 use model::{Fact, IntervalSample, Note, StageEnd, StageKind};
 use probe::Looker;
-use probe::storage_state::Storage;
+use probe::servers::storage_state::Storage;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::Receiver;
 

@@ -85,7 +85,7 @@ pub struct HostPart {
 
 impl HostPart {
     /// Whether there is a row of the span at this place.
-    fn has(&self, at: usize) -> bool {
+    pub fn has(&self, at: usize) -> bool {
         self.ios.get(at).is_some_and(|ios| ios > 0)
     }
 

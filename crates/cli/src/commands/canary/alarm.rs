@@ -3,7 +3,7 @@
 use crate::args::CanaryOutput;
 use crate::commands::{print, print_json_line};
 use crate::failure::Failure;
-use crate::plain_file;
+use crate::files::plain_file;
 use report::topics::canary as words;
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -6,7 +6,7 @@
 //! file stays small.
 
 use crate::failure::Failure;
-use crate::plain_file;
+use crate::files::plain_file;
 use model::canary::{Entry, FORMAT, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -2,9 +2,9 @@
 
 use super::alarm;
 use crate::args::CanaryArgs;
+use crate::asked::suite_and_targets::{self, Asked};
 use crate::commands::within;
 use crate::failure::Failure;
-use crate::suite_and_targets::{self, Asked};
 use analysis::canary::{GuardTerms, Judge};
 use analysis::loadline::load_line;
 use form::{Auto, Override};

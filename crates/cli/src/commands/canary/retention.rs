@@ -3,7 +3,7 @@
 use super::ledger::Ledger;
 use crate::args::CanaryOutput;
 use crate::failure::Failure;
-use crate::plain_file;
+use crate::files::plain_file;
 use model::canary::{Entry, KeptFile, MOST_FILES};
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -3,8 +3,8 @@
 use crate::args::GateOutput;
 use crate::commands::answer;
 use crate::failure::Failure;
-use crate::outputs::{self, Kind};
-use crate::standard_error;
+use crate::files::outputs::{self, Kind};
+use crate::terminal::standard_error;
 use report::topics::gate::{Told, annotation, json, junit, markdown, text};
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -8,7 +8,7 @@ use super::workplace::Workplace;
 use crate::args::GateArgs;
 use crate::commands::saved::read_digests;
 use crate::failure::Failure;
-use crate::standard_error::Progress;
+use crate::terminal::standard_error::Progress;
 use analysis::gate::{Answer, Gate, MOST_PAIRS, Subject, figures};
 use model::rng::Rng;
 use model::{Nanos, Record};

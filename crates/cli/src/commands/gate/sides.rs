@@ -1,7 +1,7 @@
 //! What the base and the head are: a command, or runs that were recorded before.
 
 use crate::failure::Failure;
-use crate::plain_file;
+use crate::files::plain_file;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use crate::args::GateArgs;
 use crate::args::gate as numbers;
+use crate::asked::suite_and_targets;
 use crate::failure::{Failure, suite_failure};
-use crate::suite_and_targets;
 use analysis::gate::Terms;
 use form::Auto;
 use model::{Nanos, Percent};

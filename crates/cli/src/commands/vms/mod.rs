@@ -8,9 +8,9 @@ pub(crate) use planned::planned;
 
 use super::{print, print_json};
 use crate::args::{VmsArgs, VmsCommand, VmsImageArgs, VmsUpArgs};
+use crate::asked::suite_and_targets;
 use crate::failure::{Failure, suite_failure};
 use crate::machines::{self, Nodes, Wanted};
-use crate::suite_and_targets;
 use analysis::BootStorm;
 use model::Bytes;
 use model::machines::{BootTime, DiskBus, HostCpu, MachineAct, OnNode, ProviderKind};

@@ -2,7 +2,7 @@
 
 use crate::fio::job::{Direction, Job, Split, Spread};
 use crate::loss::Verdict;
-use crate::values::{number, percent, three};
+use crate::words::values::{number, percent, three};
 
 /// What requests do.
 pub fn rw(job: &mut Job, text: &str, told: Verdict) -> Result<Verdict, String> {

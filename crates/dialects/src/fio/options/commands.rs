@@ -2,7 +2,7 @@
 
 use crate::fio::job::{Commands, Job, Urgent};
 use crate::loss::Verdict;
-use crate::values::{number, three};
+use crate::words::values::{number, three};
 
 const ZEROES: &str = "trims with `trim_as = \"zeroes\"`: write zeroes of the block layer, which \
 results call trims";

@@ -3,7 +3,7 @@
 use super::later;
 use crate::fio::job::{Job, Zones};
 use crate::loss::Verdict;
-use crate::values::{Extent, extent, number};
+use crate::words::values::{Extent, extent, number};
 
 /// A share from 0 to 1, in millionths.
 pub fn ratio(text: &str) -> Result<u64, String> {

@@ -8,7 +8,9 @@ use analysis::{QUANTILES, ResultRow, Warning};
 use model::histogram::BadHistogram;
 use model::plan::Stage;
 use model::rows::{CounterRow, SampleRow};
-use model::{Histogram, Occurrence, Record, Setting};
+use model::digest::Span;
+use model::record::StageRecord;
+use model::{Histogram, Occurrence, Op, Record, Setting};
 
 use Kind::{Integer, Real, Text};
 
@@ -143,6 +145,48 @@ impl<'a> Tables<'a> {
     /// Its histogram is damaged.
     pub fn series(&self, row: &SampleRow) -> Result<Vec<Cell>, BadHistogram> {
         Ok([self.cells(&SAMPLE, row), latencies(&row.latency.decode()?)].concat())
+    }
+
+    /// Rows of [`Table::Series`] for the intervals that count and in which nothing came back: the
+    /// run file has none of them, and a mean without them would be too high.
+    pub fn silent(&self) -> impl Iterator<Item = Vec<Cell>> {
+        self.record.stages.iter().flat_map(|stage| self.silent_of(stage))
+    }
+
+    fn silent_of(&self, stage: &StageRecord) -> Vec<Vec<Cell>> {
+        let digest = stage.digest(self.record);
+        let row = |host: u32, (work, op): (u32, Op), span: Span| {
+            let Span { start_ns, length_ns, interval, phase } = span;
+            let (stage, latency) = (stage.stage, Histogram::new().encode());
+            let (ios, bytes, errors) = (0, 0, 0);
+            let row = SampleRow {
+                stage,
+                host,
+                interval,
+                phase,
+                start_ns,
+                length_ns,
+                work,
+                op,
+                ios,
+                bytes,
+                errors,
+                latency,
+            };
+            [self.cells(&SAMPLE, &row), latencies(&Histogram::new())].concat()
+        };
+        let mut rows = Vec::new();
+        // A flush behind a load is no operation of its intervals.
+        let parts = digest.sums.parts.iter().filter(|((_, op), _)| *op != Op::Fsync);
+        for (what, part) in parts {
+            for (host, of_host) in &part.hosts {
+                let spans = digest.frame.spans.get(host).into_iter().flat_map(|spans| spans.iter());
+                let silent = spans.enumerate().filter(|(at, _)| !of_host.has(*at));
+                let counted = silent.filter(|(_, span)| span.phase.counts());
+                rows.extend(counted.map(|(_, span)| row(*host, *what, span)));
+            }
+        }
+        rows
     }
 
     /// A row of [`Table::Counters`].

@@ -139,6 +139,22 @@ fn a_row_of_a_series_has_the_interval_s_own_figures() {
 }
 
 #[test]
+fn an_interval_in_which_nothing_came_back_is_a_row_of_zeros() {
+    let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
+    let stage = recorded.stage(StageKind::Measure);
+    recorded.host_interval(stage, 0, 0, &[(Op::Read, &[100; 5])]);
+    recorded.host_interval(stage, 0, 1, &[]);
+    recorded.host_interval(stage, 0, 2, &[(Op::Read, &[100; 7])]);
+    let record = recorded.record();
+    let tables = Tables::new(&record);
+    let columns = tables.columns(Table::Series);
+    let at = |name: &str| columns.iter().position(|column| column.name == name).expect("a column");
+    let rows: Vec<Vec<Cell>> = tables.silent().collect();
+    let told: Vec<_> = rows.iter().map(|row| (&row[at("interval")], &row[at("requests")])).collect();
+    assert_eq!(told, [(&Cell::Integer(1), &Cell::Integer(0))]);
+}
+
+#[test]
 fn csv_quotes_what_would_break_it() {
     let mut sink = Csv::new(Vec::new());
     let columns = ["a", "b,c"].map(|name| Column { name: name.to_owned(), kind: Kind::Text });

@@ -6,8 +6,7 @@
 
 use crate::ground::markup::{Markup, classed, plain, under};
 use crate::ground::page::document;
-use crate::ground::words;
-use crate::ground::words::hosts;
+use crate::ground::words::{self, hosts};
 use crate::pens::contents;
 use crate::topics::compare;
 use crate::topics::evidence;

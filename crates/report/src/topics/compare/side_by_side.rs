@@ -3,8 +3,7 @@
 
 use super::run_name;
 use crate::ground::markup::{Markup, plain};
-use crate::ground::words;
-use crate::ground::words::hosts;
+use crate::ground::words::{self, hosts};
 use crate::pens::Table;
 use crate::topics::doubts::Marks;
 use crate::topics::evidence;
