@@ -192,7 +192,8 @@ fn at_first(digest: &Digest, row: &ResultRow, usage: &Usage, disks: &Disks) -> V
 pub(crate) fn asked(digest: &Digest, op: Op, seconds: f64) -> Flow {
     let parts = digest.sums.parts.iter().filter(|((_, of), _)| *of == op);
     let sum = parts.fold((0u64, 0u64), |(bytes, ios), (_, part)| {
-        (bytes.saturating_add(part.all.bytes), ios.saturating_add(part.all.ios))
+        let load = part.under_load();
+        (bytes.saturating_add(load.bytes), ios.saturating_add(load.ios))
     });
     Flow { bytes: sum.0 as f64 / seconds, requests: sum.1 as f64 / seconds }
 }

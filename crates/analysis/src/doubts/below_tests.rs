@@ -3,9 +3,9 @@
 use super::*;
 use crate::results;
 use crate::testing::Recorded;
-use model::StageKind;
 use model::counters::{Entry, Layer, Metric};
 use model::inventory::{Link, Media};
+use model::{Fact, Nanos, Note, StageKind};
 
 const SECOND: u64 = 1_000_000_000;
 const BLOCK: u64 = 4096;
@@ -54,9 +54,21 @@ fn codes_of(
     disks: &[(&str, Disk)],
     stolen_ns: u64,
 ) -> Vec<&'static str> {
+    codes_in("", None, chain, op, disks, stolen_ns)
+}
+
+/// The same in a suite that begins so, with how its stage ended.
+fn codes_in(
+    stages: &str,
+    how: Option<Fact>,
+    chain: &[(LinkKind, &str)],
+    op: Op,
+    disks: &[(&str, Disk)],
+    stolen_ns: u64,
+) -> Vec<&'static str> {
     let share = if op == Op::Read { "100%" } else { "0%" };
-    let mut recorded =
-        Recorded::new(&format!("[[workload]]\nname = \"w\"\nread = \"{share}\"\ndepth = 4\n"));
+    let work = format!("[[workload]]\nname = \"w\"\nread = \"{share}\"\ndepth = 4\n");
+    let mut recorded = Recorded::new(&format!("{stages}{work}"));
     let link = |(depth, (kind, name)): (u32, &(LinkKind, &str))| Link {
         depth,
         kind: *kind,
@@ -67,7 +79,8 @@ fn codes_of(
     target.chain = (0..).zip(chain).map(link).collect();
     target.device.as_mut().expect("a disk").media = Media::Nvme;
     let stage = recorded.stage(StageKind::Measure);
-    for second in 0..10 {
+    let seconds = if how.is_some() { 50 } else { 10 };
+    for second in 0..seconds {
         recorded.interval(stage, second, &[(op, &[1_000; IOS as usize])]);
         let of_disk = |(name, disk): &(&str, Disk)| {
             let values = [
@@ -88,7 +101,9 @@ fn codes_of(
         recorded.counters(stage, 0, second, counted.collect());
     }
     recorded.end();
-    let rows = results(&recorded.record());
+    let mut record = recorded.record();
+    record.notes.extend(how.map(|fact| Note { stage: Some(stage), host: 0, fact }));
+    let rows = results(&record);
     rows[0].warnings.iter().map(Warning::code).collect()
 }
 
@@ -109,6 +124,21 @@ fn counters_that_are_those_of_the_load_are_no_doubt() {
         let more = Disk { write_bytes: honest(op).write_bytes + 2_000_000, ..honest(op) };
         assert_eq!(ours(op, more, SECOND / 100), [""; 0]);
     }
+}
+
+#[test]
+fn where_a_stage_settled_late_counters_are_held_against_its_last_window() {
+    let stages = "[stages]\nuntil = \"steady\"\nmeasure = \"20s\"\n";
+    let after = Nanos::seconds(50);
+    let settled = Fact::Settled { to: after, rounds: 2, round: Nanos::seconds(4), after };
+    for op in [Op::Read, Op::Write] {
+        let codes =
+            codes_in(stages, Some(settled.clone()), &PLAIN, op, &[("nvme0n1", honest(op))], 0);
+        assert!(!codes.iter().any(|code| OURS.contains(code)), "{codes:?}");
+    }
+    let half = Disk { reads: IOS / 2, read_bytes: IOS * BLOCK / 2, ..honest(Op::Read) };
+    let codes = codes_in(stages, Some(settled), &PLAIN, Op::Read, &[("nvme0n1", half)], 0);
+    assert!(codes.contains(&"less-at-device"), "{codes:?}");
 }
 
 #[test]

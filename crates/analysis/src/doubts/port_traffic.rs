@@ -50,7 +50,7 @@ fn of_direction(
     // Where a kernel told nothing of its ports and disks, nothing can be said of what it moved.
     let moved = moved.reduce(|sum, one| sum + one)?;
     let parts = digest.sums.parts.iter().filter(|((_, of), _)| *of == op);
-    let asked = parts.fold(0u64, |sum, (_, part)| sum.saturating_add(part.all.bytes));
+    let asked = parts.fold(0u64, |sum, (_, part)| sum.saturating_add(part.under_load().bytes));
     let asked = per_s(asked, load_ns.end.saturating_sub(load_ns.start));
     let share = if asked > 0.0 { moved / asked } else { 1.0 };
     (share < LEAST_CARRIED).then_some(Warning::NotCarried { op, share })

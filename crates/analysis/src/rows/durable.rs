@@ -100,10 +100,13 @@ fn written(record: &Record, row: &ResultRow, own: u64) -> Option<f64> {
     let stage = record.stage(row.stage)?;
     let digest = stage.digest(record);
     let parts = digest.sums.parts.iter().filter(|((_, op), _)| *op == Op::Write);
-    let all = parts.fold(0u64, |sum, (_, part)| sum.saturating_add(part.all.bytes)).max(own);
+    let (all, load) = parts.fold((0u64, 0u64), |(all, load), (_, part)| {
+        (all.saturating_add(part.all.bytes), load.saturating_add(part.under_load().bytes))
+    });
+    let (all, load) = (all.max(own), load.max(own));
     let usage = stage.usage(record, &digest);
     if let Some(bytes) = by_devices(record, row, &usage) {
-        return (all > 0).then(|| (bytes / all as f64).min(1.0));
+        return (load > 0).then(|| (bytes / load as f64).min(1.0));
     }
     let is_flushed = |work: &Work| work.fsync_every > 0 || work.dsync || !work.writes();
     let is_once = all <= record.plan.footprint_of(row.stage).0;

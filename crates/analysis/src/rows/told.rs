@@ -174,11 +174,9 @@ fn in_all(op: Option<Op>, digest: &Digest, seconds: f64) -> Flow {
     let parts = digest.sums.parts.iter().filter(|((_, of), _)| op.is_none_or(|op| op == *of));
     let (mut ios, mut bytes) = (0u64, 0u64);
     for (_, part) in parts {
-        for phase in [Phase::Load, Phase::Tail, Phase::Drain] {
-            let counts = part.phase(phase);
-            ios = ios.saturating_add(counts.ios);
-            bytes = bytes.saturating_add(counts.bytes);
-        }
+        let counts = part.under_load();
+        ios = ios.saturating_add(counts.ios);
+        bytes = bytes.saturating_add(counts.bytes);
     }
     let over = |amount: u64| Some(amount as f64 / seconds);
     Flow { iops: over(ios), bytes_per_s: over(bytes), ..Flow::default() }

@@ -144,6 +144,14 @@ pub struct Part {
 }
 
 impl Part {
+    /// What figures rest on, with what came back behind it: what kernels counted in that time is
+    /// held against it. [`all`](Self::all) is more where a stage settled late or lost a host.
+    pub fn under_load(&self) -> Counts {
+        let mut sum = Counts::default();
+        self.phases.iter().for_each(|phase| sum.add(phase.ios, phase.bytes));
+        sum
+    }
+
     /// What was done in phases that count, of one of them.
     pub fn phase(&self, phase: Phase) -> Counts {
         self.phases[phase as usize]

@@ -5,11 +5,11 @@ use super::{Cell, Column, Kind};
 use crate::ground::gather::each_once;
 use analysis::verdict::Verdict;
 use analysis::{QUANTILES, ResultRow, Warning};
+use model::digest::Span;
 use model::histogram::BadHistogram;
 use model::plan::Stage;
-use model::rows::{CounterRow, SampleRow};
-use model::digest::Span;
 use model::record::StageRecord;
+use model::rows::{CounterRow, SampleRow};
 use model::{Histogram, Occurrence, Op, Record, Setting};
 
 use Kind::{Integer, Real, Text};
