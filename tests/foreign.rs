@@ -217,6 +217,20 @@ fn runs_of_others_stand_beside_each_other_and_beside_ours() {
 }
 
 #[test]
+fn a_mix_of_fio_stands_beside_the_run_of_the_same_job() {
+    let folder = &scratch();
+    let earlier = imported(folder, "a.json", &fio("job", 1000));
+    ok(
+        folder,
+        "run --name job --rw randrw --runtime 1 --target sim:constant --out own.plimsoll --quiet",
+    );
+    let compared = json(folder, ["compare", &earlier, "own.plimsoll", "--json"]);
+    let of = |row: &Value| (row["workload"].clone(), row["op"].clone());
+    let rows: Vec<_> = compared["rows"].as_array().expect("rows").iter().map(of).collect();
+    assert_eq!(rows, [("job".into(), "read".into())], "{compared:#}");
+}
+
+#[test]
 fn runs_of_ours_are_written_for_programs_made_for_fio() {
     let folder = &scratch();
     let suite = "name = \"s\"\n[[workload]]\nname = \"ior-easy-read\"\nread = \"50%\"\n\

@@ -1,14 +1,20 @@
 //! Writes a draft down as a suite that a person would have written.
 
-use crate::draft::{Draft, Fields, Group, Line, Taken, plain_name, quoted, unique};
+use crate::draft::{Draft, Fields, Group, Line, Taken, plain_name, quoted, time, unique};
 use crate::import::SuiteText;
-use model::printable;
+use model::{Nanos, printable};
 
 /// No suite has more scenarios.
 const MOST_SCENARIOS: usize = 64;
 
+/// So many intervals of a measurement say how far chance moves its figures.
+const INTERVALS: u64 = 40;
+/// They are not shorter, in ns.
+const LEAST_INTERVAL: u64 = 10_000_000;
+
 /// A draft as a suite, or as several where it has more groups than one suite has scenarios.
 pub fn suites(draft: &Draft) -> Vec<SuiteText> {
+    let draft = &with_intervals(draft);
     if draft.groups.len() <= MOST_SCENARIOS || all_alike(&draft.groups) {
         return vec![suite(draft)];
     }
@@ -18,6 +24,24 @@ pub fn suites(draft: &Draft) -> Vec<SuiteText> {
         suite(&Draft { name, groups: groups.to_vec(), ..draft.clone() })
     };
     parts.map(part).collect()
+}
+
+/// With intervals that are short enough for the shortest measurement, where the source says nothing
+/// of them: they are one length in a suite.
+fn with_intervals(draft: &Draft) -> Draft {
+    let mut draft = draft.clone();
+    let stages = || draft.groups.iter().map(|group| &group.stages);
+    let measures = stages().filter_map(|stages| stages.get("measure"));
+    let shortest = measures.filter_map(|time| time.trim_matches('"').parse().ok()).min();
+    let is_said = stages().any(|stages| stages.get("interval").is_some());
+    let Some(Nanos(shortest)) = shortest.filter(|_| !is_said) else { return draft };
+    let interval = (shortest / INTERVALS).max(LEAST_INTERVAL) / 1_000_000 * 1_000_000;
+    if interval < Nanos::seconds(1).0 {
+        for group in &mut draft.groups {
+            group.stages.set("interval", time(interval), "");
+        }
+    }
+    draft
 }
 
 pub fn all_alike(groups: &[Group]) -> bool {

@@ -82,7 +82,9 @@ fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
         None if warm.is_none() => found.extend(one_host(row, tally)),
         None => {}
     }
-    if let Some(window) = steadiness(rest).filter(|window| !window.is_steady()) {
+    // A stage that went on until it was steady was judged by its whole window.
+    let is_whole = steadiness(&levels).is_some_and(|window| window.is_steady());
+    if let Some(window) = steadiness(rest).filter(|window| !is_whole && !window.is_steady()) {
         found.push(Warning::NotSteady { range: window.range, slope: window.slope });
     }
     found

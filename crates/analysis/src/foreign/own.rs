@@ -12,8 +12,11 @@ use model::{Histogram, Op, Percent, Record};
 
 /// The rows of operations, and of all requests of workloads that mix them.
 pub fn own_rows(record: &Record, rows: &[ResultRow]) -> Vec<GivenRow> {
+    // One scenario is the run itself: other tools have no word for it.
+    let is_one = rows.windows(2).all(|pair| pair[0].scenario == pair[1].scenario);
     // The sum over several workloads has no options of its own.
-    rows.iter().filter(|row| row.index.is_some()).map(|row| own(record, row)).collect()
+    let rows = rows.iter().filter(|row| row.index.is_some());
+    rows.map(|row| own(record, row, !is_one)).collect()
 }
 
 /// The option that a row of ours has its verdict in.
@@ -21,7 +24,7 @@ pub const VERDICT: &str = "plimsoll_verdict";
 /// The option that it has its durable rate in, in bytes per second, where that is known.
 pub const DURABLE: &str = "plimsoll_durable_bytes_per_s";
 
-fn own(record: &Record, row: &ResultRow) -> GivenRow {
+fn own(record: &Record, row: &ResultRow, has_scenarios: bool) -> GivenRow {
     let mut name = row.workload.clone();
     for setting in &row.sweep {
         name.push_str(&format!(" {}={}", setting.axis(), setting.label()));
@@ -29,7 +32,7 @@ fn own(record: &Record, row: &ResultRow) -> GivenRow {
     if let Some(repetition) = row.repetition {
         name.push_str(&format!(" #{repetition}"));
     }
-    if !row.scenario.is_empty() {
+    if has_scenarios && !row.scenario.is_empty() {
         name = format!("{}: {name}", row.scenario);
     }
     let mut given = GivenRow::new(&name, row.ops.one(), format!("stage {}", row.stage));

@@ -6,7 +6,7 @@ use crate::rows::tally::{Slot, tally};
 use model::digest::Digest;
 use model::note::{Told, ToldFigure};
 use model::record::StageRecord;
-use model::{Fact, Op, Phase, Record};
+use model::{Fact, Op, Record};
 use std::collections::BTreeMap;
 
 /// Of what a tool counted, the device saw so much at least, or something else answered or the tool

@@ -167,7 +167,7 @@ pub(crate) struct QuickArgs {
     )]
     pub(crate) verify: Option<String>,
 
-    /// Name of the run [default: what it does, such as "randread 4k QD32×1"].
+    /// Name of the run and of its row [default: what it does, such as "randread 4k QD32×1"].
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 }

@@ -44,11 +44,16 @@ pub(crate) fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
     if quick.verify.is_some() {
         text.push_str("\n[contents]\nverify = true\n");
     }
+    // The name of fio's job is that of its row.
+    let is_plain =
+        |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    let named =
+        quick.name.as_deref().filter(is_plain).filter(|name| (1..=60).contains(&name.len()));
     let _ = write!(
         text,
         "\n[[workload]]\nname = \"{}\"\nblock_size = {}\nread = \"{read}\"\naccess = \
          \"{access}\"\ndepth = {depth}\nworkers = {workers}\n",
-        word(pattern),
+        named.unwrap_or(word(pattern)),
         block_size.0,
     );
     if let Some(rate) = quick.rate {

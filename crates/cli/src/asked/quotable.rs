@@ -49,10 +49,11 @@ pub(crate) fn larger(spec: &Spec, plan: &Plan, hosts: &[HostFacts]) -> Option<Ov
         let free = targets.iter().map(of_targets).min().unwrap_or(0);
         let wanted = facts.memory.0.saturating_mul(TIMES_MEMORY);
         let now = targets.iter().flat_map(|target| &target.files).map(|file| file.size.0).max();
-        (wanted.min(free) / files.max(1), now.unwrap_or(u64::MAX))
+        (wanted.min(free).div_ceil(files.max(1)), now.unwrap_or(u64::MAX))
     });
     let (size, now) = sizes.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
-    let size = Bytes(size / Bytes::mib(1).0 * Bytes::mib(1).0);
+    // Up: a byte less than twice the memory is not twice the memory.
+    let size = Bytes(size.div_ceil(Bytes::mib(1).0).saturating_mul(Bytes::mib(1).0));
     (size.0 > now).then(|| format!("layout.size={}", size.0).parse().ok()).flatten()
 }
 

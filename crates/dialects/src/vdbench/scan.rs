@@ -200,11 +200,12 @@ mod tests {
         };
         let variable = |name: &str| match name {
             "size" => Some("10g".to_owned()),
-            name => (name == "disk").then(|| "/dev/sda".to_owned()),
+            "disk" => Some("/dev/sda".to_owned()),
+            name => (name == "word").then(|| "hunter2".to_owned()),
         };
         let world = World { file: &file, variable: &variable };
         let text = "* a comment\n# another\nSD=sd1,lun=$disk,\n# between\nsize=$size a comment\n\
-                    include=luns\nstartcmd=\"echo a, b\"\nwd=a,xfersize=(4k,50,8k,50)\neof\nx=1\n";
+                    include=luns\nstartcmd=\"echo a, b\"\nwd=$word,xfersize=(4k,50,8k,50)\neof\nx=1\n";
         let all = parameters("a", text, &world).expect("good");
         let shown: Vec<String> =
             all.iter().map(|one| format!("{} {}={}", one.place, one.key, one.value)).collect();
@@ -212,12 +213,12 @@ mod tests {
             shown,
             [
                 "a:3 sd=sd1",
-                "a:3 lun=$disk",
+                "a:3 lun=/dev/sda",
                 "a:3 size=10g",
                 "luns:1 sd=sd2",
                 "luns:1 lun=/dev/sdb",
                 "a:7 startcmd=echo a, b",
-                "a:8 wd=a",
+                "a:8 wd=$word",
                 "a:8 xfersize=(4k,50,8k,50)",
             ]
         );

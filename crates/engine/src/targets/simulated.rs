@@ -133,6 +133,8 @@ pub(crate) struct World {
     bases: Vec<u32>,
     /// How long the cluster's layers had worked when the stage began, in ns.
     worked_before: Vec<Worked>,
+    /// When its load ended, and how long they had worked then.
+    worked_until: Option<(u64, Vec<Worked>)>,
     /// What had crossed between its sites.
     crossed_before: Option<[Crossed; 2]>,
     /// Where workers stopped in what they go through in order, by the places of their hosts.
@@ -155,6 +157,7 @@ impl World {
             text: String::new(),
             bases: Vec::new(),
             worked_before: Vec::new(),
+            worked_until: None,
             crossed_before: None,
             bookmarks: Bookmarks::default(),
             now_ns: 0,
@@ -239,6 +242,7 @@ impl World {
     /// Tells a cluster what is about to touch it.
     pub(crate) fn begin<'a>(&mut self, stages: impl Iterator<Item = &'a HostStage> + Clone) {
         self.worked_before = self.cluster.as_ref().map(Cluster::worked).unwrap_or_default();
+        self.worked_until = None;
         self.crossed_before = self.cluster.as_ref().and_then(Cluster::crossed);
         if let Some(cluster) = &mut self.cluster {
             let first = stages.clone().next();
@@ -264,14 +268,22 @@ impl World {
         }
     }
 
+    /// The load ends: what comes back later is not of its time.
+    pub(crate) fn end_load(&mut self, now_ns: u64) {
+        if let (Some(cluster), None) = (&self.cluster, &self.worked_until) {
+            self.worked_until = Some((now_ns, cluster.worked()));
+        }
+    }
+
     /// What the cluster counted of itself in a measurement from `start_ns` to `end_ns`: how busy
     /// its layers were, and what a migration moved. Nothing of devices.
     pub(crate) fn counted(&self, start_ns: u64, end_ns: u64) -> Vec<Fact> {
         let Some(cluster) = &self.cluster else { return Vec::new() };
-        let length_ns = end_ns.saturating_sub(start_ns);
-        let busy = match length_ns {
+        let (until_ns, worked) =
+            self.worked_until.clone().unwrap_or_else(|| (end_ns, cluster.worked()));
+        let busy = match until_ns.saturating_sub(start_ns) {
             0 => Vec::new(),
-            _ => twin::cluster::busy(&self.worked_before, &cluster.worked(), length_ns),
+            length_ns => twin::cluster::busy(&self.worked_before, &worked, length_ns),
         };
         let busy_ppm: Vec<(Layer, u32)> =
             busy.into_iter().map(|(layer, share)| (layer, (share * 1e6) as u32)).collect();

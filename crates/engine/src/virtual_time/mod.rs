@@ -398,6 +398,9 @@ impl<'a> Scheduler<'a> {
                     }
                     self.world.now_ns = now_ns;
                     self.tick(host, now_ns);
+                    if now_ns >= self.hosts[host].cuts.stop_at_ns {
+                        self.world.end_load(now_ns);
+                    }
                     collect(host, now_ns, self.hosts[host].cuts.stop_at_ns);
                 }
                 What::Back { worker, slot, result } => {

@@ -122,6 +122,7 @@ fn shown_with(
     let sentences = findings.iter().map(|finding| findings::sentence(finding, rows));
     text.push_str(&words::titled("Sweeps", sentences));
     text.push_str(&topics::occurrences::table(record));
+    text.push_str(&topics::verified::text(record));
     text.push_str(&topics::left_behind::text(record));
     let state = analysis::run_state(record);
     if state != RunState::Complete {

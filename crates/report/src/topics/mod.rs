@@ -52,6 +52,7 @@ pub(crate) mod told;
 pub mod trend;
 pub(crate) mod uncounted;
 pub(crate) mod verdict;
+pub(crate) mod verified;
 pub mod verify;
 pub(crate) mod warning;
 pub mod workload;

@@ -173,6 +173,12 @@ fn kind_of(
         TargetKind::Missing | TargetKind::Directory { .. } if request.existing => {
             Err(refuse(target, "--existing wants a file or a device that is there", "name one"))
         }
+        // Where devices stand. A folder of that name would be in memory.
+        TargetKind::Missing if target.file_system.as_deref() == Some("devtmpfs") => Err(refuse(
+            target,
+            "there is no such device",
+            "look for its name with `plimsoll inventory`",
+        )),
         TargetKind::NoParent => Err(refuse(
             target,
             "neither it nor its parent directory exists",

@@ -226,6 +226,13 @@ fn a_device_that_nobody_may_look_at_is_refused_for_that_and_not_for_being_none()
 }
 
 #[test]
+fn a_device_that_is_not_there_is_no_folder_in_memory() {
+    let file_system = Some("devtmpfs".to_owned());
+    let device = TargetFacts { file_system, ..target("/dev/x", TargetKind::Missing) };
+    assert!(Case::default().refusal(device).1.contains("no such device"));
+}
+
+#[test]
 fn existing_reads_and_leaves_out_what_writes() {
     let case = Case { existing: true, ..Case::default() };
     let plan =

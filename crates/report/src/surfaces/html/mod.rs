@@ -193,6 +193,7 @@ fn by_topic(
         split::section(record, rows, By::Label),
         split::section(record, rows, By::Host),
         topics::occurrences::section(record),
+        topics::verified::paragraph(record),
         topics::left_behind::section(record),
         workload::sections(record, rows, reached),
         topics::host_cpu::section(record, rows),

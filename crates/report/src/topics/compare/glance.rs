@@ -151,12 +151,19 @@ fn judged(
         let words = not_decided(compared, needed);
         return (format!("{name} {change}, {words}"), None);
     }
+    let is_rate_unknown = rate.is_some_and(|rate| rate.verdict == Verdict::NotKnown);
     match told.as_slice() {
-        [] if compared.differences.iter().any(is_told) => {
-            ("other figures changed".to_owned(), None)
+        [] => {
+            let of_counts = match is_unknown(compared) {
+                true => "not known",
+                false if is_rate_unknown => "IOPS not known",
+                false => "not significant",
+            };
+            let is_other = compared.differences.iter().any(is_told);
+            let others = is_other.then_some("other figures changed");
+            let first = (of_counts != "not significant" || !is_other).then_some(of_counts);
+            (first.into_iter().chain(others).collect::<Vec<_>>().join("; "), None)
         }
-        [] if is_unknown(compared) => ("not known".to_owned(), None),
-        [] => ("not significant".to_owned(), None),
         [one] => (format!("{} {}", metric_of(compared, one.metric), verdict(one)), tone(one)),
         [one, other] if tone(one) == tone(other) => (verdict(one).to_owned(), tone(one)),
         _ => {

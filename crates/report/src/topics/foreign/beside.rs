@@ -83,7 +83,9 @@ pub fn compared(sides: &[Side], room: Option<usize>) -> String {
     let is_marked =
         |row: &BesideRow| row.figures.iter().any(|figure| figure.of_completion.contains(&true));
     if found.rows.iter().any(is_marked) {
-        line("spans", "(completion) is without the submission: not compared with whole requests");
+        let told = "(completion) is without the submission: not compared with whole requests; fio \
+                    has those with `lat_percentiles=1`";
+        line("spans", told);
     }
     for (run, name) in found.alone.iter().take(20) {
         line("alone", &format!("{name}: only {} has it", sides[*run].name));
