@@ -40,6 +40,7 @@ pub(crate) mod population;
 pub(crate) mod port_traffic;
 pub mod prediction;
 pub mod published;
+pub mod ran;
 pub(crate) mod repetitions;
 pub(crate) mod reproduce;
 pub mod results;

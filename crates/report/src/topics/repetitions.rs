@@ -7,6 +7,7 @@ use crate::ground::words;
 use crate::pens::Table;
 use crate::pens::terminal::Want;
 use analysis::ResultRow;
+use model::Histogram;
 
 struct Summary {
     mean: f64,
@@ -48,8 +49,8 @@ pub fn table(rows: &[ResultRow]) -> Markup {
         return Markup::new();
     }
     let table = together(rows, &lines, "workload").capitals().caption(
-        "Each line is all repetitions of a point. Deviation: the standard deviation from run to \
-         run, as a share of the mean.",
+        "Each line is all repetitions of a point. p99 of all: of their merged histogram. \
+         Deviation: the standard deviation from run to run, as a share of the mean.",
     );
     [plain("h3", "Repetitions together"), table.scroll()].into()
 }
@@ -73,7 +74,7 @@ fn together<'a>(rows: &[ResultRow], lines: &'a [Line], name: &str) -> Table<&'a 
         .want(Want::Spare(1))
         .figure("largest", iops(|rate| rate.largest))
         .want(Want::Spare(1))
-        .figure("p99, mean", latency(|p99| p99.mean))
+        .figure("p99 of all", |line| words::latency(line.p99_of_all))
         .figure("deviation", |line| line.p99.as_ref().map(|p99| words::share(p99.deviation)))
         .called("deviation of p99")
         .want(Want::Spare(3))
@@ -91,6 +92,8 @@ struct Line {
     runs: u64,
     rate: Summary,
     p99: Option<Summary>,
+    /// Of the histograms of all repetitions, merged, in ns.
+    p99_of_all: Option<u64>,
 }
 
 fn lines(rows: &[ResultRow]) -> Vec<Line> {
@@ -107,12 +110,15 @@ impl Line {
         let rates: Vec<f64> = point.iter().map(|row| row.iops()).collect();
         let p99 = |row: &&ResultRow| row.latency.quantile_ns(0.99).map(|ns| ns as f64);
         let latencies: Vec<f64> = point.iter().filter_map(p99).collect();
+        let mut all = Histogram::new();
+        point.iter().for_each(|row| all.merge(&row.latency));
         Some(Line {
             name: words::with_sweep(&first.workload, &first.sweep, None),
             op: first.ops.name(),
             runs: point.len() as u64,
             rate: Summary::of(&rates)?,
             p99: Summary::of(&latencies),
+            p99_of_all: all.quantile_ns(0.99),
         })
     }
 }

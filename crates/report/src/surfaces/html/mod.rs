@@ -6,11 +6,12 @@
 
 use crate::ground::markup::{Markup, classed, plain, under};
 use crate::ground::page::document;
-use crate::ground::words::{self, hosts};
+use crate::ground::words;
 use crate::pens::contents;
 use crate::topics::compare;
 use crate::topics::evidence;
 use crate::topics::first_screen::{self, Beside, Question};
+use crate::topics::ran;
 use crate::topics::results::judged::judge;
 use crate::topics::split::{self, By};
 use crate::topics::{self, conditions, results, verdict, workload};
@@ -23,7 +24,6 @@ use analysis::trust::Evidence;
 use catalogue::Cluster;
 use catalogue::published::Published;
 use model::Record;
-use model::plan::PlannedTarget;
 
 /// The page of one or more runs.
 pub fn render(records: &[&Record]) -> String {
@@ -56,7 +56,7 @@ pub fn content(records: &[&Record], against: Against<'_>) -> (String, Markup) {
     let testbed = against.testbed;
     let title = match (against.cover[0], records) {
         (Some(title), _) => title.to_owned(),
-        (None, [one]) => format!("{} on {}: Plimsoll report", one.plan.suite, hosts(one)),
+        (None, [one]) => format!("{} on {}: Plimsoll report", one.plan.suite, words::hosts(one)),
         (None, many) => format!("{} runs: Plimsoll report", many.len()),
     };
     let (mut body, mut named) = (cover(against.cover), Vec::new());
@@ -238,32 +238,9 @@ fn header(record: &Record, evidence: &Evidence, named: Option<String>) -> Markup
     if !plan.description.is_empty() {
         content.push(classed("p", "lead", &plan.description));
     }
-    let mut facts = vec![hosts(record), words::utc(record.started_unix_ns)];
-    let mut targets = plan.hosts.iter().flat_map(|host| &host.targets);
-    let is_simulated = targets.any(|target| target.kind == PlannedTarget::Simulated);
-    if is_simulated {
-        facts.push("simulated, in virtual time".to_owned());
-    }
-    if let Some((ended, _)) = record.end {
-        facts.push(took(ended.saturating_sub(record.started_unix_ns), is_simulated));
-    }
-    if !plan.scale.is_full() {
-        facts.push(words::shrunk(plan.scale, "are").to_lowercase());
-    }
-    let facts = facts.join(" · ");
+    let facts = ran::facts(record).join(" · ");
     content.push(classed("p", "facts", [classed("span", badge, state), Markup::from(facts)]));
     plain("header", content)
-}
-
-/// `8 min in all`, to a second; of a simulated run it is the time that it took here, which is no
-/// time of the system that it shows.
-fn took(ns: u64, is_simulated: bool) -> String {
-    let time = match ns / 1_000_000_000 {
-        0 => "less than 1 s".to_owned(),
-        seconds => model::Nanos(seconds.saturating_mul(1_000_000_000)).to_string(),
-    };
-    let of_what = if is_simulated { "to simulate it" } else { "in all" };
-    format!("{time} {of_what}")
 }
 
 #[cfg(test)]

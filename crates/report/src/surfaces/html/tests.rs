@@ -1,6 +1,6 @@
 //! The page as a whole.
 
-use super::{render, took};
+use super::render;
 use crate::ground::testing::{Recorded, W, has, measuring, mixed};
 use model::counters::{Entry, Layer, Metric};
 use model::{Fact, Note, Op, StageKind};
@@ -89,13 +89,6 @@ fn a_run_of_which_nothing_is_there_has_a_page() {
     let page = render(&[&Recorded::new(W).record()]);
     assert!(page.contains("Nothing was measured"));
     assert_balanced(&page);
-}
-
-#[test]
-fn a_run_that_was_over_at_once_took_some_time() {
-    assert_eq!(took(999_999_999, false), "less than 1 s in all");
-    assert_eq!(took(90_500_000_000, false), format!("{} in all", model::Nanos(90_000_000_000)));
-    assert_eq!(took(1, true), "less than 1 s to simulate it");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn range(interval: Interval) -> String {
         }
         (true, false) => format!("at least {}", percent(interval.low)),
         (false, true) => format!("at most {}", percent(interval.high)),
-        (false, false) => "anything".to_owned(),
+        (false, false) => "no bound yet".to_owned(),
     }
 }
 
