@@ -111,6 +111,12 @@ fn counted(tree: &Tree) -> Counts {
     add("packages.lock", lock.lines().filter(|line| *line == "[[package]]").count());
     let commands = tree.text("docs/reference/commands.md").unwrap_or_default();
     add("commands.all", commands.lines().filter(|line| line.starts_with("## ")).count());
+    let of_run = commands.lines().skip_while(|line| *line != "## plimsoll run").skip(1);
+    let of_run = of_run.take_while(|line| !line.starts_with("## "));
+    let is_option = |line: &&str| line.trim_start().starts_with('-') && line.contains("--");
+    add("options.run", of_run.filter(is_option).filter(|line| line.starts_with(' ')).count());
+    let doubts = tree.text("crates/analysis/src/doubts/table.rs").unwrap_or_default();
+    add("doubts.all", doubts.lines().filter(|line| line.starts_with("    W::")).count());
     counts
 }
 
@@ -196,7 +202,8 @@ mod tests {
     fn tree(ceilings: &str) -> Tree {
         let long = format!("fn long() {{\n{}}}\n", "    b();\n".repeat(SCREEN));
         let lock = "[[package]]\nname = \"a\"\n[[package]]\n";
-        let commands = "# Commands\n## `a`\n### b\n";
+        let commands =
+            "# Commands\n## plimsoll run\n  -q, --quiet\n      --name <N>\n          Not --x\n";
         Tree::of(&[
             ("crates/a/src/b.rs", FILE),
             ("crates/a/src/c/d.rs", &long),
@@ -214,6 +221,7 @@ mod tests {
         assert_eq!(of("code.a"), 3 + SCREEN as u64 + 2);
         assert_eq!((of("public.a"), of("loose-files.a"), of("functions.over-a-screen")), (1, 1, 1));
         assert_eq!((of("lines.tests"), of("packages.lock"), of("commands.all")), (4 + 1, 2, 1));
+        assert_eq!((of("options.run"), of("doubts.all")), (2, 0));
     }
 
     #[test]

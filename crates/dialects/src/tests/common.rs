@@ -4,6 +4,8 @@
 use crate::Import;
 use model::testbed::{DirectIo, HostFacts, Place, TargetFacts, TargetKind};
 use model::{Bytes, Plan};
+use proptest::prop_assert;
+use proptest::test_runner::TestCaseError;
 use std::fmt::Write;
 use suite::planner::{self, GivenUp, Request};
 use suite::{HostTargets, Spec};
@@ -99,4 +101,18 @@ pub fn planned(text: &str) -> Result<Plan, String> {
         hosts: &hosts,
     })
     .map_err(|refusals| refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+}
+
+/// Tools fail themselves where these are asked for.
+const THEIR_OWN: [&str; 4] = ["one block", "direct I/O needs", "smaller than", "multiple"];
+
+/// A line that nobody chose is refused in words, or can be planned, or its tool fails there, too.
+pub fn planned_or_refused(line: &str, import: &Import) -> Result<(), TestCaseError> {
+    if import.refused().next().is_none()
+        && let Err(why) = planned(&import.suites[0].text)
+    {
+        let is_its_own = THEIR_OWN.iter().any(|word| why.contains(word));
+        prop_assert!(is_its_own, "{line}: {why}\n{}", import.suites[0].text);
+    }
+    Ok(())
 }

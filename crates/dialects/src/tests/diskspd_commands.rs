@@ -1,6 +1,6 @@
 //! Command lines of DiskSpd with the suites and reports of losses that they become.
 
-use super::common::{losses_and_suites, planned};
+use super::common::{losses_and_suites, planned, planned_or_refused};
 use crate::{Class, Import, World, import_command};
 use proptest::prelude::*;
 
@@ -105,13 +105,6 @@ proptest! {
         let words: Vec<&str> = numbers.iter().map(|number| WORDS[*number]).collect();
         let line = format!("diskspd {}", words.join(" "));
         let import = imported(&line);
-        if import.refused().next().is_none()
-            && let Err(why) = planned(&import.suites[0].text)
-        {
-            // The tool itself fails there, too.
-            let is_its_own =
-                why.contains("less than one block") || why.contains("direct I/O needs");
-            prop_assert!(is_its_own, "{line}: {why}\n{}", import.suites[0].text);
-        }
+        planned_or_refused(&line, &import)?;
     }
 }

@@ -1,6 +1,6 @@
 //! Command lines of elbencho and IOzone with the suites and reports of losses that they become.
 
-use super::common::{losses_and_suites, planned};
+use super::common::{losses_and_suites, planned, planned_or_refused};
 use crate::{Class, Dialect, Import, World, detect, import, import_command};
 use proptest::prelude::*;
 
@@ -127,15 +127,6 @@ proptest! {
         let words: Vec<&str> = numbers.iter().map(|number| WORDS[*number]).collect();
         let line = format!("{tool} {}", words.join(" "));
         let Ok(import) = import_command(&line, None, &World::NOTHING) else { return Ok(()) };
-        if import.refused().next().is_none()
-            && let Err(why) = planned(&import.suites[0].text)
-        {
-            let is_its_own = ["one block", "direct I/O needs", "smaller than", "multiple"];
-            prop_assert!(
-                is_its_own.iter().any(|word| why.contains(word)),
-                "{line}: {why}\n{}",
-                import.suites[0].text
-            );
-        }
+        planned_or_refused(&line, &import)?;
     }
 }

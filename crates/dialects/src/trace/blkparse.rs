@@ -54,14 +54,7 @@ impl Blkparse {
             return Ok(Read::LeftOut);
         };
         if op == Op::Fsync {
-            return Ok(Read::Request(Seen {
-                at_ns,
-                op,
-                offset: 0,
-                length: 0,
-                source,
-                took_ns: None,
-            }));
+            return Ok(Read::Request(Seen::flush(at_ns, source)));
         }
         let offset = sectors(number(sector, "sector")?, "sector")?;
         let length = sectors(number(count, "number of sectors")?, "number of sectors")?;

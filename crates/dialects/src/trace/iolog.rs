@@ -59,14 +59,7 @@ impl Iolog {
         };
         let source = names.number(file)?;
         if op == Op::Fsync {
-            return Ok(Read::Request(Seen {
-                at_ns,
-                op,
-                offset: 0,
-                length: 0,
-                source,
-                took_ns: None,
-            }));
+            return Ok(Read::Request(Seen::flush(at_ns, source)));
         }
         let offset = number(words.next(), "offset")?;
         let length = number(words.next(), "length")?;

@@ -161,6 +161,13 @@ struct Seen {
     took_ns: Option<i128>,
 }
 
+impl Seen {
+    /// A flush: it has no place.
+    fn flush(at_ns: i128, source: u32) -> Seen {
+        Seen { at_ns, op: model::Op::Fsync, offset: 0, length: 0, source, took_ns: None }
+    }
+}
+
 /// What a line or a record comes to.
 enum Read {
     Request(Seen),

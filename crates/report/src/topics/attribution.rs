@@ -28,6 +28,9 @@ pub fn text(record: &Record, rows: &[ResultRow]) -> String {
     words::titled("What was at its limit, by the kernels' counters", all)
 }
 
+/// What was full for less of the time is said to have been so for a part of it.
+const MOSTLY_FULL: f64 = 0.9;
+
 /// The limit of a run of one point, as few words as it takes; of more, as [`text`].
 pub fn brief(record: &Record, rows: &[ResultRow]) -> String {
     let all = attribution(record, rows);
@@ -40,11 +43,16 @@ pub fn brief(record: &Record, rows: &[ResultRow]) -> String {
         _ => String::new(),
     };
     let used = |one: &Watched| words::share(one.used.share().unwrap_or(0.0));
+    // The mean of what was full for a while says less than the while.
+    let full = |one: &Watched| match one.used.full_share() {
+        most if most < MOSTLY_FULL => format!("full {} of the time", words::share(most)),
+        _ => used(one),
+    };
     let limits = one.limits();
     let named: Vec<String> = limits
         .iter()
         .take(MOST_NAMED)
-        .map(|limit| format!("{} ({}{})", name(limit), used(limit), waited(limit)))
+        .map(|limit| format!("{} ({}{})", name(limit), full(limit), waited(limit)))
         .collect();
     let highest = one.highest();
     let none =
