@@ -79,12 +79,11 @@ impl Session<'_> {
         let Running { slots: running, unanswered } = running;
         let state = self.ledger.state();
         let minutes = Minutes { terms: &state.terms, kept: &state.slots, running };
-        let end_unix_ns = last.saturating_add(1).saturating_mul(SLOT_NS);
         for change in minutes.changes(last, &state.firing) {
             let change = AlertChange { unix_ns: unix_ns.min(change.unix_ns), ..change };
             self.ledger.append(&Entry::Alert(change))?;
             let state = self.ledger.state();
-            let told = Told { state, running, unanswered: *unanswered, unix_ns: end_unix_ns };
+            let told = Told { state, running, unanswered: *unanswered, unix_ns };
             self.alarm.tell(&News {
                 alert: change.alert.word(),
                 is_on: change.is_on,
@@ -92,7 +91,7 @@ impl Session<'_> {
                 line: &words::alert_line(change, &told),
             })?;
         }
-        self.metrics_at(end_unix_ns, running, *unanswered);
+        self.metrics_at(unix_ns, running, *unanswered);
         Ok(())
     }
 
@@ -103,7 +102,6 @@ impl Session<'_> {
         self.ledger.append(&Entry::Ended(Box::new(ended)))?;
         self.change(last, unix_ns, &Running::default())?;
         let (state, running) = (self.ledger.state(), BTreeMap::new());
-        let unix_ns = (last + 1) * SLOT_NS;
         let told = Told { state, running: &running, unanswered: None, unix_ns };
         if let Some(segment) = state.recent.back() {
             let (text, line) =

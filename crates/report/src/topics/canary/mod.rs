@@ -49,15 +49,19 @@ impl<'a> Told<'a> {
     }
 
     /// Every window of the rules, each once, with how many times faster than evenly the budget was
-    /// spent in it.
-    pub fn burn_rates(&self) -> Vec<(Nanos, f64)> {
+    /// spent in it: of whole minutes, and of what is known of the minute that has begun. `None`
+    /// where no requests were due.
+    pub fn burn_rates(&self) -> Vec<(Nanos, Option<f64>)> {
         let mut windows: Vec<Nanos> = rules(self.state.terms.window)
             .iter()
             .flat_map(|rule| [rule.short, rule.long])
             .collect();
         windows.sort_unstable();
         windows.dedup();
-        let rate = |window: Nanos| (window, self.minutes().burn_rate(self.last(), window));
+        let begun = Nanos(SLOT_NS * u64::from(!self.unix_ns.is_multiple_of(SLOT_NS)));
+        let rate = |window: Nanos| {
+            (window, self.minutes().burn_rate(self.last(), Nanos(window.0 + begun.0)))
+        };
         windows.into_iter().map(rate).collect()
     }
 
