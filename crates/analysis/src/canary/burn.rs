@@ -90,11 +90,18 @@ impl Minutes<'_> {
         f64::from(1_000_000u32.saturating_sub(self.terms.target_ppm)) / 1e6
     }
 
-    /// How many times faster than evenly the budget was spent in the window that ends with minute
-    /// `last`: 1 spends all of it in the time that it is for. Only requests that were due count;
+    /// What was counted in the window that ends at an instant, in ns since 1970: in whole minutes,
+    /// and what is known of the one that has begun.
+    pub fn until(&self, unix_ns: u64, window: Nanos) -> Counts {
+        let begun = SLOT_NS * u64::from(!unix_ns.is_multiple_of(SLOT_NS));
+        self.counted(unix_ns.div_ceil(SLOT_NS).saturating_sub(1), Nanos(window.0 + begun))
+    }
+
+    /// How many times faster than evenly the budget was spent in the window that ends at an
+    /// instant: 1 spends all of it in the time that it is for. Only requests that were due count;
     /// `None` where none were: time without load is neither good nor bad.
-    pub fn burn_rate(&self, last: u64, window: Nanos) -> Option<f64> {
-        let counted = self.counted(last, window);
+    pub fn burn_rate(&self, unix_ns: u64, window: Nanos) -> Option<f64> {
+        let counted = self.until(unix_ns, window);
         let bad = counted.bad as f64 / counted.all() as f64;
         (counted.all() > 0).then(|| bad / self.allowed())
     }
@@ -114,12 +121,12 @@ impl Minutes<'_> {
         Nanos((counted as f64 / per_s * 1e9) as u64).min(self.terms.window)
     }
 
-    /// Whether a rule is met at the end of minute `last`; `None` where too little was observed. The
-    /// long window asks for what was spent: a time without load spends nothing, and one that is
-    /// ahead is not waited for. The short one asks how fast it is spent, and has to be full, or as
-    /// bad as a target that hangs makes it.
-    fn is_met(&self, last: u64, rule: &Rule) -> Option<bool> {
-        let [short, long] = [rule.short, rule.long].map(|window| self.counted(last, window));
+    /// Whether a rule is met at an instant; `None` where too little was observed. The long window
+    /// asks for what was spent: a time without load spends nothing, and one that is ahead is not
+    /// waited for. The short one asks how fast it is spent, and has to be full, or as bad as a
+    /// target that hangs makes it.
+    fn is_met(&self, unix_ns: u64, rule: &Rule) -> Option<bool> {
+        let [short, long] = [rule.short, rule.long].map(|window| self.until(unix_ns, window));
         // What rounding leaves of equal values is no difference.
         let exceeds =
             |bad: u64, of: f64| bad as f64 / of / self.allowed() >= rule.factor * (1.0 - 1e-9);
@@ -134,17 +141,17 @@ impl Minutes<'_> {
         }
     }
 
-    /// The alerts that are on at the end of minute `last`, where `before` was on.
-    pub fn firing(&self, last: u64, before: &[Alert]) -> Vec<Alert> {
-        let is_on =
-            |rule: &Rule| self.is_met(last, rule).unwrap_or_else(|| before.contains(&rule.alert));
+    /// The alerts that are on at an instant, where `before` was on.
+    pub fn firing(&self, unix_ns: u64, before: &[Alert]) -> Vec<Alert> {
+        let is_on = |rule: &Rule| {
+            self.is_met(unix_ns, rule).unwrap_or_else(|| before.contains(&rule.alert))
+        };
         rules(self.terms.window).iter().filter(|rule| is_on(rule)).map(|rule| rule.alert).collect()
     }
 
-    /// What changed at the end of minute `last`, where `before` was on.
-    pub fn changes(&self, last: u64, before: &[Alert]) -> Vec<AlertChange> {
-        let now = self.firing(last, before);
-        let unix_ns = last.saturating_add(1).saturating_mul(SLOT_NS);
+    /// What changed until an instant, where `before` was on.
+    pub fn changes(&self, unix_ns: u64, before: &[Alert]) -> Vec<AlertChange> {
+        let now = self.firing(unix_ns, before);
         let changed = Alert::ALL.iter().filter(|one| now.contains(one) != before.contains(one));
         changed.map(|&alert| AlertChange { alert, is_on: now.contains(&alert), unix_ns }).collect()
     }
@@ -180,7 +187,7 @@ mod tests {
             let bad = (600.0 * share).round() as u64;
             kept.insert(minute, Counts { good: 600 - bad, bad });
             let minutes = Minutes { terms: &terms, kept: &kept, running: &empty };
-            if minutes.firing(minute, &[]).contains(&alert) {
+            if minutes.firing((minute + 1) * SLOT_NS, &[]).contains(&alert) {
                 return Some(minute + 1 - start);
             }
         }
@@ -231,7 +238,7 @@ mod tests {
         let (terms, empty) = (terms(), BTreeMap::new());
         let kept = BTreeMap::from([(100, Counts { good: 599, bad: 1 })]);
         let minutes = Minutes { terms: &terms, kept: &kept, running: &empty };
-        assert!(minutes.firing(100, &[]).is_empty());
+        assert!(minutes.firing(101 * SLOT_NS, &[]).is_empty());
         // Of 600 requests that were due, 0.6 may be bad; those of days without load are none.
         let left = minutes.budget_left(100);
         assert!((left - (1.0 - 1.0 / 0.6)).abs() < 1e-9, "{left}");
@@ -239,7 +246,7 @@ mod tests {
         let running = BTreeMap::from([(101, Counts { good: 0, bad: 600 })]);
         let both = Minutes { running: &running, ..minutes };
         assert_eq!(
-            both.firing(101, &[]),
+            both.firing(102 * SLOT_NS, &[]),
             [Alert::Fast],
             "ten minutes' budget in one, at 16.7 times"
         );
@@ -250,19 +257,21 @@ mod tests {
     fn an_alert_needs_a_full_short_window_or_much_of_one_and_none_ends_before() {
         let hour = Terms { window: Nanos::seconds(3_600), ..terms() };
         let none = BTreeMap::new();
-        let on = |counts: &[(u64, u64)], before: &[Alert]| {
+        let of = |counts: &[(u64, u64)], begun: u64, before: &[Alert]| {
             let kept = (0..)
                 .zip(counts)
                 .map(|(minute, (bad, all))| (minute, Counts { good: all - bad, bad: *bad }));
             let kept = kept.collect();
             let minutes = Minutes { terms: &hour, kept: &kept, running: &none };
-            minutes.firing(counts.len() as u64 - 1, before)
+            minutes.firing(counts.len() as u64 * SLOT_NS - begun, before)
         };
+        let on = |counts: &[(u64, u64)], before: &[Alert]| of(counts, 0, before);
         // Two seconds of a new canary, of which all was bad, and the minute behind them.
         assert_eq!(on(&[(19, 20)], &[]), []);
         assert_eq!(on(&[(19, 20), (600, 600)], &[]), Alert::ALL);
         assert_eq!(on(&[(119, 120)], &[]), [], "less than a fifth of a minute");
         assert_eq!(on(&[(120, 120)], &[]), Alert::ALL, "a hang of twelve seconds");
+        assert_eq!(of(&[(60, 80), (60, 80)], 1, &[]), Alert::ALL, "it may span two minutes");
         // A stop, or a minute that just began, is no all-clear.
         for few in [(0, 0), (0, 30), (20, 20)] {
             assert_eq!(on(&[(600, 600), few], Alert::ALL), Alert::ALL, "{few:?}");
@@ -276,9 +285,11 @@ mod tests {
         let kept = BTreeMap::from([(100, Counts { good: 300, bad: 300 })]);
         let minutes = Minutes { terms: &terms, kept: &kept, running: &none };
         for last in [100, 140] {
-            let rate = minutes.burn_rate(last, Nanos(60 * SLOT_NS)).expect("requests were due");
+            let rate = minutes
+                .burn_rate((last + 1) * SLOT_NS, Nanos(60 * SLOT_NS))
+                .expect("requests were due");
             assert!((rate - 500.0).abs() < 1e-6, "{rate}");
         }
-        assert_eq!(minutes.burn_rate(200, Nanos(60 * SLOT_NS)), None);
+        assert_eq!(minutes.burn_rate(200 * SLOT_NS, Nanos(60 * SLOT_NS)), None);
     }
 }

@@ -58,10 +58,7 @@ impl<'a> Told<'a> {
             .collect();
         windows.sort_unstable();
         windows.dedup();
-        let begun = Nanos(SLOT_NS * u64::from(!self.unix_ns.is_multiple_of(SLOT_NS)));
-        let rate = |window: Nanos| {
-            (window, self.minutes().burn_rate(self.last(), Nanos(window.0 + begun.0)))
-        };
+        let rate = |window: Nanos| (window, self.minutes().burn_rate(self.unix_ns, window));
         windows.into_iter().map(rate).collect()
     }
 
@@ -121,7 +118,7 @@ pub fn alert(change: AlertChange, told: &Told<'_>) -> String {
         "alert {} at {when}: {} within {}, which spends {:.0} % of the error budget or more; {} is \
          left{now}",
         change.alert,
-        missed(told.counted(rule.long)),
+        missed(told.minutes().until(told.unix_ns, rule.long)),
         rule.long,
         rule.share * 100.0,
         left(told.budget_left())
