@@ -142,7 +142,7 @@ impl Minutes<'_> {
     }
 
     /// The alerts that are on at an instant, where `before` was on.
-    pub fn firing(&self, unix_ns: u64, before: &[Alert]) -> Vec<Alert> {
+    fn firing(&self, unix_ns: u64, before: &[Alert]) -> Vec<Alert> {
         let is_on = |rule: &Rule| {
             self.is_met(unix_ns, rule).unwrap_or_else(|| before.contains(&rule.alert))
         };

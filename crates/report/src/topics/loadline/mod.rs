@@ -139,8 +139,9 @@ fn nowhere(line: &LoadLine, lowest: f64) -> String {
     if line.is_by_chance() {
         let requests = words::count(at().map(|point| point.latency.count()).sum());
         return format!(
-            "Load line: not known. The lowest rate is {rate}, and `{of}` did not hold there ({why}, \
-             measured {times}); {requests} requests are too few to tell. Measure longer: --runtime."
+            "Load line: not known. The lowest rate is {rate}, and `{of}` did not hold there \
+             ({why}, measured {times}); {requests} requests are too few to tell. Measure longer: \
+             --runtime."
         );
     }
     format!("Load line: none. `{of}` held at no rate, down to {rate} ({why}, measured {times}).")
