@@ -241,7 +241,7 @@ fn the_rules_and_manifests_use_metrics_and_options_that_there_are() {
     canary(&folder, (&sim, "--textfile canary.prom")).with_code(0);
     let metrics = std::fs::read_to_string(folder.join("canary.prom")).expect("metrics");
     let rules = include_str!("../deploy/prometheus-canary-rules.yml");
-    let mut used = 0;
+    let (mut used, mut alerts) = (0, 0);
     for expr in rules.lines().filter_map(|line| line.trim().strip_prefix("expr: ")) {
         for word in expr.split(|c: char| !c.is_alphanumeric() && c != '_') {
             if word.starts_with("plimsoll_") {
@@ -249,13 +249,14 @@ fn the_rules_and_manifests_use_metrics_and_options_that_there_are() {
                 used += 1;
             }
         }
-        for window in expr.split("window=\"").skip(1) {
-            let window = window.split('"').next().unwrap_or_default();
-            let sample = format!("plimsoll_canary_burn_rate{{window=\"{window}\"}}");
-            assert!(metrics.contains(&sample), "{window}");
+        for alert in expr.split("alert=\"").skip(1) {
+            let alert = alert.split('"').next().unwrap_or_default();
+            let sample = format!("plimsoll_canary_alert{{alert=\"{alert}\"}}");
+            assert!(metrics.contains(&sample), "{alert}");
+            alerts += 1;
         }
     }
-    assert_eq!(used, 9, "three pairs, and three single ones");
+    assert_eq!((used, alerts), (6, 3), "each alert, and three others");
     let help = plimsoll(&folder, "canary --help").with_code(0).out;
     let unit = include_str!("../deploy/plimsoll-canary.service");
     let manifest = include_str!("../deploy/kubernetes-canary.yaml");

@@ -22,6 +22,8 @@ pub struct Progress {
     points: usize,
     /// How many they may become; as text.
     most_points: String,
+    /// Whether stages are added, so that nobody knows how many there will be.
+    grows: bool,
     current: Option<Current>,
     ended: Option<StageEnd>,
 }
@@ -152,6 +154,7 @@ impl Progress {
             stages: (0..).zip(&plan.stages).map(line).collect(),
             points: plan.points.len(),
             most_points: most_points(plan),
+            grows: grows(plan),
             current: None,
             ended: None,
         }
@@ -231,11 +234,12 @@ impl Progress {
         self.current.as_ref().map_or(0, |current| current.elapsed_ns)
     }
 
-    /// `[ 3/15] 4k-random-read · measure`
+    /// `[ 3/15] 4k-random-read · measure`, or `[3] …` where stages are added while it runs.
     pub fn head(&self) -> String {
         let Some((line, current)) = self.line() else { return String::new() };
         let digits = self.stages.len().to_string().len();
-        format!("[{:>digits$}/{}] {}", current.stage + 1, self.stages.len(), line.name)
+        let all = if self.grows { String::new() } else { format!("/{}", self.stages.len()) };
+        format!("[{:>digits$}{all}] {}", current.stage + 1, line.name)
     }
 
     /// The figures of the last interval, and what waits.
@@ -331,6 +335,11 @@ impl Current {
             }
         }
     }
+}
+
+/// Whether the stages of a plan are not all of it: others follow from what is measured.
+pub(crate) fn grows(plan: &Plan) -> bool {
+    plan.search.is_some() || plan.rounds.most > 0 || !plan.rate_shares.shares.is_empty()
 }
 
 fn most_points(plan: &Plan) -> String {

@@ -36,6 +36,10 @@ const RULES: [(Alert, f64, u64, u64); 3] = [
 /// The budgets of the rules are for so many minutes, and for a week they still are of use.
 const MONTH: u64 = 30 * 24 * HOUR;
 const WEEK: u64 = 7 * 24 * HOUR;
+/// A short window is full with this share of its requests: arrivals and hosts are not exact.
+const FULL: f64 = 0.9;
+/// So large a share of a short window's requests is told before it is full: a target that hangs.
+const ENOUGH: f64 = 0.2;
 
 /// The rules for a budget of so long a time. Of less than a week, windows are shorter in
 /// proportion, and at least a minute, two and three.
@@ -86,14 +90,20 @@ impl Minutes<'_> {
         f64::from(1_000_000u32.saturating_sub(self.terms.target_ppm)) / 1e6
     }
 
-    /// How many times faster than evenly the budget was spent in the window that ends with minute
-    /// `last`: 1 spends all of it in the time that it is for. Of a window that the canary has not
-    /// filled yet, what is missing counts as good: the first bad request of a new canary is not an
-    /// outage, and a window without load spends nothing.
-    pub fn burn_rate(&self, last: u64, window: Nanos) -> f64 {
-        let counted = self.counted(last, window);
-        let all = self.due(window).max(counted.all() as f64);
-        if all <= 0.0 { 0.0 } else { counted.bad as f64 / all / self.allowed() }
+    /// What was counted in the window that ends at an instant, in ns since 1970: in whole minutes,
+    /// and what is known of the one that has begun.
+    pub fn until(&self, unix_ns: u64, window: Nanos) -> Counts {
+        let begun = SLOT_NS * u64::from(!unix_ns.is_multiple_of(SLOT_NS));
+        self.counted(unix_ns.div_ceil(SLOT_NS).saturating_sub(1), Nanos(window.0 + begun))
+    }
+
+    /// How many times faster than evenly the budget was spent in the window that ends at an
+    /// instant: 1 spends all of it in the time that it is for. Only requests that were due count;
+    /// `None` where none were: time without load is neither good nor bad.
+    pub fn burn_rate(&self, unix_ns: u64, window: Nanos) -> Option<f64> {
+        let counted = self.until(unix_ns, window);
+        let bad = counted.bad as f64 / counted.all() as f64;
+        (counted.all() > 0).then(|| bad / self.allowed())
     }
 
     /// The share of the budget that is left, of the requests that were due in the window; below 0
@@ -111,22 +121,37 @@ impl Minutes<'_> {
         Nanos((counted as f64 / per_s * 1e9) as u64).min(self.terms.window)
     }
 
-    /// The alerts that are on at the end of minute `last`.
-    pub fn firing(&self, last: u64) -> Vec<Alert> {
+    /// Whether a rule is met at an instant; `None` where too little was observed. The long window
+    /// asks for what was spent: a time without load spends nothing, and one that is ahead is not
+    /// waited for. The short one asks how fast it is spent, and has to be full, or as bad as a
+    /// target that hangs makes it.
+    fn is_met(&self, unix_ns: u64, rule: &Rule) -> Option<bool> {
+        let [short, long] = [rule.short, rule.long].map(|window| self.until(unix_ns, window));
+        // What rounding leaves of equal values is no difference.
+        let exceeds =
+            |bad: u64, of: f64| bad as f64 / of / self.allowed() >= rule.factor * (1.0 - 1e-9);
+        let due = self.due(rule.short);
+        let is_full = short.all() as f64 >= FULL * due;
+        let is_enough = is_full || short.bad as f64 >= ENOUGH * due;
+        let is_met = exceeds(short.bad, short.all() as f64)
+            && exceeds(long.bad, self.due(rule.long).max(long.all() as f64));
+        match is_met {
+            true => is_enough.then_some(true),
+            false => is_full.then_some(false),
+        }
+    }
+
+    /// The alerts that are on at an instant, where `before` was on.
+    fn firing(&self, unix_ns: u64, before: &[Alert]) -> Vec<Alert> {
         let is_on = |rule: &Rule| {
-            // The short one first: it seldom holds, and is the cheaper one.
-            [rule.short, rule.long]
-                .iter()
-                // What rounding leaves of equal values is no difference.
-                .all(|window| self.burn_rate(last, *window) >= rule.factor * (1.0 - 1e-9))
+            self.is_met(unix_ns, rule).unwrap_or_else(|| before.contains(&rule.alert))
         };
         rules(self.terms.window).iter().filter(|rule| is_on(rule)).map(|rule| rule.alert).collect()
     }
 
-    /// What changed at the end of minute `last`, where `before` was on.
-    pub fn changes(&self, last: u64, before: &[Alert]) -> Vec<AlertChange> {
-        let now = self.firing(last);
-        let unix_ns = last.saturating_add(1).saturating_mul(SLOT_NS);
+    /// What changed until an instant, where `before` was on.
+    pub fn changes(&self, unix_ns: u64, before: &[Alert]) -> Vec<AlertChange> {
+        let now = self.firing(unix_ns, before);
         let changed = Alert::ALL.iter().filter(|one| now.contains(one) != before.contains(one));
         changed.map(|&alert| AlertChange { alert, is_on: now.contains(&alert), unix_ns }).collect()
     }
@@ -162,7 +187,7 @@ mod tests {
             let bad = (600.0 * share).round() as u64;
             kept.insert(minute, Counts { good: 600 - bad, bad });
             let minutes = Minutes { terms: &terms, kept: &kept, running: &empty };
-            if minutes.firing(minute).contains(&alert) {
+            if minutes.firing((minute + 1) * SLOT_NS, &[]).contains(&alert) {
                 return Some(minute + 1 - start);
             }
         }
@@ -213,14 +238,58 @@ mod tests {
         let (terms, empty) = (terms(), BTreeMap::new());
         let kept = BTreeMap::from([(100, Counts { good: 599, bad: 1 })]);
         let minutes = Minutes { terms: &terms, kept: &kept, running: &empty };
-        assert!(minutes.firing(100).is_empty());
+        assert!(minutes.firing(101 * SLOT_NS, &[]).is_empty());
         // Of 600 requests that were due, 0.6 may be bad; those of days without load are none.
         let left = minutes.budget_left(100);
         assert!((left - (1.0 - 1.0 / 0.6)).abs() < 1e-9, "{left}");
         assert_eq!(minutes.loaded(100), Nanos::seconds(60));
         let running = BTreeMap::from([(101, Counts { good: 0, bad: 600 })]);
         let both = Minutes { running: &running, ..minutes };
-        assert_eq!(both.firing(101), [Alert::Fast], "ten minutes' budget in one, at 16.7 times");
+        assert_eq!(
+            both.firing(102 * SLOT_NS, &[]),
+            [Alert::Fast],
+            "ten minutes' budget in one, at 16.7 times"
+        );
         assert_eq!(both.counted(101, Nanos(2 * SLOT_NS)), Counts { good: 599, bad: 601 });
+    }
+
+    #[test]
+    fn an_alert_needs_a_full_short_window_or_much_of_one_and_none_ends_before() {
+        let hour = Terms { window: Nanos::seconds(3_600), ..terms() };
+        let none = BTreeMap::new();
+        let of = |counts: &[(u64, u64)], begun: u64, before: &[Alert]| {
+            let kept = (0..)
+                .zip(counts)
+                .map(|(minute, (bad, all))| (minute, Counts { good: all - bad, bad: *bad }));
+            let kept = kept.collect();
+            let minutes = Minutes { terms: &hour, kept: &kept, running: &none };
+            minutes.firing(counts.len() as u64 * SLOT_NS - begun, before)
+        };
+        let on = |counts: &[(u64, u64)], before: &[Alert]| of(counts, 0, before);
+        // Two seconds of a new canary, of which all was bad, and the minute behind them.
+        assert_eq!(on(&[(19, 20)], &[]), []);
+        assert_eq!(on(&[(19, 20), (600, 600)], &[]), Alert::ALL);
+        assert_eq!(on(&[(119, 120)], &[]), [], "less than a fifth of a minute");
+        assert_eq!(on(&[(120, 120)], &[]), Alert::ALL, "a hang of twelve seconds");
+        assert_eq!(of(&[(60, 80), (60, 80)], 1, &[]), Alert::ALL, "it may span two minutes");
+        // A stop, or a minute that just began, is no all-clear.
+        for few in [(0, 0), (0, 30), (20, 20)] {
+            assert_eq!(on(&[(600, 600), few], Alert::ALL), Alert::ALL, "{few:?}");
+        }
+        assert_eq!(on(&[(600, 600), (0, 600)], Alert::ALL), []);
+    }
+
+    #[test]
+    fn a_time_without_load_thins_no_burn_rate() {
+        let (terms, none) = (terms(), BTreeMap::new());
+        let kept = BTreeMap::from([(100, Counts { good: 300, bad: 300 })]);
+        let minutes = Minutes { terms: &terms, kept: &kept, running: &none };
+        for last in [100, 140] {
+            let rate = minutes
+                .burn_rate((last + 1) * SLOT_NS, Nanos(60 * SLOT_NS))
+                .expect("requests were due");
+            assert!((rate - 500.0).abs() < 1e-6, "{rate}");
+        }
+        assert_eq!(minutes.burn_rate(200 * SLOT_NS, Nanos(60 * SLOT_NS)), None);
     }
 }

@@ -88,7 +88,7 @@ fn each_fault_is_told_within_its_window_nothing_else_is_and_the_state_stays_boun
         all.add(counts);
         running.insert(minute, counts);
         let minutes = Minutes { terms: &state.terms, kept: &state.slots, running: &running };
-        for change in minutes.changes(minute, &state.firing) {
+        for change in minutes.changes((minute + 1) * SLOT_NS, &state.firing) {
             state.apply(&Entry::Alert(change));
             told.push(change);
         }

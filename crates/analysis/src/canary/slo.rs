@@ -109,7 +109,7 @@ impl Judge {
 
     /// The age from which on a request without an answer is too late, whatever it asked for, in ns;
     /// `None` where no latency is asked for.
-    pub fn overdue_ns(&self) -> Option<u64> {
+    pub(super) fn overdue_ns(&self) -> Option<u64> {
         self.limits.iter().map(|limit| limit.at_most_ns).max()
     }
 

@@ -20,6 +20,11 @@ use model::{Histogram, Record};
 pub use others::Others;
 use search::{Answer, Next, Tried};
 
+/// Errors on both sides that hold 95 % of a normal distribution.
+const SURE: f64 = 1.96;
+/// So many times its limit, a figure is by no chance, even where its interval is not known.
+const UNLIKELY: f64 = 10.0;
+
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadLine {
@@ -52,6 +57,18 @@ impl LoadLine {
         let held = |point: &&LoadPoint| point.tried.rate == Some(rate) && point.holds;
         self.points.iter().rfind(held).map(|point| point.point)
     }
+
+    /// Whether the lowest rate failed by chance, for all that is known: its figure's interval of
+    /// 95 % reaches below the limit, or a figure of latency was measured once and has none. False
+    /// where there is an answer.
+    pub fn is_by_chance(&self) -> bool {
+        let Some(lowest) = self.answer.fails_at.filter(|_| self.answer.rate.is_none()) else {
+            return false;
+        };
+        let at: Vec<_> =
+            self.points.iter().filter(|point| point.tried.rate == Some(lowest)).collect();
+        self.answer.contradiction.is_none() && at.iter().all(|point| point.may_hold(at.len()))
+    }
 }
 
 /// One point of a search.
@@ -76,6 +93,19 @@ pub struct LoadPoint {
     pub errors: u64,
     /// What others took of the CPUs of the load hosts meanwhile; `None` where no counters tell it.
     pub others: Option<Others>,
+}
+
+impl LoadPoint {
+    /// Whether the objective may hold there, of a rate that was measured so many times.
+    fn may_hold(&self, times: usize) -> bool {
+        let is_latency =
+            |worst: &Condition| matches!(worst.limit, Limit::Quantile { .. } | Limit::Mean(_));
+        self.worst.as_ref().is_some_and(is_latency)
+            && match self.tried.error {
+                Some(error) => self.tried.excess * (-SURE * error).exp() <= 1.0,
+                None => times == 1 && self.tried.excess < UNLIKELY,
+            }
+    }
 }
 
 /// The load line that `record` tells of; `None` where its run searched for none.

@@ -158,3 +158,32 @@ fn a_rate_that_the_objective_wants_changes_nothing_where_the_target_carries_it()
     let never = line("iops >= 9500, p99 < 1ms");
     assert_eq!((never.answer.rate, never.answer.contradiction, never.finished), (None, None, true));
 }
+
+#[test]
+fn a_point_fails_by_chance_where_its_interval_reaches_its_limit_or_none_is_known() {
+    let objective: Objective = "p99 < 2ms, errors = 0".parse().expect("an objective");
+    let of = |worst: Option<usize>, excess, error| LoadPoint {
+        point: 0,
+        tried: Tried { rate: Some(114.0), excess, error, ..Tried::default() },
+        worst: worst.map(|number| objective.conditions[number].clone()),
+        of_limit: excess,
+        holds: false,
+        keeps_up: worst.is_some(),
+        latency: Histogram::new(),
+        errors: 0,
+        others: None,
+    };
+    assert!(!of(Some(0), 15.0, None).may_hold(1), "far off");
+    for (worst, error, times, may) in [
+        (Some(0), Some(0.5), 1, true),
+        (Some(0), Some(0.5), 2, true),
+        (Some(0), Some(0.05), 1, false),
+        (Some(0), None, 1, true),
+        (Some(0), None, 2, false),
+        (Some(1), None, 1, false),
+        (None, None, 1, false),
+    ] {
+        let point = of(worst, 1.33, error);
+        assert_eq!(point.may_hold(times), may, "{worst:?} {error:?} {times}");
+    }
+}

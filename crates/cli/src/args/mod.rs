@@ -319,7 +319,9 @@ pub(crate) struct LoadlineArgs {
     /// Along what to search: rate (the load line), depth (of each worker, from 1 up to the
     /// suite's), size (bytes of the layout that are loaded, up to all of it: where a cache ends)
     /// or workers (of all hosts together, up to the suite's); or map: where on the grid of a
-    /// sweep of two rates the objective holds, from a tenth of its points.
+    /// sweep of two rates the objective holds, from a tenth of its points. Along rate, each worker
+    /// may have 256 requests outstanding even where --iodepth is less, so that the target is the
+    /// limit and not the depth.
     #[arg(long, value_name = "AXIS", default_value = "rate", value_parser = along)]
     pub(crate) along: SearchAxis,
 

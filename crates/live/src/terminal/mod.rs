@@ -182,6 +182,19 @@ mod tests {
     }
 
     #[test]
+    fn where_stages_are_added_no_total_is_printed() {
+        let mut recorded =
+            Recorded::new("[stages]\nmeasure = \"2s\"\n[[workload]]\nname = \"w\"\n");
+        let stage = recorded.stage(StageKind::Measure);
+        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 500])]);
+        recorded.end();
+        assert!(log(&recorded.record()).contains("/2] w "));
+        recorded.record_mut().plan.rounds.most = 9;
+        let told = log(&recorded.record());
+        assert!(told.starts_with("[2] w "), "{told}");
+    }
+
+    #[test]
     fn fsyncs_are_no_io_of_the_rate() {
         let mut recorded =
             Recorded::new("[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\n");

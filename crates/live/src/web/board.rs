@@ -4,6 +4,7 @@
 use super::bounded_series::{Key, Slot, Track};
 use super::load::{HostLoad, Load, System};
 use super::metrics::{self, Detail, Kernel, Requests, Scrape};
+use crate::progress::grows;
 use crate::watch::counter_lists::{self, Counted};
 use analysis::trust::Evidence;
 use analysis::verdict::{Level, Verdict};
@@ -359,12 +360,11 @@ impl Board {
         partial.apply(Event::StageStarted { stage: number, unix_ns });
         self.partial = Some(partial);
         self.samples = 0;
-        let words = format!(
-            "Stage {} of {} began: {}.",
-            number + 1,
-            self.stages.len(),
-            self.stage_name(number)
-        );
+        let of = match grows(&self.plan) {
+            true => String::new(),
+            false => format!(" of {}", self.stages.len()),
+        };
+        let words = format!("Stage {}{of} began: {}.", number + 1, self.stage_name(number));
         self.tell_at(started_s, "event", words);
     }
 

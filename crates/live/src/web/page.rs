@@ -5,6 +5,7 @@ use super::dashboard::{Dashboard, Part};
 use super::metrics::{Detail, Scrape};
 use super::{View, charts, hosts};
 use crate::progress::Goal;
+use crate::progress::grows;
 use model::{RunEnd, StageEnd};
 use report::ground::markup::{Markup, classed, element, plain};
 use report::ground::moment::time_words;
@@ -94,10 +95,11 @@ fn plan(board: &Board) -> Markup {
         here.saturating_sub(STAGES_BEFORE).min(board.stages.len().saturating_sub(STAGES_SHOWN));
     let shown = board.stages.iter().enumerate().skip(first).take(STAGES_SHOWN);
     let rows: Markup = shown.map(|(number, state)| stage(board, number, state)).collect();
-    let mut content = plain(
-        "p",
-        format!("{ended} of {} done.", words::counted(board.stages.len() as u64, "stage")),
-    );
+    let done = match grows(&board.plan) {
+        true => words::counted(ended as u64, "stage"),
+        false => format!("{ended} of {}", words::counted(board.stages.len() as u64, "stage")),
+    };
+    let mut content = plain("p", format!("{done} done."));
     let start = (first + 1).to_string();
     content.push(element("ol", &[("class", "stages"), ("start", &start)], rows));
     let behind = board.stages.len().saturating_sub(first + STAGES_SHOWN);

@@ -138,9 +138,8 @@ pub fn share(value: f64) -> String {
     }
 }
 
-/// How far a figure is from its limit, by its excess (`docs/method`): `104 % of its limit`, and
-/// `1,000 times its limit` from ten times on, where percents are no longer read. The excess of a
-/// rate is the limit divided by it, so what it reached is the reciprocal.
+/// How far a figure is from its limit, by its excess (`docs/method`): `104 % of its limit`. The
+/// excess of a rate is the limit divided by it, so what it reached is the reciprocal.
 pub fn of_limit(limit: Limit, excess: f64) -> String {
     if limit.is_at_least() {
         return format!("{} of what it has to be", share(1.0 / excess.max(f64::MIN_POSITIVE)));
@@ -150,12 +149,7 @@ pub fn of_limit(limit: Limit, excess: f64) -> String {
 
 /// The same of a figure that has to be as small as its limit, or smaller.
 pub fn of_most(excess: f64) -> String {
-    match excess {
-        times if times >= 9.995 => {
-            format!("{} times its limit", count(times.min(1e15).round() as u64))
-        }
-        share => format!("{} of its limit", self::share(share)),
-    }
+    format!("{} of its limit", share(excess))
 }
 
 /// How far the 95 % interval of a figure reaches from it, on its wider side: `±1.2 %`, or a dash
@@ -591,22 +585,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_of_many_times_has_separators_and_becomes_times() {
+    fn a_share_of_many_times_has_separators() {
         assert_eq!(
             [0.0123, 0.5, 9.99, 1_000.0].map(share),
             ["1.2 %", "50 %", "999 %", "100,000 %"]
         );
         assert_eq!(
-            [1.04, 9.99, 9.995, 1_000.0].map(|excess| of_limit(Limit::Mean(Nanos(1)), excess)),
-            [
-                "104 % of its limit",
-                "999 % of its limit",
-                "10 times its limit",
-                "1,000 times its limit"
-            ]
+            [1.04, 9.99, 15.0, 1_000.0].map(|excess| of_limit(Limit::Mean(Nanos(1)), excess)),
+            ["104 %", "999 %", "1,500 %", "100,000 %"].map(|share| format!("{share} of its limit"))
         );
         assert_eq!(of_limit(Limit::Iops { milli: 1 }, 2.0), "50 % of what it has to be");
-        assert!(of_limit(Limit::Errors(1), f64::MAX).ends_with("times its limit"));
+        assert!(of_limit(Limit::Errors(1), f64::MAX).ends_with("000 % of its limit"));
     }
 
     #[test]

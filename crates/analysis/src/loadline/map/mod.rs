@@ -8,6 +8,7 @@ mod surface;
 #[cfg(test)]
 mod tests;
 
+use super::SURE;
 use super::{LoadPoint, points};
 use crate::rows::row::ResultRow;
 use model::Record;
@@ -32,8 +33,6 @@ const LEAP: f64 = 1.6;
 const OF_NEAR: usize = 5;
 /// The surface is followed between places of the grid in so many steps.
 const STEPS: usize = 20;
-/// Errors on both sides that hold 95 % of a normal distribution.
-const SURE: f64 = 1.96;
 
 /// What the search over a grid found.
 #[derive(Clone, Debug, PartialEq)]

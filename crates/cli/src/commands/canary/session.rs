@@ -9,7 +9,7 @@ use crate::signals::Signalled;
 use crate::web::CanaryPage;
 use analysis::canary::burn::Minutes;
 use analysis::canary::{Guard, change, pause};
-use model::canary::{AlertChange, Counts, Ended, Entry, Harm, SLOT_NS, Unanswered};
+use model::canary::{Counts, Ended, Entry, Harm, SLOT_NS, Unanswered};
 use report::topics::canary::{self as words, Told};
 use std::collections::BTreeMap;
 
@@ -71,20 +71,18 @@ impl Session<'_> {
             self.ledger.append(&Entry::Minute { slots, unanswered: running.unanswered })?;
         }
         let end_unix_ns = last.saturating_add(1).saturating_mul(SLOT_NS);
-        self.change(last, end_unix_ns, running)
+        self.change(end_unix_ns, running)
     }
 
-    /// Tells which alerts begin or end with minute `last`, at an instant that has passed.
-    fn change(&mut self, last: u64, unix_ns: u64, running: &Running) -> Result<(), Failure> {
+    /// Tells which alerts begin or end until an instant that has passed.
+    fn change(&mut self, unix_ns: u64, running: &Running) -> Result<(), Failure> {
         let Running { slots: running, unanswered } = running;
         let state = self.ledger.state();
         let minutes = Minutes { terms: &state.terms, kept: &state.slots, running };
-        let end_unix_ns = last.saturating_add(1).saturating_mul(SLOT_NS);
-        for change in minutes.changes(last, &state.firing) {
-            let change = AlertChange { unix_ns: unix_ns.min(change.unix_ns), ..change };
+        for change in minutes.changes(unix_ns, &state.firing) {
             self.ledger.append(&Entry::Alert(change))?;
             let state = self.ledger.state();
-            let told = Told { state, running, unanswered: *unanswered, unix_ns: end_unix_ns };
+            let told = Told { state, running, unanswered: *unanswered, unix_ns };
             self.alarm.tell(&News {
                 alert: change.alert.word(),
                 is_on: change.is_on,
@@ -92,18 +90,16 @@ impl Session<'_> {
                 line: &words::alert_line(change, &told),
             })?;
         }
-        self.metrics_at(end_unix_ns, running, *unanswered);
+        self.metrics_at(unix_ns, running, *unanswered);
         Ok(())
     }
 
     /// A segment came to its end, or was cut short.
     pub(crate) fn ended(&mut self, ended: Ended) -> Result<(), Failure> {
         let unix_ns = ended.ended_unix_ns;
-        let last = unix_ns.saturating_sub(1) / SLOT_NS;
         self.ledger.append(&Entry::Ended(Box::new(ended)))?;
-        self.change(last, unix_ns, &Running::default())?;
+        self.change(unix_ns, &Running::default())?;
         let (state, running) = (self.ledger.state(), BTreeMap::new());
-        let unix_ns = (last + 1) * SLOT_NS;
         let told = Told { state, running: &running, unanswered: None, unix_ns };
         if let Some(segment) = state.recent.back() {
             let (text, line) =

@@ -181,6 +181,10 @@ fn a_run_that_goes_on_says_where_it_stands() {
             && plan.contains("aria-current=\"step\""),
         "{plan}"
     );
+    let mut grows = measured(2, 900).record();
+    grows.plan.rounds.most = 9;
+    let plan = part(&board_of(&grows), &view, "plan");
+    assert!(plan.contains("<p>1 stage done."), "nobody knows how many follow: {plan}");
     let charts = part(&board, &view, "charts");
     for title in ["IOPS", "Bandwidth, MiB/s", "Latency, read", "Latency, how often, write"] {
         assert!(charts.contains(&format!("<title>{title}</title>")), "{title}");

@@ -113,7 +113,7 @@ fn samples(name: &str, told: &Told<'_>, written_unix_ns: u64) -> Vec<(Option<[St
         "plimsoll_canary_burn_rate" => told
             .burn_rates()
             .into_iter()
-            .map(|(window, rate)| labelled("window", &label(window), rate))
+            .filter_map(|(window, rate)| Some(labelled("window", &label(window), rate?)))
             .collect(),
         "plimsoll_canary_alert" => Alert::ALL
             .iter()

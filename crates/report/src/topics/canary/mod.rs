@@ -49,15 +49,16 @@ impl<'a> Told<'a> {
     }
 
     /// Every window of the rules, each once, with how many times faster than evenly the budget was
-    /// spent in it.
-    pub fn burn_rates(&self) -> Vec<(Nanos, f64)> {
+    /// spent in it: of whole minutes, and of what is known of the minute that has begun. `None`
+    /// where no requests were due.
+    pub fn burn_rates(&self) -> Vec<(Nanos, Option<f64>)> {
         let mut windows: Vec<Nanos> = rules(self.state.terms.window)
             .iter()
             .flat_map(|rule| [rule.short, rule.long])
             .collect();
         windows.sort_unstable();
         windows.dedup();
-        let rate = |window: Nanos| (window, self.minutes().burn_rate(self.last(), window));
+        let rate = |window: Nanos| (window, self.minutes().burn_rate(self.unix_ns, window));
         windows.into_iter().map(rate).collect()
     }
 
@@ -117,7 +118,7 @@ pub fn alert(change: AlertChange, told: &Told<'_>) -> String {
         "alert {} at {when}: {} within {}, which spends {:.0} % of the error budget or more; {} is \
          left{now}",
         change.alert,
-        missed(told.counted(rule.long)),
+        missed(told.minutes().until(told.unix_ns, rule.long)),
         rule.long,
         rule.share * 100.0,
         left(told.budget_left())

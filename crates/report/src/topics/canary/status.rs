@@ -29,8 +29,12 @@ pub fn status(told: &Told<'_>) -> String {
     );
     let waits = told.unanswered.map_or_else(|| "none".to_owned(), waiting);
     let _ = writeln!(text, "waiting    {waits}");
-    let rates: Vec<String> =
-        told.burn_rates().iter().map(|(window, rate)| format!("{window} {rate:.2}")).collect();
+    let rate = |rate: Option<f64>| rate.map_or("–".to_owned(), |rate| format!("{rate:.2}"));
+    let rates: Vec<String> = told
+        .burn_rates()
+        .into_iter()
+        .map(|(window, of)| format!("{window} {}", rate(of)))
+        .collect();
     let _ = writeln!(text, "burn rate  {}", rates.join(", "));
     let firing: Vec<&str> = state.firing.iter().map(|alert| alert.word()).collect();
     let firing = if firing.is_empty() { "none".to_owned() } else { firing.join(", ") };

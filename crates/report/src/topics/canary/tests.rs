@@ -84,3 +84,19 @@ fn alerts_and_harm_are_sentences() {
     let slow = harm(Harm::Slow { p99_ns: 9_000_000, usual_ns: 1_000_000 });
     assert_eq!(slow, "p99 is 9 ms, and 1 ms is usual");
 }
+
+#[test]
+fn burn_rates_are_of_whole_minutes_and_of_what_is_known_of_the_one_that_has_begun() {
+    let (mut state, mut running) = (state(), BTreeMap::new());
+    state.terms.window = Nanos::seconds(3_600);
+    let rates = |running: &BTreeMap<u64, Counts>, unix_ns| {
+        let text = status(&Told { state: &state, running, unanswered: None, unix_ns });
+        text.lines().find(|line| line.starts_with("burn rate")).unwrap_or_default().to_owned()
+    };
+    let second = 11 * SLOT_NS + SLOT_NS / 60;
+    assert!(rates(&running, second).starts_with("burn rate  1m 00s 1.67, 2m 00s 1.67"));
+    running.insert(11, Counts { good: 0, bad: 10 });
+    assert!(rates(&running, second).starts_with("burn rate  1m 00s 18.03, "));
+    let later = rates(&running, 14 * SLOT_NS);
+    assert!(later.starts_with("burn rate  1m 00s –, 2m 00s –, 6m 00s 18.03"), "{later}");
+}

@@ -99,13 +99,7 @@ fn headline(line: &LoadLine) -> String {
     }
     let Some(rate) = line.answer.rate else {
         return match line.answer.fails_at {
-            Some(lowest) => format!(
-                "Load line: none. `{}` held at no rate, down to {}{}.",
-                line.objective,
-                per_second(lowest),
-                point_at(line, lowest)
-                    .map_or(String::new(), |point| format!(" ({})", verdict(point)))
-            ),
+            Some(lowest) => nowhere(line, lowest),
             None => format!(
                 "Load line: none. Nothing was measured at a fixed rate for `{}`.",
                 line.objective
@@ -131,6 +125,26 @@ fn headline(line: &LoadLine) -> String {
         per_second(known(rate, line.answer.fails_at)),
         line.objective
     )
+}
+
+/// It held at no rate, or nobody knows.
+fn nowhere(line: &LoadLine, lowest: f64) -> String {
+    let at = || line.points.iter().filter(|point| point.tried.rate == Some(lowest));
+    let times = match at().count() {
+        1 => "once".to_owned(),
+        times => format!("{times} times"),
+    };
+    let why = at().find(|point| !point.holds).map(verdict).unwrap_or_default();
+    let (of, rate) = (&line.objective, per_second(lowest));
+    if line.is_by_chance() {
+        let requests = words::count(at().map(|point| point.latency.count()).sum());
+        return format!(
+            "Load line: not known. The lowest rate is {rate}, and `{of}` did not hold there \
+             ({why}, measured {times}); {requests} requests are too few to tell. Measure longer: \
+             --runtime."
+        );
+    }
+    format!("Load line: none. `{of}` held at no rate, down to {rate} ({why}, measured {times}).")
 }
 
 fn point_at(line: &LoadLine, rate: f64) -> Option<&LoadPoint> {

@@ -90,7 +90,7 @@ mod tests {
     use model::search::Search;
     use model::{Nanos, Op, StageKind};
 
-    fn recorded(objective: &str, latency_ns: fn(u64) -> u64) -> (LoadLine, String, String) {
+    fn recorded(objective: &str, latency_ns: fn(u64, u64) -> u64) -> (LoadLine, String, String) {
         let mut recorded =
             Recorded::new("[stages]\nmeasure = \"2s\"\n[[workload]]\nname = \"w\"\n");
         let search = Search {
@@ -103,7 +103,7 @@ mod tests {
         recorded.record_mut().plan.begin_search(search).expect("one point");
         let (mut stage, mut due) = (recorded.stage(StageKind::Measure), 1_000);
         loop {
-            let values = vec![latency_ns(due); due.min(1_000) as usize];
+            let values: Vec<u64> = (0..due.min(1_000)).map(|nth| latency_ns(due, nth)).collect();
             recorded.interval(stage, 0, &[(Op::Read, &values)]);
             recorded.interval(stage, 1, &[(Op::Read, &values)]);
             recorded.end();
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_line_is_told_with_what_it_rests_on_in_table_and_page() {
-        let (_, table, page) = recorded("read p99 < 1ms", |rate| 100_000 + rate * 1_000);
+        let (_, table, page) = recorded("read p99 < 1ms", |rate, _| 100_000 + rate * 1_000);
         let told = table.lines().find(|text| text.starts_with("Load line: ")).expect("a headline");
         has(told, &["`read p99 < 1ms` held, measured twice. At ", "of its limit"]);
         has(&page, &["Response time against load", "closed loop", "does not hold: read p99 "]);
@@ -133,12 +133,27 @@ mod tests {
 
     #[test]
     fn an_objective_that_never_holds_is_told_as_such() {
-        let (line, table, page) = recorded("mean < 1us", |_| 900_000);
+        let (line, table, page) = recorded("mean < 1us", |_, _| 900_000);
         assert_eq!(line.answer.rate, None);
-        has(&table, &["Load line: none. `mean < 1us` held at no rate, down to "]);
+        has(
+            &table,
+            &["Load line: none. `mean < 1us` held at no rate, down to ", "measured once)."],
+        );
         assert!(page.contains("held at no rate"));
         let object = crate::topics::loadline::object(&line);
         assert_eq!(object["rate"], serde_json::Value::Null);
         assert_eq!(object["points"][0]["rate"], serde_json::Value::Null);
+    }
+
+    #[test]
+    fn an_objective_that_fails_by_chance_is_not_called_none() {
+        // Every fiftieth is slow, and p99 of the few at the lowest rate has no interval.
+        let slow = |_, nth| if nth % 50 == 0 { 2_660_000 } else { 900_000 };
+        let (line, table, _) = recorded("read p99 < 1ms", slow);
+        assert!(line.answer.rate.is_none() && line.is_by_chance());
+        has(
+            &table,
+            &["Load line: not known. The lowest rate is ", "too few to tell. Measure longer"],
+        );
     }
 }
