@@ -140,13 +140,13 @@ const LEGEND: [(&str, &str); 6] = [
     ("before", "requests per second before the event"),
     (
         "noise",
-        "standard deviation ÷ mean of the intervals before it; a dip exceeds four of these over \
-         three intervals, or five in one",
+        "standard deviation ÷ mean of the intervals before it; a dip exceeds four of these, and \
+         5 %, over three intervals; or five, and 15 %, in one",
     ),
     ("lowest", "the lowest interval until the rate is back, or the stage ends"),
     (
         "back after",
-        "until the rate is within 5 % of `before`, or within its noise if that is wider",
+        "until the rate is within 5 % of that before, or within its noise if that is wider",
     ),
     ("missing", "requests that the rate before would have brought"),
     ("latency", "mean in the dip, against the mean before"),
@@ -166,8 +166,7 @@ struct Line<'a> {
 /// The lines of one effect: in total and for each host.
 fn lines<'a>(record: &'a Record, effect: &'a Effect, most_hosts: usize) -> Vec<Line<'a>> {
     let Some(occurrence) = record.occurrences.get(effect.occurrence) else { return Vec::new() };
-    let all = if effect.hosts.is_empty() { "" } else { "all" };
-    let total = effect.total.iter().map(|found| (all.to_owned(), found));
+    let total = effect.total.iter().map(|found| ("all".to_owned(), found));
     let mut hosts: Vec<&(u32, Aftermath)> = effect.hosts.iter().collect();
     if hosts.len() > most_hosts {
         hosts.retain(|(_, found)| found.began_after_s.is_some());
