@@ -119,7 +119,7 @@ rows! {
     W::ReadFromMemory { share } => "read-from-memory", Figure,
         if *share >= 0.5 { Voids } else { Weakens },
         [of(Notes, "share_from_memory", share)];
-    W::Cached { footprint, memory } => "fits-in-memory", Figure, Weakens,
+    W::Cached { footprint, memory, .. } => "fits-in-memory", Figure, Weakens,
         [of(Plan, "footprint", footprint), of(Facts, "memory", memory)];
     W::ReadInStep { readers, distinct } => "read-in-step", Figure, Weakens,
         [of(Plan, "readers", readers), of(Plan, "distinct", distinct)];

@@ -67,6 +67,8 @@ pub enum Warning {
         footprint: Bytes,
         /// Memory of that host; of all hosts, where they share a file.
         memory: Bytes,
+        /// Whether it is that of files of trees, which nothing takes past the page cache.
+        of_trees: bool,
     },
     /// A part of what was read came from the page cache.
     ReadFromMemory {

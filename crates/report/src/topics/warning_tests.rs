@@ -24,7 +24,8 @@ fn other_run(same_place: bool) -> Warning {
 
 fn of_conditions() -> Vec<Warning> {
     vec![
-        Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
+        Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64), of_trees: false },
+        Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64), of_trees: true },
         Warning::ReadFromMemory { share: 0.97 },
         Warning::NotCarried { op: Op::Read, share: 0.02 },
         Warning::ReadInStep { readers: 8, distinct: 1 },
