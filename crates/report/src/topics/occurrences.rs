@@ -359,11 +359,15 @@ mod tests {
     use model::{Op, StageKind};
 
     fn migrated() -> Record {
-        let mut recorded =
-            Recorded::with_hosts("[stages]\nmeasure = \"40s\"\n[[workload]]\nname = \"w\"\n", 3);
+        migrated_on(3)
+    }
+
+    fn migrated_on(hosts: usize) -> Record {
+        let suite = "[stages]\nmeasure = \"40s\"\n[[workload]]\nname = \"w\"\n";
+        let mut recorded = Recorded::with_hosts(suite, hosts);
         let stage = recorded.stage(StageKind::Measure);
         for second in 0..40 {
-            for host in 0..3 {
+            for host in 0..hosts as u32 {
                 let rate = if (20..30).contains(&second) && host == 1 { 30 } else { 200 };
                 recorded.host_interval(stage, host, second, &[(Op::Read, &vec![8_000_000; rate])]);
             }
@@ -389,6 +393,8 @@ mod tests {
     fn a_terminal_sees_what_happened_and_what_came_after() {
         insta::assert_snapshot!(table(&migrated()));
         assert_eq!(table(&Recorded::new(W).record()), "");
+        let alone = table(&migrated_on(1));
+        assert!(alone.contains("20 s  w         all "), "{alone}");
     }
 
     #[test]
