@@ -150,7 +150,8 @@ fn an_interval_in_which_nothing_came_back_is_a_row_of_zeros() {
     let columns = tables.columns(Table::Series);
     let at = |name: &str| columns.iter().position(|column| column.name == name).expect("a column");
     let rows: Vec<Vec<Cell>> = tables.silent().collect();
-    let told: Vec<_> = rows.iter().map(|row| (&row[at("interval")], &row[at("requests")])).collect();
+    let told: Vec<_> =
+        rows.iter().map(|row| (&row[at("interval")], &row[at("requests")])).collect();
     assert_eq!(told, [(&Cell::Integer(1), &Cell::Integer(0))]);
 }
 
