@@ -163,7 +163,7 @@ impl Progress {
 
     /// What a log has of an event that this took in already, if it is a note. A run beside others
     /// would be told of them at every stage: the first one is told, and how many there were.
-    pub fn note(&self, event: &Event) -> Option<String> {
+    pub(crate) fn note(&self, event: &Event) -> Option<String> {
         let more = self.other_runs.saturating_sub(1);
         match event {
             Event::Note(note) if note.fact.is_bookkeeping() => None,

@@ -81,7 +81,7 @@ pub fn least_steady(plan: &Plan) -> Nanos {
 }
 
 /// Whether a run like this could be begun with `--quotable`: it was not, and a replay has none.
-pub fn may_be_asked(plan: &Plan) -> bool {
+pub(crate) fn may_be_asked(plan: &Plan) -> bool {
     let is_given = plan.origin.words.iter().any(|word| word == "--quotable");
     let mut works = plan.stages.iter().flat_map(|stage| &stage.works);
     !is_given && works.all(|work| work.trace.is_none())
@@ -89,7 +89,7 @@ pub fn may_be_asked(plan: &Plan) -> bool {
 
 /// Whether more can be loaded in a stage: neither the requests of a trace grow with their target,
 /// nor files without bytes with their number.
-pub fn can_grow(plan: &Plan, stage: u32) -> bool {
+pub(crate) fn can_grow(plan: &Plan, stage: u32) -> bool {
     let works = plan.stages.get(stage as usize).into_iter().flat_map(|stage| &stage.works);
     plan.footprint_of(stage).0 > 0 && works.into_iter().all(|work| work.trace.is_none())
 }

@@ -32,7 +32,7 @@ pub fn date_words(unix_s: f64) -> String {
 }
 
 /// The same to a second, without its date: of moments that are close to each other.
-pub fn clock_words(unix_s: f64) -> String {
+pub(crate) fn clock_words(unix_s: f64) -> String {
     let text = utc((unix_s.max(0.0) * 1e9) as u64);
     text.get(11..19).unwrap_or(&text).to_owned()
 }

@@ -39,7 +39,8 @@ fn sentence(reason: Reason, results: u64) -> String {
             format!("There are reasons to doubt {}, listed below.", of(some))
         }
         Reason::Unsure { results: some, rates } => format!(
-            "The ± of the {} is unknown in {}: samples are too few or too dependent. Measure longer.",
+            "The ± of the {} is unknown in {}: samples are too few or too dependent. Measure \
+             longer.",
             match rates {
                 0 => "p99",
                 rates if rates == some => "rate",

@@ -324,8 +324,9 @@ mod tests {
         };
         assert_eq!(
             raised_by(&[Step::LargerFootprint, Step::UntilSteady, Step::Doubt]),
-            "To raise it: load twice the memory or more (layout.size, --size; of trees, tree.files); \
-             remove the cause of the first doubt; add --quotable; `plimsoll help indicative` explains."
+            "To raise it: load twice the memory or more (layout.size, --size; of trees, \
+             tree.files); remove the cause of the first doubt; add --quotable; `plimsoll help \
+             indicative` explains."
         );
         assert!(!raised_by(&[Step::LargerFootprint]).contains("--quotable"), "the size may be set");
         let of = |name: &str| Cache { of: name.to_owned(), kind: CacheKind::Hypervisor };

@@ -151,7 +151,7 @@ fn sizes_of(tree: &Tree, total: u64) -> String {
 /// Whether requests of the measured stages bypass the page cache, and whether others go through it.
 /// Files of trees do whatever is asked for; what is simulated, sent nowhere or the load of a
 /// command does neither.
-pub fn past_and_through(plan: &Plan, is_refused: impl Fn(u32) -> bool) -> [bool; 2] {
+pub(crate) fn past_and_through(plan: &Plan, is_refused: impl Fn(u32) -> bool) -> [bool; 2] {
     let (mut past, mut through) = (false, false);
     let stages = (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
     for (number, stage) in stages.filter(|_| !plan.is_simulated()) {
