@@ -169,7 +169,10 @@ fn a_target_that_hangs_is_seen_while_it_does() {
         };
         wait_until("the oldest request is told with its age", || oldest() > 2.5);
         let page = get(&address, "/", &[]).body;
-        assert!(page.contains("requests have no answer, the oldest for"), "{page}");
+        assert!(
+            page.contains("requests have had no answer for 1 s or more, the oldest for"),
+            "{page}"
+        );
         fs.release();
         wait_until("nothing waits any more", || oldest() == 0.0);
         signal(&child, "INT");

@@ -90,7 +90,7 @@ fn a_stonewall_ends_all_with_the_first_and_both_figures_are_kept() {
     assert_eq!(row["bytes"], first["bytes"], "the figure is that at the wall");
     assert_eq!(row["seconds"], first["seconds"]);
     let table = plimsoll(&folder, "run suite.toml --quiet --target data").with_code(0).out;
-    assert!(table.contains("write, write: the first worker was done after"), "{table}");
+    assert!(table.contains("\nwrite: the first worker was done after"), "{table}");
 }
 
 /// Two servers of 100 µs each, and two workers with one request outstanding: 120 and 280 blocks

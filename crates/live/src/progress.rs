@@ -5,9 +5,10 @@ use analysis::loadline::search::MOST_POINTS;
 use model::event::{LEAST_WAIT_NS, Waiting};
 use model::plan::{HostStage, Stage, Stop};
 use model::search::SearchAxis;
-use model::{Event, Histogram, IntervalSample, Nanos, Op, Plan, StageEnd};
+use model::{Event, Histogram, IntervalSample, Nanos, NoteKind, Op, Plan, StageEnd};
 use report::ground::stage::{name, name_at};
 use report::ground::words;
+use report::topics::note;
 use std::collections::BTreeMap;
 
 /// What a rate of requests for blocks counts.
@@ -26,6 +27,8 @@ pub struct Progress {
     grows: bool,
     current: Option<Current>,
     ended: Option<StageEnd>,
+    /// Notes of other runs on the same hosts.
+    other_runs: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -157,6 +160,23 @@ impl Progress {
             grows: grows(plan),
             current: None,
             ended: None,
+            other_runs: 0,
+        }
+    }
+
+    /// What a log has of an event that this took in already, if it is a note. A run beside others
+    /// would be told of them at every stage: the first one is told, and how many there were.
+    pub(crate) fn note(&self, event: &Event) -> Option<String> {
+        let more = self.other_runs.saturating_sub(1);
+        match event {
+            Event::Note(note) if note.fact.is_bookkeeping() => None,
+            Event::Note(note) if note.kind() == NoteKind::OtherRun && more > 0 => None,
+            Event::Note(note) => Some(format!("note: {}", note::line(&note.fact))),
+            Event::RunEnded { .. } if more > 0 => Some(format!(
+                "note: another run: {}; the doubts name the runs",
+                words::counted(u64::from(more), "more such note")
+            )),
+            _ => None,
         }
     }
 
@@ -208,8 +228,10 @@ impl Progress {
                 self.stages.extend(lines);
             }
             Event::StageEnded { end, .. } => self.ended = Some(end.clone()),
+            Event::Note(note) => {
+                self.other_runs += u32::from(note.kind() == NoteKind::OtherRun);
+            }
             Event::Counters(_)
-            | Event::Note(_)
             | Event::Happened(_)
             | Event::HostStarted(_)
             | Event::HostEnded(_)

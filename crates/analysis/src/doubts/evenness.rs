@@ -65,19 +65,19 @@ fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
     if row.covers == Covers::Beside || row.is_changing() {
         return Vec::new();
     }
-    let levels = levels_of_all(row, tally);
+    let (levels, of_latency) = (levels_of_all(row, tally), row.is_paced());
     let mut found = Vec::new();
     let warm = warm_up(&levels);
     let start = warm.map_or(0, |(cut, _)| cut);
     let of_all = |place| when(&tally.total, place, |slot| slot.start_s);
     if let Some((cut, share)) = warm {
-        found.push(Warning::WarmUp { length: of_all(cut), share });
+        found.push(Warning::WarmUp { length: of_all(cut), share, of_latency });
     }
     // What the warm-up explains is not said again.
     let rest = &levels[start..];
     match largest(&changes(rest, FALSE_ALARMS)) {
         Some((change, times)) => {
-            found.push(changed(None, of_all(start + change.at), change, times));
+            found.push(changed(row, None, of_all(start + change.at), change, times));
         }
         None if warm.is_none() => found.extend(one_host(row, tally)),
         None => {}
@@ -85,7 +85,8 @@ fn over_time(row: &ResultRow, tally: &Tally<'_>) -> Vec<Warning> {
     // A stage that went on until it was steady was judged by its whole window.
     let is_whole = steadiness(&levels).is_some_and(|window| window.is_steady());
     if let Some(window) = steadiness(rest).filter(|window| !is_whole && !window.is_steady()) {
-        found.push(Warning::NotSteady { range: window.range, slope: window.slope });
+        let (range, slope) = (window.range, window.slope);
+        found.push(Warning::NotSteady { range, slope, of_latency });
     }
     found
 }
@@ -114,9 +115,9 @@ fn largest(changes: &[Change]) -> Option<(Change, u32)> {
     Some((*largest, changes.len() as u32))
 }
 
-fn changed(host: Option<u32>, at: Nanos, change: Change, times: u32) -> Warning {
+fn changed(row: &ResultRow, host: Option<u32>, at: Nanos, change: Change, times: u32) -> Warning {
     let share = if change.before > 0.0 { change.after / change.before } else { f64::MAX };
-    Warning::Changed { host, times, at, share }
+    Warning::Changed { host, times, at, share, of_latency: row.is_paced() }
 }
 
 /// The host that changed most, where all together did not.
@@ -135,7 +136,7 @@ fn one_host(row: &ResultRow, tally: &Tally<'_>) -> Option<Warning> {
         let at = when(&intervals, change.at, |interval| interval.start_s);
         Some((
             (change.after - change.before).abs() / change.before.max(1e-9),
-            changed(Some(*host), at, change, times),
+            changed(row, Some(*host), at, change, times),
         ))
     });
     let found = found.into_iter().flatten();

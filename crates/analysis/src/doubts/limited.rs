@@ -66,7 +66,9 @@ pub(crate) fn burst_spent(row: &ResultRow, slots: &[Slot], found: &[Warning]) ->
     let is_far = |(_, share): &(Nanos, f64)| *share <= MOST_LEFT;
     let change = found.iter().find_map(|doubt| match doubt {
         Warning::Changed { host: None, at, share, .. } => Some((*at, *share)),
-        Warning::WarmUp { length, share } if *share >= LEAST_BURST => Some((*length, 1.0 / share)),
+        Warning::WarmUp { length, share, .. } if *share >= LEAST_BURST => {
+            Some((*length, 1.0 / share))
+        }
         _ => None,
     });
     // A later change of little does not hide a start that is spent.

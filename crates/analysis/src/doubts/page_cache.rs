@@ -60,14 +60,16 @@ fn cached(record: &Record, stage: u32) -> Option<Warning> {
     if record.plan.hosts.iter().any(is_shared) {
         // One file in the memories of all.
         let memory = memories(record).values().map(|memory| memory.0).fold(0, u64::saturating_add);
-        return fits(record.plan.footprint_of(stage), Bytes(memory));
+        return fits(record.plan.footprint_of(stage), Bytes(memory), false);
     }
     let files = |host: &HostPlan| {
         let files =
             targets(host).into_iter().flat_map(|target| target.files).map(|file| file.size.0);
         Bytes(files.fold(0, u64::saturating_add))
     };
-    each_memory(record, files).into_iter().find_map(|(footprint, memory)| fits(footprint, memory))
+    each_memory(record, files)
+        .into_iter()
+        .find_map(|(footprint, memory)| fits(footprint, memory, false))
 }
 
 /// The same for the files of trees, which are read through the page cache whatever the plan says of
@@ -80,7 +82,7 @@ fn cached_files(record: &Record, row: &ResultRow) -> Option<Warning> {
         |host: &HostPlan| host.part_of(row.stage).map_or(Bytes(0), |part| host.in_trees_of(part));
     each_memory(record, in_trees).into_iter().find_map(|(footprint, memory)| {
         // Files without a byte bring nothing, from wherever.
-        if footprint > Bytes(0) { fits(footprint, memory) } else { None }
+        if footprint > Bytes(0) { fits(footprint, memory, true) } else { None }
     })
 }
 
@@ -112,9 +114,12 @@ fn each_memory(record: &Record, footprint: impl Fn(&HostPlan) -> Bytes) -> Vec<(
     footprints.into_iter().filter_map(each).collect()
 }
 
-fn fits(footprint: Bytes, memory: Bytes) -> Option<Warning> {
-    (footprint.0 < memory.0.saturating_mul(MEMORY_RULE))
-        .then_some(Warning::Cached { footprint, memory })
+fn fits(footprint: Bytes, memory: Bytes, of_trees: bool) -> Option<Warning> {
+    (footprint.0 < memory.0.saturating_mul(MEMORY_RULE)).then_some(Warning::Cached {
+        footprint,
+        memory,
+        of_trees,
+    })
 }
 
 /// The share of a stage's reads that never came to a device, 0 to 1: what the hosts' kernels say

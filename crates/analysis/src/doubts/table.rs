@@ -119,7 +119,7 @@ rows! {
     W::ReadFromMemory { share } => "read-from-memory", Figure,
         if *share >= 0.5 { Voids } else { Weakens },
         [of(Notes, "share_from_memory", share)];
-    W::Cached { footprint, memory } => "fits-in-memory", Figure, Weakens,
+    W::Cached { footprint, memory, .. } => "fits-in-memory", Figure, Weakens,
         [of(Plan, "footprint", footprint), of(Facts, "memory", memory)];
     W::ReadInStep { readers, distinct } => "read-in-step", Figure, Weakens,
         [of(Plan, "readers", readers), of(Plan, "distinct", distinct)];
@@ -176,10 +176,10 @@ rows! {
     W::Changed { times, at, share, .. } => "level-changed", Figure, Weakens,
         [of(Samples, "at_ns", at), of(Samples, "level_after", share),
          of(Samples, "times", times)];
-    W::WarmUp { length, share } => "warm-up", Figure, Weakens,
+    W::WarmUp { length, share, .. } => "warm-up", Figure, Weakens,
         [of(Samples, "length_ns", length), of(Samples, "level", share)];
     W::Unsettled(fact) => "unsettled", Figure, Weakens, [of(Notes, "note", fact)];
-    W::NotSteady { range, slope } => "not-steady", Figure, Weakens,
+    W::NotSteady { range, slope, .. } => "not-steady", Figure, Weakens,
         [of(Samples, "range", range), of(Samples, "slope", slope)];
     W::NotWarm { .. } => "not-warm", Figure, Weakens, [of(Notes, "note", "unsettled")];
     W::StartSkew { host, late } => "start-skew", Figure, Weakens,

@@ -67,6 +67,8 @@ pub enum Warning {
         footprint: Bytes,
         /// Memory of that host; of all hosts, where they share a file.
         memory: Bytes,
+        /// Whether it is that of files of trees, which nothing takes past the page cache.
+        of_trees: bool,
     },
     /// A part of what was read came from the page cache.
     ReadFromMemory {
@@ -227,6 +229,8 @@ pub enum Warning {
         length: Nanos,
         /// The level until then, as a share of the level after it.
         share: f64,
+        /// Whether that is the level of the mean latency: the rate was given.
+        of_latency: bool,
     },
     /// The level changed in the measured time.
     Changed {
@@ -238,6 +242,8 @@ pub enum Warning {
         at: Nanos,
         /// The level after the largest change, as a share of the level before it.
         share: f64,
+        /// Whether that is the level of the mean latency: the rate was given.
+        of_latency: bool,
     },
     /// The level did not settle, by the rule of the SNIA.
     NotSteady {
@@ -245,6 +251,8 @@ pub enum Warning {
         range: f64,
         /// Rise over the window, as a share of the mean.
         slope: f64,
+        /// Whether that is of the mean latency: the rate was given.
+        of_latency: bool,
     },
     /// Some workers with the same work got much less of it done.
     UnfairWorkers {

@@ -14,7 +14,7 @@ use crate::layers::caches::{caches, is_buffered};
 use crate::layers::targets::{OfTargets, of_stage};
 use crate::rows::durable::durable;
 use crate::rows::row::{Covers, ResultRow};
-use crate::verdict::raise::{Case, steps};
+use crate::verdict::raise::{Case, may_be_asked, steps};
 use catalogue::targets::Known;
 use model::choices::FileFsync;
 use model::plan::Work;
@@ -43,6 +43,8 @@ pub struct Verdict {
     /// All that is missing for a better one, the step that sets the level first; empty where it is
     /// quotable.
     pub steps: Vec<Raise>,
+    /// Whether `--quotable` may take them: it was not given, and the command has it.
+    pub may_be_asked: bool,
 }
 
 impl Verdict {
@@ -68,7 +70,8 @@ impl Verdict {
         let level = if measures { gravest.min(of_checks) } else { Level::NotAMeasurement };
         let case = Case { record, row, checks: &checks, doubts: &doubts, known: &known };
         let steps = if level < Level::Quotable { steps(&case) } else { Vec::new() };
-        Verdict { level, checks, caches: caches(record, row), bound: known.bound, steps }
+        let (caches, may_be_asked) = (caches(record, row), may_be_asked(&record.plan));
+        Verdict { level, checks, caches, bound: known.bound, steps, may_be_asked }
     }
 
     /// That of a run: the least of its results, with every cache that is named. A run without
@@ -82,6 +85,7 @@ impl Verdict {
             caches: Vec::new(),
             bound: None,
             steps: vec![Step::Complete.in_no_time()],
+            may_be_asked: may_be_asked(&record.plan),
         };
         let mut caches: Vec<Cache> = each.iter().flat_map(|one| one.caches.clone()).collect();
         caches.sort();

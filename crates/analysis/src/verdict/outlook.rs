@@ -3,7 +3,7 @@
 
 use crate::doubts::servers::one_machine;
 use crate::layers::targets::{self, Bound, OfTargets};
-use crate::verdict::raise::{Raise, Step, least_steady, timed};
+use crate::verdict::raise::{Raise, Step, can_grow, least_steady, may_be_asked, timed};
 use catalogue::targets::Known;
 use model::choices::{CountersKept, FileFsync};
 use model::machines::Accelerator;
@@ -20,6 +20,8 @@ pub struct Outlook {
     pub bound: Option<Bound>,
     /// What would raise it, the step that sets the level first; empty where it can be quotable.
     pub steps: Vec<Raise>,
+    /// Whether `--quotable` may take them.
+    pub may_be_asked: bool,
 }
 
 /// The best verdict of `plan` on `hosts`.
@@ -34,11 +36,19 @@ pub fn outlook(plan: &Plan, hosts: &[HostFacts]) -> Outlook {
     let least = steps.first().map_or(Level::Quotable, |(level, _)| *level);
     let mut raise: Vec<Raise> = Vec::new();
     for (_, step) in steps {
-        if !raise.iter().any(|known| known.step == step) {
+        if !raise.iter().any(|known| known.step == step) && can_work(plan, step) {
             raise.push(timed(plan, step));
         }
     }
-    Outlook { best: least.min(known.best), bound: known.bound, steps: raise }
+    let may_be_asked = may_be_asked(plan);
+    Outlook { best: least.min(known.best), bound: known.bound, steps: raise, may_be_asked }
+}
+
+/// Whether a step can change anything in any stage that measures.
+fn can_work(plan: &Plan, step: Step) -> bool {
+    let mut measured =
+        (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
+    step != Step::LargerFootprint || measured.any(|(number, _)| can_grow(plan, number))
 }
 
 fn known(plan: &Plan, hosts: &[HostFacts]) -> OfTargets {
@@ -110,13 +120,16 @@ fn of_stage(
     let memory = hosts.iter().map(|facts| facts.memory.0).max().unwrap_or(0);
     let is_large = plan.footprint_of(number).0 >= memory.saturating_mul(2);
     let is_hidden = known.caches == Known::Size || engine.is_none_or(|engine| !engine.direct);
-    let is_short = stage.stop().time().is_some_and(|time| time < least_steady(plan));
+    let is_changing = stage.works.iter().any(|work| work.pace.curve().is_some());
+    let is_short =
+        !is_changing && stage.stop().time().is_some_and(|time| time < least_steady(plan));
     let all = [
         (writes && known.durability == Known::Never, Step::SeenTarget),
         (is_owed(false) && !flushes, Step::FlushEnd),
         (is_owed(true), Step::SyncFiles),
         (is_hidden && !is_large && !plan.is_simulated(), Step::LargerFootprint),
         (is_short, Step::LongerUntilSteady),
+        (is_changing, Step::OneRate),
     ];
     let missing = all.into_iter().filter(|(is, _)| *is).map(|(_, step)| (Level::Indicative, step));
     // Storage that is none is not worth a second word.
@@ -167,6 +180,13 @@ mod tests {
         assert_eq!(of(unprepared, nothing), (Level::NotAMeasurement, vec![Step::Prepare]));
         let short = format!("measure = \"5s\"\n{WRITES}");
         assert_eq!(of(&short, nothing), (Level::Indicative, vec![Step::LongerUntilSteady]));
+        let in_steps =
+            format!("measure = \"5s\"\n{WRITES}rate = [{{hold = \"2s\"}}, {{to = 500}}]\n");
+        assert_eq!(of(&in_steps, nothing), (Level::Indicative, vec![Step::OneRate]));
+        let empty = "[engine]\ndirect = false\n[layout]\nkind = \"tree\"\n[tree]\nfiles = \
+                     64\nsize = 0\n[[workload]]\nname = \"m\"\nkind = \"metadata\"\n\
+                     operations = [\"create\"]\nfsync = \"timed\"\n";
+        assert_eq!(of(empty, nothing), (Level::Indicative, vec![]));
         let no_flush = |recorded: &mut Recorded| {
             recorded.record_mut().plan.hosts[0].engine.flush = false;
         };

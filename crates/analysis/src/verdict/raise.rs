@@ -7,6 +7,7 @@ use crate::layers::targets::OfTargets;
 use crate::rows::row::ResultRow;
 use crate::verdict::check::{Check, Found};
 use catalogue::targets::Known;
+use model::choices::CountersKept;
 use model::plan::{PlannedTarget, Steady, Stop};
 use model::record::StageRecord;
 use model::{Level, Nanos, Plan, Record, StageKind};
@@ -77,6 +78,20 @@ const PRECONDITION: Nanos = Nanos::seconds(60);
 /// The least time in which a point can show that it is steady.
 pub fn least_steady(plan: &Plan) -> Nanos {
     Nanos(plan.interval.0.saturating_mul(Steady::ROUNDS * Steady::LEAST_IN_ROUND))
+}
+
+/// Whether a run like this could be begun with `--quotable`: it was not, and a replay has none.
+pub(crate) fn may_be_asked(plan: &Plan) -> bool {
+    let is_given = plan.origin.words.iter().any(|word| word == "--quotable");
+    let mut works = plan.stages.iter().flat_map(|stage| &stage.works);
+    !is_given && works.all(|work| work.trace.is_none())
+}
+
+/// Whether more can be loaded in a stage: neither the requests of a trace grow with their target,
+/// nor files without bytes with their number.
+pub(crate) fn can_grow(plan: &Plan, stage: u32) -> bool {
+    let works = plan.stages.get(stage as usize).into_iter().flat_map(|stage| &stage.works);
+    plan.footprint_of(stage).0 > 0 && works.into_iter().all(|work| work.trace.is_none())
 }
 
 /// A step with the time that it adds to the run of `plan`.
@@ -190,6 +205,16 @@ fn lacks(case: &Case<'_>, check: Check) -> Option<Rank> {
     }
 }
 
+/// How a row comes to last longer.
+fn longer(case: &Case<'_>) -> Step {
+    let stop = case.record.plan.stages.get(case.row.stage as usize).map(model::plan::Stage::stop);
+    match case.row.done.is_some() || stop.is_some_and(|stop| stop.once().is_some()) {
+        _ if case.row.works.iter().any(|work| work.trace.is_some()) => Step::LongerTrace,
+        true => Step::LargerAmount,
+        false => Step::Longer,
+    }
+}
+
 /// Steps for the checks that take time: intervals and steady state.
 fn of_time(case: &Case<'_>) -> Option<(Rank, Step)> {
     let Case { record, row, .. } = case;
@@ -198,14 +223,11 @@ fn of_time(case: &Case<'_>) -> Option<(Rank, Step)> {
     let stop = record.plan.stages.get(row.stage as usize).map(model::plan::Stage::stop);
     let until_steady = stop.is_some_and(|stop| stop.steady().is_some());
     let is_short = stop.and_then(Stop::time).is_some_and(|time| time < least_steady(&record.plan));
-    let is_amount = row.done.is_some() || stop.is_some_and(|stop| stop.once().is_some());
-    let is_replay = row.works.iter().any(|work| work.trace.is_some());
     let is_conditioned =
         record.plan.stages.iter().any(|stage| stage.kind == StageKind::Precondition);
     let lacks_steady = steady.is_some();
     let steps = [
-        (is_replay, Step::LongerTrace),
-        (is_amount, Step::LargerAmount),
+        (longer(case) != Step::Longer, longer(case)),
         (lacks_steady && !until_steady && is_short, Step::LongerUntilSteady),
         (lacks_steady && !until_steady, Step::UntilSteady),
         (intervals.is_some() && row.is_changing(), Step::OneRate),
@@ -235,18 +257,22 @@ fn of_durability(case: &Case<'_>) -> Vec<(Rank, Step)> {
 
 fn of_caches(case: &Case<'_>) -> Vec<(Rank, Step)> {
     let Some(rank) = lacks(case, Check::Caches) else { return Vec::new() };
+    let plan = &case.record.plan;
     let is_counted = case.record.stage(case.row.stage).is_some_and(StageRecord::is_counted);
+    // Where they were asked for and there are none, the stage was too short for them.
+    let is_unasked = !is_counted && plan.keep.counters == CountersKept::None;
     let is_elsewhere = |doubt: &Warning| {
         matches!(doubt, Warning::NotCarried { .. } | Warning::LessAtDevice { .. })
     };
+    let is_uncounted = rank == Rank::Missing && !is_counted;
     let step = match rank {
-        Rank::Refuted if case.row.warnings.iter().any(is_elsewhere) => Step::Doubt,
-        _ if case.known.best == Level::NotAMeasurement => Step::RealTarget,
-        _ if case.known.caches == Known::Never => Step::SeenTarget,
-        Rank::Missing if case.known.caches == Known::Seen && is_counted => Step::LargerFootprint,
-        Rank::Missing if case.known.caches == Known::Seen => return vec![(rank, Step::Counters)],
-        _ => Step::LargerFootprint,
+        Rank::Refuted if case.row.warnings.iter().any(is_elsewhere) => Some(Step::Doubt),
+        _ if case.known.best == Level::NotAMeasurement => Some(Step::RealTarget),
+        _ if case.known.caches == Known::Never => Some(Step::SeenTarget),
+        _ if is_uncounted && !is_unasked => Some(longer(case)),
+        _ if is_uncounted && case.known.caches == Known::Seen => None,
+        _ => can_grow(plan, case.row.stage).then_some(Step::LargerFootprint),
     };
-    let counters = (!is_counted).then_some((rank, Step::Counters));
-    counters.into_iter().chain([(rank, step)]).collect()
+    let counters = is_unasked.then_some(Step::Counters);
+    counters.into_iter().chain(step).map(|step| (rank, step)).collect()
 }

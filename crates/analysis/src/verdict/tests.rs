@@ -3,6 +3,7 @@
 use super::*;
 use crate::results;
 use crate::testing::Recorded;
+use model::choices::CountersKept;
 use model::event::{Event, Flush, HostEnd};
 use model::inventory::{DeviceFacts, Link, LinkKind};
 use model::machines::{Accelerator, DiskCache, MachinesMade, ProviderKind};
@@ -191,6 +192,9 @@ fn nothing_is_shown_where_nobody_counted() {
     }
     let verdict = judged(&recorded);
     assert_eq!(verdict.checks_that(Found::Missing).collect::<Vec<_>>(), [Check::Caches]);
+    assert_eq!(raised(&verdict), [Step::Longer], "they were asked for");
+    recorded.record_mut().plan.keep.counters = CountersKept::None;
+    let verdict = judged(&recorded);
     assert_eq!((verdict.level, raised(&verdict)), (Level::Indicative, vec![Step::Counters]));
 }
 
@@ -219,6 +223,7 @@ fn every_step_that_is_missing_is_named_and_the_one_that_sets_the_level_first() {
     let stage = recorded.stage(StageKind::Measure);
     recorded.interval(stage, 0, &[(Op::Write, &[1_000; 5_000])]);
     recorded.end();
+    recorded.record_mut().plan.keep.counters = CountersKept::None;
     let verdict = judged(&recorded);
     let all = [Step::UntilSteady, Step::SeenTarget, Step::FlushEnd, Step::Counters];
     assert_eq!(raised(&verdict), all);

@@ -23,6 +23,8 @@ pub struct Evidence {
     /// Results in which requests succeeded, but for whose rate or p99 no interval of confidence is
     /// known.
     pub unsure: u64,
+    /// Those of them that have none for their rate.
+    pub unsure_rates: u64,
     /// Results that may not be quoted, because evidence for them is missing or speaks against them.
     pub unquotable: u64,
     /// Requests that failed, in all stages.
@@ -67,6 +69,8 @@ pub enum Reason {
     Unsure {
         /// How many.
         results: u64,
+        /// For how many it is the rate: for the others, it is the p99 alone.
+        rates: u64,
     },
     /// Evidence for results is missing, or speaks against them: [`crate::verdict`] says which.
     Unquotable {
@@ -105,6 +109,7 @@ impl Evidence {
             empty: count(&|row| row.ios == 0),
             doubted: count(&is_doubted),
             unsure: count(&is_unsure),
+            unsure_rates: count(&|row| is_unsure(row) && row.confidence.iops.is_none()),
             unquotable: count(&|row| Verdict::of(record, row).level < Level::Quotable),
             failed: issued(record).iter().map(|total| total.errors).fold(0, u64::saturating_add),
             lost_hosts: lost.collect::<BTreeSet<u32>>().len() as u64,
@@ -122,6 +127,7 @@ impl Evidence {
             empty: sum(self.empty, other.empty),
             doubted: sum(self.doubted, other.doubted),
             unsure: sum(self.unsure, other.unsure),
+            unsure_rates: sum(self.unsure_rates, other.unsure_rates),
             unquotable: sum(self.unquotable, other.unquotable),
             failed: sum(self.failed, other.failed),
             lost_hosts: sum(self.lost_hosts, other.lost_hosts),
@@ -140,7 +146,7 @@ impl Evidence {
             (self.lost_hosts > 0, Reason::HostsLost { hosts: self.lost_hosts }),
             (self.saturated_hosts > 0, Reason::HostsSaturated { hosts: self.saturated_hosts }),
             (self.doubted > 0, Reason::Doubted { results: self.doubted }),
-            (self.unsure > 0, Reason::Unsure { results: self.unsure }),
+            (self.unsure > 0, Reason::Unsure { results: self.unsure, rates: self.unsure_rates }),
             (self.unquotable > 0, Reason::Unquotable { results: self.unquotable }),
         ];
         found.into_iter().filter(|(is, _)| *is).map(|(_, reason)| reason).collect()
@@ -165,6 +171,7 @@ mod tests {
         empty: 0,
         doubted: 0,
         unsure: 0,
+        unsure_rates: 0,
         unquotable: 0,
         failed: 0,
         lost_hosts: 0,
@@ -182,7 +189,7 @@ mod tests {
         (|found| found.lost_hosts = 4, Reason::HostsLost { hosts: 4 }),
         (|found| found.saturated_hosts = 5, Reason::HostsSaturated { hosts: 5 }),
         (|found| found.doubted = 6, Reason::Doubted { results: 6 }),
-        (|found| found.unsure = 7, Reason::Unsure { results: 7 }),
+        (|found| found.unsure = 7, Reason::Unsure { results: 7, rates: 0 }),
         (|found| found.unquotable = 8, Reason::Unquotable { results: 8 }),
         (|found| found.results = 0, Reason::Nothing { results: 0 }),
     ];
@@ -261,7 +268,7 @@ mod tests {
         short.end();
         assert_eq!(
             found(&short).reasons(),
-            [Reason::Unsure { results: 1 }, Reason::Unquotable { results: 1 }]
+            [Reason::Unsure { results: 1, rates: 1 }, Reason::Unquotable { results: 1 }]
         );
     }
 }

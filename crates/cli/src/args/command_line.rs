@@ -37,6 +37,7 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, cla
     match &mut arguments.command {
         Command::Run(run) => run.work.words = words,
         Command::Loadline(loadline) => loadline.run.work.words = words,
+        Command::Replay(replay) => replay.words = words,
         _ => {}
     }
     Ok(arguments)
@@ -195,15 +196,17 @@ fn typed<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::WorkArgs;
+    use crate::args::{RunArgs, WorkArgs};
     use clap::CommandFactory;
     use model::plan::Origin;
+    use model::plan::origin::FLAGS;
 
     fn words_of(line: &str) -> Vec<String> {
         let words = std::iter::once("plimsoll").chain(line.split('|')).map(OsString::from);
         let work: WorkArgs = match parse_from(words).expect("good arguments").command {
             Command::Run(run) => run.work,
             Command::Loadline(loadline) => loadline.run.work,
+            Command::Replay(replay) => RunArgs::of_replay(&replay).work,
             _ => panic!("a run"),
         };
         work.words
@@ -250,6 +253,22 @@ mod tests {
             ],
         );
         kept("run", &["run"]);
+        kept(
+            "run|--quotable|--rw=write|--dsync|--verify|/x",
+            &["run", "--quotable", "--rw=write", "--dsync", "--verify=crc32c", "/x"],
+        );
+        kept(
+            "replay|a.trace|b|-t|/x|--speed|2x|--hosts=local:2|--only=reads",
+            &[
+                "replay",
+                "--target=/x",
+                "--speed=2x",
+                "--hosts=local:2",
+                "--only=reads",
+                "a.trace",
+                "b",
+            ],
+        );
     }
 
     #[test]
@@ -321,10 +340,13 @@ mod tests {
         let mut command = Arguments::command();
         command.build();
         let mut seen = Vec::new();
-        for name in ["run", "loadline"] {
+        for name in ["run", "loadline", "replay"] {
             let known = command.find_subcommand(name).expect("a command");
-            for long in known.get_arguments().filter_map(Arg::get_long) {
+            for arg in known.get_arguments() {
+                let Some(long) = arg.get_long() else { continue };
                 assert!(OPTIONS.contains(&long) != left_out.contains(&long), "{long}");
+                let has_value = arg.get_action().takes_values() || left_out.contains(&long);
+                assert_ne!(has_value, FLAGS.contains(&long), "{long}");
                 seen.push(long);
             }
         }

@@ -220,6 +220,7 @@ impl RunArgs {
             buffered: args.buffered,
             existing: args.existing,
             hosts: args.hosts.clone(),
+            words: args.words.clone(),
             ..WorkArgs::default()
         };
         let (out, how, share) = (args.out.clone(), args.how, args.share.clone());

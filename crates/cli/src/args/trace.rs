@@ -138,6 +138,10 @@ pub(crate) struct ReplayArgs {
 
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
+
+    /// As they were typed, as those of a run.
+    #[arg(skip)]
+    pub(crate) words: Vec<String>,
 }
 
 impl ReplayArgs {

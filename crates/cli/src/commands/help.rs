@@ -135,30 +135,22 @@ fn topics() -> String {
 
 /// A page without what only a browser needs: comments, pictures and the targets of links.
 fn plain(page: &str) -> String {
-    let mut text = String::new();
-    let mut fenced = false;
+    let (mut text, mut prose, mut fenced) = (String::new(), String::new(), false);
     for line in page.lines() {
         let is_fence = line.starts_with("```");
-        if !fenced && (line.starts_with("<!--") || line.starts_with("![")) {
-            continue;
+        if is_fence {
+            text.push_str(&without_targets(&std::mem::take(&mut prose)));
+        } else if fenced {
+            let _ = writeln!(text, "    {line}");
+        } else if !line.starts_with("<!--") && !line.starts_with("![") {
+            prose.push_str(&format!("{line}\n"));
         }
         fenced ^= is_fence;
-        if is_fence {
-            continue;
-        }
-        match fenced {
-            true => {
-                let _ = writeln!(text, "    {line}");
-            }
-            false => {
-                let _ = writeln!(text, "{}", without_targets(line));
-            }
-        }
     }
-    text
+    text + &without_targets(&prose)
 }
 
-/// `[text](target)` as `text`.
+/// `[text](target)` as `text`, also where a line ends within it.
 fn without_targets(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;
@@ -217,7 +209,7 @@ mod tests {
     #[test]
     fn a_page_is_plain_in_a_terminal() {
         let page = "# A [link](b.md), [two](c.md)\n<!-- console: x -->\n```console\n$ a [b](c)\n\
-                    ```\n![picture](d.png)\nend\n";
-        assert_eq!(plain(page), "# A link, two\n    $ a [b](c)\nend\n");
+                    ```\n![picture](d.png)\nsee [a\nlink](e.md).\nend\n";
+        assert_eq!(plain(page), "# A link, two\n    $ a [b](c)\nsee a\nlink.\nend\n");
     }
 }

@@ -4,7 +4,6 @@ use super::line::{Line, held};
 use crate::progress::Progress;
 use model::{Event, printable};
 use report::ground::folding::hung;
-use report::topics;
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex};
 
@@ -57,15 +56,21 @@ impl Bar {
                 held(&self.line).clear();
                 self.say(&progress.summary());
             }
-            Event::Note(note) if note.fact.is_bookkeeping() => {}
-            Event::Note(note) => {
-                self.say(&format!("note: {}", topics::note::line(&note.fact)));
+            Event::Note(_) => {
+                if let Some(note) = progress.note(event) {
+                    self.say(&note);
+                }
             }
             Event::HostStarted(_)
             | Event::HostEnded(_)
             | Event::PointAdded(_)
             | Event::Happened(_) => {}
-            Event::RunEnded { .. } => held(&self.line).clear(),
+            Event::RunEnded { .. } => {
+                held(&self.line).clear();
+                if let Some(note) = progress.note(event) {
+                    self.say(&note);
+                }
+            }
         }
     }
 

@@ -116,11 +116,7 @@ fn lines(event: &Event, progress: &Progress, next_ns: &mut u64) -> Vec<String> {
             )]
         }
         Event::StageEnded { .. } => vec![progress.summary()],
-        Event::Note(note) if note.fact.is_bookkeeping() => Vec::new(),
-        Event::Note(note) => {
-            vec![format!("note: {}", topics::note::line(&note.fact))]
-        }
-        _ => Vec::new(),
+        event => progress.note(event).into_iter().collect(),
     }
 }
 
@@ -129,7 +125,8 @@ mod tests {
     use super::*;
     use analysis::testing::Recorded;
     use model::event::StageEnd;
-    use model::{Op, Record, StageKind};
+    use model::note::OtherRun;
+    use model::{Fact, Note, Op, Record, RunEnd, StageKind};
     use std::sync::{Arc, Mutex};
 
     #[derive(Clone, Default)]
@@ -212,5 +209,33 @@ mod tests {
         live.event(&Event::StageStarted { stage: 99, unix_ns: 0 });
         live.event(&Event::StageEnded { stage: 7, end: StageEnd::Complete });
         assert_eq!(live.progress.share(), 0.0);
+    }
+
+    #[test]
+    fn other_runs_are_told_once_and_counted_at_the_end() {
+        let record = Recorded::new("[[workload]]\nname = \"w\"\n").record();
+        let out = Shared::default();
+        let view = View::Lines { out: Box::new(out.clone()), next_ns: LINE_EVERY_NS };
+        let mut live = Live { progress: Progress::new(&record.plan), hosts: Vec::new(), view };
+        for number in 0..28u8 {
+            let other = OtherRun {
+                run: format!("r{number}"),
+                user: "u".to_owned(),
+                from: None,
+                pid: 1,
+                since_unix_s: 0,
+                same_place: false,
+            };
+            let fact = Fact::OtherRun(other);
+            live.event(&Event::Note(Note { stage: Some(0), host: 0, fact }));
+        }
+        live.event(&Event::RunEnded { unix_ns: 0, end: RunEnd::Complete });
+        let said = String::from_utf8(out.0.lock().expect("not poisoned").clone()).expect("text");
+        assert_eq!(said.lines().count(), 2, "{said}");
+        assert!(said.contains("another run loaded this host: r0, started by u"), "{said}");
+        assert!(
+            said.ends_with("another run: 27 more such notes; the doubts name the runs\n"),
+            "{said}"
+        );
     }
 }

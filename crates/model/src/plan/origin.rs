@@ -14,12 +14,12 @@ pub const MOST_WORDS: usize = 512;
 pub const MOST_SUITE_BYTES: usize = 1 << 20;
 
 /// The commands that begin a run.
-const COMMANDS: [&str; 2] = ["run", "loadline"];
+const COMMANDS: [&str; 3] = ["run", "loadline", "replay"];
 
 /// The options that are kept: those that say what is loaded, with what and from where. Where a run
 /// is recorded and who is shown it (among these `--token`) is not kept, nor is `--keep-data`: no
 /// figure depends on it.
-pub const OPTIONS: [&str; 37] = [
+pub const OPTIONS: [&str; 45] = [
     "objective",
     "along",
     "workload",
@@ -57,7 +57,18 @@ pub const OPTIONS: [&str; 37] = [
     "provider",
     "guest",
     "guest-kernel",
+    "from",
+    "source",
+    "only",
+    "split",
+    "speed",
+    "scale-space",
+    "depth",
+    "workers",
 ];
+
+/// Those of [`OPTIONS`] that have no value.
+pub const FLAGS: [&str; 4] = ["buffered", "existing", "dsync", "quotable"];
 
 /// What was typed to begin a run, and the suite's text. Runs of versions that kept neither have the
 /// default.
@@ -117,15 +128,20 @@ impl Origin {
 /// The words of an [`Origin`], told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// `run` or `loadline`.
+    /// `run`, `loadline` or `replay`.
     pub command: &'a str,
     /// Each option's name without its dashes, and its value; those that have none say yes.
     pub options: Vec<(&'a str, Option<&'a str>)>,
-    /// What stood without a name: the suite, or the paths of the quick form.
+    /// What stood without a name: the suite, the paths of the quick form, or the traces.
     pub names: &'a [String],
 }
 
 impl Line<'_> {
+    /// Whether it replays traces, which its names are.
+    pub fn is_replay(&self) -> bool {
+        self.command == "replay"
+    }
+
     /// The values of the options of this name.
     pub fn values(&self, name: &str) -> impl Iterator<Item = &str> {
         self.options.iter().filter(move |(own, _)| *own == name).filter_map(|(_, value)| *value)
@@ -139,7 +155,7 @@ fn option(word: &str) -> Option<(&str, Option<&str>)> {
         None => (word.strip_prefix("--")?, None),
     };
     // An option that has a value and was kept without it would take the next word.
-    let is_whole = value.is_some() != ["buffered", "existing"].contains(&name);
+    let is_whole = value.is_some() != FLAGS.contains(&name);
     (OPTIONS.contains(&name) && is_whole).then_some((name, value))
 }
 

@@ -31,6 +31,12 @@ pub fn date_words(unix_s: f64) -> String {
     }
 }
 
+/// The same to a second, without its date: of moments that are close to each other.
+pub(crate) fn clock_words(unix_s: f64) -> String {
+    let text = utc((unix_s.max(0.0) * 1e9) as u64);
+    text.get(11..19).unwrap_or(&text).to_owned()
+}
+
 /// A latency in words.
 pub fn latency_words(ns: f64) -> String {
     Nanos(ns.round() as u64).to_string()
@@ -44,6 +50,7 @@ mod tests {
     fn dates_are_short() {
         assert_eq!(date_words(1_767_225_600.0), "2026-01-01");
         assert_eq!(date_words(1_767_225_600.0 + 3_900.0), "01-01 01:05");
+        assert_eq!(clock_words(1_767_225_600.0 + 3_907.9), "01:05:07");
     }
 
     #[test]

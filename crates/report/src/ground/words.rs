@@ -470,11 +470,13 @@ pub fn outstanding(depth: u32, workers: u32) -> String {
     format!("depth {depth} × {}", counted(u64::from(workers), "worker"))
 }
 
-/// `14,000 requests have no answer, the oldest for 4m 40s`
+/// `14,000 requests have had no answer for 1 s or more, the oldest for 4m 40s`
 pub fn unanswered(requests: u64, oldest_ns: u64) -> String {
     let what = match requests {
-        1 => "1 request has no answer".to_owned(),
-        more => format!("{} requests have no answer, the oldest", count(more)),
+        1 => "1 request has had no answer".to_owned(),
+        more => {
+            format!("{} requests have had no answer for 1 s or more, the oldest", count(more))
+        }
     };
     format!("{what} for {}", Nanos(oldest_ns / 1_000_000_000 * 1_000_000_000))
 }
@@ -537,7 +539,7 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::BackendChosen => "backend",
         NoteKind::Carried => "kernel's threads",
         NoteKind::NoFallocate => "space not reserved",
-        NoteKind::EngineDegraded => "engine without a part of its set-up",
+        NoteKind::EngineDegraded => "the engine does without",
         NoteKind::Stuck => "target does not answer",
         NoteKind::Resumed => "resumed",
         NoteKind::HostLost => "a host was lost",

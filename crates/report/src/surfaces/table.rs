@@ -172,7 +172,7 @@ fn under(
     let more = marks.unnumbered();
     if more > 0 {
         let more = words::counted(more, "more doubt");
-        lines.push(format!("and {more}: add --explain."));
+        lines.push(format!("and {more}: `plimsoll show RUN --explain`."));
     }
     let mut of_run = marks.phrases(Sort::Run);
     of_run.extend(words::no_interval(rows).map(|why| format!("no interval (–): {why}")));
@@ -339,9 +339,15 @@ mod tests {
         let place = |said: &str| short.find(said).unwrap_or_else(|| panic!("{said}: {short}"));
         assert!(place("¹ Only a part was measured") < place("² Measured without node3"), "{short}");
         assert!(place("² Measured") < place("³ Requests failed"), "{short}");
-        assert!(place("³ Requests") < place("and 1 more doubt: add --explain"), "{short}");
+        assert!(
+            place("³ Requests") < place("and 1 more doubt: `plimsoll show RUN --explain`"),
+            "{short}"
+        );
         assert!(!short.contains('⁴') && !short.contains("kept its core"), "{short}");
-        assert!(place("more doubt") < place("Limits of this run: only 300 requests; "), "{short}");
+        assert!(
+            place("more doubt") < place("Limits of this run: only 300 requests of w read; "),
+            "{short}"
+        );
         let long = text(Notes::All);
         assert!(long.contains("⁴ A worker kept its core") && !long.contains("--explain"), "{long}");
         has(&long, &["No preconditioning: caches", "latency  "]);

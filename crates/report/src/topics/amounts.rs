@@ -17,7 +17,9 @@ pub fn text(rows: &[ResultRow], label: fn(&ResultRow) -> String, room: usize) ->
         rows.iter().filter_map(|row| Some((row, ended(row)?))).collect();
     if all.len() <= MOST_SENTENCES {
         let told = |(row, done): &(&ResultRow, Done)| {
-            format!("{}, {}: {}.\n", label(row), row.ops.name(), words::done(row, done))
+            let (load, op) = (label(row), row.ops.name());
+            let name = if load == op { load } else { format!("{load}, {op}") };
+            format!("{name}: {}.\n", words::done(row, done))
         };
         return all.iter().map(told).collect();
     }

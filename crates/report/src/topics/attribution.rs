@@ -65,10 +65,12 @@ pub fn brief(record: &Record, rows: &[ResultRow]) -> String {
     format!("Limit: {said}.\n")
 }
 
-fn sentences(record: &Record, rows: &[ResultRow]) -> Vec<String> {
-    let all = attribution(record, rows);
-    let told = all.iter().map(|one| sentence(record, one)).collect();
-    words::at_most(told, MOST_POINTS, more_points)
+/// What may be made of a disk at its limit; once for all points.
+const PARALLEL: &str = "A disk that serves requests in parallel is busy before it is saturated. \
+                        Test with more depth.";
+
+fn may_be_parallel(all: &[Attribution]) -> bool {
+    all.iter().flat_map(Attribution::limits).any(|limit| limit.may_be_parallel)
 }
 
 fn more_points(points: u64) -> String {
@@ -103,6 +105,12 @@ fn sentence(record: &Record, one: &Attribution) -> String {
     format!("{}: {}", title(one), body(record, one, Names::Own).text())
 }
 
+/// The same of a point that is told by itself.
+fn whole(record: &Record, one: &Attribution) -> String {
+    let parallel = may_be_parallel(std::slice::from_ref(one)).then_some(PARALLEL);
+    [sentence(record, one).as_str()].into_iter().chain(parallel).collect::<Vec<_>>().join(" ")
+}
+
 /// The same without the name of the point.
 fn body(record: &Record, one: &Attribution, names: Names) -> Sentence {
     let (limits, many) = (one.limits(), record.testbed.len() > 1);
@@ -125,12 +133,6 @@ fn body(record: &Record, one: &Attribution, names: Names) -> Sentence {
         match limits.len().saturating_sub(MOST_NAMED) {
             0 => text.push("."),
             more => text.push(sentence![", and ", plain(more), " more."]),
-        }
-        if limits.iter().any(|limit| limit.may_be_parallel) {
-            text.push(
-                " A disk that serves requests in parallel is busy before it is saturated. Test \
-                 with more depth.",
-            );
         }
     }
     // What was named with its figures is not said again, nor is a core beside one that is.
@@ -307,7 +309,7 @@ fn object(record: &Record, one: &Attribution) -> Value {
         sweep: words::axes(&one.sweep), repetition: one.repetition.unwrap_or(1),
         thinned: one.is_thinned,
         at_limit: list(one.limits()), highest: list(one.highest()), errors: list(one.errors()),
-        caches: caches(record, one), message: sentence(record, one),
+        caches: caches(record, one), message: whole(record, one),
         ..one { scenario, workloads, samples },
     }
 }
@@ -397,7 +399,7 @@ mod tests {
         let free = attribution(&other, &analysis::results(&other)).remove(0);
         let all = [swept("1"), swept("2"), swept("4"), swept("8"), free.clone()];
         let lines = groups::sentences(&record, &all);
-        assert_eq!(lines.len(), 2);
+        assert_eq!((lines.len(), lines[2].as_str()), (3, PARALLEL));
         assert!(
             lines[0].starts_with(
                 "w (depth=1), w (depth=2) and 2 points like them: at its limit: the disk"
@@ -412,7 +414,7 @@ mod tests {
         );
         let lines = groups::sentences(&record, &all[..4]);
         assert!(
-            lines.len() == 1 && lines[0].starts_with("all 4 points: at its limit"),
+            lines.len() == 2 && lines[0].starts_with("all 4 points: at its limit"),
             "{lines:?}"
         );
     }

@@ -66,6 +66,7 @@ pub fn remark(plan: &Plan, line: &Line<'_>) -> String {
         .to_owned();
     let has_text = !plan.origin.suite.is_empty();
     match line.names {
+        _ if line.is_replay() => {}
         [file] if plan.origin.is_file => {
             text.push_str(&format!(" The suite was the file {file}"));
             text.push_str(match has_text {
@@ -101,7 +102,8 @@ fn files<'a>(line: &'a Line<'_>) -> Vec<&'a str> {
         .flat_map(|list| list.split(','))
         .filter_map(|host| host.trim().strip_prefix('@'));
     let testbed = |wanted: &'a str| wanted.split(',').next().filter(|name| name.ends_with(".toml"));
-    hosts.chain(line.values("simulate").filter_map(testbed)).collect()
+    let traces = line.names.iter().filter(|_| line.is_replay()).map(String::as_str);
+    hosts.chain(line.values("simulate").filter_map(testbed)).chain(traces).collect()
 }
 
 fn programs(line: &Line<'_>) -> Vec<String> {
@@ -196,6 +198,13 @@ mod tests {
         plan.origin.words =
             words(&["run", "--destroy-data=a:/dev/sdb", "--destroy-data=b:/dev/sdc"]);
         assert_eq!(command(&plan), "plimsoll run --target=a:/dev/sdb --target=b:/dev/sdc");
+    }
+
+    #[test]
+    fn a_replay_is_told_with_its_options_and_its_trace_is_not_in_the_run_file() {
+        let plan = typed(&["replay", "--target=/x", "--speed=2x", "a b.trace"]);
+        assert_eq!(command(&plan), "plimsoll replay --target=/x --speed=2x 'a b.trace'");
+        has(&remark(&plan), &["begun. The run file does not have what stood in a b.trace."]);
     }
 
     #[test]

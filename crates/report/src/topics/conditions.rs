@@ -1,11 +1,12 @@
 //! What stood behind the figures: plan, testbed, what was sent, what came up, how to do it again.
 
-use super::reproduce::{self, Bypassed};
+use super::reproduce;
 use crate::ground::markup::{Markup, classed, list_under, plain, under, with_code};
 use crate::ground::words;
 use crate::pens::Table;
 use crate::topics::{cluster_parts, imported, note, plan};
-use model::Record;
+
+use model::{NoteKind, Record};
 
 pub fn sections(record: &Record) -> Markup {
     [
@@ -46,7 +47,7 @@ fn testbed(record: &Record) -> Markup {
                 .targets
                 .iter()
                 .find(|facts| facts.path == target.path)
-                .map(plan::medium)
+                .map(|facts| plan::medium(&record.plan, facts))
                 .unwrap_or_default();
             let files = words::counted(target.files.len() as u64, "file");
             let medium = if medium.is_empty() { medium } else { format!("; {medium}") };
@@ -106,6 +107,25 @@ fn notes(record: &Record) -> Markup {
     list_under("Notes", items)
 }
 
+/// How the measured load met the page cache.
+fn page_cache(record: &Record) -> &'static str {
+    let is_refused = |stage| {
+        let mut notes = record.notes.iter().filter(|note| note.stage.is_none_or(|of| of == stage));
+        notes.any(|note| note.kind() == NoteKind::DirectRefused)
+    };
+    match plan::past_and_through(&record.plan, is_refused) {
+        [true, false] => "The page cache was bypassed (direct I/O).",
+        [true, true] => {
+            "Some of the load bypassed the page cache (direct I/O), the rest went through it."
+        }
+        [false, true] => "Requests went through the page cache.",
+        [false, false] if record.plan.is_simulated() => {
+            "The target was simulated: no page cache took part."
+        }
+        [false, false] => "Plimsoll itself sent nothing, so it took no part in any page cache.",
+    }
+}
+
 fn method(record: &Record) -> Markup {
     let plan = &record.plan;
     let how = format!(
@@ -114,24 +134,48 @@ fn method(record: &Record) -> Markup {
          completed while the load was on, in intervals of {}. {} docs/method has every \
          definition.",
         plan.interval,
-        match reproduce::is_bypassed(plan) {
-            Bypassed::Always => "The page cache was bypassed (direct I/O).",
-            Bypassed::Sometimes =>
-                "In some scenarios the page cache was bypassed (direct I/O), in the others \
-                 requests went through it.",
-            Bypassed::Never => "Requests went through the page cache.",
-        }
+        page_cache(record),
     );
-    let again = list(vec![
+    let command = reproduce::command(plan);
+    let again = (!command.is_empty()).then(|| ("Run again".to_owned(), plain("code", command)));
+    let mut facts = vec![
         (
             "Suite".to_owned(),
             Markup::from(format!("{}, seed {}, scale {}", plan.suite, plan.seed, plan.scale)),
         ),
         ("Run".to_owned(), Markup::from(&plan.run_id)),
         ("Made by".to_owned(), Markup::from(format!("Plimsoll {}", record.version))),
-        ("Run again".to_owned(), plain("code", reproduce::command(plan))),
-        ("Page again".to_owned(), plain("code", "plimsoll report RUN.plimsoll")),
-    ]);
+    ];
+    facts.extend(again);
+    facts.push(("Page again".to_owned(), plain("code", "plimsoll report RUN.plimsoll")));
     let remark = classed("p", "remark", reproduce::remark(plan));
-    plain("section", [plain("h2", "How this was measured"), plain("p", how), again, remark])
+    plain("section", [plain("h2", "How this was measured"), plain("p", how), list(facts), remark])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::testing::{Recorded, W};
+    use model::plan::PlannedTarget;
+
+    #[test]
+    fn only_what_bypassed_the_page_cache_is_said_to_have() {
+        let files = "[layout]\nkind = \"tree\"\n[[workload]]\nname = \"m\"\nkind = \"metadata\"\n\
+                     operations = [\"create\"]\n";
+        let run = |suite: &str| Recorded::new(suite).record();
+        let buffered = run(&format!("[engine]\ndirect = false\n{W}"));
+        let mut simulated = run(W);
+        simulated.plan.hosts[0].targets[0].kind = PlannedTarget::Simulated;
+        for (record, said, is_direct) in [
+            (run(W), "The page cache was bypassed (direct I/O).", true),
+            (run(files), "Requests went through the page cache.", false),
+            (buffered, "Requests went through the page cache.", false),
+            (simulated, "The target was simulated: no page cache took part.", false),
+            (run(&format!("[engine]\nbackend = \"null\"\n{W}")), "Plimsoll itself sent", false),
+        ] {
+            let plan = plan::render(&record.plan, &record.testbed);
+            assert!(page_cache(&record).starts_with(said), "{}", page_cache(&record));
+            assert_eq!(plan.contains("direct I/O in multiples"), is_direct, "{plan}");
+        }
+    }
 }

@@ -2,12 +2,19 @@
 //! those of the run and those of the target are a line each. Doubts with the same code are one,
 //! with all hosts inside.
 
+use crate::ground::words;
 use crate::topics::warning::{self, Told};
 use analysis::doubts::{Gravity, Sort};
 use analysis::{ResultRow, Warning};
 
 pub fn is_shown(row: &ResultRow) -> bool {
     row.warnings.iter().any(|doubt| doubt.row().sort == Sort::Figure)
+}
+
+/// What a row is called, with its operation.
+fn result(row: &ResultRow) -> String {
+    let workload = words::with_sweep(&row.workload, &row.sweep, row.repetition);
+    format!("{workload} {}", row.ops.name())
 }
 
 /// All doubts of some rows, each once.
@@ -32,9 +39,13 @@ impl Marks {
     pub fn of<'a>(rows: impl IntoIterator<Item = &'a ResultRow>, most: usize) -> Marks {
         let mut doubts: Vec<Marked> = Vec::new();
         // No table has the figure of a harmless one; JSON has both.
-        let shown = |doubt: &&Warning| doubt.row().gravity != Gravity::Harmless;
-        for doubt in rows.into_iter().flat_map(|row| &row.warnings).filter(shown) {
-            let told = warning::told(doubt);
+        let shown = |doubt: &Warning| doubt.row().gravity != Gravity::Harmless;
+        let rows: Vec<&ResultRow> = rows.into_iter().collect();
+        let all = rows.iter().flat_map(|row| row.warnings.iter().map(move |doubt| (*row, doubt)));
+        for (row, doubt) in all.filter(|(_, doubt)| shown(doubt)) {
+            let has = |row: &&ResultRow| row.warnings.iter().any(|one| one.code() == doubt.code());
+            let result = (!rows.iter().all(has)).then(|| result(row));
+            let told = warning::told(doubt, result.as_deref());
             let Some(known) = doubts.iter_mut().find(|known| known.told.name == told.name) else {
                 let (rank, sort) = (doubt.rank(), doubt.row().sort);
                 doubts.push(Marked { rank, sort, told, others: 0 });
@@ -105,5 +116,19 @@ mod tests {
         assert_eq!((marks.numbered(), marks.unnumbered()), (vec![stolen.to_owned()], 0));
         assert_eq!(marks.beside(&rows[0]), [1]);
         assert_eq!(marks.phrases(Sort::Target), ["slow clock source hpet"]);
+    }
+
+    #[test]
+    fn a_doubt_of_some_results_says_of_which() {
+        let record = measured(W, &[(Op::Read, &[1_000; 90]), (Op::Write, &[1_000; 2_000])]);
+        let mut rows = analysis::results(&record);
+        rows.retain(|row| row.ops.one().is_some());
+        let few = |samples| vec![Warning::FewSamples { samples }];
+        rows[0].warnings = few(90);
+        rows[1].warnings = Vec::new();
+        let said = |rows: &[ResultRow]| Marks::of(rows, 3).phrases(Sort::Run);
+        assert_eq!(said(&rows), ["only 90 requests of w read"]);
+        rows[1].warnings = few(650);
+        assert_eq!(said(&rows), ["only 90 to 650 requests"]);
     }
 }

@@ -38,9 +38,14 @@ fn sentence(reason: Reason, results: u64) -> String {
         Reason::Doubted { results: some } => {
             format!("There are reasons to doubt {}, listed below.", of(some))
         }
-        // A row counts that lacks the one of its rate, or the one of its latency.
-        Reason::Unsure { results: some } => format!(
-            "A ± is unknown in {}: samples are too few or too dependent. Measure longer.",
+        Reason::Unsure { results: some, rates } => format!(
+            "The ± of the {} is unknown in {}: samples are too few or too dependent. Measure \
+             longer.",
+            match rates {
+                0 => "p99",
+                rates if rates == some => "rate",
+                _ => "rate or of the p99",
+            },
             of(some)
         ),
         Reason::Unquotable { results: some } => {
@@ -96,6 +101,7 @@ mod tests {
         empty: 0,
         doubted: 0,
         unsure: 0,
+        unsure_rates: 0,
         unquotable: 0,
         failed: 0,
         lost_hosts: 0,
@@ -127,5 +133,9 @@ mod tests {
             ("badge bad", "complete, 3,784 requests failed".to_owned())
         );
         assert_eq!(badge(&record, &all[7]), ("badge", "complete".to_owned()));
+        let of = |rates| sentences(&Evidence { unsure: 4, unsure_rates: rates, ..SOUND }).concat();
+        assert!(of(0).starts_with("The ± of the p99 is unknown in "), "{}", of(0));
+        assert!(of(4).starts_with("The ± of the rate is unknown in "), "{}", of(4));
+        assert!(of(1).starts_with("The ± of the rate or of the p99 is unknown"), "{}", of(1));
     }
 }

@@ -2,12 +2,14 @@
 //! not be, and the steps that would raise it; of a plan, the best that it can have.
 
 use crate::ground::gather::grouped;
+use crate::ground::moment::time_words;
 use crate::ground::words;
 use crate::pens::json::{Value, each, object};
 use analysis::doubts::{Datum, Proof};
 use analysis::outlook::Outlook;
 use analysis::verdict::{Bound, Cache, CacheKind, Check, Found, Level, Raise, Step, Verdict};
 use analysis::{Durable, Warning};
+use model::Nanos;
 
 /// A level in words: `not a measurement`.
 pub fn level(level: Level) -> &'static str {
@@ -27,19 +29,24 @@ pub fn class(level: Level) -> &'static str {
     }
 }
 
-/// What a check is called, and in few words that it failed, or what it would prove.
-fn check(check: Check) -> [&'static str; 3] {
-    match check {
-        Check::Intervals => ["intervals of confidence", "not exact", "how exact"],
-        Check::Steady => ["steady state", "not steady", "whether steady"],
-        Check::Durability => ["durability of writes", "not durable", "whether durable"],
-        Check::Caches => ["caches", "a cache answered", "whether a cache answered"],
+/// In few words, that a check failed, or what it would prove.
+fn check(check: Check, found: Found) -> &'static str {
+    match (check, found) {
+        (Check::Intervals, Found::Refuted) => "not exact",
+        (Check::Intervals, _) => "how exact",
+        (Check::Steady, Found::Refuted) => "not steady",
+        (Check::Steady, _) => "whether steady",
+        (Check::Durability, Found::Refuted) => "not durable",
+        (Check::Durability, _) => "whether durable",
+        (Check::Caches, Found::Refuted) => "a cache answered",
+        (Check::Caches, _) => "whether a cache answered",
     }
 }
 
-/// The checks that came out so, in those words.
-fn checks(verdict: &Verdict, found: Found, words: usize) -> String {
-    verdict.checks_that(found).map(|one| check(one)[words]).collect::<Vec<_>>().join(", ")
+/// The checks that came out so, as a sentence; none where none did.
+fn checks(verdict: &Verdict, head: &str, found: Found) -> Option<String> {
+    let all: Vec<_> = verdict.checks_that(found).map(|one| check(one, found)).collect();
+    (!all.is_empty()).then(|| format!("{head}: {}.", all.join(", ")))
 }
 
 /// What would raise a verdict, as a clause.
@@ -62,17 +69,40 @@ fn step(step: Step) -> &'static str {
         Step::Precondition => "add --set precondition=60s",
         Step::OneRate => "ask for one rate all the time, as in rate = 2000",
         Step::Longer => "measure longer, such as --set measure=5min",
-        Step::LargerFootprint => "load twice the memory or more (layout.size, --size)",
+        Step::LargerFootprint => {
+            "load twice the memory or more (layout.size, --size; of trees, tree.files)"
+        }
     }
 }
 
-fn raise(steps: &[Raise]) -> Option<String> {
-    let one = |raise: &Raise| match raise.time {
-        Some(time) => format!("{} ({time} or more)", step(raise.step)),
+/// Times that are worth a word.
+const LEAST_TIME: Nanos = Nanos::seconds(60);
+
+/// All steps with their times: those of `--quotable` as that, and how each is taken by hand.
+fn raise(steps: &[Raise], may_be_asked: bool) -> Option<String> {
+    let one = |raise: &Raise| match raise.time.filter(|time| *time >= LEAST_TIME) {
+        Some(time) => {
+            let time = time_words(time.0 as f64 / 1e9);
+            format!("{} (takes {time} or more in all)", step(raise.step))
+        }
         None => step(raise.step).to_owned(),
     };
-    let all: Vec<String> = steps.iter().map(one).collect();
+    let (quotable, others): (Vec<&Raise>, _) =
+        steps.iter().partition(|raise| may_be_asked && is_of_quotable(raise));
+    let mut all: Vec<String> = others.into_iter().map(one).collect();
+    let by_hand: Vec<String> = quotable.into_iter().map(one).collect();
+    if !by_hand.is_empty() {
+        let by_hand = by_hand.join(", ").replace("add --set", "--set");
+        all.push(format!("add --quotable, or by hand {by_hand}"));
+    }
     (!all.is_empty()).then(|| format!("To raise it: {}.", all.join("; ")))
+}
+
+/// Whether `--quotable` takes a step. A larger footprint is none of these: a size that the suite
+/// chose stays.
+fn is_of_quotable(raise: &Raise) -> bool {
+    use Step::{FlushEnd, LongerUntilSteady, Precondition, Prepare, UntilSteady};
+    [FlushEnd, LongerUntilSteady, Precondition, Prepare, UntilSteady].contains(&raise.step)
 }
 
 /// The layer that bounds a target: what it is, and why that matters.
@@ -121,16 +151,9 @@ fn cache(kind: CacheKind, of: &str) -> String {
 /// The verdict as sentences: the level, what could not be shown, the caches, and the steps.
 pub fn sentences(verdict: &Verdict) -> Vec<String> {
     let mut said = vec![format!("Verdict: {}.", level(verdict.level))];
-    for (found, head) in [
-        (Found::Shown, "Checked"),
-        (Found::Refuted, "Checked and refuted"),
-        (Found::Missing, "Not shown"),
-    ] {
-        let list = checks(verdict, found, 0);
-        if !list.is_empty() {
-            said.push(format!("{head}: {list}."));
-        }
-    }
+    said.extend(checks(verdict, "Proven", Found::Shown));
+    said.extend(checks(verdict, "Failed", Found::Refuted));
+    said.extend(checks(verdict, "Not proven", Found::Missing));
     if !verdict.caches.is_empty() {
         let caches = caches(&verdict.caches).join(", ");
         said.push(format!("Caches in the figures: {caches}."));
@@ -138,7 +161,7 @@ pub fn sentences(verdict: &Verdict) -> Vec<String> {
     let is_bound = verdict.level < Level::Quotable;
     let target = verdict.bound.as_ref().filter(|_| is_bound);
     said.extend(target.map(|one| format!("Target: {}.", bound(one))));
-    said.extend(raise(&verdict.steps));
+    said.extend(raise(&verdict.steps, verdict.may_be_asked));
     said
 }
 
@@ -150,11 +173,8 @@ pub fn line(verdict: &Verdict) -> String {
 /// The verdict as few words as it takes: what failed, what is not proven, what raises it.
 pub fn brief(verdict: &Verdict) -> String {
     let mut said = format!("Verdict: {}.", level(verdict.level));
-    for (head, found, words) in [("Failed", Found::Refuted, 1), ("Not proven", Found::Missing, 2)] {
-        let list = checks(verdict, found, words);
-        if !list.is_empty() {
-            said.push_str(&format!(" {head}: {list}."));
-        }
+    for (head, found) in [("Failed", Found::Refuted), ("Not proven", Found::Missing)] {
+        said.extend(checks(verdict, head, found).map(|list| format!(" {list}")));
     }
     if !verdict.caches.is_empty() {
         let caches = caches(&verdict.caches).join(", ");
@@ -163,11 +183,7 @@ pub fn brief(verdict: &Verdict) -> String {
     if verdict.level == Level::Quotable {
         return said;
     }
-    // A larger footprint is none of these: a size that the suite chose stays.
-    let is_done_by_option = |raise: &Raise| {
-        use Step::{FlushEnd, LongerUntilSteady, Precondition, Prepare, UntilSteady};
-        [FlushEnd, LongerUntilSteady, Precondition, Prepare, UntilSteady].contains(&raise.step)
-    };
+    let is_done_by_option = |raise: &Raise| verdict.may_be_asked && is_of_quotable(raise);
     let others = verdict.steps.iter().filter(|raise| !is_done_by_option(raise));
     let mut steps: Vec<&str> = others.map(|raise| step(raise.step)).collect();
     let step = match (steps.is_empty(), verdict.steps.iter().any(is_done_by_option)) {
@@ -213,7 +229,7 @@ pub fn best(outlook: &Outlook) -> String {
     let is_bound = outlook.best < Level::Quotable;
     let target = outlook.bound.as_ref().filter(|_| is_bound);
     said.extend(target.map(|one| format!("Target: {}.", bound(one))));
-    said.extend(raise(&outlook.steps));
+    said.extend(raise(&outlook.steps, outlook.may_be_asked));
     said.join(" ")
 }
 
@@ -281,16 +297,21 @@ mod tests {
             caches: vec![Cache { of: "vda".to_owned(), kind: CacheKind::Device }],
             bound: None,
             steps: vec![
-                Raise { step: Step::UntilSteady, time: Some(model::Nanos::seconds(20)) },
+                Raise { step: Step::UntilSteady, time: Some(Nanos::seconds(1_200)) },
                 Step::FlushEnd.in_no_time(),
             ],
+            may_be_asked: true,
         };
         assert_eq!(
             line(&verdict),
-            "Verdict: indicative. Checked: intervals of confidence. Not shown: steady state. \
-             Caches in the figures: write cache of vda (write back). To raise it: add --set \
-             until=steady (20 s or more); add --set flush=end."
+            "Verdict: indicative. Proven: how exact. Not proven: whether steady. Caches in the \
+             figures: write cache of vda (write back). To raise it: add --quotable, or by hand \
+             --set until=steady (takes 20 min or more in all), --set flush=end."
         );
+        let replayed = Verdict { may_be_asked: false, ..verdict.clone() };
+        let by_hand = "To raise it: add --set until=steady; add --set flush=end; ";
+        assert!(brief(&replayed).contains(by_hand), "{}", brief(&replayed));
+        assert!(!line(&replayed).contains("--quotable"), "{}", line(&replayed));
         assert_eq!(
             brief(&verdict),
             "Verdict: indicative. Not proven: whether steady. Caches in the figures: write cache \
@@ -303,8 +324,9 @@ mod tests {
         };
         assert_eq!(
             raised_by(&[Step::LargerFootprint, Step::UntilSteady, Step::Doubt]),
-            "To raise it: load twice the memory or more (layout.size, --size); remove the cause of \
-             the first doubt; add --quotable; `plimsoll help indicative` explains."
+            "To raise it: load twice the memory or more (layout.size, --size; of trees, \
+             tree.files); remove the cause of the first doubt; add --quotable; `plimsoll help \
+             indicative` explains."
         );
         assert!(!raised_by(&[Step::LargerFootprint]).contains("--quotable"), "the size may be set");
         let of = |name: &str| Cache { of: name.to_owned(), kind: CacheKind::Hypervisor };

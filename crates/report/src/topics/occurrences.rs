@@ -140,13 +140,13 @@ const LEGEND: [(&str, &str); 6] = [
     ("before", "requests per second before the event"),
     (
         "noise",
-        "standard deviation ÷ mean of the intervals before it; a dip exceeds four of these over \
-         three intervals, or five in one",
+        "standard deviation ÷ mean of the intervals before it; a dip exceeds four of these, and \
+         5 %, over three intervals; or five, and 15 %, in one",
     ),
     ("lowest", "the lowest interval until the rate is back, or the stage ends"),
     (
         "back after",
-        "until the rate is within 5 % of `before`, or within its noise if that is wider",
+        "until the rate is within 5 % of that before, or within its noise if that is wider",
     ),
     ("missing", "requests that the rate before would have brought"),
     ("latency", "mean in the dip, against the mean before"),
@@ -166,8 +166,7 @@ struct Line<'a> {
 /// The lines of one effect: in total and for each host.
 fn lines<'a>(record: &'a Record, effect: &'a Effect, most_hosts: usize) -> Vec<Line<'a>> {
     let Some(occurrence) = record.occurrences.get(effect.occurrence) else { return Vec::new() };
-    let all = if effect.hosts.is_empty() { "" } else { "all" };
-    let total = effect.total.iter().map(|found| (all.to_owned(), found));
+    let total = effect.total.iter().map(|found| ("all".to_owned(), found));
     let mut hosts: Vec<&(u32, Aftermath)> = effect.hosts.iter().collect();
     if hosts.len() > most_hosts {
         hosts.retain(|(_, found)| found.began_after_s.is_some());
@@ -360,11 +359,15 @@ mod tests {
     use model::{Op, StageKind};
 
     fn migrated() -> Record {
-        let mut recorded =
-            Recorded::with_hosts("[stages]\nmeasure = \"40s\"\n[[workload]]\nname = \"w\"\n", 3);
+        migrated_on(3)
+    }
+
+    fn migrated_on(hosts: usize) -> Record {
+        let suite = "[stages]\nmeasure = \"40s\"\n[[workload]]\nname = \"w\"\n";
+        let mut recorded = Recorded::with_hosts(suite, hosts);
         let stage = recorded.stage(StageKind::Measure);
         for second in 0..40 {
-            for host in 0..3 {
+            for host in 0..hosts as u32 {
                 let rate = if (20..30).contains(&second) && host == 1 { 30 } else { 200 };
                 recorded.host_interval(stage, host, second, &[(Op::Read, &vec![8_000_000; rate])]);
             }
@@ -390,6 +393,8 @@ mod tests {
     fn a_terminal_sees_what_happened_and_what_came_after() {
         insta::assert_snapshot!(table(&migrated()));
         assert_eq!(table(&Recorded::new(W).record()), "");
+        let alone = table(&migrated_on(1));
+        assert!(alone.contains("20 s  w         all "), "{alone}");
     }
 
     #[test]

@@ -20,6 +20,7 @@ use std::fmt::Write;
 pub use cost::time;
 pub use hosts::host_line;
 pub use place::medium;
+pub(crate) use place::past_and_through;
 
 /// What a line is about, and the gap behind it, in characters.
 const HEAD: usize = 9;

@@ -6,13 +6,16 @@ use model::Plan;
 use model::plan::PlannedTarget;
 
 /// The command: as it was typed, or where the record does not have that, as far as the plan tells
-/// it.
+/// it. Empty for replays of versions that kept no words: the plan does not name the trace.
 ///
 /// `--destroy-data` is never in it: a report must not be the reason that a device is overwritten. A
 /// device is named as a target, which `plimsoll run` refuses until somebody adds that word.
 pub fn command(plan: &Plan) -> String {
     if let Some(line) = plan.origin.line() {
         return command_line::words(plan, &line).join(" ");
+    }
+    if is_replay(plan) {
+        return String::new();
     }
     let mut words = vec!["plimsoll".to_owned(), "run".to_owned()];
     match simulated(plan) {
@@ -32,40 +35,37 @@ pub fn command(plan: &Plan) -> String {
     }
     // It goes into every scenario, also into those that bypass the page cache: where there is one
     // of these, it was not given.
-    if is_bypassed(plan) == Bypassed::Never {
+    if is_buffered(plan) {
         words.push("--buffered".to_owned());
     }
     words.push(format!("--set=seed={}", plan.seed));
-    if plan.suite.starts_with('-') {
+    if plan.suite.starts_with('-') && !is_kept(plan) {
         words.push("--".to_owned());
     }
-    words.push(quoted(&plan.suite));
+    words.push(if is_kept(plan) { KEPT.to_owned() } else { quoted(&plan.suite) });
     words.join(" ")
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bypassed {
-    /// All of them.
-    Always,
-    /// Those of some scenarios.
-    Sometimes,
-    /// None of them.
-    Never,
+/// Stands for the suite where its text is kept and it may have no name: words of the quick form.
+const KEPT: &str = "SUITE.toml";
+
+fn is_kept(plan: &Plan) -> bool {
+    !plan.origin.is_file && !plan.origin.suite.is_empty()
 }
 
-/// Whether the page cache was bypassed, by how each part of each host loads; [`Plan::direct`] is of
-/// the first scenario alone.
-pub fn is_bypassed(plan: &Plan) -> Bypassed {
+fn is_replay(plan: &Plan) -> bool {
+    plan.stages.iter().flat_map(|stage| &stage.works).any(|work| work.trace.is_some())
+}
+
+/// Whether nothing was set to bypass the page cache, in any part of any host; [`Plan::direct`] is
+/// of the first scenario alone.
+fn is_buffered(plan: &Plan) -> bool {
     let own = plan.hosts.iter().filter(|host| host.parts.is_empty()).map(|host| host.engine.direct);
     let parts = plan.hosts.iter().flat_map(|host| &host.parts).map(|part| part.engine.direct);
-    let all: Vec<bool> = own.chain(parts).collect();
-    let is_any = |wanted| all.contains(&wanted);
-    match (is_any(true), is_any(false)) {
-        (true, true) => Bypassed::Sometimes,
-        (true, false) => Bypassed::Always,
-        (false, true) => Bypassed::Never,
-        (false, false) if plan.direct => Bypassed::Always,
-        (false, false) => Bypassed::Never,
+    let mut all = own.chain(parts).peekable();
+    match all.peek() {
+        Some(_) => !all.any(|direct| direct),
+        None => !plan.direct,
     }
 }
 
@@ -73,6 +73,11 @@ pub fn is_bypassed(plan: &Plan) -> Bypassed {
 pub fn remark(plan: &Plan) -> String {
     let mut text = match plan.origin.line() {
         Some(line) => command_line::remark(plan, &line),
+        None if is_replay(plan) => String::new(),
+        None if is_kept(plan) => format!(
+            "{KEPT} is what plimsoll show --suite RUN.plimsoll prints. What --set changed has to \
+             be given again; the plan above has the values."
+        ),
         None => "A suite of your own is named by its file. What --set or --rw changed has to be \
                  given again; the plan above has the values."
             .to_owned(),
@@ -115,8 +120,9 @@ fn simulated(plan: &Plan) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::ground::testing::{Recorded, W};
-    use model::plan::{EngineSettings, Part};
-    use model::{Fraction, Scale};
+    use model::plan::{EngineSettings, Part, TraceWork};
+    use model::trace::{Mapping, SequenceDigest, Space};
+    use model::{Fraction, Nanos, Scale};
 
     fn plan() -> Plan {
         Recorded::new(W).record().plan
@@ -142,10 +148,10 @@ mod tests {
             ..buffered.clone()
         };
         plan.hosts[0].parts = vec![buffered.clone(), direct];
-        assert_eq!(is_bypassed(&plan), Bypassed::Sometimes);
+        assert!(!is_buffered(&plan));
         assert_eq!(command(&plan), "plimsoll run --target=/mnt/data --set=seed=1 test");
         plan.hosts[0].parts = vec![buffered.clone(), buffered];
-        assert!(is_bypassed(&plan) == Bypassed::Never && command(&plan).contains(" --buffered "));
+        assert!(is_buffered(&plan) && command(&plan).contains(" --buffered "));
     }
 
     #[test]
@@ -159,6 +165,27 @@ mod tests {
             command(&plan),
             "plimsoll run --target=/mnt/data --scale=1/100 --existing --buffered --set=seed=9 test"
         );
+    }
+
+    #[test]
+    fn a_quick_form_without_its_words_is_run_from_its_text_and_a_replay_not_at_all() {
+        let mut plan = plan();
+        plan.origin.suite = W.to_owned();
+        plan.suite = "randwrite 64k QD8×1".to_owned();
+        assert_eq!(command(&plan), "plimsoll run --target=/mnt/data --set=seed=1 SUITE.toml");
+        assert!(remark(&plan).starts_with("SUITE.toml is what plimsoll show --suite RUN"));
+        let work = plan.stages.iter_mut().flat_map(|stage| &mut stage.works).next();
+        work.expect("one").trace = Some(TraceWork {
+            path: "/x".into(),
+            digest: SequenceDigest(3),
+            requests: 3,
+            bytes: 1536,
+            flushes: false,
+            length: Nanos(9),
+            in_flight: None,
+            mapping: Mapping { speed: "1x".parse().expect("a speed"), space: Space::Same },
+        });
+        assert_eq!((command(&plan), remark(&plan)), Default::default());
     }
 
     #[test]

@@ -208,7 +208,10 @@ mod tests {
             "{text}"
         );
         has(&text, &["from size=1MiB to size=2MiB its rate went from 90.0 to 9.00 IOPS (−90.0 %)"]);
-        assert!(text.contains("A ± is unknown in all 2 results"), "a second is short: {text}");
+        assert!(
+            text.contains("The ± of the rate is unknown in all 2 results"),
+            "a second is short: {text}"
+        );
         assert!(told(&sizes, &[90, 88]).contains("No value of the sweep"));
         let curve = told(&format!("{W}[sweep]\ndepth = \"1..8 x2\"\n"), &[10, 20, 40, 41]);
         assert!(curve.contains("w read over depth: peak"), "{curve}");
@@ -309,7 +312,7 @@ mod tests {
             &[(Op::Read, &[1_000; 1_000_000])],
         );
         let text = judged(&record, &analysis::results(&record));
-        has(&text, &["A ± is unknown in the result"]);
+        has(&text, &["The ± of the rate is unknown in the result"]);
         lacks(&text, &["No reason"]);
     }
 

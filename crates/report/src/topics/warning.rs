@@ -26,18 +26,22 @@ pub struct Told {
 }
 
 pub fn sentence(warning: &Warning) -> String {
-    told(warning).sentence.text()
+    told(warning, None).sentence.text()
 }
 
 /// The same with its quantities and names apart: doubts that differ in them alone can be told as
-/// one.
-pub fn told(warning: &Warning) -> Told {
+/// one. `result` is what it is of, where a doubt of the run is not of all results.
+pub fn told(warning: &Warning, result: Option<&str>) -> Told {
     let row = warning.row();
     let name = name(warning);
     let besides = besides(warning);
     let shown = |name: &str, way: &str| {
         let known: Vec<&Datum> =
             row.proof.iter().filter(|one| one.what == name).map(|one| &one.datum).collect();
+        if name == "row" {
+            let of = |result: &str| sentence![" of ", names(vec![result.to_owned()], "result")];
+            return result.map_or_else(Sentence::default, of);
+        }
         let beside = besides.iter().find(|(known, _)| *known == name).map(|(_, said)| said.clone());
         let unknown = || format!("{{{name}}}").into();
         let noun = if way.is_empty() { name } else { way };

@@ -24,7 +24,8 @@ fn other_run(same_place: bool) -> Warning {
 
 fn of_conditions() -> Vec<Warning> {
     vec![
-        Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64) },
+        Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64), of_trees: false },
+        Warning::Cached { footprint: Bytes::gib(1), memory: Bytes::gib(64), of_trees: true },
         Warning::ReadFromMemory { share: 0.97 },
         Warning::NotCarried { op: Op::Read, share: 0.02 },
         Warning::ReadInStep { readers: 8, distinct: 1 },
@@ -74,6 +75,10 @@ fn of_conditions() -> Vec<Warning> {
     ]
 }
 
+fn changed(host: Option<u32>, times: u32, of_latency: bool) -> Warning {
+    Warning::Changed { host, times, at: Nanos::seconds(120), share: 0.7, of_latency }
+}
+
 fn of_load_and_device() -> Vec<Warning> {
     let straggler = |host: &str, level, loss| Straggler { host: host.into(), level, loss };
     let stragglers = vec![
@@ -91,10 +96,13 @@ fn of_load_and_device() -> Vec<Warning> {
         Warning::Stalled { longest: Nanos::millis(4_034), intervals: 0 },
         Warning::StalledOften { longest: Nanos::millis(201), waits: 552, share: 0.2 },
         Warning::GeneratorPaused { host: "node3".into(), longest: Nanos::millis(2_000), times: 2 },
-        Warning::WarmUp { length: Nanos::seconds(15), share: 1.4 },
-        Warning::Changed { host: Some(3), times: 2, at: Nanos::seconds(120), share: 0.7 },
-        Warning::Changed { host: None, times: 1, at: Nanos::seconds(120), share: 0.7 },
-        Warning::NotSteady { range: 0.31, slope: -0.12 },
+        Warning::WarmUp { length: Nanos::seconds(15), share: 1.4, of_latency: false },
+        Warning::WarmUp { length: Nanos::seconds(1), share: 4.14, of_latency: true },
+        changed(Some(3), 2, false),
+        changed(None, 1, false),
+        changed(None, 1, true),
+        Warning::NotSteady { range: 0.31, slope: -0.12, of_latency: false },
+        Warning::NotSteady { range: 1.22, slope: 0.649, of_latency: true },
         Warning::UnfairWorkers { short: 1, of: 16, least: 0.15 },
         Warning::UnequalHosts { short: 5, of: 16, stragglers },
         Warning::LittleBroken { found: 400.0, most: 320.0 },
@@ -201,7 +209,7 @@ fn every_doubt_is_a_sentence_with_its_figure() {
     let names: BTreeSet<String> = all.iter().map(name).collect();
     let lines = SENTENCES.lines().filter_map(|line| Some(line.split_once(" | ")?.0.to_owned()));
     assert_eq!(names, lines.collect(), "each line of sentences.txt is of one of them");
-    let has_phrase = |doubt: &&Warning| told(doubt).brief != "".into();
+    let has_phrase = |doubt: &&Warning| told(doubt, None).brief != "".into();
     let is_beside = |doubt: &&Warning| doubt.row().sort == Sort::Figure;
     let odd: Vec<&Warning> = all.iter().filter(|one| has_phrase(one) == is_beside(one)).collect();
     assert!(odd.is_empty(), "those of the run and of the target have a phrase: {odd:?}");

@@ -166,7 +166,8 @@ impl Requests {
         );
         let help = "Requests that failed, by the kernel's error or what a check found.";
         let mut errors = Family::new(series, Kind::Counter, errors, help);
-        let help = "Service times (completed - submitted) of requests that succeeded.";
+        let help = "Times of requests that succeeded: service times (completed - submitted), at \
+                    a fixed rate response times (completed - due).";
         let mut durations = Family::new(series, Kind::Histogram, durations, help);
         let mut cpu =
             Family::new(series, Kind::Counter, cpu, "CPU time of the workers' own threads.");

@@ -13,6 +13,8 @@ pub const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 64.0;
 /// The width of a character of an axis, at most.
 const CHARACTER: f64 = 7.0;
+/// So much wider are the letters of a telephone.
+const ON_TELEPHONES: f64 = 1.25;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 40.0;
@@ -63,7 +65,7 @@ impl Frame {
     /// Axes with room for the words of the vertical one.
     pub fn new(x: Axis, y: Axis) -> Frame {
         let widths = y.scale.ticks().into_iter().map(|tick| width(&(y.words)(tick)));
-        Frame { x, y, margin: LEFT.max(widths.fold(0.0, f64::max) + 10.0) }
+        Frame { x, y, margin: LEFT.max(widths.fold(0.0, f64::max) * ON_TELEPHONES + 10.0) }
     }
 
     /// Where a value stands from the left.

@@ -229,4 +229,11 @@ mod tests {
     fn a_chart_of_nothing_is_a_chart() {
         assert!(chart(&[]).contains("<svg"));
     }
+
+    #[test]
+    fn the_longest_words_of_an_axis_have_room_in_the_letters_of_a_telephone() {
+        let frame = Frame::new(Axis::time(10.0), Axis::iops(100_000.0));
+        let (characters, widest, gap) = (7.0, 8.7, 8.0);
+        assert!(frame.left(0.0) >= characters * widest + gap, "{}", frame.left(0.0));
+    }
 }

@@ -54,12 +54,12 @@ impl Scale {
         Scale::Time { max_s: if last_s.is_finite() && last_s > 0.0 { last_s } else { 1.0 } }
     }
 
-    /// From the first of these moments to the last, with a little room at both ends; moments at
-    /// once have an hour.
+    /// From the first of these moments to the last, with a little room at both ends, half a second
+    /// at least; moments at once have an hour.
     pub fn dates(moments_s: impl Iterator<Item = f64> + Clone) -> Scale {
         let first = moments_s.clone().fold(f64::INFINITY, f64::min);
         let last = moments_s.fold(f64::NEG_INFINITY, f64::max);
-        let room = if last > first { (last - first) * 0.03 } else { 1_800.0 };
+        let room = if last > first { ((last - first) * 0.03).max(0.5) } else { 1_800.0 };
         let (first, last) = if first.is_finite() { (first, last) } else { (0.0, 1.0) };
         Scale::Dates { from_s: first - room, to_s: last + room }
     }
@@ -92,7 +92,8 @@ impl Scale {
             Scale::Linear { max } => multiples(nice_step(max, 5.0), max),
             Scale::Time { max_s } => multiples(time_step(max_s), max_s),
             Scale::Dates { from_s, to_s } => {
-                let step = time_step(to_s - from_s);
+                // Dates are told to a second.
+                let step = time_step(to_s - from_s).max(1.0);
                 let first = (from_s / step).ceil();
                 let count = ((to_s / step).floor() - first).clamp(0.0, 100.0) as u32;
                 (0..=count).map(|n| (first + f64::from(n)) * step).collect()
@@ -257,6 +258,8 @@ mod tests {
         let one = Scale::dates([20_000.0 * DAY].into_iter());
         assert!((one.place(20_000.0 * DAY) - 0.5).abs() < 1e-9 && !one.ticks().is_empty());
         assert!(!Scale::dates(std::iter::empty()).ticks().is_empty());
+        let quick = Scale::dates([20_000.2, 20_000.9, 20_001.1].into_iter()).ticks();
+        assert!(!quick.is_empty() && quick.iter().all(|tick| tick % 1.0 == 0.0), "{quick:?}");
     }
 
     #[test]

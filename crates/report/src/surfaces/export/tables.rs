@@ -5,7 +5,7 @@ use super::{Cell, Column, Kind};
 use crate::ground::gather::each_once;
 use analysis::verdict::Verdict;
 use analysis::{QUANTILES, ResultRow, Warning};
-use model::digest::Span;
+use model::digest::{Span, Spans};
 use model::histogram::BadHistogram;
 use model::plan::Stage;
 use model::record::StageRecord;
@@ -180,7 +180,7 @@ impl<'a> Tables<'a> {
         let parts = digest.sums.parts.iter().filter(|((_, op), _)| *op != Op::Fsync);
         for (what, part) in parts {
             for (host, of_host) in &part.hosts {
-                let spans = digest.frame.spans.get(host).into_iter().flat_map(|spans| spans.iter());
+                let spans = digest.frame.spans.get(host).into_iter().flat_map(Spans::iter);
                 let silent = spans.enumerate().filter(|(at, _)| !of_host.has(*at));
                 let counted = silent.filter(|(_, span)| span.phase.counts());
                 rows.extend(counted.map(|(_, span)| row(*host, *what, span)));

@@ -281,7 +281,7 @@ fn nothing_on_a_page_is_green_beside_what_speaks_against_its_figures() {
     let stage = short.stage(StageKind::Measure);
     short.interval(stage, 0, &[(Op::Read, &[100_000; 100_000])]);
     let short = page_of(short);
-    assert!(short.contains("A ± is unknown in the result"), "{short}");
+    assert!(short.contains("The ± of the rate is unknown in the result"), "{short}");
     for page in [saturated, failed, page_of(lost), page_of(busy), short] {
         assert_eq!(is_green(&page), [false; 3], "{page}");
     }

@@ -1,7 +1,7 @@
 //! Points of which the same is to be said but for the numbers, told once: of twenty points of a
 //! sweep, twenty times the same sentence hides the one that differs.
 
-use super::{MOST_POINTS, Names, body, more_points, sentence, title};
+use super::{MOST_POINTS, Names, PARALLEL, body, may_be_parallel, more_points, sentence, title};
 use crate::ground::sentence::Sentence;
 use crate::ground::words;
 use analysis::attribution::Attribution;
@@ -41,6 +41,7 @@ pub(super) fn sentences(record: &Record, all: &[Attribution]) -> Vec<String> {
         groups.iter().take(MOST_POINTS).map(|group| group.text(all.len())).collect();
     let left: usize = groups.iter().skip(MOST_POINTS).map(|group| group.titles.len()).sum();
     told.extend((left > 0).then(|| more_points(left as u64)));
+    told.extend(may_be_parallel(all).then(|| PARALLEL.to_owned()));
     told
 }
 

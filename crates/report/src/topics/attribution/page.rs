@@ -1,7 +1,10 @@
 //! What was at its limit as a section of the page: a table with a row for each layer, and the
 //! sentences folded under it.
 
-use super::{MOST_NAMED, MOST_POINTS, When, hostname, name, sentences, title, when};
+use super::{
+    MOST_NAMED, MOST_POINTS, When, hostname, may_be_parallel, more_points, name, sentence, title,
+    when,
+};
 use crate::ground::markup::{Markup, classed, list, plain};
 use crate::ground::words;
 use crate::pens::Table;
@@ -28,11 +31,12 @@ pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     content.push(
         remarks(shown).into_iter().map(|told| classed("p", "remark", told)).collect::<Markup>(),
     );
+    let told = all.iter().map(|one| sentence(record, one)).collect();
     content.push(plain(
         "details",
         [
             plain("summary", "Each point in words, with what else was watched"),
-            list(sentences(record, rows)),
+            list(words::at_most(told, MOST_POINTS, more_points)),
         ],
     ));
     plain("section", content)
@@ -106,7 +110,7 @@ fn span(one: &Attribution, limit: &Watched) -> String {
 /// What holds for several rows, said once.
 fn remarks(all: &[Attribution]) -> Vec<&'static str> {
     let mut told = vec!["Used: on average over the load, by the kernels' counters."];
-    if all.iter().flat_map(Attribution::limits).any(|limit| limit.may_be_parallel) {
+    if may_be_parallel(all) {
         told.push(
             "A disk that serves several requests at once is busy before it is used up: only more \
              depth can tell.",

@@ -78,7 +78,10 @@ fn alerts_and_harm_are_sentences() {
     );
     let unanswered = Some(Unanswered { requests: 7, oldest_ns: 63_500_000_000 });
     let waits = alert(state.alerts[0], &Told { unanswered, ..told });
-    assert!(waits.ends_with("; 7 requests have no answer, the oldest for 1m 03s"), "{waits}");
+    assert!(
+        waits.ends_with("; 7 requests have had no answer for 1 s or more, the oldest for 1m 03s"),
+        "{waits}"
+    );
     let off = alert(AlertChange { is_on: false, ..state.alerts[0] }, &told);
     assert!(off.starts_with("alert fast ended at"), "{off}");
     let slow = harm(Harm::Slow { p99_ns: 9_000_000, usual_ns: 1_000_000 });

@@ -101,7 +101,7 @@ pub fn chart(map: &LoadMap) -> Markup {
     };
     Map {
         title: format!("Where `{}` holds", map.objective).replace('`', ""),
-        description: sentences(map).join(" "),
+        description: sentences(map).join(" ").replace('`', ""),
         legend: "the stronger the colour, the more of the limit is used; circles: measured; line: \
                  the contour, between its bounds of 95 %"
             .to_owned(),

@@ -44,7 +44,7 @@ pub fn curve(line: &LoadLine) -> Markup {
     let (least, most) = ends(&lines);
     let chart = Lines {
         title: "Response time against load".to_owned(),
-        description: sentences(line).join(" "),
+        description: sentences(line).join(" ").replace('`', ""),
         x: Axis {
             name: "IOPS that were due",
             scale: Scale::log_between(

@@ -29,11 +29,11 @@ impl Target {
         Target { made, facts: facts.cloned() }
     }
 
-    fn is_like(&self, other: &Target) -> bool {
+    fn is_like(&self, other: &Target, plan: &Plan) -> bool {
         // What is free differs from host to host, and from second to second.
         let lies_on = |target: &Target| {
             let facts = target.facts.clone();
-            facts.map(|facts| place::medium(&TargetFacts { free: Bytes(0), ..facts }))
+            facts.map(|facts| place::medium(plan, &TargetFacts { free: Bytes(0), ..facts }))
         };
         self.made == other.made && lies_on(self) == lies_on(other)
     }
@@ -44,8 +44,9 @@ impl Target {
         }
     }
 
-    fn line(&self) -> String {
-        let medium = self.facts.as_ref().map(place::medium).unwrap_or_default();
+    fn line(&self, plan: &Plan) -> String {
+        let medium = self.facts.as_ref().map(|facts| place::medium(plan, facts));
+        let medium = medium.unwrap_or_default();
         if medium.is_empty() { self.made.clone() } else { format!("{}; {medium}", self.made) }
     }
 }
@@ -61,7 +62,7 @@ pub(super) fn lines(plan: &Plan, hosts: &[HostFacts]) -> Vec<(&'static str, Stri
         lines.push(("host", format!("{names}: {each}{}", alike.machine)));
         let each = if several { "on each, " } else { "" };
         lines.extend(
-            alike.targets.iter().map(|target| ("target", format!("{each}{}", target.line()))),
+            alike.targets.iter().map(|target| ("target", format!("{each}{}", target.line(plan)))),
         );
     }
     lines
@@ -77,7 +78,11 @@ fn alike(plan: &Plan, hosts: &[HostFacts]) -> Vec<Alike> {
         let is_like = |known: &Alike| {
             known.machine == machine
                 && known.targets.len() == targets.len()
-                && known.targets.iter().zip(&targets).all(|(known, target)| known.is_like(target))
+                && known
+                    .targets
+                    .iter()
+                    .zip(&targets)
+                    .all(|(known, target)| known.is_like(target, plan))
         };
         match all.iter().position(is_like) {
             Some(at) => {

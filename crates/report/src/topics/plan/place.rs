@@ -5,7 +5,7 @@ use crate::ground::words;
 use model::metadata::Tree;
 use model::plan::{HostStage, PlannedTarget};
 use model::testbed::{DirectIo, SIMULATED_CLUSTER, TargetFacts};
-use model::{Bytes, HostPlan, Plan};
+use model::{Bytes, HostPlan, Plan, StageKind};
 use std::collections::BTreeMap;
 
 /// The scenarios whose layout a target holds: `local, remote: `; nothing where all have one.
@@ -148,8 +148,26 @@ fn sizes_of(tree: &Tree, total: u64) -> String {
     }
 }
 
-/// What a target lies on: file system, device, free space, direct I/O.
-pub fn medium(facts: &TargetFacts) -> String {
+/// Whether requests of the measured stages bypass the page cache, and whether others go through it.
+/// Files of trees do whatever is asked for; what is simulated, sent nowhere or the load of a
+/// command does neither.
+pub(crate) fn past_and_through(plan: &Plan, is_refused: impl Fn(u32) -> bool) -> [bool; 2] {
+    let (mut past, mut through) = (false, false);
+    let stages = (0..).zip(&plan.stages).filter(|(_, stage)| stage.kind == StageKind::Measure);
+    for (number, stage) in stages.filter(|_| !plan.is_simulated()) {
+        let Some(engine) = plan.engine_of(number).filter(|own| !own.backend.sends_nothing()) else {
+            continue;
+        };
+        for work in stage.works.iter().filter(|work| work.command.is_none()) {
+            let is_past = engine.direct && work.metadata.is_none() && !is_refused(number);
+            (past, through) = (past | is_past, through | !is_past);
+        }
+    }
+    [past, through]
+}
+
+/// What a target lies on: file system, device, free space, and direct I/O where the plan uses it.
+pub fn medium(plan: &Plan, facts: &TargetFacts) -> String {
     let mut parts = Vec::new();
     match (&facts.file_system, &facts.device) {
         (Some(kind), Some(device)) => parts.push(format!("{kind} on {}", device_name(device))),
@@ -161,6 +179,7 @@ pub fn medium(facts: &TargetFacts) -> String {
         parts.push(format!("{} free", facts.free));
     }
     match facts.direct {
+        DirectIo::Aligned(_) if !past_and_through(plan, |_| false)[0] => {}
         DirectIo::Aligned(unit) => parts.push(format!("direct I/O in multiples of {unit} B")),
         DirectIo::Refused => parts.push("direct I/O refused".to_owned()),
         DirectIo::Unknown => {}

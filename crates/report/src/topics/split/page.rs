@@ -2,7 +2,7 @@
 
 use super::{By, windowed};
 use crate::ground::chart::{Bar, Bars};
-use crate::ground::markup::{Markup, classed, plain};
+use crate::ground::markup::{Markup, classed, plain, with_code};
 use crate::ground::words;
 use crate::pens::Table;
 use crate::topics::results::row::{name, style_of};
@@ -56,7 +56,7 @@ pub fn section(record: &Record, rows: &[ResultRow], by: By) -> Markup {
             words::counted(rows.len() as u64, "result"),
             by.head()
         );
-        content.push(plain("p", text));
+        content.push(plain("p", with_code(&text)));
     }
     plain("section", content)
 }
@@ -76,12 +76,12 @@ fn spread(ends: &[Ends<'_>], by: By) -> Markup {
         .figure("Fastest", |ends| words::iops(ends.fastest.1))
         .words("", |ends| &ends.fastest.0)
         .figure("Slowest to fastest", apart)
-        .caption(format!(
+        .caption(with_code(&format!(
             "Requests per second of each {0}; slowest to fastest: what the slowest had of the \
              fastest's. Every {0} stands in the folds of the page, and in `plimsoll show RUN --by \
              {0}`.",
             by.head()
-        ))
+        )))
         .scroll()
 }
 
@@ -123,7 +123,7 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
             super::WINDOW / 2,
             super::WINDOW / 2
         );
-        content.push(plain("p", text));
+        content.push(plain("p", with_code(&text)));
     }
     content.push(classed("div", "charts", bars.render()));
     content.push(super::table::parts(row, &shown, by).scroll());

@@ -3,7 +3,7 @@
 use super::{LEGEND, Named, change, changes, few_runs, latest, other_work, run, set_apart};
 use crate::ground::chart::{Axis, Line, Lines, Point, Scale};
 use crate::ground::markup::{Markup, classed, list, plain, under};
-use crate::ground::moment::date_words;
+use crate::ground::moment::{clock_words, date_words};
 use crate::ground::page::document;
 use crate::ground::words;
 use crate::pens::Table;
@@ -67,9 +67,12 @@ fn words_of(metric: Metric) -> fn(f64) -> String {
     match metric.measured() {
         Metric::Iops => |value_iops| value(Metric::Iops, value_iops),
         Metric::Bandwidth => words::mebi_per_s,
-        _ => |value_ns| value(Metric::Mean, value_ns),
+        _ => |ns| if ns == 0.0 { "0".to_owned() } else { value(Metric::Mean, ns) },
     }
 }
+
+/// An axis of less than this has ticks at seconds.
+const CLOSE_S: f64 = 360.0;
 
 /// The figure run by run between the ends of its interval; `None` where no run has it.
 fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Markup> {
@@ -89,6 +92,9 @@ fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Marku
         Line::new(name, style, followed.values.iter().enumerate().map(place))
     };
     let name = metric(followed.metric);
+    let scale = Scale::dates((0..trend.runs.len()).map(began));
+    // Ticks that are less than a minute apart would all read the same.
+    let is_close = matches!(scale, Scale::Dates { from_s, to_s } if to_s - from_s < CLOSE_S);
     let chart = Lines {
         title: format!("{name} from run to run"),
         description: format!(
@@ -97,8 +103,8 @@ fn chart(followed: &Followed, trend: &Trend, runs: &[Named<'_>]) -> Option<Marku
         ),
         x: Axis {
             name: "began, UTC",
-            scale: Scale::dates((0..trend.runs.len()).map(began)),
-            words: date_words,
+            scale,
+            words: if is_close { clock_words } else { date_words },
         },
         y: Axis::new(Scale::linear_to(largest), words_of(followed.metric)),
         lines: vec![

@@ -25,6 +25,10 @@ pub(super) fn form(doubt: &Warning) -> &'static str {
         Warning::WorkerBusy { share } if *share > 1.0 => "cores",
         Warning::HostSaturated { own, .. } if *own < BY_OTHERS => "others",
         Warning::Stalled { intervals: 0, .. } => "at-end",
+        Warning::Cached { of_trees: true, .. } => "trees",
+        Warning::WarmUp { of_latency: true, .. }
+        | Warning::Changed { of_latency: true, .. }
+        | Warning::NotSteady { of_latency: true, .. } => "latency",
         Warning::StalledOften { .. } => "often",
         Warning::FlushOwed { written, .. } if *written < 1.0 => "overwritten",
         Warning::FlushBroken { errno: 0, .. } => "endless",
