@@ -73,6 +73,11 @@ fn lines(hosts: &[(String, Vec<Cleaned>)]) -> Lines {
     {
         match &cleaned.outcome {
             Outcome::Removed { bytes: 0, left: None } if has_bytes(&cleaned.target) => {}
+            // A wrong name must not look like work done.
+            Outcome::Removed { bytes: 0, left: None } => {
+                let line = format!("{}{}: nothing of ours is there\n", at(host), cleaned.root);
+                told.done.push_str(&line);
+            }
             Outcome::Removed { bytes, left } => {
                 let line = format!(
                     "{}{}: removed {} of ours{}\n",

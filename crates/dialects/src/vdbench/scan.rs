@@ -205,7 +205,8 @@ mod tests {
         };
         let world = World { file: &file, variable: &variable };
         let text = "* a comment\n# another\nSD=sd1,lun=$disk,\n# between\nsize=$size a comment\n\
-                    include=luns\nstartcmd=\"echo a, b\"\nwd=$word,xfersize=(4k,50,8k,50)\neof\nx=1\n";
+                    include=luns\nstartcmd=\"echo a, b\"\nwd=$word,xfersize=(4k,50,8k,50)\neof\n\
+                    x=1\n";
         let all = parameters("a", text, &world).expect("good");
         let shown: Vec<String> =
             all.iter().map(|one| format!("{} {}={}", one.place, one.key, one.value)).collect();
