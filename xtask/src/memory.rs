@@ -9,7 +9,7 @@ use std::process::Command;
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// Tests of the engine that call neither rings nor files, and write little: Miri is slower by some
 /// thousand times.
-const INTERPRETED: [&str; 2] = ["buffers::", "contents::crc::"];
+const INTERPRETED: [&str; 2] = ["worker::buffers::", "contents::crc::"];
 /// A test that fills megabytes, which takes Miri minutes.
 const TOO_LARGE: &str = "a_large_buffer_has_a_huge_page";
 /// How to have what is missing.

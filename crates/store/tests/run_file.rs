@@ -344,8 +344,9 @@ fn the_queries_of_the_document_keep_the_points_of_a_sweep_apart() {
         rates(&after("The same of all I/O of each workload.", "```sql\n")),
         [30.0, 50.0, 70.0, 90.0]
     );
+    assert_eq!(rates(&after("IOPS of each workload,", "```sql\n")), each);
     assert_eq!(
-        rates(&after("The slowest second of every workload:", "```sql\n")).len(),
+        rates(&after("The interval with the highest p99 of every workload", "```sql\n")).len(),
         each.len()
     );
     let python = after("In Python", "```python\n");

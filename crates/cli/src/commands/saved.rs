@@ -107,7 +107,6 @@ pub(crate) fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
             text.push_str(&format!("{}\n", topics::split::results(&record, part.by(), args.all)));
         }
         let ran = topics::ran::text(&record);
-        let ran = printable::lines(&ran);
         print_exactly(&format!("{ran}\n{table}\n{}", printable::lines(&text)))?;
     }
     Ok(super::verdict_gate::gate(&args.fail_if, &record).unwrap_or(ExitCode::SUCCESS))

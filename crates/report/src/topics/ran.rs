@@ -1,8 +1,8 @@
 //! What was run, on what and when: the head of a page, and the first lines of `plimsoll show`.
 
 use crate::ground::words;
-use model::Record;
 use model::plan::PlannedTarget;
+use model::{Record, printable};
 use std::collections::BTreeSet;
 
 /// More targets or workloads are counted.
@@ -38,10 +38,8 @@ pub fn text(record: &Record) -> String {
         .flat_map(|host| &host.targets)
         .map(|target| target.path.as_str())
         .collect();
-    let mut text = format!("{} · {}\n", plan.suite, facts.join(" · "));
     let paths = targets.into_iter().map(str::to_owned).collect();
     let paths = words::at_most(paths, MOST, |more| format!("{more} more"));
-    text.push_str(&format!("on {}\n", paths.join(", ")));
     let mut asked: Vec<String> = Vec::new();
     let rows = analysis::results(record);
     for row in rows.iter().filter(|row| row.is_whole()) {
@@ -51,10 +49,11 @@ pub fn text(record: &Record) -> String {
             asked.push(line);
         }
     }
-    for line in words::at_most(asked, MOST, |more| format!("and {more} more")) {
-        text.push_str(&format!("{line}\n"));
-    }
-    text
+    let head =
+        [format!("{} · {}", plan.suite, facts.join(" · ")), format!("on {}", paths.join(", "))];
+    let asked = words::at_most(asked, MOST, |more| format!("and {more} more"));
+    // A name may be anybody's: none begins a line of its own.
+    head.iter().chain(&asked).map(|line| format!("{}\n", printable::line(line))).collect()
 }
 
 /// `8 min in all`, to a second; of a simulated run it is the time that it took here, which is no
