@@ -87,6 +87,8 @@ impl Kind {
         let by_words = match self {
             Kind::Flushes => "fio flushes again",
             Kind::Extent if option == "rw" && why.contains("twice as many blocks") => return true,
+            // A time in place of an amount goes on behind it.
+            Kind::Extent if why.contains(super::LONG) => return true,
             Kind::Extent => "go on from one place",
             Kind::Sizes | Kind::Flight => "without O_DIRECT",
             _ => return self.explained_by().contains(&format!(" {option} ")),
