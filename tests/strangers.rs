@@ -125,6 +125,20 @@ fn a_variable_may_hold_the_path_of_what_is_there_and_no_other() {
 }
 
 #[test]
+fn a_plan_and_a_run_say_whose_data_they_write_over() {
+    let here = &scratch();
+    let run = "run --rw randwrite --size 4M --runtime 1 --quiet -t data";
+    plimsoll(here, (&run, "--keep-data --out a.plimsoll")).with_code(0);
+    let planned = plimsoll(here, "plan --rw randread --size 4M data").with_code(0);
+    let again = plimsoll(here, (&run, "--out b.plimsoll")).with_code(0);
+    for ended in [&planned, &again] {
+        assert!(ended.err.contains("data has 4 MiB of "), "{ended:#?}");
+    }
+    let gone = plimsoll(here, (&run, "--out c.plimsoll")).with_code(0);
+    assert!(!gone.err.contains("data has "), "{gone:#?}");
+}
+
+#[test]
 fn no_pipe_is_waited_for_where_a_file_is_meant() {
     let here = &scratch();
     pipe(&here.join("pipe"));

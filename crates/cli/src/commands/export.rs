@@ -6,6 +6,7 @@ use super::{export_foreign, foreign, make_folder};
 use crate::failure::Failure;
 use crate::files::outputs::{self, Kind};
 use model::Record;
+use model::rows::SampleRow;
 use report::surfaces::export::{Csv, Json, Sink, Table, Tables};
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
@@ -167,18 +168,16 @@ fn fill(
     match table {
         // A run that goes on may have begun a stage since the record was read.
         Table::Series => {
-            store::each_sample(run, |row| {
+            let mut take = |row: SampleRow| {
                 if row.stage as usize >= record.plan.stages.len() {
                     return Ok(());
                 }
                 let damaged =
                     |_| io::Error::new(io::ErrorKind::InvalidData, "a histogram is damaged");
                 sink.row(&tables.series(&row).map_err(damaged)?)
-            })?;
-            if is_thinned {
-                return Ok(());
-            }
-            tables.silent().try_for_each(|row| sink.row(&row)).map_err(Halted::Taker)
+            };
+            store::each_sample(run, &mut take)?;
+            if is_thinned { Ok(()) } else { tables.each_silent(take).map_err(Halted::Taker) }
         }
         Table::Counters => store::each_counter(run, |row| sink.row(&tables.counter(&row))),
         Table::Results | Table::Quantiles | Table::Events => {

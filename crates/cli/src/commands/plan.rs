@@ -15,7 +15,7 @@ use form::Override;
 use model::machines::ProviderKind;
 use model::plan::{Origin, PlanNote};
 use model::testbed::{DirectoryState, HostFacts, TargetKind};
-use model::{Fact, Fraction, Plan};
+use model::{Fact, Fraction, Plan, printable};
 use report::topics;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use suite::planner::{self, GivenUp, Refusal, Request};
@@ -48,10 +48,18 @@ pub(super) fn tell_of_earlier(hosts: &[HostFacts]) {
         }
         _ => None,
     });
-    for (path, used, run) in earlier.take(MOST_TOLD) {
+    // Hosts may have a folder each below one path.
+    let mut told: Vec<&str> = Vec::new();
+    for (path, used, run) in earlier {
+        if told.len() == MOST_TOLD || told.contains(&path.as_str()) {
+            continue;
+        }
+        told.push(path);
+        // A marker may be anybody's.
+        let run = if run.is_empty() { "an earlier run" } else { &*printable::line(run) };
         eprintln!(
-            "note: {path} has {used} of the run {run}, which kept its data or was killed. A new \
-             run writes over them, and removes them unless it has --keep-data"
+            "note: {path} has {used} of {run}. A new run writes over them, and removes them \
+             unless it has --keep-data"
         );
     }
 }

@@ -5,7 +5,6 @@ use crate::ground::markup::{Markup, classed, list_under, plain, under, with_code
 use crate::ground::words;
 use crate::pens::Table;
 use crate::topics::{cluster_parts, imported, note, plan};
-
 use model::{NoteKind, Record};
 
 pub fn sections(record: &Record) -> Markup {

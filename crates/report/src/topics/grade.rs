@@ -29,17 +29,18 @@ pub fn class(level: Level) -> &'static str {
     }
 }
 
-/// In few words, that a check failed, or what it would prove.
+/// In few words, what a check has proven, that it failed, or what it would prove.
 fn check(check: Check, found: Found) -> &'static str {
-    match (check, found) {
-        (Check::Intervals, Found::Refuted) => "not exact",
-        (Check::Intervals, _) => "how exact",
-        (Check::Steady, Found::Refuted) => "not steady",
-        (Check::Steady, _) => "whether steady",
-        (Check::Durability, Found::Refuted) => "not durable",
-        (Check::Durability, _) => "whether durable",
-        (Check::Caches, Found::Refuted) => "a cache answered",
-        (Check::Caches, _) => "whether a cache answered",
+    let [shown, refuted, missing] = match check {
+        Check::Intervals => ["each ±", "not exact", "how exact"],
+        Check::Steady => ["steady", "not steady", "whether steady"],
+        Check::Durability => ["durable", "not durable", "whether durable"],
+        Check::Caches => ["past the caches", "a cache answered", "whether a cache answered"],
+    };
+    match found {
+        Found::Shown => shown,
+        Found::Refuted => refuted,
+        Found::Missing | Found::NotNeeded => missing,
     }
 }
 
@@ -304,7 +305,7 @@ mod tests {
         };
         assert_eq!(
             line(&verdict),
-            "Verdict: indicative. Proven: how exact. Not proven: whether steady. Caches in the \
+            "Verdict: indicative. Proven: each ±. Not proven: whether steady. Caches in the \
              figures: write cache of vda (write back). To raise it: add --quotable, or by hand \
              --set until=steady (takes 20 min or more in all), --set flush=end."
         );

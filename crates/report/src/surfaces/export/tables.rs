@@ -8,7 +8,6 @@ use analysis::{QUANTILES, ResultRow, Warning};
 use model::digest::{Span, Spans};
 use model::histogram::BadHistogram;
 use model::plan::Stage;
-use model::record::StageRecord;
 use model::rows::{CounterRow, SampleRow};
 use model::{Histogram, Occurrence, Op, Record, Setting};
 
@@ -147,46 +146,46 @@ impl<'a> Tables<'a> {
         Ok([self.cells(&SAMPLE, row), latencies(&row.latency.decode()?)].concat())
     }
 
-    /// Rows of [`Table::Series`] for the intervals that count and in which nothing came back: the
-    /// run file has none of them, and a mean without them would be too high.
-    pub fn silent(&self) -> impl Iterator<Item = Vec<Cell>> {
-        self.record.stages.iter().flat_map(|stage| self.silent_of(stage))
-    }
-
-    fn silent_of(&self, stage: &StageRecord) -> Vec<Vec<Cell>> {
-        let digest = stage.digest(self.record);
-        let row = |host: u32, (work, op): (u32, Op), span: Span| {
-            let Span { start_ns, length_ns, interval, phase } = span;
-            let (stage, latency) = (stage.stage, Histogram::new().encode());
-            let (ios, bytes, errors) = (0, 0, 0);
-            let row = SampleRow {
-                stage,
-                host,
-                interval,
-                phase,
-                start_ns,
-                length_ns,
-                work,
-                op,
-                ios,
-                bytes,
-                errors,
-                latency,
-            };
-            [self.cells(&SAMPLE, &row), latencies(&Histogram::new())].concat()
-        };
-        let mut rows = Vec::new();
-        // A flush behind a load is no operation of its intervals.
-        let parts = digest.sums.parts.iter().filter(|((_, op), _)| *op != Op::Fsync);
-        for (what, part) in parts {
-            for (host, of_host) in &part.hosts {
-                let spans = digest.frame.spans.get(host).into_iter().flat_map(Spans::iter);
+    /// Hands out, one by one, the intervals that count and in which nothing came back of an
+    /// operation: the run file has no row of them, and a mean without them would be too high.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub fn each_silent<E>(
+        &self,
+        mut take: impl FnMut(SampleRow) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let latency = Histogram::new().encode();
+        for stage in &self.record.stages {
+            let digest = stage.digest(self.record);
+            // A flush behind a load is no operation of its intervals.
+            let parts = digest.sums.parts.iter().filter(|((_, op), _)| *op != Op::Fsync);
+            let hosts = parts.flat_map(|(what, part)| part.hosts.iter().map(move |of| (what, of)));
+            for (&(work, op), (&host, of_host)) in hosts {
+                let spans = digest.frame.spans.get(&host).into_iter().flat_map(Spans::iter);
                 let silent = spans.enumerate().filter(|(at, _)| !of_host.has(*at));
-                let counted = silent.filter(|(_, span)| span.phase.counts());
-                rows.extend(counted.map(|(_, span)| row(*host, *what, span)));
+                for (_, span) in silent.filter(|(_, span)| span.phase.counts()) {
+                    let Span { start_ns, length_ns, interval, phase } = span;
+                    let (stage, latency) = (stage.stage, latency.clone());
+                    let (ios, bytes, errors) = (0, 0, 0);
+                    take(SampleRow {
+                        stage,
+                        host,
+                        interval,
+                        phase,
+                        start_ns,
+                        length_ns,
+                        work,
+                        op,
+                        ios,
+                        bytes,
+                        errors,
+                        latency,
+                    })?;
+                }
             }
         }
-        rows
+        Ok(())
     }
 
     /// A row of [`Table::Counters`].
