@@ -250,7 +250,7 @@ mod tests {
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         let all = ["rule", "later"].map(rules).concat();
-        assert!(all.len() == 28 && all.iter().all(|rule| rule.0 > 0 && !rule.2.is_empty()));
+        assert!(all.len() == 35 && all.iter().all(|rule| rule.0 > 0 && !rule.2.is_empty()));
         let lists = ["places", "directions", "trims", "blocks"].map(list);
         for choices in all.iter().map(|rule| rule.2).chain(lists) {
             for one in choices.split_whitespace() {
