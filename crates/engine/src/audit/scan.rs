@@ -284,6 +284,10 @@ impl Tally {
     }
 
     /// Takes in what another thread or another region of the same file has shown.
+    pub(super) fn named(self, path: &str) -> FileAudit {
+        FileAudit { path: path.to_owned(), ..self.file }
+    }
+
     pub(super) fn add(&mut self, other: Tally, kept: usize) {
         self.file.blocks += other.file.blocks;
         self.file.good += other.file.good;
