@@ -283,11 +283,12 @@ impl Tally {
         }
     }
 
-    /// Takes in what another thread or another region of the same file has shown.
+    /// What it comes to, of the file at this path.
     pub(super) fn named(self, path: &str) -> FileAudit {
         FileAudit { path: path.to_owned(), ..self.file }
     }
 
+    /// Takes in what another thread or another region of the same file has shown.
     pub(super) fn add(&mut self, other: Tally, kept: usize) {
         self.file.blocks += other.file.blocks;
         self.file.good += other.file.good;
