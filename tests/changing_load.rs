@@ -169,6 +169,26 @@ fn a_rate_of_shares_is_one_of_what_was_measured_first() {
 }
 
 #[test]
+fn shares_of_a_rate_in_a_group_are_of_what_each_workload_carried() {
+    let member = |name: &str, depth: u32, share: u32| {
+        format!("[[workload]]\nname = \"{name}\"\ngroup = \"g\"\ndepth = {depth}\nshare = {share}\n")
+    };
+    let sweep = "[sweep]\nrate = [\"10%\", \"50%\"]\n";
+    let text = suite(4, &format!("{}{}{sweep}", member("a", 12, 3), member("b", 4, 1)));
+    let rows = results("constant,service=constant:100us,servers=4", &text, "");
+    let of = |name: &str, rate: &str| {
+        let mut mine = rows.iter().filter(|row| row["workload"] == name);
+        mine.find(|row| row["sweep"]["rate"] == rate).map(|row| row["iops"].number())
+    };
+    for (rate, share) in [("unlimited", 1.0), ("10%", 0.1), ("50%", 0.5)] {
+        for (name, part) in [("a", 30_000.0), ("b", 10_000.0)] {
+            let found = of(name, rate).unwrap_or_else(|| panic!("{name} at {rate}: {rows:?}"));
+            assert!((found / (part * share) - 1.0).abs() < 0.001, "{name} at {rate}: {found}");
+        }
+    }
+}
+
+#[test]
 fn a_rate_of_shares_that_nothing_can_be_measured_for_is_refused() {
     let folder = scratch();
     for (workload, said) in [
@@ -177,7 +197,7 @@ fn a_rate_of_shares_that_nothing_can_be_measured_for_is_refused() {
         ("rate = \"50%\"\nrate_of = \"worker\"\n", "all workers carry together"),
         (
             "group = \"g\"\nrate = \"50%\"\n[[workload]]\nname = \"v\"\ngroup = \"g\"\n",
-            "runs in a group",
+            "of its whole group",
         ),
     ] {
         let text = suite(4, &format!("[[workload]]\nname = \"w\"\n{workload}"));

@@ -81,7 +81,6 @@ fn machines_of_vsphere_are_made_found_moved_and_removed_and_nobody_elses_are() {
     for words in ["2 on 3 hosts of vSphere", "copies of DC0_H0_VM0", "never on real hardware"] {
         assert!(planned.contains(words), "{words}: {planned}");
     }
-    let up = "vms up";
     for (change, words) in [
         ("--set=vms.memory=900GiB", "of memory"),
         ("--set=vms.disk_size=900TiB", "LocalDS_0"),
@@ -91,19 +90,19 @@ fn machines_of_vsphere_are_made_found_moved_and_removed_and_nobody_elses_are() {
         ("--set=vms.bus=nvme", "virtio-scsi"),
         ("--set=vms.accelerator=kvm", "native"),
     ] {
-        let refused = with(up, change).with_code(3);
+        let refused = with("vms up", change).with_code(3);
         assert!(refused.err.contains(words), "{change}: {refused:?}");
         assert!(is_as_before(), "{change}");
     }
     user.nothing_is_left();
 
     // The simulator has no guests: no agent answers, and all is taken down.
-    let silent = with(up, "--set=vms.boot=1s").with_code(3);
+    let silent = with("vms up", "--set=vms.boot=1s").with_code(3);
     assert!(silent.err.contains("no agent within 1 s"), "{silent:?}");
     assert!(is_as_before(), "{:?}", server.machines());
 
     // Killed while it waits, it is found, acted on and removed whole.
-    let words = (&up, MADE, "--set=vms.boot=1h");
+    let words = (&"vms up", MADE, "--set=vms.boot=1h");
     let mut command = user.command(words);
     let making = server.set_up(&mut command).stdout(Stdio::null()).stderr(Stdio::null());
     let mut making = making.spawn().expect("started");
@@ -134,7 +133,7 @@ fn machines_of_vsphere_are_made_found_moved_and_removed_and_nobody_elses_are() {
 
     // A machine of somebody else that has one of our names is refused, and stays.
     server.govc("vm.clone -vm DC0_H0_VM0 -on=false -ds LocalDS_1 t-2");
-    let taken = with(up, "").with_code(3);
+    let taken = with("vms up", "").with_code(3);
     assert!(taken.err.contains("/DC0/vm/t-2") && taken.err.contains("vms.name"), "{taken:?}");
     assert_eq!(server.machines().len(), theirs.len() + 1);
     user.nothing_is_left();

@@ -72,21 +72,17 @@ pub(crate) fn run_on(
         Before::Evicted(before) => before,
     };
     let (out, inbox) = mpsc::sync_channel(ROOM * stage.workers.len().max(1));
-    let crew = threads::start(&shared, &out)?;
-    let crew = threads::wait_until_ready(&shared, crew, &inbox)?;
+    let crew = threads::wait_until_ready(&shared, threads::start(&shared, &out)?, &inbox)?;
     drop(out);
     // Also of what watches and collects.
     let _aside = shared.seats.make_way(stage.workers.len());
-    let heart = match Heart::start(control) {
-        Ok(heart) => heart,
-        Err(error) => {
+    let (heart, start_ns) = match Heart::start(control).map(|heart| (heart, when())) {
+        Ok((heart, Some(start_ns))) => (heart, start_ns),
+        ended => {
             threads::call_off(&shared, crew);
-            return Err(EngineError::worker("be watched by a thread of its own", error));
+            let watched = |error| EngineError::worker("be watched by a thread of its own", error);
+            return ended.map(|_| StageOutcome::called_off()).map_err(watched);
         }
-    };
-    let Some(start_ns) = when() else {
-        threads::call_off(&shared, crew);
-        return Ok(StageOutcome::called_off());
     };
     let timetable = begin(&shared, plan, start_ns);
     heart.load_begins(timetable.start_ns);
@@ -112,11 +108,7 @@ pub(crate) fn run_on(
     if let Some(error) = ends.broken {
         return Err(error);
     }
-    let stuck = (ends.stuck > 0).then(|| Stuck {
-        requests: ends.stuck,
-        targets: targets_of(plan, &pick(&stage.workers, &ends.stuck_workers)),
-        waited: Nanos(now_ns.saturating_sub(control.stop_at_ns())),
-    });
+    let stuck = stuck(plan, stage, &ends, now_ns.saturating_sub(control.stop_at_ns()));
     let mut findings = findings(&shared, carried);
     findings.extend(before.into_iter().flat_map(|before| page_cache::after(before, plan, stage)));
     if complete {
@@ -133,6 +125,15 @@ pub(crate) fn run_on(
         left,
         pauses: ends.pauses,
         flushes,
+    })
+}
+
+/// What the target had not answered after so long.
+fn stuck(plan: &HostPlan, stage: &HostStage, ends: &Ends, waited_ns: u64) -> Option<Stuck> {
+    (ends.stuck > 0).then(|| Stuck {
+        requests: ends.stuck,
+        targets: targets_of(plan, &pick(&stage.workers, &ends.stuck_workers)),
+        waited: Nanos(waited_ns),
     })
 }
 

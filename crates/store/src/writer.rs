@@ -321,18 +321,7 @@ fn write(
             let update = "UPDATE run SET plan = ?";
             checks.change(transaction, Part::Run, RUN, &[], || execute(update, params![text]))?;
         }
-        Event::Sample(sample) => {
-            if sums.is_lost(sample) {
-                let why = "a host told of an interval that lies behind others of its own";
-                return Err(rusqlite::Error::ToSqlConversionFailure(why.into()));
-            }
-            if sums.is_away(sample) {
-                checks.settle(transaction)?;
-                sums.write(transaction)?;
-            }
-            write_sample(transaction, checks, sample)?;
-            sums.take(plan, sample);
-        }
+        Event::Sample(sample) => take_sample(transaction, plan, sums, checks, sample)?,
         Event::HostStarted(start) => {
             let (stage, host) = (start.stage, start.host);
             let row = params![stage, host, number(start.late_ns), number(start.error_ns)];
@@ -372,6 +361,27 @@ fn write(
             checks.change(transaction, Part::Run, RUN, &[], || execute(update, row))?;
         }
     }
+    Ok(())
+}
+
+/// A sample, and its part of the sums beside it.
+fn take_sample(
+    transaction: &Transaction<'_>,
+    plan: &Plan,
+    sums: &mut Keeper,
+    checks: &mut Sums,
+    sample: &IntervalSample,
+) -> rusqlite::Result<()> {
+    if sums.is_lost(sample) {
+        let why = "a host told of an interval that lies behind others of its own";
+        return Err(rusqlite::Error::ToSqlConversionFailure(why.into()));
+    }
+    if sums.is_away(sample) {
+        checks.settle(transaction)?;
+        sums.write(transaction)?;
+    }
+    write_sample(transaction, checks, sample)?;
+    sums.take(plan, sample);
     Ok(())
 }
 

@@ -2,7 +2,9 @@
 //! an option comes is roughly how often it stands in jobs that people publish.
 
 use model::rng::Rng;
+use crate::shell::Outcome;
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 /// No job has fewer or more options, names of sections apart.
 const FEWEST: usize = 3;
@@ -108,6 +110,38 @@ pub fn draw(seed: u64) -> Job {
         if job.lines().count() < FEWEST && !has_it {
             job.global.push((line.0, line.1.to_owned()));
         }
+    }
+    job
+}
+
+/// The jobs of the files of a folder, in the order of their names.
+///
+/// # Errors
+/// It cannot be read.
+pub fn read_all(folder: &Path) -> Outcome<Vec<Job>> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let entries = std::fs::read_dir(folder).map_err(failed)?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>().map_err(failed)?;
+    paths.sort();
+    paths.iter().map(|path| Ok(read(&std::fs::read_to_string(path).map_err(failed)?))).collect()
+}
+
+/// A job that somebody wrote. An option without a value is set.
+fn read(text: &str) -> Job {
+    let mut job = Job { global: Vec::new(), sections: Vec::new() };
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';']));
+    for line in lines.filter(|line| !line.is_empty()) {
+        if line.starts_with('[') {
+            if line != "[global]" {
+                job.sections.push(Vec::new());
+            }
+            continue;
+        }
+        let (name, value) = line.split_once('=').unwrap_or((line, "1"));
+        // As long as the chore lives.
+        let line = (&*name.trim().to_owned().leak(), value.trim().to_owned());
+        job.sections.last_mut().unwrap_or(&mut job.global).push(line);
     }
     job
 }
@@ -222,7 +256,8 @@ impl fmt::Display for Job {
         };
         writeln!(f, "[global]")?;
         lines(f, &self.global)?;
-        for (name, section) in ["a", "b", "c"].iter().zip(&self.sections) {
+        for (number, section) in self.sections.iter().enumerate() {
+            let name = char::from_digit(number as u32 % 26 + 10, 36).unwrap_or('z');
             writeln!(f, "[{name}]")?;
             lines(f, section)?;
         }
@@ -250,7 +285,7 @@ mod tests {
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         let all = ["rule", "later"].map(rules).concat();
-        assert!(all.len() == 28 && all.iter().all(|rule| rule.0 > 0 && !rule.2.is_empty()));
+        assert!(all.len() == 35 && all.iter().all(|rule| rule.0 > 0 && !rule.2.is_empty()));
         let lists = ["places", "directions", "trims", "blocks"].map(list);
         for choices in all.iter().map(|rule| rule.2).chain(lists) {
             for one in choices.split_whitespace() {

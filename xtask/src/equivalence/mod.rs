@@ -21,7 +21,7 @@ use machine::{Bench, Loop, Ours, run, scratch, text};
 use model::rng::derive;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir as Scratch;
@@ -43,7 +43,7 @@ const LONG: &str = "60 s in place of the amount";
 const TRIES: usize = 14;
 
 /// What is held against fio.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     /// Keep the table, or what became of the random jobs, in the docs.
     #[arg(long)]
@@ -54,8 +54,12 @@ pub struct Options {
     /// From which they are drawn.
     #[arg(long, value_name = "SEED", default_value_t = 1, requires = "random")]
     seed: u64,
+    /// The jobs of a folder, in place of drawn ones: `DEV0` and `DIR0` stand in them for a device
+    /// and a directory of 32 and 384 MiB.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "random")]
+    jobs: Option<PathBuf>,
     /// Keep the smallest jobs that differ unstated in fixtures/fio/random.
-    #[arg(long, requires = "random")]
+    #[arg(long)]
     keep: bool,
 }
 
@@ -64,9 +68,14 @@ pub struct Options {
 /// # Errors
 /// A job differs, or a part that it needs is not there.
 pub fn run_chore(options: &Options) -> Outcome<()> {
-    let Some(count) = options.random else { return chosen(options.write) };
+    let given = match &options.jobs {
+        Some(folder) => draw::read_all(folder)?,
+        None => Vec::new(),
+    };
+    let count = if options.jobs.is_some() { Some(given.len() as u64) } else { options.random };
+    let Some(count) = count else { return chosen(options.write) };
     // Nothing may stand behind the last line.
-    if random(count, options)? > 0 { std::process::exit(1) } else { Ok(()) }
+    if random(count, &given, options)? > 0 { std::process::exit(1) } else { Ok(()) }
 }
 
 /// So many jobs run in `ci --all`, of this seed.
@@ -78,7 +87,8 @@ const IN_CI: (u64, u64) = (100, 1);
 /// One differs unstated, or a part that it needs is not there.
 pub fn in_ci() -> Outcome<()> {
     let (count, seed) = IN_CI;
-    match random(count, &Options { write: false, random: Some(count), seed, keep: false })? {
+    let options = Options { write: false, random: Some(count), seed, jobs: None, keep: false };
+    match random(count, &[], &options)? {
         0 => Ok(()),
         unstated => Err(format!(
             "{unstated} of {count} random jobs of fio differ unstated; `cargo xtask equivalence \
@@ -117,8 +127,9 @@ enum Verdict {
     Unstated(Vec<Difference>),
 }
 
-/// Draws jobs, holds each against fio, and says how many differ unstated.
-fn random(count: u64, options: &Options) -> Outcome<u64> {
+/// Holds the jobs that are given against fio, or so many drawn ones, and says how many differ
+/// unstated.
+fn random(count: u64, given: &[Job], options: &Options) -> Outcome<u64> {
     let missing = ["fio", "losetup", "mkfs.ext4", "mount"].map(|name| (name, shell::which(name)));
     if let Some((name, _)) = missing.iter().find(|(_, path)| path.is_none()) {
         return Err(format!("`{name}` is missing; `cargo xtask test` installs it"));
@@ -140,7 +151,7 @@ fn random(count: u64, options: &Options) -> Outcome<u64> {
                     if number >= count {
                         break;
                     }
-                    let verdict = one(&bench, number, count, options);
+                    let verdict = one(&bench, number, count, given, options);
                     ended.lock().expect("nobody panics").insert(number, verdict);
                 }
             });
@@ -169,10 +180,11 @@ fn random(count: u64, options: &Options) -> Outcome<u64> {
     Ok(unstated as u64)
 }
 
-/// Draws a job that fio runs, and tells what became of it.
-fn one(bench: &Bench, number: u64, count: u64, options: &Options) -> Verdict {
-    for draw in 0..DRAWS {
-        let job = draw::draw(derive(options.seed, &[number, draw]));
+/// Draws a job that fio runs, and tells what became of it; or of the one that is given.
+fn one(bench: &Bench, number: u64, count: u64, given: &[Job], options: &Options) -> Verdict {
+    for draw in 0..if given.is_empty() { DRAWS } else { 1 } {
+        let job = given.get(number as usize).cloned();
+        let job = job.unwrap_or_else(|| draw::draw(derive(options.seed, &[number, draw])));
         let verdict = match bench.parses(&job).then(|| hold(bench, &job, count)) {
             Some(Ok(verdict)) => verdict,
             other => {
@@ -205,6 +217,9 @@ fn one(bench: &Bench, number: u64, count: u64, options: &Options) -> Verdict {
             }
         }
         return verdict;
+    }
+    if !given.is_empty() {
+        return Verdict::Refused("fio does not run it here".to_owned());
     }
     let none = format!("fio runs none of {DRAWS} jobs of this seed");
     Verdict::Unstated(vec![(Kind::Failure, none)])

@@ -177,6 +177,41 @@ impl Parameter {
     }
 }
 
+/// Where a table has a time.
+fn time_of(table: &mut SoftwareSpec, parameter: Parameter) -> Option<&mut Auto<Nanos>> {
+    Some(match parameter {
+        Parameter::Read => &mut table.read.value,
+        Parameter::Write => &mut table.write.value,
+        Parameter::ReadPerMib => &mut table.read_per_mib.value,
+        Parameter::WritePerMib => &mut table.write_per_mib.value,
+        Parameter::ReadPath => &mut table.read_path.value,
+        Parameter::WritePath => &mut table.write_path.value,
+        Parameter::SiteRoundTrip => &mut table.site_round_trip.value,
+        Parameter::DriveRead => &mut table.drive_read.value,
+        Parameter::DriveWrite => &mut table.drive_write.value,
+        Parameter::Lookup => &mut table.lookup.value,
+        Parameter::Change => &mut table.change.value,
+        Parameter::Create => &mut table.create.value,
+        Parameter::RdmaPath => &mut table.rdma_path.value,
+        Parameter::TcpPath => &mut table.tcp_path.value,
+        Parameter::RdmaMessage => &mut table.rdma_message.value,
+        Parameter::TcpMessage => &mut table.tcp_message.value,
+        _ => return None,
+    })
+}
+
+/// Where it has a share.
+fn share_of(table: &mut SoftwareSpec, parameter: Parameter) -> Option<&mut Auto<Percent>> {
+    Some(match parameter {
+        Parameter::PortShare => &mut table.port_share.value,
+        Parameter::CacheUsable => &mut table.cache_usable.value,
+        Parameter::StreamShare => &mut table.stream_share.value,
+        Parameter::AttributesKept => &mut table.attributes_kept.value,
+        Parameter::SharedFile => &mut table.shared_file.value,
+        _ => return None,
+    })
+}
+
 /// The deviation of a lane's time where a node has several: a factor of 12 within 90 %.
 const MANY_LANES: f64 = 1.5;
 
@@ -233,70 +268,17 @@ impl Values {
         let mut cluster = cluster.clone();
         let table = &mut cluster.fitted;
         for parameter in Parameter::EACH {
-            match (parameter, parameter.written(self.get(parameter))) {
-                (Parameter::Read, FittedValue::Time(time)) => table.read.value = Auto::Fixed(time),
-                (Parameter::Write, FittedValue::Time(time)) => {
-                    table.write.value = Auto::Fixed(time);
+            match parameter.written(self.get(parameter)) {
+                FittedValue::Time(time) => {
+                    if let Some(field) = time_of(table, parameter) {
+                        *field = Auto::Fixed(time);
+                    }
                 }
-                (Parameter::ReadPerMib, FittedValue::Time(time)) => {
-                    table.read_per_mib.value = Auto::Fixed(time);
+                FittedValue::Share(share) => {
+                    if let Some(field) = share_of(table, parameter) {
+                        *field = Auto::Fixed(share);
+                    }
                 }
-                (Parameter::WritePerMib, FittedValue::Time(time)) => {
-                    table.write_per_mib.value = Auto::Fixed(time);
-                }
-                (Parameter::ReadPath, FittedValue::Time(time)) => {
-                    table.read_path.value = Auto::Fixed(time);
-                }
-                (Parameter::WritePath, FittedValue::Time(time)) => {
-                    table.write_path.value = Auto::Fixed(time);
-                }
-                (Parameter::SiteRoundTrip, FittedValue::Time(time)) => {
-                    table.site_round_trip.value = Auto::Fixed(time);
-                }
-                (Parameter::DriveRead, FittedValue::Time(time)) => {
-                    table.drive_read.value = Auto::Fixed(time);
-                }
-                (Parameter::DriveWrite, FittedValue::Time(time)) => {
-                    table.drive_write.value = Auto::Fixed(time);
-                }
-                (Parameter::PortShare, FittedValue::Share(share)) => {
-                    table.port_share.value = Auto::Fixed(share);
-                }
-                (Parameter::CacheUsable, FittedValue::Share(share)) => {
-                    table.cache_usable.value = Auto::Fixed(share);
-                }
-                (Parameter::StreamShare, FittedValue::Share(share)) => {
-                    table.stream_share.value = Auto::Fixed(share);
-                }
-                (Parameter::Lookup, FittedValue::Time(time)) => {
-                    table.lookup.value = Auto::Fixed(time);
-                }
-                (Parameter::Change, FittedValue::Time(time)) => {
-                    table.change.value = Auto::Fixed(time);
-                }
-                (Parameter::Create, FittedValue::Time(time)) => {
-                    table.create.value = Auto::Fixed(time);
-                }
-                (Parameter::AttributesKept, FittedValue::Share(share)) => {
-                    table.attributes_kept.value = Auto::Fixed(share);
-                }
-                (Parameter::SharedFile, FittedValue::Share(share)) => {
-                    table.shared_file.value = Auto::Fixed(share);
-                }
-                (Parameter::RdmaPath, FittedValue::Time(time)) => {
-                    table.rdma_path.value = Auto::Fixed(time);
-                }
-                (Parameter::TcpPath, FittedValue::Time(time)) => {
-                    table.tcp_path.value = Auto::Fixed(time);
-                }
-                (Parameter::RdmaMessage, FittedValue::Time(time)) => {
-                    table.rdma_message.value = Auto::Fixed(time);
-                }
-                (Parameter::TcpMessage, FittedValue::Time(time)) => {
-                    table.tcp_message.value = Auto::Fixed(time);
-                }
-                // What is written of a time is a time, and of a share a share.
-                (_, FittedValue::Time(_) | FittedValue::Share(_)) => {}
             }
         }
         cluster

@@ -199,16 +199,7 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
     let mut targets = targets(work, &paths, cluster.clone(), &spec)?;
     let mut left_out = Vec::new();
     if let Some(cluster) = &cluster {
-        left_out = simulate::leave_out(&mut spec);
-        left_out.extend(simulate::join_targets(&mut spec));
-        let clusters =
-            spec.scenarios().iter().map(|one| simulate::of_scenario(cluster, &spec, one));
-        let clusters = clusters.collect::<Result<Vec<String>, Failure>>()?;
-        // A simulated cluster takes the place of all targets.
-        for (scenario, own) in spec.scenarios_mut().iter_mut().zip(clusters) {
-            left_out.extend(simulate::assumed(&own));
-            scenario.own_targets = Some(vec![of_hosts(None, &own)]);
-        }
+        left_out = on_cluster(cluster, &mut spec)?;
     } else if let Some(machines) = &loaded {
         // So do the disks of machines of ours.
         targets = machine_targets(machines);
@@ -224,6 +215,19 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
     let disks = loaded.as_ref().map_or_else(Vec::new, own_disks);
     let run_file_in = PathBuf::from(".");
     Ok(Asked { spec, targets, left_out, text, is_file, imported, disks, run_file_in })
+}
+
+/// A simulated cluster takes the place of all targets. What of the suite is left out there.
+fn on_cluster(cluster: &str, spec: &mut Spec) -> Result<Vec<Adjusted>, Failure> {
+    let mut left_out = simulate::leave_out(spec);
+    left_out.extend(simulate::join_targets(spec));
+    let clusters = spec.scenarios().iter().map(|one| simulate::of_scenario(cluster, spec, one));
+    let clusters = clusters.collect::<Result<Vec<String>, Failure>>()?;
+    for (scenario, own) in spec.scenarios_mut().iter_mut().zip(clusters) {
+        left_out.extend(simulate::assumed(&own));
+        scenario.own_targets = Some(vec![of_hosts(None, &own)]);
+    }
+    Ok(left_out)
 }
 
 fn loaded_machines(work: &WorkArgs, paths: &[String]) -> Result<Option<Deployment>, Failure> {

@@ -58,7 +58,7 @@ impl Director for Growing<'_> {
             return rounds::goes_on(&self.record).then(|| plan.next_in_rounds())?;
         }
         let Some(search) = &plan.search else {
-            return plan.at_share(carried_milli(&self.record, plan.next_share()?.of)?);
+            return plan.at_share(&carried_milli(&self.record, plan.next_share()?.of)?);
         };
         match search.along {
             SearchAxis::Rate => plan.at_rate(next_rate_milli(&self.record)?),

@@ -66,15 +66,7 @@ pub(crate) fn record(args: &RecordArgs) -> Result<(), Failure> {
         Writer::new(BufWriter::new(file), &header(&args.device, &device)).map_err(no_file)?;
     // The header is there at once: whoever kills the recording leaves a trace that can be read.
     writer.flush().map_err(no_file)?;
-    let below =
-        if device.is_below { format!("{}, which holds ", device.name) } else { String::new() };
-    eprintln!(
-        "recording {below}{} ({}) to {}, {}",
-        args.device.display(),
-        device.event(),
-        args.out.display(),
-        args.length.map_or("until Ctrl-C".to_owned(), |length| format!("for {length}"))
-    );
+    announce(args, &device);
     let (mut counts, is_terminal) = (Counts::default(), io::stderr().is_terminal());
     let (began, mut block) = (Instant::now(), Instant::now());
     let length = args.length.map(|length| Duration::from_nanos(length.0));
@@ -118,6 +110,18 @@ pub(crate) fn record(args: &RecordArgs) -> Result<(), Failure> {
         return Err(Failure::Interrupted(text.to_owned()));
     }
     Ok(())
+}
+
+fn announce(args: &RecordArgs, device: &TracedDevice) {
+    let below =
+        if device.is_below { format!("{}, which holds ", device.name) } else { String::new() };
+    eprintln!(
+        "recording {below}{} ({}) to {}, {}",
+        args.device.display(),
+        device.event(),
+        args.out.display(),
+        args.length.map_or("until Ctrl-C".to_owned(), |length| format!("for {length}"))
+    );
 }
 
 fn progress(totals: &Totals, left: Option<Duration>) -> String {

@@ -184,16 +184,13 @@ impl Sent {
 
     fn add(&mut self, work: &Work, worker: &Worker, files: &[&str]) {
         self.in_flight = self.in_flight.saturating_add(u64::from(work.depth));
-        let mut all = 0_u64;
         for extent in &worker.extents {
             let file = files.get(extent.file as usize).copied().unwrap_or_default();
             let range = extent.offset..extent.offset.saturating_add(extent.length);
             self.places.entry(file.to_owned()).or_default().push(range);
-            all = all.saturating_add(extent.length);
         }
         if work.stop.once().is_some() {
-            let most = work.requests(worker).saturating_mul(work.largest_block().0);
-            self.bytes = self.bytes.saturating_add(most.min(all));
+            self.bytes = self.bytes.saturating_add(work.amount(worker));
         }
     }
 }

@@ -130,13 +130,8 @@ fn a_thousand_hosts_neither_bloat_nor_stall_the_page() {
     let folder = tempfile::tempdir().expect("a folder");
     let watching = Arc::new(Mutex::new(Watching::new(facts(), "1", 0, Nanos::seconds(1))));
     let here = "127.0.0.1:0".parse().expect("an address");
-    let server = Server::start(
-        here,
-        Protection { token: None, tls: None },
-        Site::Live(watching.clone()),
-        None,
-    )
-    .expect("a server");
+    let open = Protection { token: None, tls: None };
+    let server = Server::start(here, open, Site::Live(watching.clone()), None).expect("a server");
     let line = server.line("page");
     let address = line.split_whitespace().nth(1).expect("an address");
     let feed = Feed::start(watching);

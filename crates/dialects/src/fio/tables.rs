@@ -332,17 +332,6 @@ fn amount(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
         let why = "fio does without it where no `runtime` is given: the amount ends the job";
         losses.replace(job.id("time_based"), Verdict::harmless(why));
     }
-    if jobs.iter().any(|job| job.one_size().is_none()) {
-        let source = "without a time; an amount needs blocks of one size";
-        group.stages.set("measure", "\"60s\"", source);
-        for job in jobs {
-            let id = job.first_id(&["split", "range", "bs"]);
-            let why = "60 s in place of the amount, which needs blocks of one size; `--set \
-                       measure=…`";
-            losses.worsen(id.filter(|_| job.one_size().is_none()), Verdict::near(why));
-        }
-        return;
-    }
     let (value, source) = most_of(jobs, losses);
     group.stages.set("amount", value, source);
     let flushes = yes(jobs, "end_fsync");
@@ -360,7 +349,7 @@ fn most_of(jobs: &[Job], losses: &mut Losses) -> (String, String) {
     let mut all: Vec<(Option<u64>, Option<OptionId>)> = Vec::new();
     for job in jobs {
         let own = job.size;
-        let block = job.one_size().unwrap_or(4096);
+        let block = job.mean_size();
         if job.zones == Some(Zones::Strided) {
             for slot in ["io_size", "number"] {
                 losses.replace(

@@ -100,6 +100,22 @@ impl Job {
         all.iter().all(|size| *size == first).then_some(first)
     }
 
+    /// The mean size of its requests.
+    pub fn mean_size(&self) -> u64 {
+        let mean = |sizes: &[(u64, u32)]| {
+            let weight = sizes.iter().map(|(_, weight)| f64::from(*weight)).sum::<f64>();
+            let sum = sizes.iter().map(|(size, weight)| *size as f64 * f64::from(*weight));
+            sum.sum::<f64>() / weight.max(1.0)
+        };
+        let [reads, writes] = self.sizes().map(|sizes| mean(&sizes));
+        let part = match self.direction() {
+            Direction { reads: true, writes: false, trims: false, .. } => 1.0,
+            Direction { reads: false, .. } => 0.0,
+            _ => self.number("mix").map_or(0.5, |mix| mix as f64 / 1e6),
+        };
+        (reads * part + writes * (1.0 - part)).round().max(1.0) as u64
+    }
+
     /// Sizes with weights: of reads, of writes.
     pub fn sizes(&self) -> [Vec<(u64, u32)>; 2] {
         let asked = self.asked();
@@ -316,9 +332,7 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
                            with sizes or orders mixed, there is no permutation";
                 losses.worsen(job.id("rw"), Verdict::near(why));
                 let why = "each size as often; fio makes blocks shorter where its map has no room";
-                // Without a time, an amount is what is not met.
-                let id = job.first_id(&["split", "range"]).filter(|_| job.id("runtime").is_some());
-                losses.worsen(id, Verdict::near(why));
+                losses.worsen(job.first_id(&["split", "range"]), Verdict::near(why));
             }
         }
     }

@@ -92,10 +92,23 @@ fn a_curve_of_vdbench_is_a_sweep_of_shares() {
     let suite = &one.suites[0].text;
     assert!(suite.contains(r#"rate = ["10%", "50%", "70%", "80%", "90%", "100%"]"#), "{suite}");
     planned(suite).expect("a plan");
-    let more = "wd=w2,sd=sd1,xfersize=8k,rdpct=0\nrd=r,wd=w*,iorate=curve,elapsed=10,interval=1\n";
+    let more = "sd=sd1,xfersize=8k,rdpct=0\nrd=r,wd=w*,iorate=curve,elapsed=10,interval=1\n";
+    // Of two workloads, each has the share of what it carried; a ratio stays one.
+    let skewed = format!("{run}wd=w3,skew=30,{more}").replace("rdpct=100", "rdpct=100,skew=70");
+    for text in [format!("{run}wd=w2,{more}"), skewed] {
+        let both = of(&text);
+        let suite = &both.suites[0].text;
+        let bound = text.contains("skew");
+        assert!(suite.contains(r#"rate = ["10%", "50%""#), "{suite}");
+        assert_eq!((suite.matches("share = ").count() == 2, both.suites.len()), (bound, 1));
+        assert_eq!(planned(suite).expect("a plan").rate_shares.shares.len(), 6);
+    }
+    let own = format!("wd=w2,iorate=50,{more}");
     let runs = "rd=r,wd=w1,iorate=max,elapsed=5\nrd=q,wd=w1,iorate=curve,forthreads=(1-64,d)\n";
-    for rest in [more, runs] {
+    for rest in [own.as_str(), runs] {
         let both = of(&format!("{run}{rest}"));
+        let said = both.options.iter().find(|one| one.why.contains("the maximum alone"));
+        assert!(said.is_some(), "{:?}", both.options);
         assert!(!both.suites[0].text.contains("10%"), "{}", both.suites[0].text);
         planned(&both.suites[0].text).expect("a plan");
         assert_eq!(both.suites.len(), 1);

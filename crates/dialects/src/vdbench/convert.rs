@@ -1,6 +1,7 @@
 //! The parameters of a file as definitions, and these as a suite.
 
 use super::definition::{Definition, Part};
+use super::loops::is_curve;
 use super::scan::{Parameter, parameters};
 use super::{file_suite, raw_suite};
 use crate::draft::{Draft, Fields, Group, Taken, plain_name, share, size};
@@ -79,9 +80,13 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
         return Err(ImportError::new(name, what, remedy));
     }
     // Shares of a maximum are a run by themselves.
-    let is_curve = |group: &Group| group.sweep.get("rate").is_some_and(|rate| rate.contains('%'));
+    let has_curve = |group: &Group| group.sweep.get("rate").is_some_and(|rate| rate.contains('%'));
     if groups.len() > 1 {
-        groups.iter_mut().filter(|one| is_curve(one)).for_each(|one| one.sweep.remove("rate"));
+        groups.iter_mut().filter(|one| has_curve(one)).for_each(|one| one.sweep.remove("rate"));
+        let alone = "the maximum alone: the file has several runs; give each a file";
+        for run in runs.iter().filter(|run| run.values.list("rate").is_some_and(is_curve)) {
+            losses.replace(run.values.id("rate"), Verdict::near(alone));
+        }
     }
     general(&file.0[Part::General as usize].default.values, &losses, &mut groups);
     one_interval(runs, &mut groups, &mut losses);

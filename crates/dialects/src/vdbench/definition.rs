@@ -208,8 +208,7 @@ impl Reads for Definition {
                 Verdict::near("intervals of 60 s")
             }
             "iorate" | "fwdrate" if unbracketed(&text) == "curve" => Verdict::near(
-                "`sweep.rate`: the maximum, and shares of it; of several workloads or runs, the \
-                 maximum alone: give each a file",
+                "`sweep.rate`: the maximum, and shares of what each workload has of it",
             ),
             "operations" if list(&text).len() == 1 => Verdict::same("its operation"),
             "formatxfersize" => return Ok(self.prepare_block(row)),

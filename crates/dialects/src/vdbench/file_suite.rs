@@ -80,7 +80,7 @@ pub fn groups(
         run.worsen("workloads", losses, Verdict::refused(needs));
     }
     run.worsen("seek", losses, Verdict::near("`fileio` of a workload says where requests go"));
-    let (sweep, points) = points(&run.values, "workers", used.len() == 1, losses);
+    let (sweep, points) = points(&run.values, "workers", used.len() == 1, used.len() == 1, losses);
     let operations: Vec<Option<&Value>> = match run.values.list("operations") {
         Some(all) => all.iter().map(Some).collect(),
         None => vec![None],

@@ -3,19 +3,21 @@
 use super::definition::OPTIONS;
 use super::values::{millions, sizes};
 use crate::draft::{Fields, quoted, share};
-use crate::loss::Losses;
+use crate::loss::{Losses, Verdict};
 use crate::rows::{Value, Values};
 
 /// No run has more points.
 const MOST: usize = 500;
 
 /// Lists of a run as axes of a sweep, where that says the same, and the points that are left: what
-/// is the same in all workloads of each.
+/// is the same in all workloads of each. `alone`: there is one workload; `curve`: all of them may
+/// have shares of their maximum.
 pub fn points(
     run: &Values,
     threads: &'static str,
     alone: bool,
-    losses: &Losses,
+    curve: bool,
+    losses: &mut Losses,
 ) -> (Fields, Vec<Values>) {
     let mut sweep = Fields::default();
     let mut points = vec![Values::of(&OPTIONS)];
@@ -28,11 +30,14 @@ pub fn points(
     ];
     for (slot, key) in lists {
         let Some(all) = run.list(slot) else { continue };
-        match axis(slot, all, alone) {
+        match axis(slot, all, alone, curve) {
             Some(words) => {
                 sweep.set(key, format!("[{}]", words.join(", ")), run.source(slot, losses));
             }
-            None if is_curve(all) => {}
+            None if is_curve(all) => {
+                let why = "the maximum alone: beside a workload with a rate of its own";
+                losses.replace(run.id(slot), Verdict::near(why));
+            }
             None => points = times(&points, slot, run, all),
         }
     }
@@ -40,15 +45,15 @@ pub fn points(
 }
 
 /// Whether rates are shares of a maximum that is measured first.
-fn is_curve(all: &[Value]) -> bool {
+pub fn is_curve(all: &[Value]) -> bool {
     all.iter().any(|value| matches!(value, Value::Text(text) if text.ends_with('%')))
 }
 
 /// The values of an axis; `None` where it would not say the same.
-fn axis(slot: &str, all: &[Value], alone: bool) -> Option<Vec<String>> {
+fn axis(slot: &str, all: &[Value], alone: bool, curve: bool) -> Option<Vec<String>> {
     let word = |value: &Value| match (slot, value) {
         ("rate", Value::Number(rate)) if alone => Some(millions(*rate).to_string()),
-        ("rate", Value::Text(share)) if alone && share.ends_with('%') => Some(quoted(share)),
+        ("rate", Value::Text(share)) if curve && share.ends_with('%') => Some(quoted(share)),
         ("xfersize", Value::Text(text)) => Some(quoted(&sizes(text, false).ok()?.text)),
         ("threads", Value::Number(many)) => Some((*many).clamp(1, 4_096).to_string()),
         ("read", Value::Number(read)) => Some(quoted(&share(*read))),

@@ -24,12 +24,8 @@ pub(super) fn stages(
         values.id("seek").filter(|_| values.text("seek").is_some())
     };
     let until_the_end: Vec<OptionId> = units.iter().filter_map(ends).collect();
-    let mixed =
-        |unit: &Unit<'_>| unit.fields.get("block_size").is_some_and(|text| text.contains(':'));
-    // An amount is counted in blocks of one size.
-    let has_mix = units.iter().any(mixed);
     // vdbench ends a run when the last of its sequences does, or `elapsed` before.
-    let all_end = until_the_end.len() == units.len() && !has_mix;
+    let all_end = until_the_end.len() == units.len();
     if !all_end {
         let why = "a time ends the run, even where the last block comes before";
         until_the_end.iter().for_each(|id| losses.worsen(*id, Verdict::near(why)));
@@ -37,7 +33,6 @@ pub(super) fn stages(
     let source = run.source("amount", losses);
     let end = until_the_end.first().filter(|_| all_end);
     match (end, run.number("amount"), run.id("elapsed")) {
-        _ if has_mix => {}
         (Some(id), ..) => group.stages.text("amount", "all", losses.source(*id)),
         (None, Some(1), _) => group.stages.text("amount", "all", source),
         (None, Some(bytes), None) => group.stages.set("amount", size(bytes.max(1 << 20)), source),

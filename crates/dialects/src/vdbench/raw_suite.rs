@@ -30,7 +30,8 @@ pub fn groups(
     if used.is_empty() {
         return Vec::new();
     }
-    let (sweep, points) = points(&run.values, "depth", used.len() == 1, losses);
+    let curve = !used.iter().any(|workload| has(workload, "own_rate"));
+    let (sweep, points) = points(&run.values, "depth", used.len() == 1, curve, losses);
     let loaded = used.iter().map(|workload| {
         let by = if has(run, "storages") { run } else { workload };
         let is_one = |number: &usize| by.asks("storages", &storages[*number].name);

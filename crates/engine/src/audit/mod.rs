@@ -346,18 +346,8 @@ fn audit_places(
             tallies[index].add(tally, options.kept);
         }
     }
-    let findings = tallies.iter_mut().enumerate().flat_map(|(index, tally)| {
-        let (path, writers) = (&places[index].path, &writers);
-        let hits = std::mem::take(&mut tally.hits);
-        hits.into_iter().map(move |hit| finding(record, writers, index as u32, path, hit))
-    });
-    let mut findings: Vec<Finding> = findings.collect();
-    examples::keep_in_turns(&mut findings, |finding| finding.kind, options.kept);
-    let named = |(tally, place): (Tally, &Place)| {
-        let mut file = tally.file;
-        file.path.clone_from(&place.path);
-        file
-    };
+    let findings = findings(record, &writers, places, &mut tallies, options.kept);
+    let named = |(tally, place): (Tally, &Place)| tally.named(&place.path);
     Ok(Audit {
         basis: options.basis,
         block: plan.engine.contents.grain,
@@ -368,6 +358,24 @@ fn audit_places(
         file_findings: Vec::new(),
         notes: notes(record, plan, &writers, options.basis),
     })
+}
+
+/// The first of all hits, of each kind in turn.
+fn findings(
+    record: &Record,
+    writers: &[Writer<'_>],
+    places: &[Place],
+    tallies: &mut [Tally],
+    kept: usize,
+) -> Vec<Finding> {
+    let of_file = |(index, tally): (usize, &mut Tally)| {
+        let path = &places[index].path;
+        let hits = std::mem::take(&mut tally.hits);
+        hits.into_iter().map(move |hit| finding(record, writers, index as u32, path, hit))
+    };
+    let mut findings: Vec<Finding> = tallies.iter_mut().enumerate().flat_map(of_file).collect();
+    examples::keep_in_turns(&mut findings, |finding| finding.kind, kept);
+    findings
 }
 
 /// A part of a file: the file's number, the number of the first block, and how many blocks.

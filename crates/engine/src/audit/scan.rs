@@ -283,6 +283,11 @@ impl Tally {
         }
     }
 
+    /// What it comes to, of the file at this path.
+    pub(super) fn named(self, path: &str) -> FileAudit {
+        FileAudit { path: path.to_owned(), ..self.file }
+    }
+
     /// Takes in what another thread or another region of the same file has shown.
     pub(super) fn add(&mut self, other: Tally, kept: usize) {
         self.file.blocks += other.file.blocks;

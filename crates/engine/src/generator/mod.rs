@@ -58,8 +58,10 @@ pub struct Generator {
     until_fsync: Option<u64>,
     fsync_every: u64,
     last_written: u32,
-    /// How many requests are left; `None` where time decides.
+    /// How many requests are left, or bytes where requests of an amount have several sizes; `None`
+    /// where time decides.
     left: Option<u64>,
+    in_bytes: bool,
     /// Whether the last request of an extent may be shorter.
     tails: bool,
     /// A pass that ages flash; it says where every request goes.
@@ -99,7 +101,9 @@ impl Generator {
     pub fn new(work: &Work, worker: &Worker) -> Generator {
         let amount = work.stop == Stop::Amount;
         let block = work.largest_block().0.max(1);
-        let left = (work.stop.time().is_none()).then(|| work.requests(worker));
+        let in_bytes = work.counts_bytes();
+        let of_amount = || if in_bytes { work.amount(worker) } else { work.requests(worker) };
+        let left = (work.stop.time().is_none()).then(of_amount);
         let classes = |used: bool, mix: &SizeMix, path: u64| match used && !amount {
             true => classes(mix, &work.pattern, worker, path),
             false => Box::default(),
@@ -130,7 +134,8 @@ impl Generator {
             fsync_every: work.fsync_every,
             last_written: 0,
             left,
-            tails: amount,
+            in_bytes,
+            tails: amount || in_bytes,
             aged: aged(work, worker, block),
             given: Given::of(work).filter(|_| !amount).map(Box::new),
             plain: None,
@@ -259,6 +264,9 @@ impl Generator {
         } else {
             self.streams.next(class.length, self.tails)
         };
+        if let (true, Some(left)) = (self.in_bytes, &mut self.left) {
+            *left = left.saturating_sub(length - 1);
+        }
         if op == Op::Write {
             self.last_written = file;
             if let Some(until) = &mut self.until_fsync {

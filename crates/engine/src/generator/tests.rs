@@ -259,3 +259,26 @@ fn an_amount_ends_any_order_and_narrows_none() {
         assert!(expected.contains(&of_last), "{access}: {of_last} in the last file");
     }
 }
+
+#[test]
+fn an_amount_of_several_sizes_ends_with_its_bytes_and_in_order_touches_each_once() {
+    let worker = common::worker(7, vec![Extent { file: 0, offset: 4096, length: 100 * 4096 }]);
+    let stop = Stop::Once(Once { stonewall: false, fsync: false, close: false });
+    let all = |access: Access, most: u64| -> Vec<Request> {
+        let mut work = work(Percent::of(50), access, 1, stop);
+        work.block_size = "4KiB:3, 64KiB:1".parse().expect("a mix");
+        work.most = std::num::NonZeroU64::new(most);
+        let mut generator = Generator::new(&work, &worker);
+        std::iter::from_fn(|| generator.next_request()).collect()
+    };
+    let bytes = |all: &[Request]| all.iter().map(|one| u64::from(one.length)).sum::<u64>();
+    let whole = all(Access::Sequential, 0);
+    assert_eq!(bytes(&whole), 100 * 4096);
+    let adjoin = |pair: &[Request]| pair[0].offset + u64::from(pair[0].length) == pair[1].offset;
+    assert!(whole.windows(2).all(adjoin) && whole[0].offset == 4096);
+    for access in [Access::Random, Access::Sequential, Access::Zipf] {
+        let some = all(access, 200 << 10);
+        assert!((200 << 10..264 << 10).contains(&bytes(&some)), "{access}: {}", bytes(&some));
+        assert!(bytes(&some[..some.len() - 1]) < 200 << 10);
+    }
+}

@@ -309,6 +309,29 @@ fn ioprio(shared: &Shared, work: &Work) -> u16 {
     ioprio
 }
 
+/// What a worker is to do, from where it stopped before.
+fn state_of(
+    shared: &Shared,
+    worker: &Worker,
+    number: u32,
+    depth: u32,
+) -> Result<WorkerState, EngineError> {
+    let work = &shared.stage.works[worker.work as usize];
+    let turn = Turn::of(shared.turns.as_ref(), worker.work);
+    Ok(match Replay::of(work, worker)? {
+        None if work.zones.is_some() => {
+            let zoned = Zoned::new(work, worker, number, depth, &shared.zones);
+            let whole = whole_zones(worker, &shared.zones);
+            WorkerState::new(work, &whole, depth).in_turn(turn).on_zones(zoned)
+        }
+        None => {
+            let from = shared.bookmarks().take(0, number, work);
+            WorkerState::new(work, worker, depth).in_turn(turn).going_on(from)
+        }
+        Some(replay) => WorkerState::of_trace(work, worker, depth, replay),
+    })
+}
+
 fn run_on<B: Backend>(
     shared: &Shared,
     worker: &Worker,
@@ -324,18 +347,8 @@ fn run_on<B: Backend>(
         Ok(backend) => ManuallyDrop::new(backend),
         Err(error) => return WorkerEnd::Broken(error),
     };
-    let turn = Turn::of(shared.turns.as_ref(), worker.work);
-    let mut state = match Replay::of(work, worker) {
-        Ok(None) if work.zones.is_some() => {
-            let zoned = Zoned::new(work, worker, line.worker, depth, &shared.zones);
-            let whole = whole_zones(worker, &shared.zones);
-            WorkerState::new(work, &whole, depth).in_turn(turn).on_zones(zoned)
-        }
-        Ok(None) => {
-            let from = shared.bookmarks().take(0, line.worker, work);
-            WorkerState::new(work, worker, depth).in_turn(turn).going_on(from)
-        }
-        Ok(Some(replay)) => WorkerState::of_trace(work, worker, depth, replay),
+    let mut state = match state_of(shared, worker, line.worker, depth) {
+        Ok(state) => state,
         Err(error) => return WorkerEnd::Broken(error),
     };
     let first = page(shared, worker);
@@ -371,11 +384,9 @@ fn run_on<B: Backend>(
                 shared.control.done(now_ns, once.stonewall);
             }
             pages.close(now_ns, mark);
-            if let Some(error) = unread {
-                return WorkerEnd::Broken(error);
-            }
-            if state.failed() {
-                return WorkerEnd::AmountFailed;
+            let failed = state.failed().then_some(WorkerEnd::AmountFailed);
+            if let Some(end) = unread.map(WorkerEnd::Broken).or(failed) {
+                return end;
             }
             shared.bookmarks().keep(0, line.worker, work, state.into_bookmark());
             WorkerEnd::Complete

@@ -306,20 +306,10 @@ impl Coordinator {
                 trying
             }
             (Trying::Inspecting, FromAgent::Facts { facts, .. }) => {
-                if let Some(why) = self.returning.refuses(number, &facts) {
-                    self.hosts[number].absence.tries = MOST_TRIES;
-                    return self.try_failed(number, &why, actions);
+                match self.inspected(number, &facts, actions) {
+                    Some(next) => next,
+                    None => return,
                 }
-                if let Some(known) = self.returning.identities.get_mut(number)
-                    && known.is_empty()
-                {
-                    known.clone_from(&facts.identity);
-                }
-                let Some(plan) = self.returning.plans.get(number) else { return };
-                host.absence.lacks_layout |= !resume::layout_is_there(plan, &facts);
-                let message = ToAgent::Assign(Box::new(plan.clone()));
-                actions.push(Action::Send { host: number, message });
-                Trying::Opening
             }
             (Trying::Opening, FromAgent::Ready { notes }) => {
                 let lacks_layout = host.absence.lacks_layout;
@@ -359,6 +349,30 @@ impl Coordinator {
         };
         self.on_their_way().and_then(|hosts| hosts.insert(number, next));
         self.come_in(number, actions);
+    }
+
+    /// What comes behind a look at a host: its plan, or nothing where it is another one now.
+    fn inspected(
+        &mut self,
+        number: usize,
+        facts: &HostFacts,
+        actions: &mut Actions,
+    ) -> Option<Trying> {
+        if let Some(why) = self.returning.refuses(number, facts) {
+            self.hosts[number].absence.tries = MOST_TRIES;
+            self.try_failed(number, &why, actions);
+            return None;
+        }
+        if let Some(known) = self.returning.identities.get_mut(number)
+            && known.is_empty()
+        {
+            known.clone_from(&facts.identity);
+        }
+        let plan = self.returning.plans.get(number)?;
+        self.hosts[number].absence.lacks_layout |= !resume::layout_is_there(plan, facts);
+        let message = ToAgent::Assign(Box::new(plan.clone()));
+        actions.push(Action::Send { host: number, message });
+        Some(Trying::Opening)
     }
 
     /// An agent is gone of a host that is on its way back. While another is being started, it is

@@ -101,6 +101,21 @@ pub(super) enum Weather {
     Foul,
 }
 
+fn size_and_policy(shape: &mut Rng, hosts: u32, stages: u64) -> (Size, FleetPolicy) {
+    let size = Size {
+        hosts,
+        stages_ns: (0..stages).map(|_| 100 * MILLI + shape.below(8 * SECOND)).collect(),
+        interval_ns: [200 * MILLI, SECOND][shape.below(2) as usize],
+    };
+    let policy = FleetPolicy {
+        on_lost_host: [OnLostHost::Abort, OnLostHost::Continue][shape.below(2) as usize],
+        quorum: 1 + shape.below(u64::from(hosts)) as u32,
+        lost_after: Nanos(2 * SECOND + shape.below(10 * SECOND)),
+        hold: Nanos(0),
+    };
+    (size, policy)
+}
+
 impl Scenario {
     /// The fleet of `seed`. With another `attempt`, the same plan meets another fate; only these of
     /// its stages run, or all.
@@ -115,17 +130,7 @@ impl Scenario {
             if shape.below(50) == 0 { 20 + shape.below(50) } else { 1 + shape.below(7) } as u32;
         let further_points = plans::searched(seed);
         let stages = further_points.map_or_else(|| 1 + shape.below(4), |more| 1 + u64::from(more));
-        let size = Size {
-            hosts,
-            stages_ns: (0..stages).map(|_| 100 * MILLI + shape.below(8 * SECOND)).collect(),
-            interval_ns: [200 * MILLI, SECOND][shape.below(2) as usize],
-        };
-        let policy = FleetPolicy {
-            on_lost_host: [OnLostHost::Abort, OnLostHost::Continue][shape.below(2) as usize],
-            quorum: 1 + shape.below(u64::from(hosts)) as u32,
-            lost_after: Nanos(2 * SECOND + shape.below(10 * SECOND)),
-            hold: Nanos(0),
-        };
+        let (size, policy) = size_and_policy(&mut shape, hosts, stages);
         let mut scenario = Scenario::calm(seed, &size, policy);
         if derive(seed, &[13]).is_multiple_of(3) {
             let within = 5 * SECOND + derive(seed, &[14]) % (40 * SECOND);

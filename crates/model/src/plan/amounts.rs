@@ -53,10 +53,7 @@ impl Plan {
                 if let Some(trace) = &work.trace {
                     return if worker.turn.0 == 0 { trace.bytes } else { 0 };
                 }
-                let most =
-                    worker.extents.iter().map(|extent| extent.length).fold(0, u64::saturating_add);
-                let most = work.pattern.pass(most);
-                work.requests(worker).saturating_mul(work.largest_block().0).min(most)
+                work.amount(worker)
             })
         };
         let all =

@@ -45,8 +45,8 @@ pub struct Work {
     /// When it ends.
     pub stop: Stop,
     /// Requests after which each worker ends a stage that stops at [`Stop::Once`], wherever they
-    /// go; `None` where it ends as soon as they would have taken it through its extents, and in
-    /// runs of versions that cut the extents.
+    /// go, or bytes where it [counts those](Work::counts_bytes); `None` where it ends as soon as
+    /// they would have taken it through its extents, and in runs of versions that cut the extents.
     #[serde(default)]
     pub most: Option<NonZeroU64>,
     /// Its share of the requests of all works of the point that have one; 0 where it is bound to no
@@ -172,6 +172,21 @@ impl Work {
         let all = self.pattern.pass(worker.extents.iter().map(of).fold(0, u64::saturating_add));
         let most = self.most.filter(|_| matches!(self.stop, Stop::Once(_)));
         most.map_or(all, |most| all.min(most.get()))
+    }
+
+    /// Whether a measured amount is one of bytes: its blocks have several sizes.
+    pub fn counts_bytes(&self) -> bool {
+        matches!(self.stop, Stop::Once(_)) && self.smallest_block() != self.largest_block()
+    }
+
+    /// What `worker` does of an amount, in bytes.
+    pub fn amount(&self, worker: &Worker) -> u64 {
+        let all = worker.extents.iter().map(|one| one.length).fold(0, u64::saturating_add);
+        let all = self.pattern.pass(all);
+        match self.counts_bytes() {
+            true => self.most.map_or(all, |most| all.min(most.get())),
+            false => self.requests(worker).saturating_mul(self.largest_block().0).min(all),
+        }
     }
 
     /// Places that the extents of a worker need at least.

@@ -13,13 +13,24 @@ impl Plan {
         self.rate_shares.shares.get(usize::try_from(measured).ok()?)
     }
 
-    /// The next point at a share, of a point that carried so many thousandths of a request per
-    /// second. `None` where there is none, or the plan is not whole.
-    pub fn at_share(&self, carried_milli: u64) -> Option<Addition> {
+    /// The next point at a share, of a point whose workloads carried so many thousandths of a
+    /// request per second each. `None` where there is none, or the plan is not whole.
+    pub fn at_share(&self, carried_milli: &[u64]) -> Option<Addition> {
         let next = self.next_share()?;
-        let milli = u128::from(carried_milli) * u128::from(next.share.ppm) / 1_000_000;
-        let milli = u64::try_from(milli).ok()?.max(1);
-        let pace = Pace::Open { rate: Rate::Iops { milli }, poisson: next.poisson };
-        self.like(next.of, next.point.clone(), |_, work| work.pace = pace.clone())
+        let pace = |carried: &u64| {
+            let milli = u128::from(*carried) * u128::from(next.share.ppm) / 1_000_000;
+            let milli = u64::try_from(milli).ok()?.max(1);
+            Some(Pace::Open { rate: Rate::Iops { milli }, poisson: next.poisson })
+        };
+        let paces: Vec<Pace> = carried_milli.iter().map(pace).collect::<Option<_>>()?;
+        let works = self.stages.get(self.measure_stage(next.of)? as usize)?.works.len();
+        if works != paces.len() {
+            return None;
+        }
+        self.like(next.of, next.point.clone(), |number, work| {
+            work.pace = paces[number].clone();
+            // The rates are the ratio now.
+            work.share = 0;
+        })
     }
 }

@@ -32,23 +32,7 @@ pub(super) fn described(
     sources: &Sources,
     is_amd: bool,
 ) -> String {
-    let kind = match (boot.accelerator, is_amd) {
-        // `native` is refused before anything is made. No processor of AMD has this register; KVM
-        // makes one up, and a KVM within another may refuse it.
-        (Accelerator::Kvm | Accelerator::Native, true) => (
-            "kvm",
-            "<cpu mode='host-passthrough'><feature policy='disable' name='arch-capabilities'/>\
-             </cpu>",
-        ),
-        (Accelerator::Kvm | Accelerator::Native, false) => {
-            ("kvm", "<cpu mode='host-passthrough'/>")
-        }
-        // Emulated guests keep time by it.
-        (Accelerator::Tcg, _) => (
-            "qemu",
-            "<cpu mode='maximum'/><clock offset='utc'><timer name='hpet' present='yes'/></clock>",
-        ),
-    };
+    let kind = processors(boot.accelerator, is_amd);
     let mut text = String::new();
     // Writing into a String cannot fail.
     let _ = write!(
@@ -95,6 +79,27 @@ pub(super) fn described(
         escaped(&sources.console),
     );
     text
+}
+
+/// The kind of a machine, and its processors.
+fn processors(accelerator: Accelerator, is_amd: bool) -> (&'static str, &'static str) {
+    match (accelerator, is_amd) {
+        // `native` is refused before anything is made. No processor of AMD has this register; KVM
+        // makes one up, and a KVM within another may refuse it.
+        (Accelerator::Kvm | Accelerator::Native, true) => (
+            "kvm",
+            "<cpu mode='host-passthrough'><feature policy='disable' name='arch-capabilities'/>\
+             </cpu>",
+        ),
+        (Accelerator::Kvm | Accelerator::Native, false) => {
+            ("kvm", "<cpu mode='host-passthrough'/>")
+        }
+        // Emulated guests keep time by it.
+        (Accelerator::Tcg, _) => (
+            "qemu",
+            "<cpu mode='maximum'/><clock offset='utc'><timer name='hpet' present='yes'/></clock>",
+        ),
+    }
 }
 
 /// The kernel of a guest of our own; an image has one in it.

@@ -18,6 +18,9 @@ pub fn line(fact: &Fact) -> String {
     format!("{}: {}", crate::ground::words::note(fact.kind()), sentence(fact))
 }
 
+const NO_CHECKSUMS: &str = "The run file has no checksums: a figure that somebody changed in it \
+                            goes unnoticed. Compare it with a copy that you trust.";
+
 /// A fact as a sentence.
 pub fn sentence(fact: &Fact) -> String {
     match fact {
@@ -84,9 +87,7 @@ pub fn sentence(fact: &Fact) -> String {
         Fact::SimulatedSites(ways) => super::simulated_layers::of_sites(ways),
         Fact::SimulatedLayers { busy_ppm } => super::simulated_layers::sentence(busy_ppm),
         Fact::Purged(purged) => purge(purged),
-        Fact::NoChecksums => "The run file has no checksums: a figure that somebody changed in it \
-                              goes unnoticed. Compare it with a copy that you trust."
-            .to_owned(),
+        Fact::NoChecksums => NO_CHECKSUMS.to_owned(),
         Fact::Told(told) => super::told::sentence(told),
         Fact::Imported(imported) => super::imported::sentence(imported),
     }

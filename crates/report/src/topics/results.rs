@@ -125,14 +125,16 @@ pub(crate) fn table<'a>(
         .want(Want::Spare(2))
         .figure("errors", |row| words::count(row.error_count()))
         .want(if has_errors { Want::Whole } else { Want::Spare(1) })
-        .figure("CPU", |row| {
-            // Virtual time takes none of a host's.
-            let is_known = !row.warnings.contains(&Warning::Simulated);
-            is_known.then(|| words::share(row.cpu_cores()))
-        })
+        .figure("CPU", cpu)
         .want(Want::Spare(0))
         .capitals()
         .of_class("results")
+}
+
+fn cpu(row: &ResultRow) -> Option<String> {
+    // Virtual time takes none of a host's; of less than its tick a kernel counts none.
+    let is_known = !row.warnings.contains(&Warning::Simulated) && row.cpu_cores() > 0.0;
+    is_known.then(|| words::share(row.cpu_cores()))
 }
 
 fn is_swept(rows: &[ResultRow]) -> bool {

@@ -172,6 +172,11 @@ fn of_testbed_and_run() -> Vec<Warning> {
             aged_for: None,
         },
         Warning::NotPurged { device: "/dev/nvme0n1".into() },
+    ]
+}
+
+fn of_storage_and_run() -> Vec<Warning> {
+    vec![
         Warning::FlushLost { share: 0.0 },
         Warning::OneMachine { nodes: 4 },
         Warning::ClusterDegraded {
@@ -201,7 +206,8 @@ fn of_testbed_and_run() -> Vec<Warning> {
 
 #[test]
 fn every_doubt_is_a_sentence_with_its_figure() {
-    let all = [of_conditions(), of_load_and_device(), of_testbed_and_run()].concat();
+    let all = [of_conditions(), of_load_and_device(), of_testbed_and_run(), of_storage_and_run()];
+    let all = all.concat();
     let text: Vec<String> =
         all.iter().map(|doubt| format!("{:20} {}", doubt.code(), sentence(doubt))).collect();
     let codes: BTreeSet<&str> = all.iter().map(Warning::code).collect();

@@ -15,12 +15,13 @@ pub(crate) fn check(stages: &StagesSpec, points: &[PointSpec], problems: &mut Pr
         return;
     }
     for workload in points.iter().flat_map(|point| &point.workloads) {
-        let first = workload.sizes().next();
-        if workload.sizes().any(|size| Some(size) != first) {
-            let message = "an amount is counted in blocks of one size";
+        let largest = workload.sizes().max();
+        let steps = workload.stride.value != Auto::Auto || workload.run.value != Auto::Auto;
+        if steps && workload.sizes().any(|size| Some(size) != largest) {
+            let message = "an amount of blocks of several sizes goes without stride and run";
             problems.push(workload.block_size.wrong(message, "write one block_size, or no amount"));
         }
-        if let (Amount::Bytes(amount), Some(block)) = (stages.amount.value, first)
+        if let (Amount::Bytes(amount), Some(block)) = (stages.amount.value, largest)
             && amount < block
         {
             let message = format!("an amount of {amount} is less than one block of {block}");
@@ -32,7 +33,7 @@ pub(crate) fn check(stages: &StagesSpec, points: &[PointSpec], problems: &mut Pr
                 "write amount = \"all\", or leave out run",
             ));
         }
-        if let (Auto::Fixed(Bytes(stride)), Some(block)) = (workload.stride.value, first)
+        if let (Auto::Fixed(Bytes(stride)), Some(block)) = (workload.stride.value, largest)
             && stride < block.0
         {
             let message = "with an amount no byte is touched twice, and with this stride some are";
@@ -71,7 +72,10 @@ mod tests {
         one("stonewall = true", "", "stonewall");
         one("amount = \"some\"", "", "amount");
         one("amount = \"1KiB\"", "", "less than one block");
-        one("amount = \"all\"", "block_size = \"4KiB:1, 8KiB:1\"", "one size");
+        let mixed = "block_size = \"4KiB:1, 8KiB:1\"";
+        assert!(complaints("amount = \"all\"", mixed).is_empty());
+        let strided = format!("access = \"sequential\"\nstride = \"64KiB\"\n{mixed}");
+        one("amount = \"all\"", &strided, "several sizes");
         one("amount = \"all\"", "access = \"sequential\"\nstride = \"1KiB\"", "touched twice");
         let runs = |run| format!("access = \"sequential\"\nstride = \"1MiB\"\nrun = \"{run}\"");
         assert!(complaints("amount = \"all\"", &runs("64KiB")).is_empty());

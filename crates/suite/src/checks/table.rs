@@ -352,7 +352,7 @@ pub(crate) fn check_shares(stages: &StagesSpec, points: &[PointSpec], problems: 
             say(first, message, "leave out the amount, or the shares");
         }
         for workload in bound() {
-            if workload.rate.value != Auto::Auto {
+            if workload.rate.value != Auto::Auto && share_of(workload).is_none() {
                 let remedy = "leave out the rate; or leave out the shares: the rates are the ratio";
                 say(workload, "a share binds a closed loop, and this one has a rate", remedy);
             }
@@ -386,12 +386,16 @@ pub(crate) fn check_rate_shares(
     problems: &mut Problems,
 ) {
     let mut told: Vec<Span> = Vec::new();
+    let is_like = |one: &WorkloadSpec, other: &WorkloadSpec| {
+        share_of(one) == share_of(other) && one.arrivals.value == other.arrivals.value
+    };
     for point in points {
         for workload in point.workloads.iter().filter(|workload| share_of(workload).is_some()) {
-            let (message, remedy) = if point.workloads.len() > 1 {
+            let (message, remedy) = if point.workloads.iter().any(|other| !is_like(workload, other)) {
                 (
-                    "a share of a rate is that of one workload, and this one runs in a group",
-                    "take it out of the group, or write a rate such as 10000",
+                    "a share of a rate is that of its whole group, and another workload of it has \
+                     none, another one, or other arrivals",
+                    "write it once, as `rate` of [sweep]; or take the workload out of the group",
                 )
             } else if workload.kind.value == WorkloadKind::Metadata {
                 (

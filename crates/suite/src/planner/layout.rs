@@ -211,17 +211,18 @@ fn kind_of(
         TargetKind::Other(what) => {
             Err(refuse(target, &format!("is {what}"), "name a directory, a file or a device"))
         }
-        TargetKind::Unreadable(why) => Err(refuse(
-            target,
-            &format!("cannot be looked at: {why}"),
-            if target.path.starts_with("sim:") {
-                "correct it; docs/method lists what a simulated target can be (\"Simulated \
-                 targets\")"
-            } else {
-                "check the path, your permissions on it, and whether it answers"
-            },
-        )),
+        TargetKind::Unreadable(why) => Err(unreadable(target, why)),
     }
+}
+
+fn unreadable(target: &TargetFacts, why: &str) -> Refusal {
+    let remedy = match target.path.starts_with("sim:") {
+        true => {
+            "correct it; docs/method lists what a simulated target can be (\"Simulated targets\")"
+        }
+        false => "check the path, your permissions on it, and whether it answers",
+    };
+    refuse(target, &format!("cannot be looked at: {why}"), remedy)
 }
 
 /// What a command loads is neither opened nor touched by us; what cannot be seen is refused.
@@ -298,16 +299,7 @@ fn files_of(
                 && sizes.largest().is_some()
                 && !request.existing =>
         {
-            let size_of = file_sizes(request, target, sizes, unit, notes);
-            let is_shared = request.scenario.layout.kind.value == LayoutKind::SharedFile;
-            let path =
-                if is_shared { format!("{},{SHARED}", target.path) } else { target.path.clone() };
-            let files = (0..sizes.files)
-                .map(|number| TargetFile { path: path.clone(), size: size_of(number) });
-            let files: Vec<TargetFile> = files.collect();
-            let wanted = Bytes(files.iter().map(|file| file.size.0).fold(0, u64::saturating_add));
-            has_room(request, target, *size, " for each host", *size, wanted)?;
-            Ok(files)
+            volumes(request, target, *size, sizes, notes)
         }
         (
             TargetKind::Device { size, .. }
@@ -345,6 +337,24 @@ fn files_of(
             Ok((0..sizes.files).map(|_| TargetFile { path: target.path.clone(), size }).collect())
         }
     }
+}
+
+/// The files of a simulated cluster of so many bytes.
+fn volumes(
+    request: &ScenarioRequest<'_>,
+    target: &TargetFacts,
+    room: Bytes,
+    sizes: &Sizes,
+    notes: &mut Vec<PlanNote>,
+) -> Result<Vec<TargetFile>, Refusal> {
+    let size_of = file_sizes(request, target, sizes, unit_of(request, target), notes);
+    let is_shared = request.scenario.layout.kind.value == LayoutKind::SharedFile;
+    let path = if is_shared { format!("{},{SHARED}", target.path) } else { target.path.clone() };
+    let file = |number| TargetFile { path: path.clone(), size: size_of(number) };
+    let files: Vec<TargetFile> = (0..sizes.files).map(file).collect();
+    let wanted = Bytes(files.iter().map(|file| file.size.0).fold(0, u64::saturating_add));
+    has_room(request, target, room, " for each host", room, wanted)?;
+    Ok(files)
 }
 
 /// Refuses what is more than the `room` in a target of so many bytes.

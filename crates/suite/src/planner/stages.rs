@@ -246,11 +246,13 @@ fn measure_stop(stages: &StagesSpec, times: &Times) -> Stop {
     })
 }
 
-/// The requests of each worker's amount, where it is one of bytes; one at least.
+/// The requests of each worker's amount, where that is a size; one at least. With blocks of several
+/// sizes, its bytes.
 fn most(request: &ScenarioRequest<'_>, work: &Work) -> Option<NonZeroU64> {
     let Amount::Bytes(amount) = request.scenario.stages.amount.value else { return None };
-    let requests = request.scale.size.apply(amount.0) / work.largest_block().0.max(1);
-    work.stop.once().map(|_| NonZeroU64::new(requests).unwrap_or(NonZeroU64::MIN))
+    let bytes = request.scale.size.apply(amount.0);
+    let most = if work.counts_bytes() { bytes } else { bytes / work.largest_block().0.max(1) };
+    work.stop.once().map(|_| NonZeroU64::new(most).unwrap_or(NonZeroU64::MIN))
 }
 
 /// A workload with nothing left to decide.

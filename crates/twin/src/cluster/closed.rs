@@ -136,22 +136,27 @@ pub fn closed_loop(
         source.send(&mut cluster, 0, ticket);
     }
     let before = (requests / 10).max(40 * outstanding).max(wanders(load, outstanding));
-    let mut now_ns = after(&mut cluster, &mut source, before);
+    let now_ns = after(&mut cluster, &mut source, before);
     let settles = settles(load, outstanding, testbed.node_count());
     let first = (requests / 10).max(1).max(settles.min(MOST_IN_PART));
+    Ok(settled(&mut cluster, &mut source, now_ns, first))
+}
+
+/// Ten parts of `first` requests, or of twice as many each time until chance says little.
+fn settled(cluster: &mut Cluster, source: &mut Source, mut now_ns: u64, first: u64) -> Simulated {
     let mut part = first;
     loop {
         let mut times_s = Vec::new();
         let (began_ns, worked) = (now_ns, cluster.worked());
         for _ in 0..10 {
-            let then_ns = after(&mut cluster, &mut source, part);
+            let then_ns = after(cluster, source, part);
             times_s.push(then_ns.saturating_sub(now_ns).max(1) as f64 / 1e9);
             now_ns = then_ns;
         }
         let (rate, error) = of_parts(part, &times_s);
         if error <= SETTLED || part >= 16 * first {
             let busy = busy(&worked, &cluster.worked(), now_ns.saturating_sub(began_ns));
-            return Ok(Simulated { rate, error, busy });
+            return Simulated { rate, error, busy };
         }
         part *= 2;
     }

@@ -120,6 +120,9 @@ impl Settings {
         let of_found = |of: fn(&SoftwareSpec) -> Auto<Percent>, otherwise: f64| {
             testbed.found(of).map_or(otherwise, share)
         };
+        let keeps = testbed.clients.keep_attributes.value;
+        let kept = of_found(|software| software.attributes_kept.value, 0.0);
+        let attributes_kept = if keeps { kept } else { 0.0 };
         // A path has the ways in it.
         let latency_ns = if software.paths.is_some() { 0 } else { spec.latency_ns };
         let site_latency_ns = software.site_way_ns.unwrap_or(spec.site_latency_ns);
@@ -153,11 +156,7 @@ impl Settings {
             lookup_cpu_ns: name_ns(|software| software.lookup.value, testbed.likely_lookup()),
             change_cpu_ns: name_ns(|software| software.change.value, testbed.likely_change()),
             create_cpu_ns: name_ns(create_or_change, testbed.likely_change()),
-            attributes_kept: if testbed.clients.keep_attributes.value {
-                of_found(|software| software.attributes_kept.value, 0.0)
-            } else {
-                0.0
-            },
+            attributes_kept,
             shared_file: of_found(|software| software.shared_file.value, 1.0),
             token_bytes: fixed::<Bytes>(testbed.access.token_block.value)
                 .map_or(TOKEN_BLOCK.0, |bytes| bytes.0),

@@ -180,28 +180,30 @@ fn only_with_continue_and_only_between_points() {
     );
 }
 
+/// A folder of a layout with so many bytes.
+fn there(used: u64) -> Vec<TargetFacts> {
+    let state = DirectoryState::Claimed { used: Bytes(used), run: String::new() };
+    vec![TargetFacts {
+        path: "/d".into(),
+        kind: TargetKind::Directory { root: "/d".into(), state },
+        writable: true,
+        file_system: None,
+        free: Bytes(0),
+        reserved: Bytes(0),
+        total: Bytes(0),
+        free_inodes: None,
+        direct: model::testbed::DirectIo::Unknown,
+        device: None,
+        chain: Vec::new(),
+    }]
+}
+
 #[test]
 fn a_layout_that_is_gone_is_written_again_and_not_recorded_twice() {
     let mut plan = points(2, 2);
     let file = TargetFile { path: "/d/0".into(), size: Bytes(4096) };
     let kind = PlannedTarget::Directory { root: "/d".into() };
     plan.hosts[1].targets = vec![Target { path: "/d".into(), kind, files: vec![file] }];
-    let there = |used: u64| {
-        let state = DirectoryState::Claimed { used: Bytes(used), run: String::new() };
-        vec![TargetFacts {
-            path: "/d".into(),
-            kind: TargetKind::Directory { root: "/d".into(), state },
-            writable: true,
-            file_system: None,
-            free: Bytes(0),
-            reserved: Bytes(0),
-            total: Bytes(0),
-            free_inodes: None,
-            direct: model::testbed::DirectIo::Unknown,
-            device: None,
-            chain: Vec::new(),
-        }]
-    };
     // A layout that takes longer than the others wait would take as long the next time.
     let (mut coordinator, _) = lost_in_first_point(&plan);
     run(
