@@ -171,7 +171,9 @@ fn a_rate_of_shares_is_one_of_what_was_measured_first() {
 #[test]
 fn shares_of_a_rate_in_a_group_are_of_what_each_workload_carried() {
     let member = |name: &str, depth: u32, share: u32| {
-        format!("[[workload]]\nname = \"{name}\"\ngroup = \"g\"\ndepth = {depth}\nshare = {share}\n")
+        format!(
+            "[[workload]]\nname = \"{name}\"\ngroup = \"g\"\ndepth = {depth}\nshare = {share}\n"
+        )
     };
     let sweep = "[sweep]\nrate = [\"10%\", \"50%\"]\n";
     let text = suite(4, &format!("{}{}{sweep}", member("a", 12, 3), member("b", 4, 1)));

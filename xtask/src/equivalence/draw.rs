@@ -1,8 +1,8 @@
 //! Jobs of fio that nobody chose: drawn from its grammar by a seed, and by nothing else. How often
 //! an option comes is roughly how often it stands in jobs that people publish.
 
-use model::rng::Rng;
 use crate::shell::Outcome;
+use model::rng::Rng;
 use std::fmt;
 use std::path::{Path, PathBuf};
 

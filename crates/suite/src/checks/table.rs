@@ -391,7 +391,8 @@ pub(crate) fn check_rate_shares(
     };
     for point in points {
         for workload in point.workloads.iter().filter(|workload| share_of(workload).is_some()) {
-            let (message, remedy) = if point.workloads.iter().any(|other| !is_like(workload, other)) {
+            let (message, remedy) = if point.workloads.iter().any(|other| !is_like(workload, other))
+            {
                 (
                     "a share of a rate is that of its whole group, and another workload of it has \
                      none, another one, or other arrivals",

@@ -58,13 +58,14 @@ pub(crate) fn run(
     let both = said.try_clone().map_err(|error| failed(format!("cannot be logged: {error}")))?;
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", command]).stdin(Stdio::null()).stdout(said).stderr(both);
-    // A group of its own: what the shell starts ends with it.
-    shell.process_group(0);
+    // A group of its own: what the shell starts ends with it. The heir is in it before.
+    let heir = Heir::start();
+    let leader = heir.as_ref().and_then(|heir| i32::try_from(heir.0.id()).ok());
+    shell.process_group(leader.unwrap_or(0));
     let began = Instant::now();
     let mut child =
         shell.spawn().map_err(|error| failed(format!("cannot be started: /bin/sh: {error}")))?;
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let _heir = group.and_then(Heir::of);
+    let group = leader.or_else(|| i32::try_from(child.id()).ok()).and_then(Pid::from_raw);
     let (sender, ended) = mpsc::channel();
     std::thread::spawn(move || {
         let status = child.wait();
@@ -97,16 +98,16 @@ pub(crate) fn run(
     }
 }
 
-/// Ends a group of processes once this one is gone, however it ends: it reads until its input is
-/// closed. Dropped before that, it ends nothing.
+/// Leads a group of processes, and ends it once this one is gone, however it ends: it reads until its
+/// input is closed. Dropped before that, it ends nothing.
 struct Heir(Child);
 
 impl Heir {
     /// `None` where it cannot be started: then only a killed gate leaves its command.
-    fn of(group: Pid) -> Option<Heir> {
-        let waits = "read -r _; kill -TERM -\"$1\"; sleep 1; kill -KILL -\"$1\"";
+    fn start() -> Option<Heir> {
+        let waits = "trap '' TERM; read -r _; kill -TERM -$$; sleep 1; kill -KILL -$$";
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", waits, "sh", &group.as_raw_nonzero().to_string()]);
+        shell.args(["-c", waits]);
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         shell.spawn().ok().map(Heir)
     }

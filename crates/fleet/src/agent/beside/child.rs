@@ -5,6 +5,7 @@ use crate::command::TOKEN;
 use model::note::Told;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group};
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,10 +14,11 @@ use std::time::Duration;
 
 /// In the environment of all of its processes, by which they are found wherever they went.
 const MARK: &str = "PLIMSOLL_BESIDE";
-/// Waits until we are gone, and then kills its group and who left that. A kernel has no such order
-/// that outlives `setsid`, which jobs of fio call.
-const GUARD: &str = "read _; kill -s KILL -- \"-$0\"; for p in /proc/[0-9]*; do grep -qzx \"$1\" \
-                     $p/environ 2>/dev/null && kill -s KILL ${p#/proc/}; done";
+/// There before the command is, whose group it reads. Waits until we are gone, and then kills that
+/// group and who left it. A kernel has no such order that outlives `setsid`, which jobs of fio call.
+const GUARD: &str = "read g; read _; [ -z \"$g\" ] || kill -s KILL -- \"-$g\"; for p in \
+                     /proc/[0-9]*; do grep -qzx \"$0\" $p/environ 2>/dev/null && kill -s KILL \
+                     ${p#/proc/}; done";
 /// What it writes to standard error is kept from its end: a message, or the report of a tool that
 /// has its results there.
 const MOST_ERRORS: usize = 64 << 10;
@@ -50,6 +52,15 @@ impl Child {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let (program, arguments) = words.split_first().ok_or("there is no program")?;
+        let mut guard = Command::new("sh")
+            .args(["-c", GUARD, &format!("{MARK}={mark}")])
+            .env_remove(TOKEN)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .ok();
         let mut child = Command::new(program)
             .args(arguments)
             .env_remove(TOKEN)
@@ -59,16 +70,14 @@ impl Child {
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
-            .map_err(|error| format!("{program}: {error}"))?;
-        let guard = Command::new("sh")
-            .args(["-c", GUARD, &child.id().to_string(), &format!("{MARK}={mark}")])
-            .env_remove(TOKEN)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .ok();
+            .map_err(|error| {
+                dismiss(guard.take());
+                format!("{program}: {error}")
+            })?;
+        if let Some(input) = guard.as_mut().and_then(|guard| guard.stdin.as_mut()) {
+            // A guard that is gone reads nothing.
+            let _ = writeln!(input, "{}", child.id());
+        }
         let output = keep(child.stdout.take(), Told::MOST_HEARD / 2, Told::MOST_HEARD / 2);
         let errors = keep(child.stderr.take(), 0, MOST_ERRORS);
         Ok(Child { child, guard, mark, output, errors })
@@ -111,14 +120,18 @@ impl Child {
             thread::sleep(REST);
         }
         // Before the group's number may be another's.
-        if let Some(mut guard) = self.guard.take() {
-            let _ = guard.kill();
-            let _ = guard.wait();
-        }
+        dismiss(self.guard.take());
         let status = self.child.wait();
         let (code, signal) = status.map_or((None, None), |end| (end.code(), end.signal()));
         let (output, errors) = (self.output.ended().text(), self.errors.ended().text().0);
         Ended { code, signal, output, errors, left }
+    }
+}
+
+fn dismiss(guard: Option<std::process::Child>) {
+    if let Some(mut guard) = guard {
+        let _ = guard.kill();
+        let _ = guard.wait();
     }
 }
 
