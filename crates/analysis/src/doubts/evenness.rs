@@ -12,8 +12,9 @@ use crate::rows::row::{Covers, ResultRow};
 use crate::rows::tally::{HostTally, Interval, Slot, Tally};
 use model::choices::Backend;
 use model::digest::side_by_side;
+use model::plan::HostStage;
 use model::{Nanos, Record};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The share of points without a change in which one is reported all the same.
 const FALSE_ALARMS: f64 = 0.01;
@@ -156,32 +157,41 @@ fn over_workers(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<W
     if row.works.iter().any(|work| work.share > 0) {
         return None;
     }
-    // Workers of one host: that hosts differ is another finding.
-    let mut hosts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for ((host, _), ios) in &tally.workers {
-        hosts.entry(*host).or_default().push(*ios as f64);
+    // Workers of one host and of one work: that hosts differ is another finding, and that works do
+    // is none.
+    let mut alike: BTreeMap<(u32, Option<u32>), Vec<f64>> = BTreeMap::new();
+    for ((host, worker), ios) in &tally.workers {
+        let planned =
+            stage_of(record, row, *host).and_then(|one| one.workers.get(*worker as usize));
+        let work = planned.map(|worker| worker.work);
+        alike.entry((*host, work)).or_default().push(*ios as f64);
     }
-    let worst = hosts
+    let worst = alike
         .values()
         .filter_map(|counts| unfair(counts))
         .min_by(|a, b| a.least.total_cmp(&b.least))?;
     Some(Warning::UnfairWorkers { short: worst.short, of: worst.of, least: worst.least })
 }
 
+fn stage_of<'a>(record: &'a Record, row: &ResultRow, host: u32) -> Option<&'a HostStage> {
+    record.plan.hosts.get(host as usize)?.stages.get(row.stage as usize)
+}
+
 fn over_hosts(record: &Record, row: &ResultRow, tally: &Tally<'_>) -> Option<Warning> {
     if record.plan.backend == Backend::Null || row.covers == Covers::Beside {
         return None;
     }
-    let planned = |host: u32| {
-        let stage = record
-            .plan
-            .hosts
-            .get(host as usize)
-            .and_then(|host| host.stages.get(row.stage as usize));
-        stage.map_or(0, |stage| {
-            stage.workers.iter().filter(|worker| row.has_work(worker.work)).count()
-        })
+    let works = |host: u32| -> Vec<u32> {
+        let workers = stage_of(record, row, host).map_or(&[][..], |stage| &stage.workers);
+        workers.iter().map(|worker| worker.work).filter(|work| row.has_work(*work)).collect()
     };
+    // Hosts of different works have no reason to do as much.
+    let kinds: BTreeSet<BTreeSet<u32>> =
+        tally.hosts.keys().map(|host| works(*host).into_iter().collect()).collect();
+    if kinds.iter().filter(|kind| !kind.is_empty()).count() > 1 {
+        return None;
+    }
+    let planned = |host: u32| works(host).len();
     let done: BTreeMap<u32, f64> =
         tally.hosts.iter().map(|(host, slots)| (*host, slots.ios())).collect();
     let each: Vec<(u32, f64, f64)> = done

@@ -92,6 +92,19 @@ pub(crate) fn assumed(cluster: &str) -> Option<Adjusted> {
     cluster.contains(",migrate=").then_some(Adjusted::MigrationAssumed)
 }
 
+/// What a reader has to know of a testbed of his own that says nothing of its software.
+pub(crate) fn without_software(cluster: &str) -> Result<Option<Adjusted>, Failure> {
+    let named = cluster.strip_prefix(CLUSTER).unwrap_or(cluster);
+    let name = named.split(',').next().unwrap_or(named);
+    if testbed::built_in(name).is_some() {
+        return Ok(None);
+    }
+    let read = testbed::read(name, &[])?;
+    let times = [read.found(|software| software.read.value), read.found(|one| one.write.value)];
+    let testbed = name.to_owned();
+    Ok(times.iter().all(Option::is_none).then_some(Adjusted::SoftwareNotGiven { testbed }))
+}
+
 /// `migrate=EVENT+LENGTH` with the event's time in its place, so that the suite's event moves the
 /// migration.
 fn at_event(parameter: &str, spec: &Spec, scenario: &Scenario) -> Result<String, Failure> {

@@ -221,6 +221,7 @@ fn put_together(work: &WorkArgs, read: Read, changed: &[Override]) -> Result<Ask
 fn on_cluster(cluster: &str, spec: &mut Spec) -> Result<Vec<Adjusted>, Failure> {
     let mut left_out = simulate::leave_out(spec);
     left_out.extend(simulate::join_targets(spec));
+    left_out.extend(simulate::without_software(cluster)?);
     let clusters = spec.scenarios().iter().map(|one| simulate::of_scenario(cluster, spec, one));
     let clusters = clusters.collect::<Result<Vec<String>, Failure>>()?;
     for (scenario, own) in spec.scenarios_mut().iter_mut().zip(clusters) {

@@ -26,7 +26,7 @@ pub(crate) fn man(directory: Option<&Path>) -> Result<(), Failure> {
     match directory {
         Some(directory) => {
             std::fs::create_dir_all(directory).map_err(failed)?;
-            clap_mangen::generate_to(Arguments::command(), directory).map_err(failed)?;
+            clap_mangen::generate_to(whole(Arguments::command()), directory).map_err(failed)?;
             for name in names() {
                 let path = directory.join(name);
                 let page = std::fs::read_to_string(&path).map_err(failed)?;
@@ -36,11 +36,16 @@ pub(crate) fn man(directory: Option<&Path>) -> Result<(), Failure> {
         }
         None => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Arguments::command()).render(&mut page).map_err(failed)?;
+            clap_mangen::Man::new(whole(Arguments::command())).render(&mut page).map_err(failed)?;
             print_exactly(&as_written(&String::from_utf8_lossy(&page)))?;
         }
     }
     Ok(())
+}
+
+/// Its pages leave out what short help leaves out: here, nothing is.
+fn whole(command: clap::Command) -> clap::Command {
+    command.mut_args(|arg| arg.hide_short_help(false)).mut_subcommands(whole)
 }
 
 /// The pages that are written, by file name: of each command, and of those below it, that help
@@ -61,13 +66,26 @@ fn names() -> Vec<String> {
 /// and join commands with what stands below them.
 fn as_written(page: &str) -> String {
     const HEAD: &str = "\n.SH EXTRA\n";
-    let Some((before, after)) = page.split_once(HEAD) else { return page.to_owned() };
+    let page = titled(page);
+    let Some((before, after)) = page.split_once(HEAD) else { return page };
     let (lines, rest) = match after.split_once("\n.SH ") {
         Some((lines, rest)) => (lines, format!(".SH {rest}")),
         None => (after.trim_end(), String::new()),
     };
-    let title = if lines.starts_with("Exit codes") { "EXIT STATUS" } else { "EXAMPLES" };
+    let (head, lines) = lines.split_once('\n').unwrap_or(("", lines));
+    let title = if head.starts_with("Exit codes") { "EXIT STATUS" } else { "EXAMPLES" };
     format!("{before}\n.SH {title}\n.nf\n{lines}\n.fi\n{rest}")
+}
+
+/// The page with the program's version in its footer: of a command below, it has the command's name.
+fn titled(page: &str) -> String {
+    let title = |line: &str| match line.strip_prefix(".TH ").and_then(|rest| rest.split_once(' ')) {
+        Some((name, _)) => {
+            format!(".TH {name} 1 \"\" \"plimsoll {}\"\n", env!("CARGO_PKG_VERSION"))
+        }
+        None => line.to_owned(),
+    };
+    page.split_inclusive('\n').map(title).collect()
 }
 
 #[cfg(test)]
@@ -79,10 +97,10 @@ mod tests {
         let page = ".SH NAME\nx\n.SH EXTRA\nExamples:\n  x y\n.SH VERSION\nv1\n";
         assert_eq!(
             as_written(page),
-            ".SH NAME\nx\n.SH EXAMPLES\n.nf\nExamples:\n  x y\n.fi\n.SH VERSION\nv1\n"
+            ".SH NAME\nx\n.SH EXAMPLES\n.nf\n  x y\n.fi\n.SH VERSION\nv1\n"
         );
         let last = ".SH NAME\nx\n.SH EXTRA\nExit codes:\n  0\n";
-        assert_eq!(as_written(last), ".SH NAME\nx\n.SH EXIT STATUS\n.nf\nExit codes:\n  0\n.fi\n");
+        assert_eq!(as_written(last), ".SH NAME\nx\n.SH EXIT STATUS\n.nf\n  0\n.fi\n");
         assert_eq!(as_written(".SH NAME\nx\n"), ".SH NAME\nx\n");
     }
 
@@ -100,5 +118,7 @@ mod tests {
         assert_eq!(there, ours);
         let run = std::fs::read_to_string(folder.path().join("plimsoll-run.1")).expect("a page");
         assert!(run.contains(".SH EXAMPLES\n.nf\n"), "{run}");
+        assert!(run.starts_with(".ie") && run.contains("\n.TH plimsoll-run 1 \"\" \"plimsoll "));
+        assert!(run.contains("Options for kubectl"), "{run}");
     }
 }

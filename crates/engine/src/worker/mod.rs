@@ -27,6 +27,8 @@ use model::plan::{Stop, Work, Worker};
 
 /// Requests that were due and never sent are told one by one up to this number.
 const MOST_TOLD: u64 = 1 << 20;
+/// What was due later before the end had no time to be sent; rounded dues lie there, too.
+const LEAST_AGE_NS: u64 = 1_000;
 
 /// What is remembered of a request while the target has it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -249,7 +251,8 @@ impl WorkerState {
         // The worker's own stays where it stopped.
         let mut generator = self.generator.clone();
         let (mut told, mut stands_for) = (0, 1);
-        while let Some(due_ns) = self.pacer.due_ns().filter(|due_ns| *due_ns < end_ns) {
+        let has_time = |due_ns: &u64| due_ns.saturating_add(LEAST_AGE_NS) <= end_ns;
+        while let Some(due_ns) = self.pacer.due_ns().filter(has_time) {
             let Some(request) = generator.next_request() else { return };
             if request.op == Op::Fsync {
                 continue;

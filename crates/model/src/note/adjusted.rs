@@ -58,6 +58,11 @@ pub enum Adjusted {
     },
     /// What a simulated migration does is assumed.
     MigrationAssumed,
+    /// A simulated testbed says nothing of its software, which costs next to nothing there.
+    SoftwareNotGiven {
+        /// The testbed's file.
+        testbed: String,
+    },
     /// Workloads that load some of the targets load a simulated cluster, which is one.
     TargetsJoined,
 }

@@ -76,6 +76,21 @@ fn step(step: Step) -> &'static str {
     }
 }
 
+/// The level, and of what is no measurement the cause that the first step removes.
+fn head(verdict: &Verdict) -> String {
+    let first = verdict.steps.first().filter(|_| verdict.level == Level::NotAMeasurement);
+    let cause = match first.map(|raise| raise.step) {
+        Some(Step::RealTarget) => ": its target is no real storage",
+        Some(Step::Kvm) => ": the machines' processors are emulated",
+        Some(Step::Complete) => ": it did not reach its end",
+        Some(Step::Prepare) => ": it read what nobody had written",
+        Some(Step::FullScale) => ": it was scaled down",
+        Some(Step::Doubt) => ": the first doubt is the cause",
+        _ => "",
+    };
+    format!("Verdict: {}{cause}.", level(verdict.level))
+}
+
 /// Times that are worth a word.
 const LEAST_TIME: Nanos = Nanos::seconds(60);
 
@@ -151,7 +166,7 @@ fn cache(kind: CacheKind, of: &str) -> String {
 
 /// The verdict as sentences: the level, what could not be shown, the caches, and the steps.
 pub fn sentences(verdict: &Verdict) -> Vec<String> {
-    let mut said = vec![format!("Verdict: {}.", level(verdict.level))];
+    let mut said = vec![head(verdict)];
     said.extend(checks(verdict, "Proven", Found::Shown));
     said.extend(checks(verdict, "Failed", Found::Refuted));
     said.extend(checks(verdict, "Not proven", Found::Missing));
@@ -173,7 +188,7 @@ pub fn line(verdict: &Verdict) -> String {
 
 /// The verdict as few words as it takes: what failed, what is not proven, what raises it.
 pub fn brief(verdict: &Verdict) -> String {
-    let mut said = format!("Verdict: {}.", level(verdict.level));
+    let mut said = head(verdict);
     for (head, found) in [("Failed", Found::Refuted), ("Not proven", Found::Missing)] {
         said.extend(checks(verdict, head, found).map(|list| format!(" {list}")));
     }
@@ -191,7 +206,9 @@ pub fn brief(verdict: &Verdict) -> String {
         (true, true) => "--quotable raises it; ".to_owned(),
         (true, false) => String::new(),
         (false, is_option) => {
-            steps.extend(is_option.then_some("add --quotable"));
+            let is_first = verdict.steps.first().is_some_and(is_done_by_option);
+            let at = if is_first { 0 } else { steps.len() };
+            steps.splice(at..at, is_option.then_some("add --quotable"));
             format!("To raise it: {}; ", steps.join("; "))
         }
     };

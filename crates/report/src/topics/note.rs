@@ -351,6 +351,11 @@ fn otherwise(adjusted: &Adjusted) -> String {
             "the scenario `{name}` is left out: it has too many requests. --scenario {name} runs \
              it alone."
         ),
+        Adjusted::SoftwareNotGiven { testbed } => format!(
+            "{testbed} gives no times of its software: simulated, it costs next to nothing, and \
+             figures are upper bounds. `plimsoll calibrate {testbed} RUN.plimsoll` finds them; \
+             `plimsoll predict` has estimates."
+        ),
         Adjusted::MigrationAssumed => "assumed, and from no report: the time of drives and nodes \
                                        that a simulated migration takes. It starves the second \
                                        machine of each node."

@@ -60,6 +60,9 @@ pub fn render_within(plan: &Plan, hosts: &[HostFacts], room: Option<usize>) -> S
 /// So far repetitions are assumed to stray, relative to their mean.
 const ASSUMED_DEVIATION: f64 = 0.05;
 
+/// Repetitions that find no less than this, in percent, find nothing.
+const MOST_FOUND: f64 = 1_000.0;
+
 /// Which difference the repetitions find in a comparison with as many of another run; `None` of a
 /// plan that repeats nothing.
 fn finds(plan: &Plan) -> Option<String> {
@@ -72,11 +75,14 @@ fn finds(plan: &Plan) -> Option<String> {
     let repetitions = all.len() as u64;
     let visible = |count: u64| visible_percent(ASSUMED_DEVIATION, count, tests);
     let twice = 2 * repetitions;
+    let found = match visible(repetitions)? {
+        percent if percent < MOST_FOUND => format!("a difference of {percent:.0} % or more"),
+        _ => "nothing".to_owned(),
+    };
     Some(format!(
-        "with {} a difference of {:.0} % or more, with {twice} one of {:.0} % (where they stray by \
-         an assumed {})",
+        "with {} {found}, with {twice} a difference of {:.0} % (assumed: repetitions differ from \
+         each other by {})",
         words::counted(repetitions, "repetition"),
-        visible(repetitions)?,
         visible(twice)?,
         words::share(ASSUMED_DEVIATION)
     ))

@@ -37,8 +37,9 @@ pub(super) fn sentences(record: &Record, all: &[Attribution]) -> Vec<String> {
             }
         }
     }
+    let points = record.plan.points.len();
     let mut told: Vec<String> =
-        groups.iter().take(MOST_POINTS).map(|group| group.text(all.len())).collect();
+        groups.iter().take(MOST_POINTS).map(|group| group.text(all.len(), points)).collect();
     let left: usize = groups.iter().skip(MOST_POINTS).map(|group| group.titles.len()).sum();
     told.extend((left > 0).then(|| more_points(left as u64)));
     told.extend(may_be_parallel(all).then(|| PARALLEL.to_owned()));
@@ -46,8 +47,8 @@ pub(super) fn sentences(record: &Record, all: &[Attribution]) -> Vec<String> {
 }
 
 impl Group {
-    /// In a sentence, where there are so many points in all.
-    fn text(&self, points: usize) -> String {
+    /// In a sentence, where so many points in all are known, of so many.
+    fn text(&self, known: usize, points: usize) -> String {
         let number = self.titles.len();
         if number == 1 {
             return self.first.clone();
@@ -55,7 +56,8 @@ impl Group {
         let named =
             self.titles.iter().take(MOST_TITLES).map(String::as_str).collect::<Vec<_>>().join(", ");
         let who = match number.saturating_sub(MOST_TITLES) {
-            _ if number == points => format!("all {points} points"),
+            _ if number == known && known < points => format!("{known} of {points} points"),
+            _ if number == known => format!("all {known} points"),
             0 => named,
             more => format!("{named} and {} like them", words::counted(more as u64, "point")),
         };

@@ -1,6 +1,6 @@
 //! What a run writes, and how long it takes.
 
-use model::plan::{PlannedTarget, Target, Work};
+use model::plan::{HostStage, PlannedTarget, Stage, StageKind, Target, Work};
 use model::{Bytes, Nanos, Op, Plan};
 
 /// What `prepare` is taken to write in a second, for the estimate of its time. A disk of today does
@@ -19,14 +19,17 @@ pub fn time(plan: &Plan) -> String {
     }
     let (prepare, verify) = (assumed(plan.prepare_bytes()), assumed(plan.verify_bytes()));
     let amounts = assumed(amounts(plan));
-    let (fixed, room, fixed_words) = (plan.fixed_time(), plan.steady_room(), fixed_words(plan));
+    let (fixed, room, fixed_words) = (fixed_time(plan), plan.steady_room(), fixed_words(plan));
     if prepare == Nanos(0) && plan.hosts.iter().any(|host| !host.trees.is_empty()) {
-        let all = "as long as the operations on all files take";
-        return if fixed == Nanos(0) {
-            all.to_owned()
-        } else {
-            format!("{all}, and {fixed_words} of mixes of them")
-        };
+        let mut all = "as long as the operations on all files take".to_owned();
+        if fixed > Nanos(0) {
+            all += &format!(", and {fixed_words} of mixes of them");
+        }
+        if amounts > Nanos(0) {
+            let time = whole_seconds(amounts);
+            all += &format!(", and {time} for the amounts (at an assumed 200 MB/s)");
+        }
+        return all;
     }
     let all =
         [prepare, amounts, fixed, verify].iter().fold(0u64, |sum, time| sum.saturating_add(time.0));
@@ -56,9 +59,21 @@ pub fn time(plan: &Plan) -> String {
     format!("{bound} {}: {before}{measured}{after}", whole_seconds(all))
 }
 
+/// The time of all stages that end after a time, those included that follow at shares of a rate.
+fn fixed_time(plan: &Plan) -> Nanos {
+    let later = later_stages(plan).filter_map(|stage| stage.stop().time());
+    Nanos(later.fold(plan.fixed_time().0, |sum, time| sum.saturating_add(time.0)))
+}
+
+/// For each point at a share of a rate, the stage that it will be like.
+fn later_stages(plan: &Plan) -> impl Iterator<Item = &Stage> {
+    let shares = plan.rate_shares.shares.iter();
+    shares.filter_map(|share| plan.stages.get(plan.measure_stage(share.of)? as usize))
+}
+
 /// The time of stages that end with a time; from the least, where they end once they are steady.
 fn fixed_words(plan: &Plan) -> String {
-    let (fixed, room) = (plan.fixed_time(), plan.steady_room());
+    let (fixed, room) = (fixed_time(plan), plan.steady_room());
     match room {
         Nanos(0) => fixed.to_string(),
         room => format!("{} to {fixed}", Nanos(fixed.0.saturating_sub(room.0))),
@@ -69,7 +84,7 @@ fn fixed_words(plan: &Plan) -> String {
 /// and real time does not come into it.
 fn virtual_time(plan: &Plan) -> String {
     let (prepare, amounts, verify) = (plan.prepare_bytes(), amounts(plan), plan.verify_bytes());
-    let fixed = plan.fixed_time();
+    let fixed = fixed_time(plan);
     let mut steps: Vec<String> =
         (fixed > Nanos(0)).then(|| fixed_words(plan)).into_iter().collect();
     let has_trees = plan.hosts.iter().any(|host| !host.trees.is_empty());
@@ -121,53 +136,43 @@ pub(super) fn purges(plan: &Plan) -> Option<String> {
 }
 
 pub(super) fn writes(plan: &Plan) -> String {
-    let prepare = plan.prepare_bytes();
-    let while_writing: u64 = plan
-        .stages
-        .iter()
-        .filter(|stage| stage.works.iter().any(Work::writes))
-        .filter_map(|stage| stage.stop().time())
-        .map(|time| time.0)
-        .sum();
-    let amounts = (0..).zip(&plan.stages).filter(|(_, stage)| stage.stop().once().is_some());
-    let writing = amounts.filter(|(_, stage)| stage.works.iter().any(Work::writes));
-    let amount =
-        Bytes(writing.map(|(number, _)| plan.amount(number).0).fold(0, u64::saturating_add));
     if plan.backend.sends_nothing() {
         return format!("nothing: the {} backend sends nothing anywhere", plan.backend);
     }
+    let prepare = plan.prepare_bytes();
+    let stages = plan.stages.iter().chain(later_stages(plan));
+    let writing = stages.filter(|stage| stage.works.iter().any(Work::writes));
+    let times = writing.filter_map(|stage| stage.stop().time());
+    let time = times.fold(0, |sum, time| time.0.saturating_add(sum));
+    let amounts = (0..).zip(&plan.stages).filter(|(_, stage)| stage.stop().once().is_some());
+    let writing = amounts.filter(|(_, stage)| stage.works.iter().any(Work::writes));
+    let amount = writing.map(|(number, _)| plan.amount(number).0).fold(0, u64::saturating_add);
+    let mut steps = Vec::new();
+    if amount > 0 {
+        let amount = Bytes(amount);
+        steps.push(format!("{amount} in workloads that write (reads of mixes counted with them)"));
+    }
+    let is_prepared = |stage: &&HostStage| {
+        plan.stages.get(stage.stage as usize).is_some_and(|one| one.kind == StageKind::Prepare)
+    };
     let stages = plan.hosts.iter().flat_map(|host| &host.stages);
-    let to_files = stages.map(|stage| stage.written_to_files().0).fold(0, u64::saturating_add);
-    match (prepare, while_writing) {
-        (Bytes(0), 0) if plan.hosts.iter().any(|host| !host.trees.is_empty()) => {
-            let mixed = Nanos(time_of_living(plan));
-            let files = Bytes(to_files);
-            let then = match mixed {
-                Nanos(0) => String::new(),
-                time => format!(", and what the target takes in {time} of mixes that write"),
-            };
-            format!("{files} in files of the operations, and the directories above them{then}")
-        }
-        (prepare, 0) if amount.0 > 0 => match prepare {
-            Bytes(0) => {
-                format!("{amount} in workloads that write (reads of mixes counted with them)")
-            }
-            prepare => format!(
-                "{prepare} to prepare, then {amount} in workloads that write (reads of mixes \
-                 counted with them)"
-            ),
-        },
-        (Bytes(0), 0) => "nothing".to_owned(),
-        (prepare, 0) => format!("{prepare} to prepare"),
-        (Bytes(0), time) => {
-            format!("what the target takes in {} of workloads that write", Nanos(time))
-        }
-        (prepare, time) => {
-            format!(
-                "{prepare} to prepare, then what the target takes in {} of workloads that write",
-                Nanos(time)
-            )
-        }
+    let stages = stages.filter(|stage| !is_prepared(stage));
+    let files = Bytes(stages.map(|one| one.written_to_files().0).fold(0, u64::saturating_add));
+    let has_trees = plan.hosts.iter().any(|host| !host.trees.is_empty());
+    if has_trees && (files > Bytes(0) || prepare == Bytes(0)) {
+        steps.push(format!("{files} in files of the operations, and the directories above them"));
+    }
+    let living = [(time_of_living(plan), "mixes"), (time, "workloads")];
+    for (time, what) in living.into_iter().filter(|(time, _)| *time > 0) {
+        let time = Nanos(time);
+        steps.push(format!("what the target takes in {time} of {what} that write"));
+    }
+    let then = steps.join(", and ");
+    match (prepare, then.is_empty()) {
+        (Bytes(0), true) => "nothing".to_owned(),
+        (Bytes(0), false) => then,
+        (prepare, true) => format!("{prepare} to prepare"),
+        (prepare, false) => format!("{prepare} to prepare, then {then}"),
     }
 }
 
@@ -185,7 +190,6 @@ fn time_of_living(plan: &Plan) -> u64 {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::StageKind;
 
     #[test]
     fn a_simulation_promises_no_speed_of_its_own() {
