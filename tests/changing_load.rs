@@ -227,3 +227,16 @@ fn bursts_into_a_bucket_of_tokens_find_its_size_and_its_refill() {
     let rows = results("constant,service=constant:10us,servers=64,iops=900", &text, "");
     assert_eq!(rows[0]["asked"]["credits"], Value::Null, "{}", rows[0]["asked"]["credits"]);
 }
+
+#[test]
+fn works_at_rates_of_their_own_are_not_compared_with_each_other() {
+    let member = |name: &str, rate: u32| {
+        format!("[[workload]]\nname = \"{name}\"\ngroup = \"g\"\nrate = {rate}\n")
+    };
+    let text = suite(8, &format!("{}{}", member("a", 12_000), member("b", 3_000)));
+    let rows = results("constant,service=constant:100us,servers=4", &text, "");
+    assert_eq!(rows.len(), 3, "each, and both");
+    for row in &rows {
+        assert!(!row.codes().contains(&"unfair-workers"), "{row}");
+    }
+}

@@ -678,6 +678,11 @@ mod tests {
         // at 3.5 ms.
         assert_eq!(unsent(&mut worker, 3_500_500), (3, 500_000, 2_500_000, 4_500_000));
         assert_eq!(unsent(&mut worker, 9_000_500).0, 0, "it is over");
+        // That of 3 ms is due with the end: nobody had the time to send it.
+        let mut whole = at_rate(1_000_000);
+        whole.begin(500);
+        whole.next_io(500).expect("due");
+        assert_eq!(unsent(&mut whole, 3_001_000).0, 2);
         let mut given_up = Vec::new();
         worker.give_up(4_000_500, &mut |op, age_ns, count| given_up.push((op, age_ns, count)));
         assert_eq!(given_up, [(Op::Read.index(), 4_000_000, 1)]);
