@@ -153,6 +153,7 @@ mod tests {
             "- gate-proof --real x --only loop",
             "- prediction-proof --cases 5 --write",
             "- equivalence --random 40 --seed 7 --keep --write",
+            "- equivalence --tool mdtest --random 40 --write",
             "- dist --deb --rpm --tar --prove --twice --target x",
         ] {
             assert!(parsed(&line).is_ok(), "{line}: {:?}", parsed(&line));
@@ -185,6 +186,8 @@ mod tests {
             "- equivalence --random 0",
             "- equivalence --seed 7",
             "- equivalence --keep",
+            "- equivalence --tool ior",
+            "- equivalence --tool ior --random 40 --keep",
             "- dist --snap",
             "- dist --prove",
             "- dist --target",

@@ -13,6 +13,20 @@ const FIO: &str = concat!(
     include_str!("fio/drawn.md"),
 );
 
+/// Behind the differences of a tool that MPI starts.
+macro_rules! drawn {
+    ($page:literal, $drawn:literal) => {
+        concat!(
+            include_str!($page),
+            "\n## Random command lines\n\nLines that nobody chose, compared on one host by system \
+             calls. The last run:\n",
+            include_str!($drawn),
+        )
+    };
+}
+const IOR: &str = drawn!("mpi/ior.md", "mpi/ior_drawn.md");
+const MDTEST: &str = drawn!("mpi/mdtest.md", "mpi/mdtest_drawn.md");
+
 /// The pages: path from the root of the project, and text.
 pub fn pages() -> Vec<(&'static str, String)> {
     let all: [(&str, &str, &str, &'static Table); 9] = [
@@ -26,9 +40,9 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("docs/compat/fio.md", "fio", FIO, &fio::OPTIONS),
         ("docs/compat/io500.md", "IO500", include_str!("io500/page.md"), &io500::OPTIONS),
         ("docs/compat/iometer.md", "Iometer", include_str!("iometer/page.md"), &iometer::OPTIONS),
-        ("docs/compat/ior.md", "IOR", include_str!("mpi/ior.md"), &mpi::IOR),
+        ("docs/compat/ior.md", "IOR", IOR, &mpi::IOR),
         ("docs/compat/iozone.md", "IOzone", include_str!("iozone/page.md"), &iozone::OPTIONS),
-        ("docs/compat/mdtest.md", "mdtest", include_str!("mpi/mdtest.md"), &mpi::MDTEST),
+        ("docs/compat/mdtest.md", "mdtest", MDTEST, &mpi::MDTEST),
         ("docs/compat/vdbench.md", "vdbench", include_str!("vdbench/page.md"), &vdbench::OPTIONS),
     ];
     all.map(|(path, tool, differences, table)| (path, page(tool, differences, table))).into()

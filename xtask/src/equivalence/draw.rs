@@ -1,6 +1,7 @@
 //! Jobs of fio that nobody chose: drawn from its grammar by a seed, and by nothing else. How often
 //! an option comes is roughly how often it stands in jobs that people publish.
 
+use super::grammar::{Grammar, Line, Rule, choice, has};
 use crate::shell::Outcome;
 use model::rng::Rng;
 use std::fmt;
@@ -23,64 +24,25 @@ pub struct Job {
     pub sections: Vec<Vec<Line>>,
 }
 
-/// A line: an option and its value.
-pub type Line = (&'static str, String);
-
-/// When an option is drawn.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum For {
-    All,
-    Devices,
-    Files,
-    Random,
-    Mixed,
-    Writes,
-    Checked,
-    Several,
-}
-
-/// Options of which one is drawn, in so many of a hundred jobs.
-#[derive(Clone, Copy)]
-struct Rule(u64, For, &'static str);
-
-/// Lists and rules, each behind a head that begins with `@`.
-const GRAMMAR: &str = include_str!("grammar.txt");
-
-/// What there is of this word: the rest of each head, and what stands below it.
-fn entries(word: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let all = GRAMMAR.split("\n@ ").skip(1).filter_map(|entry| entry.split_once('\n'));
-    all.filter_map(move |(head, body)| Some((head.strip_prefix(word)?.trim(), body.trim())))
-}
-
-fn list(name: &str) -> &'static str {
-    entries(name).next().map_or("", |(_, choices)| choices)
-}
-
-fn rules(word: &str) -> Vec<Rule> {
-    let one = |(head, choices): (&'static str, &'static str)| {
-        let (percent, when) = head.split_once(' ').unwrap_or((head, ""));
-        let choices = choices.strip_prefix('$').map_or(choices, list);
-        Rule(percent.parse().unwrap_or(0), For::of(when), choices)
-    };
-    entries(word).map(one).collect()
-}
+/// Lists and rules of fio.
+const FIO: Grammar = Grammar(include_str!("grammar.txt"));
 
 /// Draws a job: the same for the same seed.
 pub fn draw(seed: u64) -> Job {
     let mut rng = Rng::new(seed);
     let mut job = Job { global: Vec::new(), sections: vec![Vec::new()] };
-    let place = choice(&mut rng, list("places"));
+    let place = choice(&mut rng, FIO.list("places"));
     let is_device = place[0].1.starts_with("DEV");
     job.global.extend(place);
     // Files cannot be trimmed by fio.
     let trims = is_device && rng.below(100) < 8;
-    let direction = choice(&mut rng, list(if trims { "trims" } else { "directions" }));
+    let direction = choice(&mut rng, FIO.list(if trims { "trims" } else { "directions" }));
     let of_job = direction[0].clone();
     job.sections[0].extend(direction);
     let mut groups: Vec<Vec<Line>> = Vec::new();
-    for Rule(percent, when, choices) in &rules("rule") {
+    for Rule(percent, when, choices) in &FIO.rules("rule") {
         let known: Vec<&Line> = job.global.iter().chain(groups.iter().flatten()).collect();
-        if rng.below(100) >= *percent || !when.holds(&known, &of_job.1) {
+        if rng.below(100) >= *percent || !holds(when, &known, &of_job.1) {
             continue;
         }
         let mut lines = choice(&mut rng, choices);
@@ -148,8 +110,8 @@ fn read(text: &str) -> Job {
 
 fn section(rng: &mut Rng, place: &[Line]) -> Vec<Line> {
     let known: Vec<&Line> = place.iter().collect();
-    let rules = rules("later").into_iter();
-    let drawn = rules.filter(|Rule(_, when, _)| when.holds(&known, "")).flat_map(|rule| {
+    let rules = FIO.rules("later").into_iter();
+    let drawn = rules.filter(|Rule(_, when, _)| holds(when, &known, "")).flat_map(|rule| {
         let Rule(percent, _, choices) = rule;
         let is_drawn = rng.below(100) < percent;
         if is_drawn { choice(rng, choices) } else { Vec::new() }
@@ -157,55 +119,18 @@ fn section(rng: &mut Rng, place: &[Line]) -> Vec<Line> {
     drawn.collect()
 }
 
-/// One of the choices, by their weights.
-fn choice(rng: &mut Rng, choices: &'static str) -> Vec<Line> {
-    let weighted: Vec<(&'static str, u64)> = choices
-        .split_whitespace()
-        .map(|one| match one.rsplit_once('*') {
-            Some((lines, weight)) => (lines, weight.parse().unwrap_or(1)),
-            None => (one, 1),
-        })
-        .collect();
-    let mut left = rng.below(weighted.iter().map(|(_, weight)| weight).sum::<u64>().max(1));
-    let drawn = weighted.iter().find(|(_, weight)| {
-        let is_here = left < *weight;
-        left = left.saturating_sub(*weight);
-        is_here
-    });
-    let lines = drawn.map_or("", |(lines, _)| lines).split(';');
-    lines.filter_map(|line| line.split_once('=')).map(|(n, v)| (n, v.to_owned())).collect()
-}
-
-fn has(lines: &[&Line], name: &str) -> bool {
-    lines.iter().any(|line| line.0 == name)
-}
-
-impl For {
-    fn of(word: &str) -> For {
-        match word {
-            "devices" => For::Devices,
-            "files" => For::Files,
-            "random" => For::Random,
-            "mixed" => For::Mixed,
-            "writes" => For::Writes,
-            "checked" => For::Checked,
-            "several" => For::Several,
-            _ => For::All,
-        }
-    }
-
-    fn holds(self, known: &[&Line], direction: &str) -> bool {
-        let place = known.first().map_or("", |line| line.1.as_str());
-        match self {
-            For::All => true,
-            For::Devices => place.starts_with("DEV"),
-            For::Files => place.starts_with("DIR"),
-            For::Random => direction.starts_with("rand"),
-            For::Mixed => direction.contains("rw") || direction == "readwrite",
-            For::Writes => !["read", "randread"].contains(&direction),
-            For::Checked => ["write", "randwrite", "randrw"].contains(&direction),
-            For::Several => has(known, "numjobs"),
-        }
+/// Whether a rule is for jobs of these lines and this direction.
+fn holds(when: &str, known: &[&Line], direction: &str) -> bool {
+    let place = known.first().map_or("", |line| line.1.as_str());
+    match when {
+        "devices" => place.starts_with("DEV"),
+        "files" => place.starts_with("DIR"),
+        "random" => direction.starts_with("rand"),
+        "mixed" => direction.contains("rw") || direction == "readwrite",
+        "writes" => !["read", "randread"].contains(&direction),
+        "checked" => ["write", "randwrite", "randrw"].contains(&direction),
+        "several" => has(known, "numjobs"),
+        _ => true,
     }
 }
 
@@ -267,6 +192,7 @@ impl fmt::Display for Job {
 
 #[cfg(test)]
 mod tests {
+    use super::super::grammar::all_lines;
     use super::*;
     use std::collections::BTreeSet;
 
@@ -284,14 +210,11 @@ mod tests {
             .flat_map(Job::lines)
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        let all = ["rule", "later"].map(rules).concat();
+        let all = ["rule", "later"].map(|word| FIO.rules(word)).concat();
         assert!(all.len() == 35 && all.iter().all(|rule| rule.0 > 0 && !rule.2.is_empty()));
-        let lists = ["places", "directions", "trims", "blocks"].map(list);
+        let lists = ["places", "directions", "trims", "blocks"].map(|name| FIO.list(name));
         for choices in all.iter().map(|rule| rule.2).chain(lists) {
-            for one in choices.split_whitespace() {
-                let lines = one.rsplit_once('*').map_or(one, |(lines, _)| lines);
-                lines.split(';').for_each(|line| assert!(drawn.contains(line), "{line}"));
-            }
+            all_lines(choices).for_each(|line| assert!(drawn.contains(line), "{line}"));
         }
     }
 

@@ -12,11 +12,14 @@
 
 use super::chance::{Share, distance, in_windows, level_of_distance, other_places};
 use super::chance::{places, ranks, unequal};
-use super::draw::{Job, Line};
+use super::draw::Job;
+use super::grammar::Line;
 use super::kernel::Sent;
 use model::Op;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What the import says of an amount that it cannot have: we take a second.
+pub const LONG: &str = "60 s in place of the amount";
 /// No job has more tests.
 const TESTS: f64 = 64.0;
 /// Part of a random map whose end fio fills with the next free blocks: so many more follow.
@@ -88,7 +91,7 @@ impl Kind {
             Kind::Flushes => "fio flushes again",
             Kind::Extent if option == "rw" && why.contains("twice as many blocks") => return true,
             // A time in place of an amount goes on behind it.
-            Kind::Extent if why.contains(super::LONG) => return true,
+            Kind::Extent if why.contains(LONG) => return true,
             Kind::Extent => "go on from one place",
             Kind::Sizes | Kind::Flight => "without O_DIRECT",
             _ => return self.explained_by().contains(&format!(" {option} ")),

@@ -89,33 +89,58 @@ pub enum Ours {
     Ran(Load),
 }
 
+/// A file system on a loop device.
+pub(super) struct Disk {
+    device: Loop,
+    mount: TempDir,
+}
+
+impl Disk {
+    /// Makes it.
+    pub(super) fn new() -> Disk {
+        let (device, mount) = (Loop::new(DISK), scratch());
+        // A journal would have every sync wait for the kernel's timer.
+        let options = "lazy_itable_init=0";
+        let name = text(&device.device);
+        run("mkfs.ext4", ["-q", "-b", "4096", "-O", "^has_journal", "-E", options, name]);
+        run("mount", [name, text(mount.path())]);
+        Disk { device, mount }
+    }
+
+    /// Where it is mounted.
+    pub(super) fn path(&self) -> &Path {
+        self.mount.path()
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.mount.path()).status();
+    }
+}
+
 /// Two devices, and a file system with two directories.
 pub struct Bench {
     devices: [Loop; 2],
-    disk: Loop,
-    mount: TempDir,
+    disk: Disk,
     work: TempDir,
     program: PathBuf,
 }
 
-struct Ended {
-    code: Option<i32>,
-    pid: u32,
-    out: String,
-    err: String,
+/// How a program ended, and what it said.
+pub(super) struct Ended {
+    pub code: Option<i32>,
+    pub pid: u32,
+    pub out: String,
+    pub err: String,
 }
 
 impl Bench {
     /// Makes them.
     pub fn new(program: &Path) -> Bench {
         let devices = [Loop::new(DEVICE), Loop::new(DEVICE)];
-        let (disk, mount, work) = (Loop::new(DISK), scratch(), scratch());
-        // A journal would have every sync wait for the kernel's timer.
-        let options = "lazy_itable_init=0";
-        let name = text(&disk.device);
-        run("mkfs.ext4", ["-q", "-b", "4096", "-O", "^has_journal", "-E", options, name]);
-        run("mount", [name, text(mount.path())]);
-        let bench = Bench { devices, disk, mount, work, program: program.to_owned() };
+        let (disk, work) = (Disk::new(), scratch());
+        let bench = Bench { devices, disk, work, program: program.to_owned() };
         bench.clear();
         bench
     }
@@ -124,7 +149,7 @@ impl Bench {
     fn text(&self, job: &Job) -> String {
         let mut all = job.to_string();
         for number in 0..2 {
-            let directory = self.mount.path().join(["a", "b"][number]);
+            let directory = self.disk.path().join(["a", "b"][number]);
             all = all.replace(&format!("DEV{number}"), text(&self.devices[number].device));
             all = all.replace(&format!("DIR{number}"), text(&directory));
         }
@@ -133,7 +158,7 @@ impl Bench {
 
     fn clear(&self) {
         for name in ["a", "b"] {
-            let directory = self.mount.path().join(name);
+            let directory = self.disk.path().join(name);
             let _ = fs::remove_dir_all(&directory);
             fs::create_dir(directory).expect("a directory of ours");
         }
@@ -141,7 +166,7 @@ impl Bench {
 
     fn listen(&self, job: &Job) -> Kernel {
         if job.lines().any(|(_, value)| value.starts_with("DIR")) {
-            return Kernel::listen_to(&[&self.disk], true);
+            return Kernel::listen_to(&[&self.disk.device], true);
         }
         Kernel::listen_to(&[&self.devices[0], &self.devices[1]], false)
     }
@@ -158,7 +183,7 @@ impl Bench {
                 .and_then(|file| file.sync_all())
                 .expect("a sync");
         }
-        run("sync", ["-f", text(self.mount.path())]);
+        run("sync", ["-f", text(self.disk.path())]);
     }
 
     /// What fio sends, as the job is or with other draws. `randseed` alone draws no others.
@@ -188,7 +213,7 @@ impl Bench {
     }
 
     /// Whether fio takes the text.
-    pub fn parses(&self, job: &Job) -> bool {
+    pub(super) fn parses(&self, job: &Job) -> bool {
         self.write(job);
         self.end("fio".as_ref(), &["--parse-only", "job.fio"]).code == Some(0)
     }
@@ -197,15 +222,11 @@ impl Bench {
     ///
     /// # Errors
     /// The import refuses the job in words.
-    pub fn lost(&self, job: &Job) -> Result<Vec<(String, String)>, String> {
+    pub(super) fn lost(&self, job: &Job) -> Result<Vec<(String, String)>, String> {
         self.write(job);
         let told = self.end(&self.program, &["import", "job.fio", "--json"]);
         let Ok(report) = serde_json::from_str::<Value>(&told.out) else { return Err(told.err) };
-        let word = |option: &Value, key: &str| option[key].as_str().unwrap_or_default().to_owned();
-        let options = report["options"].as_array().into_iter().flatten();
-        let lost =
-            options.filter(|one| one["class"] == "approximated" || one["class"] == "refused");
-        Ok(lost.map(|one| (word(one, "name"), word(one, "why"))).collect())
+        Ok(losses(&report, &["approximated", "refused"]))
     }
 
     /// What the imported suite sends.
@@ -245,40 +266,47 @@ impl Bench {
         fs::write(self.work.path().join("job.fio"), self.text(job)).expect("room for a job");
     }
 
-    /// Runs a program to its end, or ends it.
     fn end(&self, program: &Path, args: &[&str]) -> Ended {
-        let file = |name: &str| fs::File::create(self.work.path().join(name)).expect("room");
         let mut command = Command::new(program);
-        command.current_dir(self.work.path()).args(args).stdin(Stdio::null());
-        command.env("NO_COLOR", "1").env("PLIMSOLL_ALONE", "1");
-        command.stdout(file("out")).stderr(file("err"));
-        let mut child = command.spawn().expect("the program starts");
-        let begin = Instant::now();
-        let code = loop {
-            match child.try_wait().expect("a child") {
-                Some(status) => break status.code(),
-                None if begin.elapsed() > PATIENCE => {
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    break None;
-                }
-                None => std::thread::sleep(Duration::from_millis(5)),
-            }
-        };
-        let said = |name| fs::read_to_string(self.work.path().join(name)).unwrap_or_default();
-        Ended { code, pid: child.id(), out: said("out"), err: said("err") }
+        command.args(args);
+        end(command, self.work.path())
     }
 }
 
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.mount.path()).status();
-    }
+/// Runs a program in this folder to its end, or ends it.
+pub(super) fn end(mut command: Command, folder: &Path) -> Ended {
+    let file = |name: &str| fs::File::create(folder.join(name)).expect("room");
+    command.current_dir(folder).stdin(Stdio::null());
+    command.env("NO_COLOR", "1").env("PLIMSOLL_ALONE", "1");
+    command.stdout(file("out")).stderr(file("err"));
+    let mut child = command.spawn().expect("the program starts");
+    let begin = Instant::now();
+    let code = loop {
+        match child.try_wait().expect("a child") {
+            Some(status) => break status.code(),
+            None if begin.elapsed() > PATIENCE => {
+                let _ = child.kill();
+                let _ = child.wait();
+                break None;
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let said = |name| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    Ended { code, pid: child.id(), out: said("out"), err: said("err") }
+}
+
+/// Options of a report of an import that have one of these classes, each with its reason.
+pub(super) fn losses(report: &Value, classes: &[&str]) -> Vec<(String, String)> {
+    let word = |option: &Value, key: &str| option[key].as_str().unwrap_or_default().to_owned();
+    let options = report["options"].as_array().into_iter().flatten();
+    let lost = options.filter(|one| classes.iter().any(|class| one["class"] == *class));
+    lost.map(|one| (word(one, "name"), word(one, "why"))).collect()
 }
 
 /// From when to when the stages last that are no preparation, in µs of a clock that is `clock`
 /// behind 1970.
-fn load_spans(events: &str, clock: u64) -> Vec<Range<u64>> {
+pub(super) fn load_spans(events: &str, clock: u64) -> Vec<Range<u64>> {
     let lines = events.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let (mut kinds, mut starts): (Vec<String>, Vec<(u64, bool)>) = (Vec::new(), Vec::new());
     for line in lines {

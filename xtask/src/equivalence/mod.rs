@@ -6,21 +6,23 @@
 #[path = "../../../tests/equivalence/chance.rs"]
 mod chance;
 mod draw;
+mod fio;
+mod grammar;
 mod judge;
 #[allow(dead_code, reason = "the tests take the rest")]
 #[path = "../../../tests/equivalence/kernel.rs"]
 mod kernel;
 mod machine;
+mod tools;
 
 use crate::kept;
 use crate::leftovers;
 use crate::shell::{self, Outcome};
 use draw::Job;
-use judge::{Difference, Facts, Kind, differences};
-use machine::{Bench, Loop, Ours, run, scratch, text};
+use judge::{Difference, Kind};
+use machine::{Bench, Loop, run, scratch, text};
 use model::rng::derive;
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,8 +30,6 @@ use tempfile::TempDir as Scratch;
 
 /// Where the table is kept; the page of fio's jobs has it.
 const KEPT: &str = "crates/dialects/src/fio/held.md";
-/// Where what became of random jobs is kept.
-const DRAWN: &str = "crates/dialects/src/fio/drawn.md";
 const TEST: &str = "equivalence::the_kernel_sees_the_same";
 /// Where `--keep` puts jobs that differ and nobody says so.
 const RANDOM: &str = "fixtures/fio/random";
@@ -37,8 +37,6 @@ const RANDOM: &str = "fixtures/fio/random";
 const AT_ONCE: usize = 2;
 /// fio does not run every job that it reads: then the next one of the seed is drawn.
 const DRAWS: u64 = 20;
-/// What the import says of an amount that it cannot have: we take a second.
-const LONG: &str = "60 s in place of the amount";
 /// Tries to find a smaller job.
 const TRIES: usize = 14;
 
@@ -54,13 +52,16 @@ pub struct Options {
     /// From which they are drawn.
     #[arg(long, value_name = "SEED", default_value_t = 1, requires = "random")]
     seed: u64,
-    /// The jobs of a folder, in place of drawn ones: `DEV0` and `DIR0` stand in them for a device
-    /// and a directory of 32 and 384 MiB.
-    #[arg(long, value_name = "FOLDER", conflicts_with = "random")]
-    jobs: Option<PathBuf>,
     /// Keep the smallest jobs that differ unstated in fixtures/fio/random.
     #[arg(long)]
     keep: bool,
+    /// The jobs of a folder, in place of drawn ones: `DEV0` and `DIR0` stand in them for a device
+    /// and a directory of 32 and 384 MiB.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["random", "write"])]
+    jobs: Option<PathBuf>,
+    /// The tool whose jobs are drawn; it is found in PATH.
+    #[arg(long, value_enum, default_value_t, requires = "random", conflicts_with = "keep")]
+    tool: Tool,
 }
 
 /// Runs them, which takes minutes, root, and loop devices. With `write`, the table is kept.
@@ -87,7 +88,8 @@ const IN_CI: (u64, u64) = (100, 1);
 /// One differs unstated, or a part that it needs is not there.
 pub fn in_ci() -> Outcome<()> {
     let (count, seed) = IN_CI;
-    let options = Options { write: false, random: Some(count), seed, jobs: None, keep: false };
+    let (write, keep, jobs, tool) = (false, false, None, Tool::Fio);
+    let options = Options { write, random: Some(count), seed, keep, jobs, tool };
     match random(count, &[], &options)? {
         0 => Ok(()),
         unstated => Err(format!(
@@ -127,12 +129,104 @@ enum Verdict {
     Unstated(Vec<Difference>),
 }
 
-/// Holds the jobs that are given against fio, or so many drawn ones, and says how many differ
+impl Verdict {
+    /// Of what differs, and of what the import says of it.
+    fn of(
+        found: Vec<Difference>,
+        lost: Vec<Lost>,
+        explains: impl Fn(&Lost, &Difference) -> bool,
+    ) -> Verdict {
+        let is_stated = |one: &Difference| lost.iter().any(|lost| explains(lost, one));
+        let (stated, unstated): (Vec<_>, Vec<_>) = found.into_iter().partition(is_stated);
+        match (stated.is_empty(), unstated.is_empty()) {
+            (true, true) => Verdict::Agree,
+            (false, true) => {
+                let says = |lost: &Lost| stated.iter().any(|one| explains(lost, one));
+                let why = lost.into_iter().filter(says).collect();
+                Verdict::Stated(stated, why)
+            }
+            _ => Verdict::Unstated(unstated),
+        }
+    }
+}
+
+/// Where drawn jobs of a tool are held against it.
+trait Oracle {
+    /// A job, as it is printed.
+    type Job: Clone + fmt::Display;
+
+    /// The job of a seed.
+    fn draw(&self, seed: u64) -> Self::Job;
+
+    /// What the import does not keep of it; or the words in which it is refused.
+    fn lost(&self, job: &Self::Job) -> Result<Vec<Lost>, String>;
+
+    /// Holds the job, one of `jobs`, against the tool; the error is the tool's.
+    fn hold(&self, job: &Self::Job, jobs: u64) -> Outcome<Verdict>;
+
+    /// Jobs that have something less.
+    fn smaller(&self, job: &Self::Job) -> Vec<Self::Job>;
+}
+
+/// The tool that drawn jobs are held against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Tool {
+    /// Its job files, by the kernel's tracepoints.
+    #[default]
+    Fio,
+    /// Its command lines, by their system calls.
+    Ior,
+    /// The same.
+    Mdtest,
+}
+
+impl Tool {
+    /// The name of its program.
+    fn name(self) -> &'static str {
+        match self {
+            Tool::Fio => "fio",
+            Tool::Ior => "ior",
+            Tool::Mdtest => "mdtest",
+        }
+    }
+
+    /// What it needs, and what to do where that is missing.
+    fn needs(self) -> (Vec<&'static str>, &'static str) {
+        let disks = ["losetup", "mkfs.ext4", "mount"];
+        let (own, remedy): (&[&str], _) = match self {
+            Tool::Fio => (&["fio"], "`cargo xtask test` installs it"),
+            Tool::Ior | Tool::Mdtest => (
+                &["strace", "mpirun"],
+                "install strace and OpenMPI, build github.com/hpc/ior, and put its `src` into PATH",
+            ),
+        };
+        ([own, &[self.name()], &disks].concat(), remedy)
+    }
+
+    /// Its version.
+    fn version(self) -> String {
+        match self {
+            Tool::Fio => run("fio", ["--version"]),
+            _ => tools::version(self),
+        }
+    }
+
+    /// Where what became of random jobs is kept.
+    fn drawn(self) -> &'static str {
+        match self {
+            Tool::Fio => "crates/dialects/src/fio/drawn.md",
+            Tool::Ior => "crates/dialects/src/mpi/ior_drawn.md",
+            Tool::Mdtest => "crates/dialects/src/mpi/mdtest_drawn.md",
+        }
+    }
+}
+
+/// Holds the jobs that are given, or so many drawn ones, against their tool, and says how many differ
 /// unstated.
 fn random(count: u64, given: &[Job], options: &Options) -> Outcome<u64> {
-    let missing = ["fio", "losetup", "mkfs.ext4", "mount"].map(|name| (name, shell::which(name)));
-    if let Some((name, _)) = missing.iter().find(|(_, path)| path.is_none()) {
-        return Err(format!("`{name}` is missing; `cargo xtask test` installs it"));
+    let (needs, remedy) = options.tool.needs();
+    if let Some(name) = needs.iter().find(|name| shell::which(name).is_none()) {
+        return Err(format!("`{name}` is missing; {remedy}"));
     }
     if !shell::is_root() {
         return Err("loop devices and tracepoints need root; run it as root".to_owned());
@@ -140,25 +234,12 @@ fn random(count: u64, given: &[Job], options: &Options) -> Outcome<u64> {
     leftovers::clear(Path::new("/dev/shm"));
     shell::show(shell::cargo().args(["build", "--locked", "-p", "cli"]))?;
     let program = shell::target_dir()?.join("debug/plimsoll");
-    println!("{} and {}", run("fio", ["--version"]), program.display());
-    let (next, ended) = (AtomicU64::new(0), Mutex::new(BTreeMap::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE.min(count as usize) {
-            scope.spawn(|| {
-                let bench = Bench::new(&program);
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= count {
-                        break;
-                    }
-                    let verdict = one(&bench, number, count, given, options);
-                    ended.lock().expect("nobody panics").insert(number, verdict);
-                }
-            });
-        }
-    });
-    let ended = ended.into_inner().expect("nobody panics");
-    let of = |is: fn(&Verdict) -> bool| ended.values().filter(|verdict| is(verdict)).count();
+    println!("{} and {}", options.tool.version(), program.display());
+    let ended = match options.tool {
+        Tool::Fio => all(count, given, options, || Bench::new(&program)),
+        tool => all(count, &[], options, || tools::Ranks::new(tool, &program)),
+    };
+    let of = |is: fn(&Verdict) -> bool| ended.iter().filter(|verdict| is(verdict)).count();
     let unstated = of(|verdict| matches!(verdict, Verdict::Unstated(_)));
     let refused = of(|verdict| matches!(verdict, Verdict::Refused(_)));
     println!("{refused} refused in words");
@@ -169,10 +250,15 @@ fn random(count: u64, given: &[Job], options: &Options) -> Outcome<u64> {
         of(|verdict| matches!(verdict, Verdict::Stated(..))),
     );
     if options.write {
-        let command = format!("cargo xtask equivalence --random {count} --seed {}", options.seed);
-        let (day, version) = (run("date", ["-u", "+%Y-%m-%d"]), run("fio", ["--version"]));
+        let tool = match options.tool {
+            Tool::Fio => String::new(),
+            tool => format!("--tool {} ", tool.name()),
+        };
+        let command =
+            format!("cargo xtask equivalence {tool}--random {count} --seed {}", options.seed);
+        let (day, version) = (run("date", ["-u", "+%Y-%m-%d"]), options.tool.version());
         kept::write(
-            DRAWN,
+            options.tool.drawn(),
             &format!("\n`{command}`, {day}, {version}: {last}; {refused} refused in words.\n"),
         )?;
     }
@@ -180,15 +266,49 @@ fn random(count: u64, given: &[Job], options: &Options) -> Outcome<u64> {
     Ok(unstated as u64)
 }
 
-/// Draws a job that fio runs, and tells what became of it; or of the one that is given.
-fn one(bench: &Bench, number: u64, count: u64, given: &[Job], options: &Options) -> Verdict {
+/// What became of each job, some at a time.
+fn all<O: Oracle>(
+    count: u64,
+    given: &[O::Job],
+    options: &Options,
+    new: impl Fn() -> O + Sync,
+) -> Vec<Verdict>
+where
+    O::Job: Sync,
+{
+    let (next, ended) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE.min(count as usize) {
+            scope.spawn(|| {
+                let bench = new();
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count {
+                        break;
+                    }
+                    let verdict = one(&bench, number, count, given, options);
+                    ended.lock().expect("nobody panics").push(verdict);
+                }
+            });
+        }
+    });
+    ended.into_inner().expect("nobody panics")
+}
+
+/// Draws a job that the tool runs, and tells what became of it.
+fn one<O: Oracle>(
+    bench: &O,
+    number: u64,
+    count: u64,
+    given: &[O::Job],
+    options: &Options,
+) -> Verdict {
     for draw in 0..if given.is_empty() { DRAWS } else { 1 } {
         let job = given.get(number as usize).cloned();
-        let job = job.unwrap_or_else(|| draw::draw(derive(options.seed, &[number, draw])));
-        let verdict = match bench.parses(&job).then(|| hold(bench, &job, count)) {
-            Some(Ok(verdict)) => verdict,
-            other => {
-                let why = other.and_then(Result::err).unwrap_or_default();
+        let job = job.unwrap_or_else(|| bench.draw(derive(options.seed, &[number, draw])));
+        let verdict = match bench.hold(&job, count) {
+            Ok(verdict) => verdict,
+            Err(why) => {
                 println!("job {number}: drawn again, {}", first_line(&why));
                 continue;
             }
@@ -219,9 +339,9 @@ fn one(bench: &Bench, number: u64, count: u64, given: &[Job], options: &Options)
         return verdict;
     }
     if !given.is_empty() {
-        return Verdict::Refused("fio does not run it here".to_owned());
+        return Verdict::Refused(format!("{} does not run it here", options.tool.name()));
     }
-    let none = format!("fio runs none of {DRAWS} jobs of this seed");
+    let none = format!("{} runs none of {DRAWS} jobs of this seed", options.tool.name());
     Verdict::Unstated(vec![(Kind::Failure, none)])
 }
 
@@ -230,63 +350,21 @@ fn first_line(text: &str) -> &str {
     text.lines().find(is_error).or(text.lines().next()).unwrap_or_default()
 }
 
-/// Holds a job against fio; the error is fio's.
-fn hold(bench: &Bench, job: &Job, jobs: u64) -> Outcome<Verdict> {
-    let lost = match bench.lost(job) {
-        Ok(lost) => lost,
-        Err(words) => return Ok(Verdict::Refused(words)),
-    };
-    let is_long = lost.iter().any(|(_, why)| why.contains(LONG));
-    let more: &[&str] = if is_long { &["--set", "measure=1s"] } else { &[] };
-    let ours = match bench.ours(job, more) {
-        Ours::Refused(words) => return Ok(Verdict::Refused(words)),
-        Ours::Ran(ours) => Ok(ours),
-        Ours::Failed(how) => Err(how),
-        Ours::Lost(how) => return Err(how),
-    };
-    let theirs = [bench.fio(job, false)?, bench.fio(job, true)?];
-    let ours = match ours {
-        Ok(ours) => ours,
-        Err(how) => return Ok(Verdict::Unstated(vec![(Kind::Failure, how)])),
-    };
-    let mut facts = Facts::of(job);
-    facts.timed |= is_long;
-    let mut found = differences(facts, [&theirs[0], &theirs[1]], &ours, jobs);
-    if !found.is_empty() {
-        // Once more: the machine may have been busy, or two draws alike.
-        let other = bench.fio(job, true)?;
-        let Ours::Ran(ours) = bench.ours(job, more) else {
-            return Ok(Verdict::Unstated(found));
-        };
-        let again = differences(facts, [&theirs[0], &other], &ours, jobs);
-        found.retain(|(kind, _)| again.iter().any(|(same, _)| same == kind));
-    }
-    found.extend(is_long.then(|| (Kind::Amount, format!("ours takes {LONG}"))));
-    let (stated, unstated): (Vec<_>, Vec<_>) = found
-        .into_iter()
-        .partition(|(kind, _)| lost.iter().any(|(option, why)| kind.is_of(option, why)));
-    Ok(match (stated.is_empty(), unstated.is_empty()) {
-        (true, true) => Verdict::Agree,
-        (false, true) => {
-            let explains =
-                |(option, why): &Lost| stated.iter().any(|(kind, _)| kind.is_of(option, why));
-            let why = lost.into_iter().filter(explains).collect();
-            Verdict::Stated(stated, why)
-        }
-        _ => Verdict::Unstated(unstated),
-    })
-}
-
 /// The smallest job that differs in a way in which this one does, one line or section less at a
 /// time.
-fn smallest(bench: &Bench, job: Job, found: Vec<Difference>, jobs: u64) -> (Job, Vec<Difference>) {
+fn smallest<O: Oracle>(
+    bench: &O,
+    job: O::Job,
+    found: Vec<Difference>,
+    jobs: u64,
+) -> (O::Job, Vec<Difference>) {
     let (mut job, mut found, mut at) = (job, found, 0);
     for _ in 0..TRIES {
-        let Some(smaller) = job.smaller().into_iter().nth(at) else { break };
+        let Some(smaller) = bench.smaller(&job).into_iter().nth(at) else { break };
         let is_same = |other: &[Difference]| {
             found.iter().any(|(kind, _)| other.iter().any(|(other, _)| other == kind))
         };
-        match hold(bench, &smaller, jobs) {
+        match bench.hold(&smaller, jobs) {
             Ok(Verdict::Unstated(other)) if is_same(&other) => (job, found) = (smaller, other),
             _ => at += 1,
         }
@@ -294,8 +372,8 @@ fn smallest(bench: &Bench, job: Job, found: Vec<Difference>, jobs: u64) -> (Job,
     (job, found)
 }
 
-/// What differs, what the import says, and the job, as a file that fio reads.
-fn report(bench: &Bench, job: &Job, found: &[Difference]) -> String {
+/// What differs, what the import says, and the job.
+fn report<O: Oracle>(bench: &O, job: &O::Job, found: &[Difference]) -> String {
     let mut all = String::new();
     for (kind, what) in found {
         let lines: Vec<&str> = what.lines().collect();

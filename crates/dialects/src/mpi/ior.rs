@@ -8,6 +8,8 @@ use crate::rows::Values;
 use crate::words::line::{BLOCK, FILES, Limits, WORKERS, repetitions};
 
 const MEGABYTE: u64 = 1 << 20;
+/// Sizes of files are multiples of it.
+const SECTOR: u64 = 512;
 /// A rank whose whole amount takes fewer requests a second than this within `-D` is done before:
 /// this is a slow disk at random places.
 const SLOW: u64 = 50;
@@ -47,7 +49,8 @@ pub fn group(job: &mut Job, losses: &mut Losses) -> Group {
             }
         }
     }
-    repetitions(values, losses, &mut group);
+    repeated(values, losses, &mut group);
+    drawn(job, segments, losses);
     for (name, read) in [("write", "0%"), ("read", "100%")] {
         let Some(from) = asked(values, name) else { continue };
         let mut fields = Fields::default();
@@ -75,6 +78,34 @@ fn asked(values: &Values, phase: &'static str) -> Option<&'static str> {
         true => Some(phase),
         false => (phase == "read" && values.is("check")).then_some("check"),
     }
+}
+
+/// `-i`: both phases, then both again.
+fn repeated(values: &Values, losses: &mut Losses, group: &mut Group) {
+    repetitions(values, losses, group);
+    if values.number("repetitions") < Some(2) || asked(values, "write").is_none() {
+        return;
+    }
+    if asked(values, "read").is_some() {
+        group.sweep.text("order", "interleaved", "");
+    }
+    let why = "each repetition writes over the files of the one before; IOR removes them first";
+    values.worsen("repetitions", losses, Verdict::near(why));
+}
+
+/// `-z`: says where the places are drawn otherwise than IOR does.
+fn drawn(job: &Job, segments: u64, losses: &mut Losses) {
+    let why = match (job.values.is("each"), job.ranks.count.unwrap_or(1)) {
+        (true, _) | (_, 1) if segments < 2 => return,
+        (true, _) | (_, 1) => "",
+        _ => "each rank loads its own blocks, where IOR deals them to all ranks by chance; ",
+    };
+    let segments = match segments {
+        0 | 1 => "",
+        _ => "places are drawn of all segments at once; IOR goes from one segment to the next",
+    };
+    let why = format!("{why}{segments}");
+    job.values.worsen("random", losses, Verdict::near(why.trim_end_matches("; ")));
 }
 
 /// `-N`: of the ranks that a launcher starts, so many work.
@@ -120,6 +151,14 @@ fn layout(job: &Job, transfer: u64, segments: u64, losses: &mut Losses, group: &
         all = all.saturating_mul(job.ranks.count.unwrap_or(1));
     }
     all = Limits(transfer, 1 << 60, size).keep(all, values.id("block"), losses);
+    // A suite rounds its sizes down, and the last block of each file would be none.
+    let whole = all.next_multiple_of(SECTOR);
+    if whole > all {
+        let why = format!("files are {} bytes longer, which nobody loads", whole - all);
+        let slot = if values.is("block") { "block" } else { "transfer" };
+        values.worsen(slot, losses, Verdict::near(why));
+        all = whole;
+    }
     group.layout.set("size", size(all), values.source("block", losses));
     if let Some(file) = values.text("file") {
         group.targets = vec![beside(file)];

@@ -28,8 +28,11 @@ pub fn group(job: &Job, losses: &mut Losses) -> Result<Group, ImportError> {
     let mut fields = Fields::default();
     fields.text("kind", "metadata", "");
     let words: Vec<String> = operations(values).iter().map(|word| quoted(word)).collect();
-    fields.set("operations", format!("[{}]", words.join(", ")), "");
+    let is_opened = words.contains(&quoted("open"));
+    let opens = if is_opened { "without -e, mdtest opens and closes a file" } else { "" };
+    fields.set("operations", format!("[{}]", words.join(", ")), opens);
     of_directories(values, losses);
+    unasked(values, losses);
     job.workers(losses, &mut fields);
     if values.is("random") {
         fields.text("file_order", "random", values.source("random", losses));
@@ -39,14 +42,6 @@ pub fn group(job: &Job, losses: &mut Losses) -> Result<Group, ImportError> {
             Some(2..) => fields.set("other", "true", losses.source(id)),
             _ => losses.replace(id, Verdict::harmless("there is one worker alone")),
         }
-    }
-    if values.number("size") > Some(0)
-        && !values.is("bytes_read")
-        && words.contains(&quoted("read"))
-    {
-        let why = "without `-e`, mdtest opens and closes a file; here it is read as a whole";
-        let slot = if values.is("read") { "read" } else { "size" };
-        values.worsen(slot, losses, Verdict::near(why));
     }
     match values.id("sync").filter(|_| values.is("sync")) {
         Some(id) if values.number("size").unwrap_or(0) == 0 => {
@@ -63,44 +58,80 @@ pub fn group(job: &Job, losses: &mut Losses) -> Result<Group, ImportError> {
 /// Directories are made and removed here; nothing else is done with them.
 fn of_directories(values: &Values, losses: &mut Losses) {
     let (directories, files) = (values.is("directories"), values.is("files"));
-    let is_all = !["create", "stat", "read", "remove"].iter().any(|phase| values.is(phase));
     if files && !directories {
         return;
     }
-    let why = Verdict::near("directories are made and removed, but not looked up; `-F` has none");
+    let mut why = "directories are made and removed, but not looked up; `-F` has none".to_owned();
+    if !values.is("create") {
+        why = format!("{why}; {MADE_BEFORE}");
+    }
     if directories && !files {
         let needs = Verdict::refused("this phase of directories, which are made and removed alone");
         ["stat", "read"].iter().for_each(|slot| values.worsen(slot, losses, needs.clone()));
     } else {
-        values.worsen("stat", losses, why.clone());
+        values.worsen("stat", losses, Verdict::near(why));
     }
-    if is_all {
+    if are_all_asked(values) {
         let all = ["directories", "items", "per_directory"];
         let slot = all.into_iter().find(|slot| values.is(slot));
-        values.worsen(slot.unwrap_or("items"), losses, why);
+        let why = "directories are made and removed, but neither looked up nor renamed; `-F` has \
+                   none";
+        values.worsen(slot.unwrap_or("items"), losses, Verdict::near(why));
     }
 }
 
+/// The phases that are asked for: without any, all are.
+const PHASES: [&str; 4] = ["create", "stat", "read", "remove"];
+
+fn are_all_asked(values: &Values) -> bool {
+    !PHASES.iter().any(|phase| values.is(phase))
+}
+
+/// Whether a file is opened and closed alone, though there is something in it.
+fn is_opened_alone(values: &Values) -> bool {
+    values.number("size") > Some(0) && values.number("bytes_read").unwrap_or(0) == 0
+}
+
 fn operations(values: &Values) -> Vec<&'static str> {
-    let all = !["create", "stat", "read", "remove"].iter().any(|phase| values.is(phase));
+    let all = are_all_asked(values);
     // What is made again has to be removed before.
     let again = values.number("repetitions") > Some(1);
-    let mut words = Vec::new();
-    // Both together are both kinds, as neither is.
+    let removes = all || again || values.is("remove");
+    // Both together are both kinds, as neither is; directories are the first.
     let both = values.is("directories") == values.is("files");
+    let mut words = Vec::new();
+    if both || values.is("directories") {
+        words.push("mkdir");
+        words.extend(removes.then_some("rmdir"));
+    }
     if both || values.is("files") {
         // What is looked up or removed has to be made before.
         words.push("create");
-        let is_asked = |word: &&str| all || values.is(word) || (again && *word == "remove");
-        words.extend(["stat", "read", "remove"].into_iter().filter(is_asked));
-    }
-    if both || values.is("directories") {
-        words.push("mkdir");
-        if all || again || values.is("remove") {
-            words.push("rmdir");
-        }
+        words.extend((all || values.is("stat")).then_some("stat"));
+        let read = if is_opened_alone(values) { "open" } else { "read" };
+        words.extend((all || values.is("read")).then_some(read));
+        words.extend(removes.then_some("remove"));
     }
     words
+}
+
+const MADE_BEFORE: &str =
+    "what this phase finds is made before it, by an operation that is measured, too";
+
+/// Says which operations of the suite no phase asks for.
+fn unasked(values: &Values, losses: &mut Losses) {
+    if are_all_asked(values) {
+        return;
+    }
+    if !values.is("create") {
+        let asked = PHASES.iter().find(|phase| values.is(phase));
+        asked.iter().for_each(|slot| values.worsen(slot, losses, Verdict::near(MADE_BEFORE)));
+    }
+    if values.number("repetitions") > Some(1) && !values.is("remove") {
+        let why = "what was made is removed before it is made again, by operations that are \
+                   measured, too";
+        values.worsen("repetitions", losses, Verdict::near(why));
+    }
 }
 
 /// The directories of mdtest's tree that have files: with `-L` the lowest ones alone, else the root
@@ -129,7 +160,8 @@ fn tree(job: &Job, losses: &mut Losses, group: &mut Group) -> Result<(), ImportE
         }
     };
     if values.number("items") > Some(0) && values.number("per_directory") > Some(0) {
-        let needs = "one of `-n` and `-I`, as mdtest does: each says how many there are";
+        let needs =
+            "one of `-n` and `-I`: with both, mdtest goes from one test directory to the next";
         values.worsen("items", losses, Verdict::refused(needs));
     }
     let all = items.saturating_mul(job.ranks.count.unwrap_or(1));
@@ -146,9 +178,18 @@ fn tree(job: &Job, losses: &mut Losses, group: &mut Group) -> Result<(), ImportE
     let tree = &mut group.tree;
     tree.set("files", files, values.source(source, losses));
     values.copy("size", losses, tree, "size", size);
-    let lowest = FILES_OF_TREE.of("per_directory", values, losses).unwrap_or(items);
-    tree.set("per_directory", lowest.to_string(), values.source("per_directory", losses));
-    Limits(0, 16, count).copy("depth", values, losses, tree, "depth");
+    // Each rank has as many in each directory: where they share a tree, all of theirs lie there.
+    let each = FILES_OF_TREE.of("per_directory", values, losses);
+    let each = each.unwrap_or(items / directories(values));
+    let lowest = match job.ranks.count.filter(|_| !values.is("unique")) {
+        Some(count) => quoted(&format!("{each} * {count} / hosts")),
+        None => each.to_string(),
+    };
+    tree.set("per_directory", lowest, values.source(source, losses));
+    match values.number("depth") {
+        Some(1..) => Limits(0, 16, count).copy("depth", values, losses, tree, "depth"),
+        _ => tree.set("depth", "0", values.source("depth", losses)),
+    }
     if values.number("branches") > Some(0) {
         Limits(1, 1 << 20, count).copy("branches", values, losses, tree, "fan_out");
     }

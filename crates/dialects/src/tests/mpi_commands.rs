@@ -34,13 +34,19 @@ fn lines_of_mdtest_become_suites() {
     becomes_a_suite("mdtest_hard", "mdtest -I 1000 -z 1 -b 10 -w 3901 -e 3901 -F -C -T -E -r -y");
 }
 
+/// The suite of a line; and with it, why each option became what it did.
+fn suite_and_reasons(line: &str) -> (String, String) {
+    let import = imported(line);
+    let text = import.suites[0].text.clone();
+    let whys: Vec<&str> = import.options.iter().map(|told| told.why.as_str()).collect();
+    let all = format!("{text}{}", whys.join("\n"));
+    (text, all)
+}
+
 #[test]
 fn suites_do_as_much_as_ior_and_mdtest_were_seen_to_do() {
     let told = |line: &str, words: &[&str], not: &str| {
-        let import = imported(line);
-        let text = &import.suites[0].text;
-        let whys: Vec<&str> = import.options.iter().map(|told| told.why.as_str()).collect();
-        let all = format!("{text}{}", whys.join("\n"));
+        let (text, all) = suite_and_reasons(line);
         words.iter().for_each(|word| assert!(all.contains(word), "{line}: {word}\n{all}"));
         assert!(!text.contains(not), "{line}: {not}\n{text}");
     };
@@ -54,7 +60,46 @@ fn suites_do_as_much_as_ior_and_mdtest_were_seen_to_do() {
     told("mdtest -n 5 -F -C -E -w 1k", &["opens and closes a file"], "fsync");
     told("mdtest -n 5 -F -C -E -w 1k -e 1k", &["in one piece"], "opens and closes");
     told("mdtest -n 5 -F -w 1024 -y", &["files = 5 ", "fsync = \"timed\""], "files = 4");
+    told("mdtest -n 5 -F -C -E -w 1k", &["[\"create\", \"open\"]"], "\"read\"");
     told("ior -R", &["read = \"100%\"", "prepare = true"], "read = \"0%\"");
+}
+
+#[test]
+fn what_random_lines_found_is_kept_or_said() {
+    let told = |line: &str, words: &[&str], not: &str| {
+        let (text, all) = suite_and_reasons(line);
+        words.iter().for_each(|word| assert!(all.contains(word), "{line}: {word}\n{all}"));
+        assert!(not.is_empty() || !all.contains(not), "{line}: {not}\n{all}");
+        planned(&text).unwrap_or_else(|why| panic!("{line}: {why}"));
+    };
+    // All ranks of mdtest made their files in one directory, with -u each in its own, and in a
+    // tree as many in each directory.
+    let shared = "per_directory = \"5 * 4 / hosts\"";
+    told("mpirun -np 4 mdtest -n 5 -F", &[shared, "depth = 0"], "");
+    told("mpirun -np 4 mdtest -n 5 -F -u", &["per_directory = 5 ", "depth = 0"], shared);
+    told("mdtest -n 20 -z 1 -b 2 -F", &["files = 18 ", "per_directory = 6 ", "depth = 1"], "");
+    told("mdtest -n 20 -z 1 -b 2 -F -L", &["files = 20 ", "per_directory = 10 "], "");
+    // It made directories first, and renamed them where no phase was named.
+    let first = "[\"mkdir\", \"rmdir\", \"create\", \"stat\", \"read\", \"remove\"]";
+    told("mdtest -n 5", &[first, "neither looked up nor renamed"], "");
+    told("mdtest -n 5 -C -T", &["[\"mkdir\", \"create\", \"stat\"]", "not looked up"], "renamed");
+    // Of a phase alone, it made nothing; what -C left it did not remove.
+    told("mdtest -n 5 -T", &["what this phase finds is made", "not looked up"], "removed before");
+    told("mdtest -n 5 -F -T", &["what this phase finds is made before it"], "removed before");
+    told("mdtest -n 5 -F -C -i 2", &["removed before it is made again"], "made before it");
+    told("mdtest -n 5 -F -R", &["in which files are made and removed, too"], "");
+    // IOR went through a segment at random, then through the next one; of a shared file, each rank
+    // had blocks by chance.
+    let by_segment = "IOR goes from one segment to the next";
+    told("ior -F -z -b 1m -t 64k -s 4", &[by_segment], "deals them");
+    told("mpirun -np 2 ior -z -b 1m -t 64k", &["IOR deals them to all ranks"], by_segment);
+    told("mpirun -np 2 ior -z -s 2 -b 1m -t 64k", &["IOR deals them to all", by_segment], "");
+    // It wrote three whole blocks, and after each write it read; then it began with no file.
+    told("ior -w -F -b 47008 -t 47008 -s 3", &["size = \"138KiB\"", "288 bytes longer"], "");
+    told("ior -i 2", &["order = \"interleaved\"", "IOR removes them first"], "");
+    told("ior -w -i 2", &["IOR removes them first"], "interleaved");
+    told("ior -r -i 2", &["repetitions = 2"], "removes them");
+    told("ior -w -Y", &["IOR calls `fsync` once or twice"], "");
 }
 
 #[test]
