@@ -104,6 +104,10 @@ pub(crate) enum Command {
     ///
     /// Every chart shows the mark, and the report shows what changed after it.
     Mark(crate::commands::MarkArgs),
+    /// Attach counters of hosts where no agent runs, from a file, to a run.
+    ///
+    /// Limits, tables and the page of the new run file show them.
+    Attach(crate::commands::AttachArgs),
     /// Write the report of runs: a page, or Markdown with charts.
     Report(crate::commands::ReportArgs),
     /// Export a run as tables: CSV or JSON.
@@ -200,6 +204,12 @@ pub(crate) struct RunArgs {
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     pub(crate) prove: bool,
 
+    /// At the end, attach the counters in this file.
+    ///
+    /// They are of hosts where no agent runs (`plimsoll help attach`).
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Output")]
+    pub(crate) counters_from: Option<PathBuf>,
+
     /// Keep the machines of --provider after the run.
     ///
     /// `plimsoll vms down` removes them.
@@ -224,7 +234,8 @@ impl RunArgs {
             ..WorkArgs::default()
         };
         let (out, how, share) = (args.out.clone(), args.how, args.share.clone());
-        RunArgs { work, out, fail_if: Vec::new(), prove: false, how, share, keep_vms: false }
+        let (fail_if, counters_from) = (Vec::new(), None);
+        RunArgs { work, out, fail_if, prove: false, counters_from, how, share, keep_vms: false }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod agent;
+mod attach;
 mod beside;
 mod calibrate;
 mod canary;
@@ -46,6 +47,7 @@ mod views;
 mod vms;
 mod watch;
 
+pub(crate) use attach::AttachArgs;
 pub(crate) use dispatch::dispatch;
 pub(crate) use export_args::ExportArgs;
 pub(crate) use mark::MarkArgs;

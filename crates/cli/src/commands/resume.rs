@@ -113,7 +113,13 @@ pub(super) fn go_on(
     let note = Event::Note(note);
     writer.append(&note).map_err(Failure::run)?;
     views.event(&record.plan, &note);
-    let to_run = ToRun { plan: &record.plan, hosts: &record.testbed, stages: &stages, out: &out };
+    let to_run = ToRun {
+        plan: &record.plan,
+        hosts: &record.testbed,
+        stages: &stages,
+        out: &out,
+        counters_from: None,
+    };
     let (record, end) = perform(started, &to_run, writer, Display { how: args.how, views })?;
     exit(&record, end, &out)
 }
@@ -169,7 +175,7 @@ pub(super) fn write_full(
     written
 }
 
-fn halt(halted: Halted<Failure>) -> Failure {
+pub(super) fn halt(halted: Halted<Failure>) -> Failure {
     match halted {
         Halted::File(error) => Failure::run_file(error),
         Halted::Taker(failure) => failure,

@@ -88,6 +88,7 @@ pub fn sentence(fact: &Fact) -> String {
                               goes unnoticed. Compare it with a copy that you trust."
             .to_owned(),
         Fact::Told(told) => super::told::sentence(told),
+        Fact::CountersFrom(from) => super::others::sentence(from),
         Fact::Imported(imported) => super::imported::sentence(imported),
     }
 }
