@@ -65,17 +65,17 @@ fn a_disk_of_a_host_without_an_agent_is_a_limit_of_the_run() {
     assert!((cpu - 0.3).abs() < 0.01, "{cpu}");
 
     let text = plimsoll(&folder, "show run-attached.plimsoll --explain").with_code(0).out;
-    assert_says(&text, &["disk 0 D: of WIN1 (told by a file)", "Hosts that sent no load"]);
-    assert_says(&text, &["WIN1 sent no load", "± 250 ms", "perf.csv"]);
+    assert_says(&text, &["disk 0 D: of WIN1 (told by a file)", "Hosts told by files"]);
+    assert_says(&text, &["WIN1, told by a file", "± 250 ms", "perf.csv"]);
     plimsoll(&folder, "report run-attached.plimsoll --out page.html").with_code(0);
     let page = std::fs::read_to_string(folder.join("page.html")).expect("a page");
-    assert_says(&page, &["Hosts that sent no load", "disk 0 D: of WIN1 (told by a file)"]);
+    assert_says(&page, &["Hosts told by files", "disk 0 D: of WIN1 (told by a file)"]);
     let rows = plimsoll(&folder, "export run-attached.plimsoll --table counters").with_code(0).out;
     assert_says(&rows, &["WIN1"]);
     let lines = plimsoll(&folder, "watch run-attached.plimsoll --json --count 2").with_code(0).out;
     assert_says(&lines, &["WIN1"]);
     let again = plimsoll(&folder, "attach run-attached.plimsoll perf.csv --out two.plimsoll");
-    assert_says(&again.with_code(0).out, &["WIN1 sent no load", "two.plimsoll"]);
+    assert_says(&again.with_code(0).out, &["WIN1, told by a file", "two.plimsoll"]);
 }
 
 #[test]

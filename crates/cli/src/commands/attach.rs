@@ -114,7 +114,15 @@ fn attached(args: &AttachArgs, out: &Path) -> Result<Vec<CountersFrom>, Failure>
     let sha256 = foreign_results::sha256(&args.file)?;
     let of_plan = record.plan.hosts.len();
     let (mut others, mut all) = (Vec::new(), Vec::new());
+    let loads = |host: &ToldHost| {
+        record.loaders().iter().any(|known| known.hostname.eq_ignore_ascii_case(&host.name))
+    };
     for host in &told.hosts {
+        if loads(host) {
+            let name = model::printable::line(&host.name);
+            eprintln!("note: {name} loads in this run, and its agent counts there: left out");
+            continue;
+        }
         let number = (record.testbed.len() + others.len()) as u32;
         let (samples, covered, measured) = placed(&record, number, ended_ns, &host.intervals);
         if samples.is_empty() {
@@ -136,8 +144,8 @@ fn attached(args: &AttachArgs, out: &Path) -> Result<Vec<CountersFrom>, Failure>
     }
     if others.is_empty() {
         return Err(Failure::usage(format!(
-            "{}: no interval of it lies in a stage of the run; write a shorter interval, or move \
-             its times with --offset",
+            "{}: of no host without an agent, an interval lies in a stage of the run; write a \
+             shorter interval, or move its times with --offset",
             args.file.display()
         )));
     }

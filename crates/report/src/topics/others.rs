@@ -97,7 +97,7 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     table(shown).section(TITLE)
 }
 
-const TITLE: &str = "Hosts that sent no load";
+const TITLE: &str = "Hosts told by files";
 
 pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
     let points = attribution(record, rows);
@@ -138,7 +138,7 @@ pub(super) fn sentence(from: &CountersFrom) -> String {
     };
     let sha256 = sha256.get(..12).unwrap_or(sha256);
     format!(
-        "{host} sent no load: {} of {tool} from {file} (SHA-256 {sha256}…){offset}, every \
+        "{host}, told by a file: {} of {tool} from {file} (SHA-256 {sha256}…){offset}, every \
          {interval}, so when is known to ± {error}. {of}. {} had no noun of ours.",
         words::counted(from.taken, "counter"),
         words::counted(from.left_out, "other")
@@ -192,7 +192,7 @@ mod tests {
         let limits = super::super::attribution::text(&record, &rows);
         has(&limits, &["at its limit: the disk 0 D: of win1 (told by a file), 99 % on average"]);
         let said = text(&record, &rows);
-        has(&said, &["Hosts that sent no load", "win1", "25 %", "99 % (0 D:)", "5 KB/s"]);
+        has(&said, &["Hosts told by files", "win1", "25 %", "99 % (0 D:)", "5 KB/s"]);
         let page = section(&record, &rows).into_string();
         has(&page, &["Told by files", "99 % (0 D:)"]);
         let object = &objects(&record, &rows)[0];
