@@ -258,11 +258,24 @@ fn write(
     all: &[CountersFrom],
 ) -> Result<(), Failure> {
     let mut testbed = record.testbed.clone();
-    let first = testbed.len() as u32;
     testbed.extend(others.iter().map(|(facts, _)| facts.clone()));
     let mut writer =
         store::Writer::create(out, &record.plan, &testbed, &record.version, record.started_unix_ns)
             .map_err(Failure::run)?;
+    let filled = fill(record, run, &mut writer, others, all);
+    let written = filled.and_then(|()| writer.finish().map_err(Failure::run));
+    // Half of a run is none, and it was made a moment ago.
+    written.inspect_err(|_| drop(std::fs::remove_file(out)))
+}
+
+fn fill(
+    record: &Record,
+    run: &Path,
+    writer: &mut store::Writer,
+    others: &[(HostFacts, Vec<CounterSample>)],
+    all: &[CountersFrom],
+) -> Result<(), Failure> {
+    let first = record.testbed.len() as u32;
     let mut file = store::Stages::of(run).map_err(Failure::run_file)?;
     let mut together = Vec::new();
     let of_stage = |stage: &model::record::StageRecord, take: &mut resume::Take<'_, Failure>| {
@@ -273,7 +286,7 @@ fn write(
     };
     resume::hand_on(record, &[], of_stage, &mut |event| {
         together.push(event);
-        write_full(&mut writer, &mut together, TOGETHER)
+        write_full(writer, &mut together, TOGETHER)
     })?;
     let note = |(host, from): (u32, &CountersFrom)| {
         let fact = Fact::CountersFrom(Box::new(from.clone()));
@@ -282,8 +295,7 @@ fn write(
     together.extend((first..).zip(all).map(note));
     let ended = record.end.clone();
     together.extend(ended.map(|(unix_ns, end)| Event::RunEnded { unix_ns, end }));
-    write_full(&mut writer, &mut together, 1)?;
-    writer.finish().map_err(Failure::run)
+    write_full(writer, &mut together, 1)
 }
 
 #[cfg(test)]

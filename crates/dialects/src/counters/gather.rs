@@ -140,15 +140,15 @@ impl<'a> Gather<'a> {
         let Some((from, to)) = self.span else {
             return Err(wrong(self.wanted, "it has no time that can be read", "write it again"));
         };
+        let within = &self.wanted.within;
+        if to <= within.start || from >= within.end {
+            return Err(Refused::OtherTime { from, to });
+        }
         if self.columns.is_empty() {
             let what = "none of its counters has a noun here";
             let remedy = "write those of CPUs, disks, ports or memory; \
                           `plimsoll help counters-of-others` lists them";
             return Err(wrong(self.wanted, what, remedy));
-        }
-        let within = &self.wanted.within;
-        if to <= within.start || from >= within.end {
-            return Err(Refused::OtherTime { from, to });
         }
         let mut hosts: BTreeMap<&str, OfHost<'_>> = BTreeMap::new();
         for (number, column) in chosen(&self.columns) {

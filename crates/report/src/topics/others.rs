@@ -8,9 +8,9 @@ use crate::pens::Table;
 use crate::pens::json::Value;
 use analysis::ResultRow;
 use analysis::attribution::{Attribution, Watched, attribution};
-use model::Record;
 use model::note::{CounterForm, CountersFrom};
 use model::usage::Part;
+use model::{Fact, Record};
 
 /// More lines than this are no help; the JSON has all.
 const MOST_LINES: usize = 64;
@@ -99,11 +99,26 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
 
 const TITLE: &str = "Hosts told by files";
 
-pub(crate) fn text(record: &Record, rows: &[ResultRow]) -> String {
+/// For a terminal, and below it where the counters came from: of all hosts, or of those of which
+/// they cover a part only.
+pub(crate) fn text(record: &Record, rows: &[ResultRow], is_whole: bool) -> String {
     let points = attribution(record, rows);
     let lines = lines(&points);
     let shown = table(lines.get(..MOST_LINES).unwrap_or(&lines));
-    if shown.is_empty() { String::new() } else { format!("{TITLE}\n{}", shown.text()) }
+    let told = record.notes.iter().filter_map(|note| match &note.fact {
+        Fact::CountersFrom(from) if is_whole || share(from) < LEAST_COVERED => Some(from),
+        _ => None,
+    });
+    let told: String = told.map(|from| format!("{}\n", sentence(from))).collect();
+    match shown.is_empty() {
+        true => told,
+        false => format!("{TITLE}\n{}{told}", shown.text()),
+    }
+}
+
+/// How much of the measurements the counters cover, 0 and up.
+fn share(from: &CountersFrom) -> f64 {
+    from.covered.0 as f64 / from.measured.0.max(1) as f64
 }
 
 /// For machines.
@@ -117,7 +132,7 @@ pub(super) fn sentence(from: &CountersFrom) -> String {
     let CountersFrom { host, form, file, sha256, offset_ns, interval, covered, measured, .. } =
         from;
     let tool = match form {
-        CounterForm::Perfmon => "performance counters of Windows",
+        CounterForm::Perfmon => "perfmon",
         CounterForm::Esxtop => "esxtop",
         CounterForm::Prometheus => "Prometheus",
         CounterForm::Sar => "sar",
@@ -128,20 +143,22 @@ pub(super) fn sentence(from: &CountersFrom) -> String {
         sign => format!(", its times moved by {}{moved}", if sign < 0 { "−" } else { "+" }),
     };
     let error = model::Nanos(interval.0 / 2);
-    let share = covered.0 as f64 / measured.0.max(1) as f64;
-    let of = match share {
+    let of = match share(from) {
         share if share < LEAST_COVERED => format!(
             "They cover only {covered} of {measured} of the measurements: of the rest, nothing is \
              known there"
         ),
         _ => "They cover the measurements".to_owned(),
     };
+    let left_out = match from.left_out {
+        0 => String::new(),
+        more => format!(" {} had no noun of ours.", words::counted(more, "other")),
+    };
     let sha256 = sha256.get(..12).unwrap_or(sha256);
     format!(
         "{host}, told by a file: {} of {tool} from {file} (SHA-256 {sha256}…){offset}, every \
-         {interval}, so when is known to ± {error}. {of}. {} had no noun of ours.",
+         {interval}, so when is known to ± {error}. {of}.{left_out}",
         words::counted(from.taken, "counter"),
-        words::counted(from.left_out, "other")
     )
 }
 
@@ -191,7 +208,7 @@ mod tests {
         let rows = analysis::results(&record);
         let limits = super::super::attribution::text(&record, &rows);
         has(&limits, &["at its limit: the disk 0 D: of win1 (told by a file), 99 % on average"]);
-        let said = text(&record, &rows);
+        let said = text(&record, &rows, false);
         has(&said, &["Hosts told by files", "win1", "25 %", "99 % (0 D:)", "5 KB/s"]);
         let page = section(&record, &rows).into_string();
         has(&page, &["Told by files", "99 % (0 D:)"]);
@@ -208,7 +225,10 @@ mod tests {
         let doubts = |record: &Record| analysis::results(record)[0].warnings.clone();
         assert_eq!(doubts(&with), doubts(&without));
         let rows = analysis::results(&without);
-        assert_eq!((text(&without, &rows), objects(&without, &rows).len()), (String::new(), 0));
+        assert_eq!(
+            (text(&without, &rows, true), objects(&without, &rows).len()),
+            (String::new(), 0)
+        );
         lacks(&super::super::attribution::text(&without, &rows), &["win1"]);
     }
 
