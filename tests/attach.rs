@@ -1,6 +1,6 @@
 //! Counters of a host where no agent runs, from a file to the limits of a run.
 
-use crate::common::{Json, assert_says, command, ended, has, plimsoll, recorded, scratch, shown};
+use crate::common::{Json, assert_says, plimsoll, recorded, scratch, shown};
 use model::Record;
 use std::path::Path;
 
@@ -27,9 +27,9 @@ fn perfmon(record: &Record, days_ago: u64) -> String {
 
 /// `11/28/2026 22:25:36.123`.
 fn clock(unix_ns: u64) -> String {
-    let seconds = format!("@{}.{:09}", unix_ns / SECOND, unix_ns % SECOND);
-    let date = ["-u", "-d", &seconds, "+%m/%d/%Y %H:%M:%S.%3N"];
-    ended(std::process::Command::new("date").args(date)).with_code(0).out.trim().to_owned()
+    let utc = report::ground::words::utc(unix_ns);
+    let (year, month, day, time) = (&utc[..4], &utc[5..7], &utc[8..10], &utc[11..19]);
+    format!("{month}/{day}/{year} {time}.{:03}", unix_ns / 1_000_000 % 1_000)
 }
 
 fn ran(folder: &Path) -> Record {
@@ -41,7 +41,6 @@ fn ran(folder: &Path) -> Record {
 
 #[test]
 fn a_disk_of_a_host_without_an_agent_is_a_limit_of_the_run() {
-    let true = has("dates as text", "date") else { return };
     let folder = scratch();
     let record = ran(&folder);
     let before = std::fs::read(folder.join("run.plimsoll")).expect("a run file");
@@ -70,17 +69,23 @@ fn a_disk_of_a_host_without_an_agent_is_a_limit_of_the_run() {
     plimsoll(&folder, "report run-attached.plimsoll --out page.html").with_code(0);
     let page = std::fs::read_to_string(folder.join("page.html")).expect("a page");
     assert_says(&page, &["Hosts told by files", "disk 0 D: of WIN1 (told by a file)"]);
-    let rows = plimsoll(&folder, "export run-attached.plimsoll --table counters").with_code(0).out;
+    plimsoll(&folder, "export run-attached.plimsoll --table counters").with_code(0);
+    let rows = std::fs::read_to_string(folder.join("run-attached.counters.csv")).expect("a table");
     assert_says(&rows, &["WIN1"]);
     let lines = plimsoll(&folder, "watch run-attached.plimsoll --json --count 2").with_code(0).out;
     assert_says(&lines, &["WIN1"]);
-    let again = plimsoll(&folder, "attach run-attached.plimsoll perf.csv --out two.plimsoll");
-    assert_says(&again.with_code(0).out, &["WIN1, told by a file", "two.plimsoll"]);
+    let again = plimsoll(&folder, "attach run-attached.plimsoll perf.csv").with_code(2).err;
+    assert_says(&again, &["is attached to run-attached.plimsoll already"]);
+    let other = perfmon(&record, 0).replace("WIN1", "WIN2");
+    std::fs::write(folder.join("other.csv"), other).expect("a file");
+    let second = plimsoll(&folder, "attach run-attached.plimsoll other.csv --out two.plimsoll");
+    assert_says(&second.with_code(0).out, &["WIN2, told by a file", "two.plimsoll"]);
+    let both = plimsoll(&folder, "show two.plimsoll --json").with_code(0).json();
+    assert_eq!(both["others"].list().len(), 2);
 }
 
 #[test]
 fn a_file_of_another_day_is_refused_with_both_times_and_moved_where_that_is_said() {
-    let true = has("dates as text", "date") else { return };
     let folder = scratch();
     let record = ran(&folder);
     std::fs::write(folder.join("perf.csv"), perfmon(&record, 1)).expect("a file");
@@ -93,6 +98,6 @@ fn a_file_of_another_day_is_refused_with_both_times_and_moved_where_that_is_said
     assert!(!folder.join("run-attached.plimsoll").exists());
     let moved = plimsoll(&folder, "attach run.plimsoll perf.csv --offset +1d").with_code(0).out;
     assert_says(&moved, &["moved by +24h 00m"]);
-    let mut args = command(&folder, "attach run.plimsoll suite.toml");
-    assert_says(&ended(&mut args).with_code(2).err, &["no file of counters that is known"]);
+    let other = plimsoll(&folder, "attach run.plimsoll suite.toml").with_code(2).err;
+    assert_says(&other, &["no file of counters that is known"]);
 }

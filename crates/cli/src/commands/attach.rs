@@ -112,6 +112,11 @@ fn attached(args: &AttachArgs, out: &Path) -> Result<Vec<CountersFrom>, Failure>
     let told = read(args, &record, ended_ns)?;
     let file = foreign_results::file_name(&args.file);
     let sha256 = foreign_results::sha256(&args.file)?;
+    let is_it = |note: &Note| matches!(&note.fact, Fact::CountersFrom(of) if of.sha256 == sha256);
+    if record.notes.iter().any(is_it) {
+        let file = args.file.display();
+        return Err(Failure::usage(format!("{file} is attached to {run} already")));
+    }
     let of_plan = record.plan.hosts.len();
     let (mut others, mut all) = (Vec::new(), Vec::new());
     let loads = |host: &ToldHost| {
