@@ -57,18 +57,18 @@ fn a_disk_of_a_host_without_an_agent_is_a_limit_of_the_run() {
     let limits = shown["limits"][0]["at_limit"].list();
     let disk = limits.iter().find(|one| one["host"] == "WIN1" && one["layer"] == "disk");
     let disk = disk.unwrap_or_else(|| panic!("{limits:?}"));
-    assert_eq!((&disk["name"], &disk["told_by_file"]), (&"0 D:".into(), &true.into()));
+    assert_eq!((&disk["name"], &disk["from_file"]), (&"0 D:".into(), &true.into()));
     let other = &shown["others"][0];
     assert_eq!((&other["host"], &other["disk"]), (&"WIN1".into(), &"0 D:".into()));
     let cpu = other["cpu"].as_f64().expect("CPUs");
     assert!((cpu - 0.3).abs() < 0.01, "{cpu}");
 
     let text = plimsoll(&folder, "show run-attached.plimsoll --explain").with_code(0).out;
-    assert_says(&text, &["disk 0 D: of WIN1 (told by a file)", "Hosts told by files"]);
-    assert_says(&text, &["WIN1, told by a file", "± 250 ms", "perf.csv"]);
+    assert_says(&text, &["disk 0 D: of WIN1 (from a file)", "Hosts from files"]);
+    assert_says(&text, &["WIN1, from a file", "± 250 ms", "perf.csv"]);
     plimsoll(&folder, "report run-attached.plimsoll --out page.html").with_code(0);
     let page = std::fs::read_to_string(folder.join("page.html")).expect("a page");
-    assert_says(&page, &["Hosts told by files", "disk 0 D: of WIN1 (told by a file)"]);
+    assert_says(&page, &["Hosts from files", "disk 0 D: of WIN1 (from a file)"]);
     plimsoll(&folder, "export run-attached.plimsoll --table counters").with_code(0);
     let rows = std::fs::read_to_string(folder.join("run-attached.counters.csv")).expect("a table");
     assert_says(&rows, &["WIN1"]);
@@ -79,7 +79,7 @@ fn a_disk_of_a_host_without_an_agent_is_a_limit_of_the_run() {
     let other = perfmon(&record, 0).replace("WIN1", "WIN2");
     std::fs::write(folder.join("other.csv"), other).expect("a file");
     let second = plimsoll(&folder, "attach run-attached.plimsoll other.csv --out two.plimsoll");
-    assert_says(&second.with_code(0).out, &["WIN2, told by a file", "two.plimsoll"]);
+    assert_says(&second.with_code(0).out, &["WIN2, from a file", "two.plimsoll"]);
     let both = plimsoll(&folder, "show two.plimsoll --json").with_code(0).json();
     assert_eq!(both["others"].list().len(), 2);
 }

@@ -1,6 +1,7 @@
 //! Every argument, declared once: parser, help, completions and man page come from here.
 
 mod afterwards;
+mod attach;
 mod beside;
 mod canary;
 mod command_line;
@@ -19,6 +20,7 @@ mod trace;
 mod work;
 
 pub(crate) use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
+pub(crate) use attach::AttachArgs;
 pub(crate) use beside::BesideArgs;
 pub(crate) use canary::{CanaryArgs, CanaryCommand, CanaryOutput, OnHarm};
 pub(crate) use command_line::parse;
@@ -107,7 +109,7 @@ pub(crate) enum Command {
     /// Attach counters of hosts where no agent runs, from a file, to a run.
     ///
     /// Limits, tables and the page of the new run file show them.
-    Attach(crate::commands::AttachArgs),
+    Attach(AttachArgs),
     /// Write the report of runs: a page, or Markdown with charts.
     Report(crate::commands::ReportArgs),
     /// Export a run as tables: CSV or JSON.

@@ -1,12 +1,11 @@
 //! `plimsoll attach`: counters of hosts where no agent runs, from a file, onto the axis of a run.
 //! As `resume` does, it writes a run file of its own, and the one that it was given stays as it is.
 
-use super::resume::{TOGETHER, halt, write_full};
+use super::together::{TOGETHER, halt, write_full};
 use super::{answer, saved};
-use crate::args::examples;
+use crate::args::AttachArgs;
 use crate::failure::Failure;
 use crate::files::{foreign_results, text_file};
-use clap::Args;
 use dialects::counters::{self, Refused, ToldCounters, ToldHost, ToldInterval, Wanted};
 use model::inventory::{Inventory, NicFacts};
 use model::note::CountersFrom;
@@ -16,45 +15,6 @@ use report::object;
 use report::pens::json::each;
 use report::{ground::words, topics};
 use std::path::{Path, PathBuf};
-
-#[derive(Debug, Args)]
-#[command(after_help = examples::of("attach"))]
-pub(crate) struct AttachArgs {
-    /// The file of a run that has ended. It stays as it is.
-    #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
-
-    /// The file of counters: a CSV of perfmon (`relog -f csv`, English or German), of `esxtop -b`,
-    /// the JSON of a Prometheus range query, or what `sadf -d` writes.
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-
-    /// Add this to the file's times, where its clock or its time zone is off.
-    #[arg(long, value_name = "±TIME", allow_hyphen_values = true, value_parser = offset)]
-    pub(crate) offset: Option<i64>,
-
-    /// Take this host alone; of a file that names no host, its name.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) host: Option<String>,
-
-    /// Where to record the run with them [default: beside it, as RUN-attached.plimsoll].
-    #[arg(short, long, value_name = "FILE.plimsoll")]
-    pub(crate) out: Option<PathBuf>,
-
-    /// Print what was attached as a JSON object (docs/reference/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `-1h`, `+90s`, `2m`.
-fn offset(text: &str) -> Result<i64, String> {
-    let (sign, time) = match text.strip_prefix('-') {
-        Some(time) => (-1, time),
-        None => (1, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let time: Nanos = time.parse().map_err(|error| format!("{error}"))?;
-    i64::try_from(time.0).map(|ns| sign * ns).map_err(|error| error.to_string())
-}
 
 pub(crate) fn attach(args: &AttachArgs) -> Result<(), Failure> {
     let out = args.out.clone().unwrap_or_else(|| beside(&args.run));
@@ -310,14 +270,6 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     #[test]
-    fn an_offset_has_a_sign() {
-        assert_eq!(offset("-1h"), Ok(-3_600 * SECOND as i64));
-        assert_eq!((offset("+90s"), offset("2m")), (Ok(90 * 1_000_000_000), offset("+120s")));
-        assert!(offset("--1h").is_err() && offset("").is_err());
-        assert_eq!(beside(Path::new("a/run.plimsoll")), Path::new("a/run-attached.plimsoll"));
-    }
-
-    #[test]
     fn an_interval_lies_in_the_stage_of_its_middle() {
         let mut recorded = analysis::testing::Recorded::new("[[workload]]\nname = \"w\"\n");
         let stage = recorded.stage(StageKind::Measure);
@@ -334,6 +286,7 @@ mod tests {
         let here: Vec<_> = samples.iter().filter(|sample| sample.stage == stage).collect();
         let starts: Vec<u64> = here.iter().map(|sample| sample.start_ns / SECOND).collect();
         assert_eq!(starts, [0, 3, 7], "what lies outside for more than half is left out");
+        assert_eq!(beside(Path::new("a/run.plimsoll")), Path::new("a/run-attached.plimsoll"));
         assert_eq!((covered, measured), (10 * SECOND, 10 * SECOND));
         assert_eq!(here.iter().map(|sample| sample.number).collect::<Vec<_>>(), [0, 1, 2]);
     }

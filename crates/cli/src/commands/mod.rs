@@ -39,6 +39,7 @@ mod saved;
 mod serve;
 mod suites;
 mod take;
+mod together;
 mod trend;
 mod unchecked;
 mod verdict_gate;
@@ -47,7 +48,6 @@ mod views;
 mod vms;
 mod watch;
 
-pub(crate) use attach::AttachArgs;
 pub(crate) use dispatch::dispatch;
 pub(crate) use export_args::ExportArgs;
 pub(crate) use mark::MarkArgs;

@@ -1,4 +1,5 @@
-//! The answer of Prometheus to a range query: `{"data":{"result":[{"metric":{…},"values":[[…]]}]}}`.
+//! The answer of Prometheus to a range query:
+//! `{"data":{"result":[{"metric":{…},"values":[[…]]}]}}`.
 
 use super::gather::Gather;
 use super::names::{self, ROWS};

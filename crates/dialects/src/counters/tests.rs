@@ -61,7 +61,8 @@ fn perfmon_in_two_languages_says_the_same() {
         r"\\WIN1\Prozessor(_Total)\Prozessorzeit (%)",
         r"\\WIN1\Physikalischer Datenträger(0 C:)\Leerlaufzeit (%)",
         "\\\\WIN1\\Physikalischer Datentr\u{fffd}ger(0 C:)\\Zeit (%)",
-        r"\\WIN1\Physikalischer Datenträger(0 C:)\Durchschnittl. Warteschlangenlänge des Datenträgers",
+        "\\\\WIN1\\Physikalischer Datenträger(0 C:)\\Durchschnittl. Warteschlangenlänge des \
+         Datenträgers",
         r"\\WIN1\Physikalischer Datenträger(0 C:)\Bytes gelesen/s",
         r"\\WIN1\Netzwerkschnittstelle(Intel[R] X)\Bytes gesendet/s",
         r"\\WIN1\Netzwerkschnittstelle(Intel[R] X)\Aktuelle Bandbreite",
@@ -106,10 +107,18 @@ fn a_file_with_sums_alone_has_all_cpus_in_one_and_gaps_are_no_intervals() {
 
 #[test]
 fn esxtop_tells_cards_and_devices_and_not_its_guests() {
-    let text = r#""(PDH-CSV 4.0) (UTC)(0)","\\esx1\Physical Cpu(0)\% Util Time","\\esx1\Physical Disk SCSI Device(naa.6001)\MBytes Read/sec","\\esx1\Network Port(vSwitch0:2:vmnic0)\MBits Received/sec","\\esx1\Network Port(vSwitch0:3:9:web)\MBits Received/sec","\\esx1\Group Cpu(1:idle)\% Used"
-"11/28/2026 12:00:00","1","1","1","1","1"
-"11/28/2026 12:00:05","80","2","8","8","3""#;
-    let one = told(text);
+    let columns = [
+        r"\\esx1\Physical Cpu(0)\% Util Time",
+        r"\\esx1\Physical Disk SCSI Device(naa.6001)\MBytes Read/sec",
+        r"\\esx1\Network Port(vSwitch0:2:vmnic0)\MBits Received/sec",
+        r"\\esx1\Network Port(vSwitch0:3:9:web)\MBits Received/sec",
+        r"\\esx1\Group Cpu(1:idle)\% Used",
+    ];
+    let text = perfmon(&columns, &[&["1"; 5], &["80", "2", "8", "8", "3"]])
+        .replace("(W. Europe Standard Time)(-60)", "(UTC)(0)")
+        .replace(" 13:00:10.500", " 12:00:05")
+        .replace(" 13:00:00.500", " 12:00:00");
+    let one = told(&text);
     assert_eq!((one.form, one.left_out), (CounterForm::Esxtop, 2));
     assert_eq!(counted(&one, Layer::Cpu, "0", Metric::RunNs), Some(4 * SECOND));
     assert_eq!(counted(&one, Layer::Block, "naa.6001", Metric::ReadBytes), Some(10 << 20));
@@ -162,7 +171,8 @@ fn sar_has_a_head_for_each_activity() {
     let text = "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle\n\
                 h;5;2026-11-28 12:00:05 UTC;-1;1;0;1;0;0;98\n\
                 h;5;2026-11-28 12:00:10 UTC;-1;20;0;20;10;0;50\n\
-                # hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s;dkB/s;areq-sz;aqu-sz;await;%util\n\
+                # hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s;dkB/s;areq-sz;aqu-sz;await;\
+                %util\n\
                 h;5;2026-11-28 12:00:05 UTC;sda;1;1;1;0;1;1;1;1\n\
                 h;5;2026-11-28 12:00:10 UTC;sda;9;8;16;0;1;2,5;1;100\n\
                 h;-1;2026-11-28 12:00:11 UTC;LINUX-RESTART\t(4 CPU)\n";

@@ -282,7 +282,7 @@ pub(crate) fn name(watched: &Watched) -> String {
         _ => format!("{kind} {}", watched.name),
     };
     match &watched.told_of {
-        Some(host) => format!("{name} of {host} (told by a file)"),
+        Some(host) => format!("{name} of {host} (from a file)"),
         None => name,
     }
 }
@@ -312,7 +312,7 @@ fn object(record: &Record, one: &Attribution) -> Value {
             waiting: watched.used.waiting(), errors: watched.used.errors,
         };
         if watched.told_of.is_some() {
-            told["told_by_file"] = true.into();
+            told["from_file"] = true.into();
         }
         told
     };

@@ -85,7 +85,7 @@ fn table<'a>(lines: &'a [Line<'a>]) -> Table<&'a Line<'a>> {
         .field("port", |line| line.most(Part::Port).map(|one| one.name.as_str()))
         .field("port_busy", move |line| share(line, Part::Port))
         .caption(
-            "Told by files, not watched by Plimsoll. How far each is to be trusted stands in the \
+            "From files, not watched by Plimsoll. How far each is to be trusted stands in the \
              notes.",
         )
 }
@@ -97,7 +97,7 @@ pub(crate) fn section(record: &Record, rows: &[ResultRow]) -> Markup {
     table(shown).section(TITLE)
 }
 
-const TITLE: &str = "Hosts told by files";
+const TITLE: &str = "Hosts from files";
 
 /// For a terminal, and below it where the counters came from: of all hosts, or of those of which
 /// they cover a part only.
@@ -156,7 +156,7 @@ pub(super) fn sentence(from: &CountersFrom) -> String {
     };
     let sha256 = sha256.get(..12).unwrap_or(sha256);
     format!(
-        "{host}, told by a file: {} of {tool} from {file} (SHA-256 {sha256}…){offset}, every \
+        "{host}, from a file: {} of {tool} from {file} (SHA-256 {sha256}…){offset}, every \
          {interval}, so when is known to ± {error}. {of}.{left_out}",
         words::counted(from.taken, "counter"),
     )
@@ -207,11 +207,11 @@ mod tests {
         let record = told(99);
         let rows = analysis::results(&record);
         let limits = super::super::attribution::text(&record, &rows);
-        has(&limits, &["at its limit: the disk 0 D: of win1 (told by a file), 99 % on average"]);
+        has(&limits, &["at its limit: the disk 0 D: of win1 (from a file), 99 % on average"]);
         let said = text(&record, &rows, false);
-        has(&said, &["Hosts told by files", "win1", "25 %", "99 % (0 D:)", "5 KB/s"]);
+        has(&said, &["Hosts from files", "win1", "25 %", "99 % (0 D:)", "5 KB/s"]);
         let page = section(&record, &rows).into_string();
-        has(&page, &["Told by files", "99 % (0 D:)"]);
+        has(&page, &["From files", "99 % (0 D:)"]);
         let object = &objects(&record, &rows)[0];
         assert_eq!((&object["host"], &object["disk"]), (&"win1".into(), &"0 D:".into()));
         assert_eq!(object["disk_busy"].as_f64().map(|share| share > 0.98), Some(true));
