@@ -274,8 +274,9 @@ mod tests {
         let mut recorded = analysis::testing::Recorded::new("[[workload]]\nname = \"w\"\n");
         let stage = recorded.stage(StageKind::Measure);
         recorded.end();
-        let record = recorded.record();
-        let start = record.stage(stage).map_or(0, |stage| stage.started_unix_ns);
+        let mut record = recorded.record();
+        let start = 1_000 * SECOND;
+        record.stages = vec![model::record::StageRecord::new(stage, start)];
         let at = |from: i64, length: u64| ToldInterval {
             start_unix_ns: start.saturating_add_signed(from * SECOND as i64),
             length_ns: length * SECOND,
