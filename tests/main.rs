@@ -3,6 +3,7 @@
 
 mod common;
 
+mod attach;
 mod bad_input;
 mod beside;
 mod browser;

@@ -4,6 +4,7 @@
 //! whether it means the same, is approximated, harmless or refused. Each dialect declares its
 //! options in one table; reader, report and page come from it. Pure: no file, no clock, no thread.
 
+pub mod counters;
 pub mod diskspd;
 pub mod elbencho;
 pub mod fio;

@@ -127,7 +127,7 @@ fn servers_of(record: &Record) -> String {
 /// where a cache may hold it. What a run writes first is in no cache of another, and the page cache
 /// is emptied between them. `rows` are the other's.
 pub fn reads_again(base: &Record, other: &Record, rows: &[ResultRow]) -> bool {
-    let memory = other.testbed.iter().map(|host| host.memory).max().unwrap_or_default();
+    let memory = other.loaders().iter().map(|host| host.memory).max().unwrap_or_default();
     let may_hold = |kind: CacheKind| match kind {
         CacheKind::Device | CacheKind::Page => false,
         CacheKind::Loop => other.plan.footprint() <= memory,

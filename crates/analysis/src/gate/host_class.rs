@@ -21,7 +21,7 @@ const FACTS: [Fact; 6] = [
 pub fn unlike_hosts(base: &Record, head: &Record) -> Vec<Unlike> {
     let mut found = Vec::new();
     for (what, text) in FACTS {
-        let of = |record: &Record| counted(record.testbed.iter().map(text).collect());
+        let of = |record: &Record| counted(record.loaders().iter().map(text).collect());
         let (base, other) = (of(base), of(head));
         if base != other {
             found.push(Unlike { what, base, other, refused: true });

@@ -35,6 +35,8 @@ pub struct Watched {
     /// For a disk: whether it may serve several requests at a time, so that it is not used up by
     /// being busy all the time.
     pub may_be_parallel: bool,
+    /// The host's name, where it sends no load and a file told its counters.
+    pub told_of: Option<String>,
 }
 
 impl Watched {
@@ -73,7 +75,7 @@ impl Attribution {
     /// The hosts whose CPUs together were used up while the point was measured.
     pub(crate) fn saturated_hosts(&self) -> Vec<u32> {
         let full = self.watched.iter().filter(|one| one.part == Part::Cpu && one.is_limit());
-        full.map(|one| one.host).collect()
+        full.filter(|one| one.told_of.is_none()).map(|one| one.host).collect()
     }
 
     /// What was at its limit: what was it for longest first. A CPU of a host of which all CPUs
@@ -236,7 +238,8 @@ fn of_point(record: &Record, row: &ResultRow) -> Option<Attribution> {
 
 fn watched(record: &Record, usage: &Usage) -> Vec<Watched> {
     let mut all = Vec::new();
-    let used_up = usage.uses.iter().filter(|((_, part), _)| *part != Part::Stacked);
+    let uses = usage.uses.iter().chain(&usage.others);
+    let used_up = uses.filter(|((_, part), _)| *part != Part::Stacked);
     for ((host, part), things) in used_up {
         let Some(facts) = record.testbed.get(*host as usize) else { continue };
         let under =
@@ -250,6 +253,7 @@ fn watched(record: &Record, usage: &Usage) -> Vec<Watched> {
             used: *used,
             is_under_target: is_under(name),
             may_be_parallel: *part == Part::Disk && !is_turning(facts, name),
+            told_of: (!facts.sends_load()).then(|| facts.hostname.clone()),
         }));
     }
     all
@@ -389,6 +393,7 @@ mod tests {
                 used: Use { watched_ns: SECOND, used_ns: throttled_ns, ..Use::default() },
                 is_under_target: None,
                 may_be_parallel: false,
+                told_of: None,
             });
             let mut recorded = Recorded::with_hosts(READS, 2);
             let stage = recorded.stage(StageKind::Measure);

@@ -2,7 +2,7 @@
 //! generators with the clients of file systems, of servers that run there, of the kernel's threads,
 //! and all the rest: interrupts and whatever else ran.
 
-use crate::layers::attribution::{Attribution, attribution};
+use crate::layers::attribution::{Attribution, Watched, attribution};
 use crate::rows::row::ResultRow;
 use model::counters::{CLIENTS, KERNEL_THREADS, SERVERS};
 use model::usage::Part;
@@ -94,7 +94,8 @@ pub fn host_cpu(record: &Record, rows: &[ResultRow]) -> Vec<HostCpu> {
 fn of_point(record: &Record, rows: &[ResultRow], one: &Attribution) -> Option<HostCpu> {
     let row = rows.iter().find(|row| row.point == one.point && row.is_of_point())?;
     let (mut cpus, mut busy, mut hosts) = (0.0, 0.0, 0);
-    for watched in one.watched.iter().filter(|watched| watched.part == Part::Cpu) {
+    let is_cpu = |one: &&Watched| one.part == Part::Cpu && one.told_of.is_none();
+    for watched in one.watched.iter().filter(is_cpu) {
         let facts = record.testbed.get(watched.host as usize)?;
         let own = f64::from(facts.logical_cpus);
         cpus += own;

@@ -17,7 +17,7 @@ pub(super) fn over_hosts(
     scenario: &str,
 ) -> Option<(f64, u64)> {
     let mut hosts: BTreeMap<u32, f64> = BTreeMap::new();
-    for watched in &counters.watched {
+    for watched in counters.watched.iter().filter(|one| one.told_of.is_none()) {
         if let Some(value) = of_one(watched, quantity) {
             *hosts.entry(watched.host).or_default() += value;
         }
@@ -60,6 +60,7 @@ mod tests {
             used,
             is_under_target: None,
             may_be_parallel: false,
+            told_of: None,
         }
     }
 

@@ -37,7 +37,7 @@ pub fn rows(base: &ResultRow, other: &ResultRow) -> Vec<Unlike> {
 /// change, machines may not.
 fn testbed(record: &Record) -> String {
     let mut kinds: Vec<String> = Vec::new();
-    for host in &record.testbed {
+    for host in record.loaders() {
         let target = |target: &model::testbed::TargetFacts| {
             let device = target.device.as_ref().map_or("", |device| device.model.trim());
             [target.file_system.as_deref().unwrap_or(""), device].join(" ").trim().to_owned()

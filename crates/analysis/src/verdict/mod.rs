@@ -221,7 +221,7 @@ fn caches_known(record: &Record, row: &ResultRow, known: &OfTargets) -> Found {
     if record.plan.is_simulated() {
         return Found::Shown;
     }
-    let memory = record.testbed.iter().map(|facts| facts.memory.0).max().unwrap_or(0);
+    let memory = record.loaders().iter().map(|facts| facts.memory.0).max().unwrap_or(0);
     let is_large = record.plan.footprint_of(row.stage).0 >= memory.saturating_mul(2);
     let is_seen = known.caches == Known::Seen && !is_buffered(record, row);
     let is_counted = record.stage(row.stage).is_some_and(StageRecord::is_counted)

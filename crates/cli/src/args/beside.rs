@@ -74,6 +74,15 @@ impl BesideArgs {
         };
         let (out, how, share) = (self.out.clone(), self.how, self.share.clone());
         let fail_if = self.fail_if.clone();
-        RunArgs { work, out, fail_if, prove: false, how, share, keep_vms: false }
+        RunArgs {
+            work,
+            out,
+            fail_if,
+            prove: false,
+            counters_from: None,
+            how,
+            share,
+            keep_vms: false,
+        }
     }
 }

@@ -321,6 +321,7 @@ mod tests {
             "allow-commands",
             "out",
             "fail-if",
+            "counters-from",
             "keep-data",
             "keep-vms",
             "json",

@@ -1,6 +1,7 @@
 //! Every argument, declared once: parser, help, completions and man page come from here.
 
 mod afterwards;
+mod attach;
 mod beside;
 mod canary;
 mod command_line;
@@ -19,6 +20,7 @@ mod trace;
 mod work;
 
 pub(crate) use afterwards::{CeilingArgs, CompareArgs, ShowArgs, TrendArgs, VerifyArgs};
+pub(crate) use attach::AttachArgs;
 pub(crate) use beside::BesideArgs;
 pub(crate) use canary::{CanaryArgs, CanaryCommand, CanaryOutput, OnHarm};
 pub(crate) use command_line::parse;
@@ -104,6 +106,10 @@ pub(crate) enum Command {
     ///
     /// Every chart shows the mark, and the report shows what changed after it.
     Mark(crate::commands::MarkArgs),
+    /// Attach counters of hosts where no agent runs, from a file, to a run.
+    ///
+    /// Limits, tables and the page of the new run file show them.
+    Attach(AttachArgs),
     /// Write the report of runs: a page, or Markdown with charts.
     Report(crate::commands::ReportArgs),
     /// Export a run as tables: CSV or JSON.
@@ -200,6 +206,12 @@ pub(crate) struct RunArgs {
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     pub(crate) prove: bool,
 
+    /// At the end, attach the counters in this file.
+    ///
+    /// They are of hosts where no agent runs (`plimsoll help attach`).
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Output")]
+    pub(crate) counters_from: Option<PathBuf>,
+
     /// Keep the machines of --provider after the run.
     ///
     /// `plimsoll vms down` removes them.
@@ -224,7 +236,8 @@ impl RunArgs {
             ..WorkArgs::default()
         };
         let (out, how, share) = (args.out.clone(), args.how, args.share.clone());
-        RunArgs { work, out, fail_if: Vec::new(), prove: false, how, share, keep_vms: false }
+        let (fail_if, counters_from) = (Vec::new(), None);
+        RunArgs { work, out, fail_if, prove: false, counters_from, how, share, keep_vms: false }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Which command does what was typed.
 
 use super::{
-    agent, beside, calibrate, canary, ceiling, clean, compare, distil, export, gate, help, import,
-    inventory, lab, loadline, mark, network, pages, plan, predict, record, replay, report, resume,
-    run, saved, serve, suites, take, trend, verify, vms, watch,
+    agent, attach, beside, calibrate, canary, ceiling, clean, compare, distil, export, gate, help,
+    import, inventory, lab, loadline, mark, network, pages, plan, predict, record, replay, report,
+    resume, run, saved, serve, suites, take, trend, verify, vms, watch,
 };
 use crate::args::Command;
 use crate::failure::Failure;
@@ -32,6 +32,7 @@ pub(crate) fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Record(record) => record::record(&record),
         Command::Distil(distil) => distil::distil(&distil),
         Command::Mark(mark) => mark::mark(&mark),
+        Command::Attach(attach) => attach::attach(&attach),
         Command::Report(report) => report::report(&report),
         Command::Export(export) => export::export(&export),
         Command::Serve(serve) => serve::serve(&serve),

@@ -22,7 +22,7 @@ const OTHERS: [(&str, &str); 2] = [
     ("start", include_str!("../../../../docs/start.md")),
     ("machines", include_str!("../../../../docs/reference/machines.md")),
 ];
-const GUIDE: [(&str, &str); 28] = embedded!(
+const GUIDE: [(&str, &str); 29] = embedded!(
     "../../../../docs/guide/",
     ".md",
     [
@@ -45,6 +45,7 @@ const GUIDE: [(&str, &str); 28] = embedded!(
         "canaries",
         "reading-doubts",
         "watching",
+        "counters-of-others",
         "pushing",
         "verifying",
         "long-runs",

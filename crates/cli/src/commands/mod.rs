@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod agent;
+mod attach;
 mod beside;
 mod calibrate;
 mod canary;
@@ -38,6 +39,7 @@ mod saved;
 mod serve;
 mod suites;
 mod take;
+mod together;
 mod trend;
 mod unchecked;
 mod verdict_gate;

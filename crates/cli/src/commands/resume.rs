@@ -1,6 +1,7 @@
 //! `plimsoll resume`: goes on with a run that was cut short.
 
 use super::run::{Display, ToRun, exit, perform};
+use super::together::{TOGETHER, halt, write_full};
 use super::views::Views;
 use super::{confirmation, saved};
 use crate::args::{HostArgs, ResumeArgs};
@@ -20,10 +21,7 @@ use report::topics::command_line::quoted;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::Halted;
 
-/// So many events of a file are recorded together.
-pub(super) const TOGETHER: usize = 256;
 /// How long a target may take to answer where the plan does not say.
 const PATIENCE: model::Nanos = model::Nanos::seconds(30);
 
@@ -113,7 +111,13 @@ pub(super) fn go_on(
     let note = Event::Note(note);
     writer.append(&note).map_err(Failure::run)?;
     views.event(&record.plan, &note);
-    let to_run = ToRun { plan: &record.plan, hosts: &record.testbed, stages: &stages, out: &out };
+    let to_run = ToRun {
+        plan: &record.plan,
+        hosts: &record.testbed,
+        stages: &stages,
+        out: &out,
+        counters_from: None,
+    };
     let (record, end) = perform(started, &to_run, writer, Display { how: args.how, views })?;
     exit(&record, end, &out)
 }
@@ -153,27 +157,6 @@ pub(super) fn hand_on(
         Ok(())
     };
     resume::hand_on(record, stages, of_stage, take)
-}
-
-/// Records events that are so many at least: each transaction takes longer than an event.
-pub(super) fn write_full(
-    writer: &mut store::Writer,
-    together: &mut Vec<Event>,
-    least: usize,
-) -> Result<(), Failure> {
-    if together.len() < least {
-        return Ok(());
-    }
-    let written = writer.append_all(together).map_err(Failure::run);
-    together.clear();
-    written
-}
-
-fn halt(halted: Halted<Failure>) -> Failure {
-    match halted {
-        Halted::File(error) => Failure::run_file(error),
-        Halted::Taker(failure) => failure,
-    }
 }
 
 pub(super) fn on_record(

@@ -4,7 +4,7 @@ use super::events_of_run::{is_worth_a_record, show_live};
 use super::growing::Growing;
 use super::verdict_gate::{self, gate};
 use super::views::Views;
-use super::{plan, print_exactly, print_json};
+use super::{attach, plan, print_exactly, print_json};
 use crate::args::{How, RunArgs};
 use crate::asked::suite_and_targets::{self, Asked};
 use crate::failure::{Failure, REQUESTS_FAILED};
@@ -108,6 +108,8 @@ pub(crate) struct ToRun<'a> {
     pub(crate) hosts: &'a [HostFacts],
     pub(crate) stages: &'a [u32],
     pub(crate) out: &'a Path,
+    /// Counters of hosts where no agent runs, to be attached at the end.
+    pub(crate) counters_from: Option<&'a Path>,
 }
 
 pub(crate) struct Display {
@@ -129,7 +131,8 @@ pub(super) fn carried(
     let views = Views::start(&args.share, &whole)?;
     let writer =
         store::Writer::create(out, plan, hosts, version, began_ns).map_err(Failure::run)?;
-    let to_run = ToRun { plan, hosts, stages: &stages, out };
+    let counters_from = args.counters_from.as_deref();
+    let to_run = ToRun { plan, hosts, stages: &stages, out, counters_from };
     perform(started, &to_run, writer, Display { how: args.how, views })
 }
 
@@ -143,7 +146,11 @@ pub(super) fn perform(
     let marks = Listener::start(to_run.out, started.fleet.marker(), stage_names(to_run.plan));
     let (ending, began) = record(started, to_run, writer, &mut display)?;
     drop(marks);
+    let file = to_run.counters_from.filter(|_| began);
+    let attached = file.map(|file| attach::into(to_run.out, file)).transpose();
+    // Without them the run is whole, and reported.
     let record = finished(display, to_run.out, &ending, began)?;
+    attached?;
     Ok((record, ending.end))
 }
 

@@ -1,11 +1,12 @@
 //! `plimsoll take`: goes on with a run whose coordinator is gone and whose agents hold out.
 
 use super::resume::{
-    Joined, TOGETHER, beside, check_command, check_devices, check_places, go_on, hand_on,
-    on_record, way, without_commands, write_full,
+    Joined, beside, check_command, check_devices, check_places, go_on, hand_on, on_record, way,
+    without_commands,
 };
 use super::run::{exit, show};
 use super::saved;
+use super::together::{TOGETHER, write_full};
 use crate::args::{HostArgs, ResumeArgs};
 use crate::failure::Failure;
 use crate::{hosts, marks};

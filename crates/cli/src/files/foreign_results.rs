@@ -34,7 +34,7 @@ fn wrong(path: &Path, what: &str) -> Failure {
 }
 
 /// The name of a file without its folders.
-fn file_name(path: &Path) -> String {
+pub(crate) fn file_name(path: &Path) -> String {
     short(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy())
 }
 
@@ -48,11 +48,20 @@ pub(crate) fn read(path: &Path) -> Result<Option<Found>, Failure> {
     let name = path.display().to_string();
     let found = results::read(&name, &text, form);
     let found = found.map_err(Failure::usage)?;
+    Ok(Some(Found { source: hashed(path)?.source(path, &found), results: found }))
+}
+
+fn hashed(path: &Path) -> Result<Hashed, Failure> {
     let file = plain_file::open(path).map_err(|error| wrong(path, &error.to_string()))?;
     let mut hashed = Hashed::new(file);
     std::io::copy(&mut hashed, &mut std::io::sink())
         .map_err(|error| wrong(path, &error.to_string()))?;
-    Ok(Some(Found { source: hashed.source(path, &found), results: found }))
+    Ok(hashed)
+}
+
+/// The SHA-256 of a file, in hexadecimal.
+pub(crate) fn sha256(path: &Path) -> Result<String, Failure> {
+    Ok(hexadecimal(&hashed(path)?.hash.finalize()))
 }
 
 /// The results in a folder, such as HCIBench makes for a test: those of each machine, and the

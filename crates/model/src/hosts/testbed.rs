@@ -12,6 +12,9 @@ pub const MARKER: &str = ".plimsoll";
 /// The subfolder that takes our files where a target directory holds somebody's own.
 pub const DATA_DIR: &str = "plimsoll-data";
 
+/// No run has more hosts behind those of its plan.
+pub const MOST_OTHERS: usize = 1_024;
+
 /// What is added to the name of a host's own folder where several hosts load the same target path,
 /// which may be one place for all of them.
 pub fn host_suffix(host: u32) -> String {
@@ -65,6 +68,12 @@ impl HostFacts {
     /// control groups leave to it.
     pub fn usable_memory(&self) -> Bytes {
         self.inventory.limits.memory.map_or(self.memory, |limit| limit.min(self.memory))
+    }
+
+    /// Whether it loads in the run. One that does not stands behind all that do: its counters came
+    /// from a file.
+    pub fn sends_load(&self) -> bool {
+        self.place.number < self.place.of.max(1)
     }
 
     /// A host of which only its name is known.

@@ -16,6 +16,7 @@ mod caches;
 mod checked;
 mod crossing;
 mod event_io;
+mod from_file;
 mod hosts;
 mod jobs;
 mod purged;
@@ -31,6 +32,7 @@ pub use caches::{Eviction, NotEmptied, PageCache};
 pub use checked::{Damage, FoundBlock, Mismatch, NotChecked};
 pub use crossing::Crossing;
 pub use event_io::{CountedBy, EventIo};
+pub use from_file::{CounterForm, CountersFrom};
 pub use hosts::{AboutHosts, HostStart, OtherRun, TakesPart, Trait};
 pub use jobs::{Imported, Lost};
 pub use purged::{Purged, PurgedBy};
@@ -137,6 +139,8 @@ crate::words! {
         NoChecksums = "no-checksums",
         /// How a command that made the load ended, and what it told.
         Told = "told",
+        /// Counters of a host that sent no load came from a file.
+        CountersFrom = "counters-from",
     }
 }
 
@@ -290,6 +294,8 @@ pub enum Fact {
     NoChecksums,
     /// How a command that made the load ended, and what it told.
     Told(Box<Told>),
+    /// Where the counters of a host came from.
+    CountersFrom(Box<CountersFrom>),
 }
 
 impl Fact {
@@ -332,6 +338,7 @@ impl Fact {
             Fact::Purged(_) => NoteKind::Purged,
             Fact::NoChecksums => NoteKind::NoChecksums,
             Fact::Told(_) => NoteKind::Told,
+            Fact::CountersFrom(_) => NoteKind::CountersFrom,
         }
     }
 

@@ -8,7 +8,8 @@ crate::words! {
     pub enum Layer {
         /// The host as a whole; one entry without a name.
         Host = "host",
-        /// A logical CPU, by its number.
+        /// A logical CPU, by its number; without a name all of a host together, where a file tells
+        /// no more.
         Cpu = "cpu",
         /// The interrupts that a logical CPU served, by its number.
         Interrupt = "interrupt",
@@ -79,7 +80,8 @@ crate::words! {
         GuestNs = "guest_ns",
         /// Time for guests at low priority, which is a part of `nice_ns`.
         GuestNiceNs = "guest_nice_ns",
-        /// Time that a thread, or all threads of some programs, had a CPU.
+        /// Time that a thread, or all threads of some programs, had a CPU; of a CPU, all work where
+        /// a file does not tell it by mode.
         RunNs = "run_ns",
         /// Time that a thread could have run and had no CPU.
         WaitNs = "wait_ns",

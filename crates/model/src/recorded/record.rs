@@ -15,7 +15,8 @@ use std::borrow::Cow;
 pub struct Record {
     /// What was to be done.
     pub plan: Plan,
-    /// The hosts as they were before the run.
+    /// The hosts as they were before the run, in the order of the plan. Behind them stand those of
+    /// which a file told counters: they [send no load](HostFacts::sends_load).
     pub testbed: Vec<HostFacts>,
     /// The version of Plimsoll that made the run.
     pub version: String,
@@ -227,6 +228,12 @@ impl Record {
             occurrences: Vec::new(),
             end: None,
         }
+    }
+
+    /// The hosts that load.
+    pub fn loaders(&self) -> &[HostFacts] {
+        let of_plan = self.plan.hosts.len().min(self.testbed.len());
+        &self.testbed[..of_plan]
     }
 
     /// The record of a stage, if it began.

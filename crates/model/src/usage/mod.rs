@@ -216,6 +216,9 @@ impl Behind {
 pub struct Usage {
     /// By host and part, each thing by its name.
     pub uses: BTreeMap<(u32, Part), BTreeMap<String, Use>>,
+    /// The same of hosts that send no load. It stands apart, because it is no part of what the load
+    /// did there: nothing but what was at its limit may be read from it.
+    pub others: BTreeMap<(u32, Part), BTreeMap<String, Use>>,
     /// What came in and went out of each host by ports, the loopback and disks.
     pub moved: BTreeMap<u32, Moved>,
     /// What programs took of each host's CPUs, by what they are to storage.
@@ -257,10 +260,16 @@ impl Usage {
         }
         let voice = kernels.voice(sample.host as usize, |_| true);
         if middle >= load.end {
-            return self.add_behind(&voice.of(sample));
+            if facts.sends_load() {
+                self.add_behind(&voice.of(sample));
+            }
+            return;
         }
         self.samples = self.samples.saturating_add(1);
-        self.add(facts, &voice.of(sample));
+        match facts.sends_load() {
+            true => self.add(facts, &voice.of(sample)),
+            false => add_uses(&mut self.others, facts, sample),
+        }
     }
 
     /// Takes in what others of the same stage come to: which comes first makes no difference.
@@ -276,10 +285,12 @@ impl Usage {
         for (of, theirs) in other.behind {
             self.behind.entry(of).or_default().add(theirs);
         }
-        for (of, things) in other.uses {
-            let mine = self.uses.entry(of).or_default();
-            for (name, used) in things {
-                mine.entry(name).or_default().merge(used);
+        for (mine, theirs) in [(&mut self.uses, other.uses), (&mut self.others, other.others)] {
+            for (of, things) in theirs {
+                let mine = mine.entry(of).or_default();
+                for (name, used) in things {
+                    mine.entry(name).or_default().merge(used);
+                }
             }
         }
     }
@@ -303,14 +314,22 @@ impl Usage {
             let ran = Ran { counted_ns: sample.length_ns, run_ns };
             self.ran.entry((sample.host, entry.name.clone())).or_default().add(ran);
         }
-        shares::each(facts, sample, |part, name, said| {
-            let things = self.uses.entry((sample.host, part)).or_default();
-            match things.get_mut(name) {
-                Some(known) => known.add(sample, said),
-                None => things.entry(name.to_owned()).or_default().add(sample, said),
-            }
-        });
+        add_uses(&mut self.uses, facts, sample);
     }
+}
+
+fn add_uses(
+    uses: &mut BTreeMap<(u32, Part), BTreeMap<String, Use>>,
+    facts: &HostFacts,
+    sample: &CounterSample,
+) {
+    shares::each(facts, sample, |part, name, said| {
+        let things = uses.entry((sample.host, part)).or_default();
+        match things.get_mut(name) {
+            Some(known) => known.add(sample, said),
+            None => things.entry(name.to_owned()).or_default().add(sample, said),
+        }
+    });
 }
 
 /// The sum of what is known.

@@ -37,12 +37,12 @@ pub fn is_carrier(entry: &Entry, sample: &CounterSample, nics: &[NicFacts]) -> b
 
 /// Time with work and all time of a CPU, in ns; `None` where the kernel tells nothing of it.
 pub fn cpu_ns(entry: &Entry) -> Option<(u64, u64)> {
-    use Metric::{IdleNs, IowaitNs, IrqNs, NiceNs, SoftirqNs, StealNs, SystemNs, UserNs};
+    use Metric::{IdleNs, IowaitNs, IrqNs, NiceNs, RunNs, SoftirqNs, StealNs, SystemNs, UserNs};
     let sum = |metrics: &[Metric]| {
         metrics.iter().filter_map(|metric| entry.get(*metric)).fold(0, u64::saturating_add)
     };
     // Steal is no work of this host, but no rest either: nobody could have used it.
-    let busy = sum(&[UserNs, NiceNs, SystemNs, IrqNs, SoftirqNs, StealNs]);
+    let busy = sum(&[UserNs, NiceNs, SystemNs, IrqNs, SoftirqNs, StealNs, RunNs]);
     let all = busy.saturating_add(sum(&[IdleNs, IowaitNs]));
     (all > 0).then_some((busy, all))
 }
@@ -88,7 +88,10 @@ pub(super) fn each(
                 stolen = stolen.saturating_add(entry.get(Metric::StealNs).unwrap_or(0));
                 (busy, all) = (busy.saturating_add(work_ns), all.saturating_add(time_ns));
                 let used_ppm = ppm(work_ns.into(), time_ns.into());
-                take(Part::Core, &entry.name, Said { used_ppm, ..Said::default() });
+                // Files may tell all CPUs of a host in one.
+                if !entry.name.is_empty() {
+                    take(Part::Core, &entry.name, Said { used_ppm, ..Said::default() });
+                }
             }
             Layer::Clock => {
                 throttled = throttled.saturating_add(entry.get(Metric::CoreThrottles).unwrap_or(0));

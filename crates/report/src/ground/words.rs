@@ -570,13 +570,14 @@ pub fn note(kind: NoteKind) -> &'static str {
         NoteKind::Purged => "purged",
         NoteKind::NoChecksums => "no checksums",
         NoteKind::Told => "told by the tool",
+        NoteKind::CountersFrom => "counters from a file",
     }
 }
 
 /// `node1`, or `node1 and 5 more hosts`.
 pub fn hosts(record: &Record) -> String {
-    let first = record.testbed.first().map_or("no host", |host| host.hostname.as_str());
-    match record.testbed.len() {
+    let first = record.loaders().first().map_or("no host", |host| host.hostname.as_str());
+    match record.loaders().len() {
         0 | 1 => first.to_owned(),
         many => format!("{first} and {}", counted(many as u64 - 1, "more host")),
     }

@@ -68,6 +68,10 @@ pub fn results(record: &Record, testbed: Option<&Cluster>) -> Value {
         results["beside"] = Value::from(beside);
         results["commands"] = Value::from(commands);
     }
+    let others = crate::topics::others::objects(record, &rows);
+    if !others.is_empty() {
+        results["others"] = Value::from(others);
+    }
     let event_io = crate::topics::event_io::objects(record);
     if !event_io.is_empty() {
         results["event_io"] = Value::from(event_io);

@@ -114,6 +114,7 @@ fn shown_with(
     text.push_str(&topics::simulated_layers::text(record, rows));
     text.push_str(&topics::host_cpu::text(record, rows));
     text.push_str(&topics::hit_share::text(record, rows));
+    text.push_str(&topics::others::text(record, rows, notes == Notes::All));
     if let Some(cluster) = testbed.filter(|_| !reached.is_empty()) {
         let title = format!("Share of the ceiling of {}", cluster.top.name.value);
         text.push_str(&words::titled(&title, topics::ceiling::reached_lines(reached)));

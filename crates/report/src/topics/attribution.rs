@@ -114,8 +114,9 @@ fn whole(record: &Record, one: &Attribution) -> String {
 /// The same without the name of the point.
 fn body(record: &Record, one: &Attribution, names: Names) -> Sentence {
     let (limits, many) = (one.limits(), record.testbed.len() > 1);
-    let host = |watched: &Watched| {
-        if many { format!(" of {}", hostname(record, watched.host)) } else { String::new() }
+    let host = |watched: &Watched| match many && watched.told_of.is_none() {
+        true => format!(" of {}", hostname(record, watched.host)),
+        false => String::new(),
     };
     let mut text = Sentence::default();
     if limits.is_empty() {
@@ -268,15 +269,22 @@ fn clock(ns: u64, decimals: u32) -> String {
 pub(crate) fn name(watched: &Watched) -> String {
     let kind = match watched.part {
         Part::Disk | Part::Stacked => "disk",
-        Part::Cpu => return "CPUs together".to_owned(),
+        Part::Cpu => "CPUs together",
         Part::Core => "CPU",
         Part::Port => "port",
-        Part::Memory => return "memory".to_owned(),
+        Part::Memory => "memory",
         Part::Mount => "mount",
         Part::Cache => "cache",
         Part::Quota => "CPU quota of",
     };
-    format!("{kind} {}", watched.name)
+    let name = match watched.part {
+        Part::Cpu | Part::Memory => kind.to_owned(),
+        _ => format!("{kind} {}", watched.name),
+    };
+    match &watched.told_of {
+        Some(host) => format!("{name} of {host} (from a file)"),
+        None => name,
+    }
 }
 
 pub(super) fn title(one: &Attribution) -> String {
@@ -295,14 +303,18 @@ fn object(record: &Record, one: &Attribution) -> Value {
     let start = one.load_ns.start;
     let seconds = |ns: u64| ns.saturating_sub(start) as f64 / 1e9;
     let watched = |watched: &&Watched| {
-        object! {
+        let mut told = object! {
             host: hostname(record, watched.host), layer: watched.part.word(), name: watched.name,
             under_target: watched.is_under_target, utilisation: watched.used.share(),
             full_share: watched.used.full_share(),
             from_s: watched.used.full_span.map(|(from, _)| seconds(from)),
             to_s: watched.used.full_span.map(|(_, to)| seconds(to)),
             waiting: watched.used.waiting(), errors: watched.used.errors,
+        };
+        if watched.told_of.is_some() {
+            told["from_file"] = true.into();
         }
+        told
     };
     let list = |all: Vec<&Watched>| all.iter().map(watched).collect::<Vec<_>>();
     object! {

@@ -55,7 +55,7 @@ fn testbed(record: &Record) -> Markup {
         }
         content.push(list(entries));
     }
-    content.push(cluster_parts::tables(&record.testbed));
+    content.push(cluster_parts::tables(record.loaders()));
     plain("section", content)
 }
 
@@ -76,7 +76,7 @@ fn system(facts: &model::testbed::HostFacts) -> Markup {
 }
 
 fn planned(record: &Record) -> Markup {
-    let text = plan::render(&record.plan, &record.testbed);
+    let text = plan::render(&record.plan, record.loaders());
     let content = [plain("h2", "Plan"), classed("div", "scroll", plain("pre", text))];
     plain("section", content)
 }

@@ -35,6 +35,7 @@ pub mod network;
 pub mod note;
 pub mod objective;
 pub mod occurrences;
+pub(crate) mod others;
 pub mod plan;
 pub(crate) mod population;
 pub(crate) mod port_traffic;

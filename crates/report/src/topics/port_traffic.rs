@@ -131,8 +131,9 @@ fn by_label<'a>(record: &'a Record, point: &Attribution) -> Vec<(&'a str, f64)> 
     labels.into_iter().map(|(label, bits)| (label, bits.iter().sum())).collect()
 }
 
+/// Of hosts that load: what a port of a server received, one of theirs sent.
 fn ports_sum(point: &Attribution) -> f64 {
-    ports(point).map(|(_, bits)| bits).sum()
+    ports(point).filter(|(port, _)| port.told_of.is_none()).map(|(_, bits)| bits).sum()
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub fn remarks(record: &Record) -> Vec<String> {
             hosts.entry(note).or_default().insert(sample.host);
         }
     }
-    let all = record.testbed.len();
+    let all = record.loaders().len();
     let name =
         |host: &u32| record.testbed.get(*host as usize).map_or("", |facts| facts.hostname.as_str());
     let who = |hosts: &BTreeSet<u32>| match hosts.len() {

@@ -6,11 +6,12 @@ use model::Record;
 use model::digest::Spans;
 use model::plan::{HostPlan, HostStage, Plan, Stage, Steady, Work};
 use model::sample::{IntervalSample, OpSample};
+use model::testbed::MOST_OTHERS;
 use std::ops::ControlFlow;
 
 /// Why a plan contradicts itself.
 pub fn plan(plan: &Plan, hosts: usize) -> Result<(), &'static str> {
-    if plan.hosts.len() != hosts {
+    if !(plan.hosts.len()..=plan.hosts.len().saturating_add(MOST_OTHERS)).contains(&hosts) {
         return Err("its plan is for other hosts than its testbed has");
     }
     if !plan.scale.size.is_sound() || !plan.scale.time().is_sound() {
@@ -110,7 +111,7 @@ impl Adding {
 
 /// Why a record's samples cannot be.
 pub fn samples(record: &Record) -> Result<(), &'static str> {
-    let hosts = record.plan.hosts.len() as u32;
+    let hosts = record.testbed.len() as u32;
     let mut adding = Adding::default();
     record.samples().try_for_each(|sample| adding.take(&record.plan, sample))?;
     occurrences(record)?;

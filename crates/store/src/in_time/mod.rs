@@ -85,7 +85,7 @@ impl InTime {
     /// The file cannot be read or is damaged.
     pub fn seek(&mut self, stage: u32, from_ns: u64, wanted: Wanted) -> Result<(), StoreError> {
         self.adding = Adding::default();
-        let hosts = self.record.plan.hosts.len() as u32;
+        let hosts = self.record.testbed.len() as u32;
         let lanes = Lanes::of(&self.file, stage, from_ns, wanted, hosts);
         self.lanes = lanes.map_err(|problem| StoreError::damaged(&self.path, problem.0))?;
         Ok(())

@@ -153,7 +153,7 @@ fn counted(
     stage: u32,
     take: &mut dyn FnMut(Event) -> Result<(), Problem>,
 ) -> Result<(), Problem> {
-    let hosts = record.plan.hosts.len() as u32;
+    let hosts = record.testbed.len() as u32;
     let mut take = |sample: model::CounterSample| match sample.host < hosts {
         true => take(Event::Counters(Box::new(sample))),
         false => Err("counters come from a host that is not there".into()),

@@ -186,6 +186,7 @@ fn by_topic(
         topics::attribution::section(record, rows),
         topics::simulated_layers::section(record, rows),
         topics::hit_share::section(record, rows),
+        topics::others::section(record, rows),
         topics::below_guests::section(record, rows),
         held.map(|(of, held)| published(of, &held, record)).unwrap_or_default(),
         against.predicted.map(|cluster| predicted(cluster, record, rows)).unwrap_or_default(),

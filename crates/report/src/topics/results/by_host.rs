@@ -26,7 +26,7 @@ pub fn charts(record: &Record, rows: &[ResultRow]) -> Markup {
 }
 
 fn chart(record: &Record, rows: &[ResultRow]) -> Markup {
-    let hosts = (0..).zip(&record.testbed);
+    let hosts = (0..).zip(record.loaders());
     let mut bars: Vec<Bar> = hosts
         .map(|(number, host): (u32, _)| Bar {
             name: format!("{number}: {}", host.hostname),

@@ -89,7 +89,8 @@ pub(crate) fn change(
 /// What is other in one run than in the one before, without being a reason to set it apart.
 fn changed_with(before: &Record, here: &Record) -> Vec<String> {
     let kernels = |record: &Record| {
-        let mut all: Vec<String> = record.testbed.iter().map(|host| host.kernel.clone()).collect();
+        let mut all: Vec<String> =
+            record.loaders().iter().map(|host| host.kernel.clone()).collect();
         all.sort_unstable();
         all.dedup();
         all.join(", ")
