@@ -42,7 +42,10 @@ pub(crate) fn doubts(
     digest: &Digest,
     row: &ResultRow,
 ) -> Vec<Warning> {
-    if record.plan.is_simulated() || !stage.is_counted() || row.seconds < LEAST_S {
+    if record.plan.is_simulated()
+        || !stage.is_counted_on(record.plan.hosts.len())
+        || row.seconds < LEAST_S
+    {
         return Vec::new();
     }
     let usage = stage.usage(record, digest);

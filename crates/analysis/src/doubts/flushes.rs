@@ -33,7 +33,9 @@ pub(crate) fn flushes(
     digest: &Digest,
     row: &ResultRow,
 ) -> Flushes {
-    let is_judged = !record.plan.is_simulated() && stage.is_counted() && row.seconds >= LEAST_S;
+    let is_judged = !record.plan.is_simulated()
+        && stage.is_counted_on(record.plan.hosts.len())
+        && row.seconds >= LEAST_S;
     let usage = stage.usage(record, digest);
     let found = (is_judged && !usage.is_thinned && row.plans(Op::Write))
         .then(|| flushes_per_fsync(record, stage, digest, row, &usage));

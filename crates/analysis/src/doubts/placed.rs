@@ -34,7 +34,9 @@ pub(crate) fn doubts(
 ) -> Vec<Warning> {
     let mut found = machines(record, row);
     found.extend(sites(record, row));
-    let is_counted = !record.plan.is_simulated() && stage.is_counted() && row.seconds >= LEAST_S;
+    let is_counted = !record.plan.is_simulated()
+        && stage.is_counted_on(record.plan.hosts.len())
+        && row.seconds >= LEAST_S;
     if is_counted && row.plans(Op::Read) && !record.plan.backend.sends_nothing() {
         found.extend(nodes(record, stage, digest));
     }

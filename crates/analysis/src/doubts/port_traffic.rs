@@ -21,7 +21,10 @@ pub(crate) fn doubt(
     digest: &Digest,
     row: &ResultRow,
 ) -> Option<Warning> {
-    if record.plan.is_simulated() || !stage.is_counted() || !is_elsewhere(record) {
+    if record.plan.is_simulated()
+        || !stage.is_counted_on(record.plan.hosts.len())
+        || !is_elsewhere(record)
+    {
         return None;
     }
     let planned = [Op::Read, Op::Write].into_iter().filter(|op| row.plans(*op));

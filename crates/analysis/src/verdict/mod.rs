@@ -224,8 +224,9 @@ fn caches_known(record: &Record, row: &ResultRow, known: &OfTargets) -> Found {
     let memory = record.loaders().iter().map(|facts| facts.memory.0).max().unwrap_or(0);
     let is_large = record.plan.footprint_of(row.stage).0 >= memory.saturating_mul(2);
     let is_seen = known.caches == Known::Seen && !is_buffered(record, row);
-    let is_counted = record.stage(row.stage).is_some_and(StageRecord::is_counted)
-        && (!row.plans(Op::Read) || is_large || page_cache::is_counted(record, row));
+    let is_counted =
+        record.stage(row.stage).is_some_and(|stage| stage.is_counted_on(record.plan.hosts.len()))
+            && (!row.plans(Op::Read) || is_large || page_cache::is_counted(record, row));
     match known.caches {
         Known::Never => Found::Missing,
         _ if !is_counted => Found::Missing,

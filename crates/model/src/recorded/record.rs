@@ -185,6 +185,20 @@ impl StageRecord {
         }
     }
 
+    /// The same of the kernels of the first `hosts`, which load: what a file told of others says
+    /// nothing of what was measured.
+    pub fn is_counted_on(&self, hosts: usize) -> bool {
+        match &self.data {
+            StageData::Samples { counters, .. } => counters
+                .iter()
+                .any(|sample| !sample.entries.is_empty() && (sample.host as usize) < hosts),
+            StageData::Sums { usage: Some(usage), .. } => {
+                usage.others.is_empty() || !usage.uses.is_empty()
+            }
+            StageData::Sums { usage: None, .. } | StageData::Unread => false,
+        }
+    }
+
     /// What the samples of this stage of `record` come to: as it was read, or from the samples.
     ///
     /// # Panics

@@ -13,9 +13,6 @@ use model::{Bytes, Fact};
 /// What libaio costs without direct I/O.
 const ONE_AFTER_THE_OTHER: &str = "sends one request at a time through the page cache";
 
-const NO_CHECKSUMS: &str = "The run file has no checksums: a figure that somebody changed in it \
-                            goes unnoticed. Compare it with a copy that you trust.";
-
 /// What it is about, and the sentence: `space not reserved: …`.
 pub fn line(fact: &Fact) -> String {
     format!("{}: {}", crate::ground::words::note(fact.kind()), sentence(fact))
