@@ -221,8 +221,8 @@ impl Tool {
     }
 }
 
-/// Holds the jobs that are given, or so many drawn ones, against their tool, and says how many differ
-/// unstated.
+/// Compares the jobs that are given, or so many drawn ones, with their tool, and says how many
+/// differ unstated.
 fn random(count: u64, given: &[Job], options: &Options) -> Outcome<u64> {
     let (needs, remedy) = options.tool.needs();
     if let Some(name) = needs.iter().find(|name| shell::which(name).is_none()) {

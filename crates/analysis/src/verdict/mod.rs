@@ -18,7 +18,6 @@ use crate::verdict::raise::{Case, may_be_asked, steps};
 use catalogue::targets::Known;
 use model::choices::FileFsync;
 use model::plan::Work;
-use model::record::StageRecord;
 use model::{Op, Record};
 use std::fmt;
 use std::str::FromStr;

@@ -9,7 +9,6 @@ use crate::verdict::check::{Check, Found};
 use catalogue::targets::Known;
 use model::choices::CountersKept;
 use model::plan::{PlannedTarget, Steady, Stop};
-use model::record::StageRecord;
 use model::{Level, Nanos, Plan, Record, StageKind};
 
 model::plain_words! {
@@ -258,7 +257,8 @@ fn of_durability(case: &Case<'_>) -> Vec<(Rank, Step)> {
 fn of_caches(case: &Case<'_>) -> Vec<(Rank, Step)> {
     let Some(rank) = lacks(case, Check::Caches) else { return Vec::new() };
     let plan = &case.record.plan;
-    let is_counted = case.record.stage(case.row.stage).is_some_and(StageRecord::is_counted);
+    let hosts = case.record.plan.hosts.len();
+    let is_counted = case.record.stage(case.row.stage).is_some_and(|one| one.is_counted_on(hosts));
     // Where they were asked for and there are none, the stage was too short for them.
     let is_unasked = !is_counted && plan.keep.counters == CountersKept::None;
     let is_elsewhere = |doubt: &Warning| {

@@ -77,7 +77,7 @@ fn as_written(page: &str) -> String {
     format!("{before}\n.SH {title}\n.nf\n{lines}\n.fi\n{rest}")
 }
 
-/// The page with the program's version in its footer: of a command below, it has the command's name.
+/// The page with the program's version in its footer, where that of a command has its name.
 fn titled(page: &str) -> String {
     let title = |line: &str| match line.strip_prefix(".TH ").and_then(|rest| rest.split_once(' ')) {
         Some((name, _)) => {

@@ -35,7 +35,7 @@ impl Coordinator {
                 }
             }
             FromAgent::Pong { sent_ns, agent_ns } => {
-                self.take_pong(number, (sent_ns, agent_ns), at_ns, actions);
+                self.take_pong(number, sent_ns, agent_ns, at_ns, actions);
             }
             FromAgent::Ready { notes } if host.owes == Owes::Ready => {
                 self.debts.turn(host, Owes::Nothing);
@@ -77,10 +77,18 @@ impl Coordinator {
     }
 
     /// An answer to a ping, by both clocks.
-    fn take_pong(&mut self, number: usize, sent: (u64, u64), at_ns: u64, actions: &mut Actions) {
+    fn take_pong(
+        &mut self,
+        number: usize,
+        sent_ns: u64,
+        agent_ns: u64,
+        at_ns: u64,
+        actions: &mut Actions,
+    ) {
         let host = &mut self.hosts[number];
         let was_known = host.clock.is_known();
-        let again = host.answered(sent.0, sent.1, at_ns).then_some(Action::Ping { host: number });
+        let again =
+            host.answered(sent_ns, agent_ns, at_ns).then_some(Action::Ping { host: number });
         if self.terms.reach == Reach::Remote && !was_known && host.clock.is_known() {
             self.unknown_clocks -= 1;
         }

@@ -98,8 +98,8 @@ pub(crate) fn run(
     }
 }
 
-/// Leads a group of processes, and ends it once this one is gone, however it ends: it reads until its
-/// input is closed. Dropped before that, it ends nothing.
+/// Leads a group of processes, and ends it once this one is gone, however it ends: it reads until
+/// its input is closed. Dropped before that, it ends nothing.
 struct Heir(Child);
 
 impl Heir {

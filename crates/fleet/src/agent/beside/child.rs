@@ -15,7 +15,7 @@ use std::time::Duration;
 /// In the environment of all of its processes, by which they are found wherever they went.
 const MARK: &str = "PLIMSOLL_BESIDE";
 /// There before the command is, whose group it reads. Waits until we are gone, and then kills that
-/// group and who left it. A kernel has no such order that outlives `setsid`, which jobs of fio call.
+/// group and who left it. A kernel has no such order that outlives `setsid`, which fio's jobs call.
 const GUARD: &str = "read g; read _; [ -z \"$g\" ] || kill -s KILL -- \"-$g\"; for p in \
                      /proc/[0-9]*; do grep -qzx \"$0\" $p/environ 2>/dev/null && kill -s KILL \
                      ${p#/proc/}; done";
