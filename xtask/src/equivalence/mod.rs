@@ -53,7 +53,7 @@ pub struct Options {
     #[arg(long, value_name = "SEED", default_value_t = 1, requires = "random")]
     seed: u64,
     /// Keep the smallest jobs that differ unstated in fixtures/fio/random.
-    #[arg(long)]
+    #[arg(long, requires = "random")]
     keep: bool,
     /// The jobs of a folder, in place of drawn ones: `DEV0` and `DIR0` stand in them for a device
     /// and a directory of 32 and 384 MiB.
