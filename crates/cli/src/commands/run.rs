@@ -150,7 +150,10 @@ pub(super) fn perform(
     let attached = file.map(|file| attach::into(to_run.out, file)).transpose();
     // Without them the run is whole, and reported.
     let record = finished(display, to_run.out, &ending, began)?;
-    attached?;
+    attached.inspect_err(|_| {
+        let out = to_run.out.display();
+        eprintln!("note: {out} is whole, without them; `plimsoll attach {out} FILE` adds them");
+    })?;
     Ok((record, ending.end))
 }
 

@@ -315,19 +315,21 @@ fn is_all_cpus(row: &Row, thing: &str) -> bool {
 /// What a value, with the one before it, says of an interval.
 fn values(row: &Row, before: Option<f64>, now: f64, length_ns: u64) -> Vec<(Metric, u64)> {
     let length = length_ns as f64;
-    let share = now.clamp(0.0, 100.0) / 100.0;
+    // A little beyond is rounding; the queue alone makes a share of a disk larger.
+    let share =
+        |most: f64| (-5.0..=most).contains(&now).then(|| now.clamp(0.0, 100.0) / 100.0 * length);
     // A counter that went back began anew.
     let added = before.map(|before| now - before).filter(|added| *added >= 0.0);
     let one = match row.rule {
         Rule::Rate(factor) => Some(now * factor * length / 1e9),
-        Rule::Share => Some(share * length),
-        Rule::Rest => Some((1.0 - share) * length),
+        Rule::Share => share(f64::MAX),
+        Rule::Rest => share(105.0).map(|idle| length - idle),
         Rule::Mean => Some(now * length),
         Rule::State(factor) => Some(now * factor),
         Rule::Sum(factor) => added.map(|added| added * factor),
         Rule::Idle => added.map(|added| (length - added * 1e9).max(0.0)),
         Rule::Busy => {
-            let work = (share * length).round() as u64;
+            let Some(work) = share(105.0).and_then(whole) else { return Vec::new() };
             return vec![(row.metric, work), (Metric::IdleNs, length_ns.saturating_sub(work))];
         }
         Rule::Speed(_) | Rule::Memory(_) => None,

@@ -99,6 +99,16 @@ fn a_file_with_sums_alone_has_all_cpus_in_one_and_gaps_are_no_intervals() {
     let (second, from) = (&of(0)[1], NOON + 20 * SECOND + SECOND / 2);
     assert_eq!((second.start_unix_ns, second.length_ns), (from, 10 * SECOND), "not over a gap");
     assert_eq!(of(1)[0].entries[0].get(Metric::BusyNs), Some(10 * SECOND), "no more than all");
+    // A share that cannot be is no share, and above all none of a disk that is never idle.
+    let columns = [columns[0], r"\\b\PhysicalDisk(0)\% Idle Time"];
+    let wrong = told(&perfmon(&columns, &[&["1", "1"], &["-50", "-50"], &["104", "104"]]));
+    let busy = |host: usize, metric| {
+        let all = wrong.hosts[host].intervals.iter();
+        all.map(|one| one.entries.first().and_then(|entry| entry.get(metric))).collect::<Vec<_>>()
+    };
+    assert_eq!(busy(0, Metric::RunNs), [Some(10 * SECOND)], "the second alone");
+    assert_eq!(busy(1, Metric::BusyNs), [Some(0)]);
+    let columns = [columns[0], r"\\b\PhysicalDisk(0)\% Disk Time"];
     let only = Wanted { host: Some("B"), ..wanted() };
     let text = perfmon(&columns, &[&["1", "1"], &["50", "150"]]);
     let only = read(&only, &text).unwrap_or_else(|refused| panic!("{refused:?}"));

@@ -127,7 +127,7 @@ pub(crate) fn objects(record: &Record, rows: &[ResultRow]) -> Vec<Value> {
     table(&lines(&points)).json()
 }
 
-/// `esx1: counters from esx1.csv (esxtop), every 5 s, so known in time to ± 2.5 s; …`
+/// `esx1, from a file: 12 counters of esxtop in esx1.csv, every 5 s. An event is known to ± 2.5 s.`
 pub(super) fn sentence(from: &CountersFrom) -> String {
     let CountersFrom { host, form, file, sha256, offset_ns, interval, covered, measured, .. } =
         from;
@@ -145,19 +145,18 @@ pub(super) fn sentence(from: &CountersFrom) -> String {
     let error = model::Nanos(interval.0 / 2);
     let of = match share(from) {
         share if share < LEAST_COVERED => format!(
-            "They cover only {covered} of {measured} of the measurements: of the rest, nothing is \
-             known there"
+            "They cover {covered} of {measured} of the measurements; of the rest, nothing is known"
         ),
         _ => "They cover the measurements".to_owned(),
     };
     let left_out = match from.left_out {
         0 => String::new(),
-        more => format!(" {} had no noun of ours.", words::counted(more, "other")),
+        more => format!(" Not used: {}.", words::counted(more, "other counter")),
     };
     let sha256 = sha256.get(..12).unwrap_or(sha256);
     format!(
-        "{host}, from a file: {} of {tool} from {file} (SHA-256 {sha256}…){offset}, every \
-         {interval}, so when is known to ± {error}. {of}.{left_out}",
+        "{host}, from a file: {} of {tool} in {file} (SHA-256 {sha256}…){offset}, every \
+         {interval}. An event is known to ± {error}. {of}.{left_out}",
         words::counted(from.taken, "counter"),
     )
 }
