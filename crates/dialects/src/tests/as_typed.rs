@@ -85,6 +85,21 @@ fn the_slower_of_rate_and_rests_says_when_requests_are_due() {
 }
 
 #[test]
+fn a_share_of_an_offset_stays_where_bytes_come_behind_it() {
+    let of = |global: &str, own: &str| {
+        let text = format!("[global]\nfilename=/dev/x\nsize=4m\n{global}\n[a]\nrw=read\n{own}\n");
+        import("a.fio", &text, None, &World::NOTHING).expect("a job")
+    };
+    let (kept, other) = (of("offset=10%", "offset=16m"), of("offset=16m", "offset=10%"));
+    for one in [&kept, &other] {
+        let text = &one.suites[0].text;
+        assert!(text.contains("range = \"10%+4MiB\""), "{text}");
+    }
+    assert!(kept.options.iter().any(|one| one.why.contains("keeps the share")));
+    assert!(!other.options.iter().any(|one| one.why.contains("keeps the share")));
+}
+
+#[test]
 fn a_curve_of_vdbench_is_a_sweep_of_shares() {
     let run = "sd=sd1,lun=/dev/sdx\nwd=w1,sd=sd1,xfersize=4k,rdpct=100\n";
     let of = |text: &str| import("a.parm", text, None, &World::NOTHING).expect("a job");
