@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn an_offset_has_a_sign() {
-        assert_eq!(offset("-1h"), Ok(-3_600 * 1_000_000_000 as i64));
+        assert_eq!(offset("-1h"), Ok(-3_600 * 1_000_000_000));
         assert_eq!((offset("+90s"), offset("2m")), (Ok(90 * 1_000_000_000), offset("+120s")));
         assert!(offset("--1h").is_err() && offset("").is_err());
     }

@@ -165,13 +165,12 @@ impl Job {
                 self.size = Some(own);
             }
             "io_size" => self.io_size = Some(files::zoned(self, text)?),
-            "offset" => {
-                let own = files::zoned(self, text)?;
-                if let (Some(Extent::Share(_)), Extent::Bytes(_)) = (self.offset, own) {
+            "offset" => match (self.offset, files::zoned(self, text)?) {
+                (Some(Extent::Share(_)), Extent::Bytes(_)) => {
                     return Ok(Verdict::harmless("fio keeps the share given before"));
                 }
-                self.offset = Some(own);
-            }
+                (_, own) => self.offset = Some(own),
+            },
             "increment" => self.increment = Some(files::zoned(self, text)?),
             "filesize" => return files::filesize(self, text, told),
             "service" => return Ok(files::service(text)),
