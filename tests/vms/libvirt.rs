@@ -9,21 +9,28 @@ use std::process::{Child, Command, Stdio};
 
 const PARTS: &str = "qemu qemu-img guest-kernel libvirt virsh";
 
-/// Lines for a shell with mounts of its own, in which a libvirt asks each hypervisor once what it
-/// can do.
+/// Lines for a shell with mounts of its own, in which a libvirt keeps its files of these places in
+/// a folder, and asks each hypervisor once what it can do.
 ///
+/// A libvirt of this machine's files would find what a killed test defined, and everybody else's.
 /// Where only root may open `/dev/kvm`, as on a machine without udev, libvirt finds KVM when it
 /// asks, and then none, because its guests are another user's. So it takes what it knows for
 /// outdated and asks again, seconds of a processor before every step. Here, everybody may open it,
 /// as where udev runs. What libvirt learnt is kept: it knows itself when that is outdated.
-pub(super) fn own_kvm_and_cache(folder: &Path) -> String {
+pub(super) fn own_files(folder: &Path, places: &[&str]) -> String {
     let (dev, cache) = (folder.join("dev"), super::kernels().join("libvirt"));
     [&dev, &cache].iter().for_each(|place| fs::create_dir_all(place).expect("made"));
+    let own = places.iter().map(|place| {
+        let own = folder.join(&place[1..]);
+        fs::create_dir_all(&own).expect("made");
+        format!("mkdir -p {place}\nmount --bind {} {place}\n", own.display())
+    });
     format!(
-        "if [ -c /dev/kvm ]; then mount -t tmpfs none {dev}; mknod -m 666 {dev}/kvm c \
+        "{own}if [ -c /dev/kvm ]; then mount -t tmpfs none {dev}; mknod -m 666 {dev}/kvm c \
          0x$(stat -c %t /dev/kvm) 0x$(stat -c %T /dev/kvm); mount --bind {dev}/kvm /dev/kvm; fi\n\
          mkdir -p /var/cache/libvirt\nmount --bind {} /var/cache/libvirt\n",
         cache.display(),
+        own = own.collect::<String>(),
         dev = dev.display(),
     )
 }
@@ -44,7 +51,9 @@ impl Daemon {
             path.display()
         );
         fs::write(path.join("conf"), settings).expect("written");
-        let surroundings = format!("set -e\n{}exec \"$@\"", own_kvm_and_cache(path));
+        // Below `/var/lib/libvirt`, machines and those who load them meet.
+        let own = own_files(path, &["/etc/libvirt", "/var/log/libvirt", "/run/libvirt"]);
+        let surroundings = format!("set -e\n{own}exec \"$@\"");
         let start = |program: &str, pid: &str, args: &[&str]| {
             Command::new("unshare")
                 .args(["--mount", "--propagation", "private", "sh", "-c", &surroundings, "sh"])

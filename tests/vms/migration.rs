@@ -1,7 +1,7 @@
 //! A machine that migrates between two real libvirts while it is loaded: two nodes on this machine,
 //! each with its own host name, files and daemons, behind an `ssh` that enters them.
 
-use super::libvirt::own_kvm_and_cache;
+use super::libvirt::own_files;
 use super::{SUITE, User};
 use crate::common::{Ended, Folder, Json, Words, alone, ended, has, scratch, text, wait_until};
 use std::fs;
@@ -25,13 +25,7 @@ struct Nodes {
 /// a shell that waits for whatever ends: libvirt waits until what it killed is gone.
 fn script(folder: &Path, number: u32) -> String {
     let home = folder.join(format!("n{number}"));
-    let binds = ["lib/libvirt", "log/libvirt"].map(|path| {
-        let own = home.join(path);
-        fs::create_dir_all(&own).expect("made");
-        format!("mount --bind {} /var/{path}", own.display())
-    });
-    let etc = home.join("etc");
-    fs::create_dir_all(&etc).expect("made");
+    fs::create_dir_all(&home).expect("made");
     let conf = format!(
         "auth_unix_ro = \"none\"\nauth_unix_rw = \"none\"\nhost_uuid = \
          \"00000000-0000-4000-8000-{number:012}\"\nlog_outputs = \"3:file:{}/log.txt\"\n",
@@ -41,12 +35,13 @@ fn script(folder: &Path, number: u32) -> String {
     let hosts = "127.0.0.1 localhost\n127.0.0.2 node1\n127.0.0.3 node2\n";
     fs::write(home.join("hosts"), hosts).expect("written");
     format!(
-        "set -e\nhostname node{number}\nmount -t tmpfs none /run\n{binds}\nmount --bind {0}/etc \
-         /etc/libvirt\nmount --bind {0}/hosts /etc/hosts\nmkdir -p /run/libvirt\n{own}virtlogd -d\n\
-         libvirtd -d -f {0}/conf\nwhile sleep 1; do :; done\n",
+        "set -e\nhostname node{number}\nmount -t tmpfs none /run\n{own}mount --bind {0}/hosts \
+         /etc/hosts\nvirtlogd -d\nlibvirtd -d -f {0}/conf\nwhile sleep 1; do :; done\n",
         home.display(),
-        binds = binds.join("\n"),
-        own = own_kvm_and_cache(&home),
+        own = own_files(
+            &home,
+            &["/etc/libvirt", "/var/lib/libvirt", "/var/log/libvirt", "/run/libvirt"]
+        ),
     )
 }
 
