@@ -93,6 +93,9 @@ impl Kind {
             // A time in place of an amount goes on behind it.
             Kind::Extent if why.contains(LONG) => return true,
             Kind::Extent => "go on from one place",
+            Kind::Amount if option == "random_distribution" => "at the first one beyond the end",
+            // So it sends more of the sizes that have room.
+            Kind::Sizes if option == "random_distribution" => "at the first one beyond the end",
             Kind::Sizes | Kind::Flight => "without O_DIRECT",
             _ => return self.explained_by().contains(&format!(" {option} ")),
         };

@@ -307,6 +307,11 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     let has_map = !job.is("no_map");
     let partly = job.number("random").is_some_and(|part| part < ALL) || direction.behind > 1;
     let spread_from = job.source("spread", losses);
+    if matches!(job.spread, Some(Spread::Zipf(_) | Spread::Pareto(_))) && !fits_its_places(job) {
+        let why = "places of blocks of each size; fio draws them of the smallest size, and ends, \
+                   or draws again, at the first one beyond the end";
+        losses.worsen(job.id("spread"), Verdict::near(why));
+    }
     match &job.spread {
         Some(Spread::Zipf(theta)) => {
             fields.set("access", "\"zipf\"", spread_from.clone());
@@ -345,6 +350,18 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     if let Some(bytes) = job.number("align").filter(|bytes| *bytes > 0) {
         fields.set("align", size(bytes.clamp(512, 1 << 30)), job.source("align", losses));
     }
+}
+
+/// Whether each place that fio draws by Zipf's or Pareto's law has room for a request: it counts
+/// places of the smallest size of reads and writes, whichever are sent, and multiplies by the
+/// smallest size of the direction or by `blockalign`.
+fn fits_its_places(job: &Job) -> bool {
+    let least = job.sizes_asked().map(|sizes| sizes.iter().map(|(size, _)| *size).min());
+    let [reads, writes] = least.map(|size| size.unwrap_or(BLOCK));
+    let unit = |size| job.number("align").filter(|bytes| *bytes > 0).unwrap_or(size);
+    let is_whole = |size| unit(size) == reads.min(writes) && size == unit(size);
+    let asked = job.asked();
+    (!asked.reads || is_whole(reads)) && (!(asked.writes || asked.trims) || is_whole(writes))
 }
 
 /// What fio tells the kernel of reads through the page cache, and a suite does not.

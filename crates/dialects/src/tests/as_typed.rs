@@ -100,6 +100,27 @@ fn a_share_of_an_offset_stays_where_bytes_come_behind_it() {
 }
 
 #[test]
+fn places_of_fio_that_have_no_room_are_said() {
+    // As fio 3.33 ends after a few requests, or does not.
+    for (options, ends) in [
+        ("rw=randrw\nbs=4k,16k", true),
+        ("rw=randread\nbs=16k,4k", true),
+        ("rw=randread\nbs=4k\nblockalign=16k", true),
+        ("rw=randread\nbs=16k", false),
+        ("rw=randread\nbsrange=8k-16k", false),
+        ("rw=randwrite\nbssplit=8k/50:16k/50", false),
+        ("rw=randwrite\nbssplit=,8k/50:16k/50", true),
+        ("rw=randrw\nbssplit=4k/50:16k/50,4k/50:8k/50", false),
+    ] {
+        let law = "random_distribution=zipf:1.1";
+        let text = format!("[a]\ndirectory=/x\nsize=16m\n{law}\n{options}\n");
+        let import = import("a.fio", &text, None, &World::NOTHING).expect("a job");
+        let said = import.options.iter().any(|one| one.why.contains("beyond the end"));
+        assert_eq!(said, ends, "{options}: {:?}", import.options);
+    }
+}
+
+#[test]
 fn a_curve_of_vdbench_is_a_sweep_of_shares() {
     let run = "sd=sd1,lun=/dev/sdx\nwd=w1,sd=sd1,xfersize=4k,rdpct=100\n";
     let of = |text: &str| import("a.parm", text, None, &World::NOTHING).expect("a job");
