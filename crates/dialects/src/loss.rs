@@ -141,13 +141,19 @@ impl Losses {
         self.0.get_mut(id.into()?.0)
     }
 
-    /// What is known now that the whole source is read: the graver verdict stays. Where no option
+    /// What is known now that the whole source is read: the graver verdict stays, and of two that
+    /// are near both are said. Where no option
     /// was given, nothing is said, here as below.
     pub fn worsen(&mut self, id: impl Into<Option<OptionId>>, verdict: Verdict) {
         let Some(told) = self.told(id) else { return };
         if verdict.class > told.class {
             told.class = verdict.class;
             told.why = verdict.why;
+        } else if told.class == Class::Approximated
+            && verdict.class == told.class
+            && !told.why.contains(&verdict.why)
+        {
+            told.why = format!("{}; {}", told.why, verdict.why);
         }
     }
 

@@ -79,11 +79,12 @@ pub fn least_steady(plan: &Plan) -> Nanos {
     Nanos(plan.interval.0.saturating_mul(Steady::ROUNDS * Steady::LEAST_IN_ROUND))
 }
 
-/// Whether a run like this could be begun with `--quotable`: it was not, and a replay has none.
+/// Whether a run like this could be begun with `--quotable`: it was not, and neither a replay nor a
+/// command of the user's has it.
 pub(crate) fn may_be_asked(plan: &Plan) -> bool {
     let is_given = plan.origin.words.iter().any(|word| word == "--quotable");
     let mut works = plan.stages.iter().flat_map(|stage| &stage.works);
-    !is_given && works.all(|work| work.trace.is_none())
+    !is_given && works.all(|work| work.trace.is_none() && work.command.is_none())
 }
 
 /// Whether more can be loaded in a stage: neither the requests of a trace grow with their target,
@@ -226,6 +227,7 @@ fn of_time(case: &Case<'_>) -> Option<(Rank, Step)> {
         record.plan.stages.iter().any(|stage| stage.kind == StageKind::Precondition);
     let lacks_steady = steady.is_some();
     let steps = [
+        (is_command(case), Step::Longer),
         (longer(case) != Step::Longer, longer(case)),
         (lacks_steady && !until_steady && is_short, Step::LongerUntilSteady),
         (lacks_steady && !until_steady, Step::UntilSteady),
@@ -234,6 +236,12 @@ fn of_time(case: &Case<'_>) -> Option<(Rank, Step)> {
         (true, Step::Longer),
     ];
     steps.into_iter().find(|(is, _)| *is).map(|(_, step)| (rank, step))
+}
+
+/// Whether a command of the user's made the load: it alone knows when it is steady, and flushes.
+fn is_command(case: &Case<'_>) -> bool {
+    let stage = case.record.plan.stages.get(case.row.stage as usize);
+    stage.is_some_and(|stage| stage.works.iter().any(|work| work.command.is_some()))
 }
 
 fn of_durability(case: &Case<'_>) -> Vec<(Rank, Step)> {
@@ -249,7 +257,7 @@ fn of_durability(case: &Case<'_>) -> Vec<(Rank, Step)> {
         (case.known.durability == Known::Never, Step::SeenTarget),
         (case.row.warnings.iter().any(is_instant), Step::Doubt),
         (case.row.is_metadata(), Step::SyncFiles),
-        (!case.row.is_metadata() && !is_flushed, Step::FlushEnd),
+        (!case.row.is_metadata() && !is_flushed && !is_command(case), Step::FlushEnd),
     ];
     steps.into_iter().filter(|(is, _)| *is).map(|(_, step)| (rank, step)).collect()
 }

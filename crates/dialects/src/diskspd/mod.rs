@@ -244,7 +244,7 @@ fn own_targets(all: &[Option<&Place>], losses: &mut Losses, group: &mut Group) -
         let is_here = place.is_some_and(|place| place.path.is_some());
         paths.push(is_here.then_some(*name));
         if let Some(place) = place.filter(|_| !is_here) {
-            let why = "no path of this system; a folder stands for it, and `--target` names \
+            let why = "a folder stands for it, and `--target` names \
                        others, in the order of `[targets]`";
             losses.worsen(place.id, Verdict::near(why));
         }

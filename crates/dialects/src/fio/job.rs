@@ -127,8 +127,8 @@ pub struct Job {
     pub engine: Option<Engine>,
     /// Whether the engine calls `fallocate`
     pub space: bool,
-    /// Whether the engine goes past the page cache whatever `direct` says
-    pub uncached: bool,
+    /// Whether the engine goes past the page cache, or through it, whatever `direct` says
+    pub uncached: Option<bool>,
     /// Storage without a path
     pub away: Option<Away>,
     /// `write_mode` and `sg_write_mode`
@@ -180,6 +180,11 @@ impl Job {
     /// The option that gave the first of these slots that has a value.
     pub fn first_id(&self, slots: &[&str]) -> Option<OptionId> {
         slots.iter().find_map(|slot| self.id(slot))
+    }
+
+    /// Whether its requests go past the page cache.
+    pub fn is_uncached(&self) -> bool {
+        self.uncached.unwrap_or_else(|| self.is("direct"))
     }
 
     /// What `k` counts.

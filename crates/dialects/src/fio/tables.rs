@@ -111,12 +111,11 @@ fn backend(kinds: &[Engine]) -> (usize, &'static str) {
 
 fn direct(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     // Some engines know no page cache.
-    let of_job = |job: &Job| job.uncached || job.is("direct");
     // To a trim, no cache matters.
     let moves = |job: &&Job| job.direction().reads || job.direction().writes;
     let first = jobs.iter().find(moves).unwrap_or(&jobs[0]);
-    let value = of_job(first);
-    let giver = if first.uncached { "engine" } else { "direct" };
+    let value = first.is_uncached();
+    let giver = if first.uncached.is_some() { "engine" } else { "direct" };
     // fio's default is written down, because it is not Plimsoll's.
     group.engine.set("direct", value.to_string(), first.source(giver, losses));
     let is_odd = |job: &&Job| job.sizes().iter().flatten().any(|(size, _)| size % 512 > 0);
@@ -124,14 +123,20 @@ fn direct(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
         let needs = "requests past the page cache whose sizes are no multiples of 512 bytes";
         losses.worsen(job.first_id(&["split", "range", "bs"]), Verdict::refused(needs));
     }
-    for job in jobs.iter().filter(moves).filter(|job| of_job(job) != value) {
+    for job in jobs.iter().filter(moves).filter(|job| job.is_uncached() != value) {
         let id = job.id("direct").or(first.id("direct"));
         let needs = "`direct` of one workload among several that run together";
-        losses.worsen(id.or(job.id("engine").filter(|_| job.uncached)), Verdict::refused(needs));
+        let engine = job.id("engine").filter(|_| job.uncached.is_some());
+        losses.worsen(id.or(engine), Verdict::refused(needs));
     }
     let trims = jobs.iter().any(|job| job.direction().trims);
     let writes = jobs.iter().any(|job| job.direction().writes);
-    let is_buffered = |job: &&Job| !job.is("direct") && !job.uncached;
+    let is_mapped = |job: &&Job| job.uncached == Some(false) && job.is("direct");
+    for job in jobs.iter().filter(is_mapped) {
+        let why = "its engine maps the file: through the page cache, whatever `direct` says";
+        losses.replace(job.id("direct"), Verdict::harmless(why));
+    }
+    let is_buffered = |job: &&Job| !job.is_uncached();
     for job in jobs.iter().filter(|job| writes && job.asked().trims).filter(is_buffered) {
         let needs = "trims past the page cache (`direct=1`): here the kernel refuses those of \
                      blocks that it has still to write";

@@ -366,7 +366,7 @@ fn fits_its_places(job: &Job) -> bool {
 
 /// What fio tells the kernel of reads through the page cache, and a suite does not.
 fn reads_ahead(job: &Job, told: &str, losses: &mut Losses) {
-    let is_buffered = !job.is("direct") && !job.uncached;
+    let is_buffered = !job.is_uncached();
     let is_advised = !matches!(job.text("advice"), Some("0" | "false"));
     if is_buffered && job.direction().reads && is_advised {
         let why = format!("through the page cache the kernel may read ahead; fio {told}");

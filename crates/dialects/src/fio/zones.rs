@@ -104,9 +104,7 @@ fn not_by_zones(job: &Job) -> Option<&'static str> {
         }
         () if direction.trims && depth(job) > 1 => "several resets of zones at the same time",
         () if is_file && zone.is_none() => "the size of the zones of a file; give `zonesize`",
-        () if moves && !job.is("direct") && !job.uncached => {
-            "writes and reads by zones through the page cache"
-        }
+        () if moves && !job.is_uncached() => "writes and reads by zones through the page cache",
         () if direction.writes && !direction.random && depth(job) > 1 => {
             "several writes under way in one zone; `iodepth=1` has one"
         }

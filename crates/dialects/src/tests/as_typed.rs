@@ -121,6 +121,21 @@ fn places_of_fio_that_have_no_room_are_said() {
 }
 
 #[test]
+fn what_an_engine_maps_goes_through_the_page_cache_and_all_losses_are_said() {
+    let text = "[a]\ndirectory=/x\nsize=16m\ndirect=1\nrw=randrw\nfsync=1\n";
+    let of = |engine: &str| {
+        let text = format!("{text}ioengine={engine}\n");
+        import("a.fio", &text, None, &World::NOTHING).expect("a job")
+    };
+    for (engine, direct) in [("mmap", false), ("psync", true), ("sg", true)] {
+        let suite = &of(engine).suites[0].text;
+        assert!(suite.contains(&format!("direct = {direct} ")), "{engine}: {suite}");
+    }
+    let said = of("psync").options.into_iter().find(|one| one.name == "fsync").expect("fsync");
+    assert!(said.why.contains("`fdatasync`") && said.why.contains("again after"), "{}", said.why);
+}
+
+#[test]
 fn a_curve_of_vdbench_is_a_sweep_of_shares() {
     let run = "sd=sd1,lun=/dev/sdx\nwd=w1,sd=sd1,xfersize=4k,rdpct=100\n";
     let of = |text: &str| import("a.parm", text, None, &World::NOTHING).expect("a job");

@@ -114,5 +114,5 @@ pub(super) fn apart_targets(
     of
 }
 
-const WINDOWS: &str = "a path of Windows; a folder stands for it, and `--target` names others, in \
+const WINDOWS: &str = "a folder stands for it, and `--target` names others, in \
 the order of `[targets]`";

@@ -297,8 +297,17 @@ fn of_zones(zones: &ZoneRules) -> String {
     text
 }
 
+/// So many characters of a command stand in a line.
+const MOST_OF_COMMAND: usize = 70;
+
 /// `4 KiB random read, depth 32 × 4 workers`, and what else there is to it.
 pub fn work(work: &Work, workers: u32) -> String {
+    if let Some(command) = &work.command {
+        let line = command.words.join(" ");
+        let shown: String = line.chars().take(MOST_OF_COMMAND).collect();
+        let more = if shown.len() < line.len() { " …" } else { "" };
+        return format!("the command {shown}{more}");
+    }
     if let Some(metadata) = work.metadata {
         let mut text = files_work(&metadata, workers);
         if let Pace::Open { rate, .. } = work.pace {

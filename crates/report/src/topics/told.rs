@@ -66,7 +66,12 @@ fn latencies(record: &Record, rows: &[ResultRow]) -> Vec<String> {
     let mut stages: Vec<u32> = rows.iter().map(|row| row.stage).collect();
     stages.dedup();
     let all = stages.into_iter().flat_map(|stage| told(record, stage));
-    let line = |figure: &ToldFigure| {
+    let is_alone = record.plan.hosts.len() == 1;
+    let of_host = |host: u32| match record.plan.hosts.iter().find(|one| one.host == host) {
+        Some(one) if !is_alone => format!("{}: ", one.hostname),
+        _ => String::new(),
+    };
+    let line = |host: u32, figure: &ToldFigure| {
         let shown = |time: Option<Nanos>| time.map(|time| time.to_string());
         let of = [("mean", shown(figure.mean)), ("p99", shown(figure.p99))];
         let of: Vec<String> = of
@@ -74,9 +79,11 @@ fn latencies(record: &Record, rows: &[ResultRow]) -> Vec<String> {
             .filter_map(|(name, time)| time.map(|time| format!("{name} {time}")))
             .collect();
         let op = figure.op.map_or("all", |op| op.name());
-        (!of.is_empty()).then(|| format!("{} {op}: latency {}", figure.name, of.join(", ")))
+        let said = || format!("{}{} {op}: latency {}", of_host(host), figure.name, of.join(", "));
+        (!of.is_empty()).then(said)
     };
-    all.flat_map(|(_, told)| &told.figures).filter_map(line).take(MOST_LINES).collect()
+    let all = all.flat_map(|(host, told)| told.figures.iter().map(move |one| (host, one)));
+    all.filter_map(|(host, one)| line(host, one)).take(MOST_LINES).collect()
 }
 
 /// So many latencies are told in words; all of them are in the JSON.
@@ -183,6 +190,10 @@ mod tests {
         let said = text(&record, &rows);
         has(&said, &["fio-3.33", "1,000 IOPS", "100 IOPS", "10.0 %"]);
         has(&said, &["job read: latency mean 2 ms"]);
+        has(&crate::topics::ran::text(&record), &["w: the command fio\n"]);
+        let basis = analysis::verdict::Verdict::of(&record, &rows[0]);
+        let steps: Vec<&str> = basis.steps.iter().map(|one| one.step.word()).collect();
+        assert!(!basis.may_be_asked && !steps.contains(&"until-steady"), "{steps:?}");
         let object = &objects(&record, &rows)[0];
         assert_eq!((&object["told"]["iops"], &object["differs"]), (&1000.0.into(), &true.into()));
         let command = &commands(&record)[0];

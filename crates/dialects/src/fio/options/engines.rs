@@ -20,7 +20,11 @@ pub fn engine(job: &mut Job, text: &str) -> Verdict {
         "device" => Some(Away::Device),
         _ => None,
     };
-    job.uncached = ["volume", "device", "past the page cache"].contains(&way);
+    job.uncached = match way {
+        "volume" | "device" | "past the page cache" => Some(true),
+        "through the page cache" => Some(false),
+        _ => None,
+    };
     job.space = way == "space";
     let backend = found.and_then(|(_, row)| row.slot).unwrap_or_default();
     job.engine = Some(match backend {
