@@ -3,11 +3,12 @@
 
 use crate::common::cluster::{SlurmCluster, SshCluster};
 use crate::common::{
-    Ended, Folder, Json, RESTS, Words, agents, agents_of, assert_complete, assert_says, command,
-    end, ended, has, kill, kill_pid, lost, names, plimsoll, recorded, run, scratch, script, shown,
-    signal, started, text, wait_for_samples, wait_until,
+    Ended, Folder, Json, Mounted, RESTS, Words, agents, agents_of, assert_complete, assert_says,
+    command, end, ended, has, kill, kill_pid, lost, names, plimsoll, recorded, run, scratch,
+    script, shown, signal, started, text, wait_for_samples, wait_until,
 };
 use model::{IntervalSample, NoteKind, Record, RunEnd};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
@@ -444,7 +445,7 @@ fn a_host_that_falls_off_the_network_is_lost_and_ends_its_own_load() {
 
 #[test]
 fn a_slurm_job_of_four_nodes_is_made_used_and_given_back() {
-    let true = has("a Slurm job", "slurmctld munged") else { return };
+    let true = has("a Slurm job", "slurmctld munged losetup loop mkfs.ext4 mount") else { return };
     let cluster = SlurmCluster::new();
     let (folder, data) = place();
     let configuration = cluster.configuration();
@@ -452,11 +453,42 @@ fn a_slurm_job_of_four_nodes_is_made_used_and_given_back() {
     let child = start(&folder, arguments("--slurm -N4", "1s", [text(&data)]), &environment);
     end(child).with_code(0);
     assert_four_loaded(&folder);
-    wait_until("the job to be given back", || {
-        let queue =
-            cluster.command("squeue").args(["-h", "-t", "running"]).output().expect("squeue");
-        queue.stdout.is_empty()
-    });
+    let wait_for_none = || {
+        wait_until("the job to be given back", || {
+            let queue = cluster.command("squeue").args(["-h", "-t", "running"]).output();
+            queue.expect("squeue").stdout.is_empty()
+        });
+    };
+    wait_for_none();
+    // A command of the user's, each with a device of its own.
+    let disks = [Mounted::new("mkfs.ext4", 32), Mounted::new("mkfs.ext4", 32)];
+    let dd = |host: &str, disks: [&Mounted; 2]| {
+        let targets: Vec<String> = (1..)
+            .zip(disks)
+            .map(|(at, disk)| format!("-t{host}{at}:{}", text(disk.path())))
+            .collect();
+        let load = "-q --json -- dd if=/dev/zero of={target}/x bs=64k count=64 oflag=direct";
+        ("beside", targets, load).words()
+    };
+    let [one, two] = &disks;
+    let args = ("beside --slurm -N2", dd("n", [one, two])[1..].to_vec()).words();
+    let child = started(command(&folder, args).envs(environment));
+    let json = end(child).with_code(0).json();
+    both_wrote(&json, ["n1", "n2"]);
+    wait_for_none();
+    let args = ("beside --hosts local:2", dd("local-", [one, two])[1..].to_vec()).words();
+    both_wrote(&plimsoll(&folder, args).with_code(0).json(), ["local-1", "local-2"]);
+}
+
+/// Commands of two hosts ended well, and the devices took what both wrote.
+fn both_wrote(json: &Value, hosts: [&str; 2]) {
+    let commands = json["commands"].as_array().expect("commands");
+    let of: Vec<_> =
+        commands.iter().map(|one| (one["host"].as_str(), one["code"].as_u64())).collect();
+    assert_eq!(of, hosts.map(|host| (Some(host), Some(0))), "{json}");
+    let rows = json["results"].as_array().expect("rows");
+    let wrote = rows.iter().find(|row| row["op"] == "write").and_then(|row| row["bytes"].as_u64());
+    assert!(wrote >= Some(8 << 20) && wrote < Some(9 << 20), "{json}");
 }
 
 #[test]
