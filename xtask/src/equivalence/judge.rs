@@ -58,7 +58,7 @@ impl Kind {
             Kind::Amount => {
                 " runtime size io_size number_ios offset offset_increment filesize nrfiles verify \
                  do_verify rw readwrite bs blocksize bsrange bssplit numjobs time_based blockalign \
-                 thinktime "
+                 thinktime zonemode "
             }
             Kind::Sizes => " bs bsrange bssplit blockalign rwmixread rwmixwrite verify offset ",
             Kind::Extent => {
@@ -68,7 +68,7 @@ impl Kind {
             Kind::Places => {
                 " size io_size offset offset_increment filesize nrfiles file_service_type verify \
                  random_distribution rw readwrite blockalign bs blocksize bsrange bssplit runtime \
-                 number_ios numjobs percentage_random "
+                 number_ios numjobs percentage_random zonemode "
             }
             Kind::Order => {
                 " rw readwrite file_service_type nrfiles verify offset_increment bsrange bssplit \
@@ -87,15 +87,18 @@ impl Kind {
 
     /// Whether the loss of this option, for this reason, explains it.
     pub fn is_of(self, option: &str, why: &str) -> bool {
+        // Nearly nothing is sent, of the sizes that have room, or of no file at all.
+        if why.contains("at the first one beyond the end") {
+            return self != Kind::Failure;
+        }
         let by_words = match self {
+            // With another amount, there are other syncs, too.
+            Kind::Flushes if why.contains(" asked for, ") => return true,
             Kind::Flushes => "fio flushes again",
             Kind::Extent if option == "rw" && why.contains("twice as many blocks") => return true,
             // A time in place of an amount goes on behind it.
             Kind::Extent if why.contains(LONG) => return true,
             Kind::Extent => "go on from one place",
-            Kind::Amount if option == "random_distribution" => "at the first one beyond the end",
-            // So it sends more of the sizes that have room.
-            Kind::Sizes if option == "random_distribution" => "at the first one beyond the end",
             Kind::Sizes | Kind::Flight => "without O_DIRECT",
             _ => return self.explained_by().contains(&format!(" {option} ")),
         };

@@ -329,7 +329,7 @@ pub(super) fn load_spans(events: &str, clock: u64) -> Vec<Range<u64>> {
 
 /// What was sent in these spans, but for syncs before a load begins, which make clean what is to
 /// leave the page cache; and what that cache wrote after the program. Then, how many syncs came
-/// behind the last request to their file in a span.
+/// behind the last request of their thread to their file in a span.
 fn of_load(all: &[Sent], spans: &[Range<u64>], pid: u32) -> Load {
     let end = spans.last().map_or(u64::MAX, |span| span.end);
     let mut load = Load::default();
@@ -341,8 +341,8 @@ fn of_load(all: &[Sent], spans: &[Range<u64>], pid: u32) -> Load {
         let mut later = BTreeSet::new();
         for one in these.iter().rev() {
             match one.op {
-                Op::Fsync => load.behind += u64::from(!later.contains(&one.file)),
-                _ => _ = later.insert(one.file),
+                Op::Fsync => load.behind += u64::from(!later.contains(&(one.source, one.file))),
+                _ => _ = later.insert((one.source, one.file)),
             }
         }
         load.sent.extend(these);

@@ -305,7 +305,7 @@ fn streams(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
     if job.direction().random {
         let why = "its files and devices come in the order of chance; in fio they take turns";
         losses.worsen(job.first_id(&["rw", slot]), Verdict::near(why));
-    } else if job.direction().behind == 0 {
+    } else {
         fields.set("streams", count.min(65_536).to_string(), job.source(slot, losses));
         let why = "the files take turns, request by request";
         losses.worsen(job.id("service").filter(|_| is_chance), Verdict::near(why));

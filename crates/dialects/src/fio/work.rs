@@ -341,6 +341,10 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
             }
         }
     }
+    if !has_map && ends_within_a_block(job) {
+        let why = "whole blocks of it; without its map, fio sends one request more";
+        losses.worsen(job.id("size"), Verdict::near(why));
+    }
     reads_ahead(job, "tells it not to", losses);
     if direction.behind > 1 {
         fields.set("random", quoted(&share(ALL / direction.behind as u64)), rw);
@@ -431,6 +435,15 @@ fn in_order(job: &Job, direction: Direction, losses: &mut Losses, fields: &mut F
     if direction.behind != 0 {
         skips(job, direction.behind, losses, fields);
     }
+}
+
+/// Whether a job's bytes, and nothing else, end it, and are no whole blocks.
+fn ends_within_a_block(job: &Job) -> bool {
+    let (Some(Extent::Bytes(size)), Some(block)) = (job.size, job.one_size()) else {
+        return false;
+    };
+    let is_ended_otherwise = job.is("time_based") || job.io_size.is_some();
+    !is_ended_otherwise && job.number("number").is_none() && !size.is_multiple_of(block.max(1))
 }
 
 /// Whether, of a device, the last block in order begins within the job's size and ends behind it.

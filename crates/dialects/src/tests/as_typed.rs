@@ -136,6 +136,25 @@ fn what_an_engine_maps_goes_through_the_page_cache_and_all_losses_are_said() {
 }
 
 #[test]
+fn bytes_that_are_no_whole_blocks_are_said_and_files_with_strides_take_turns() {
+    let of = |options: &str| {
+        let text = format!("[a]\ndirectory=/x\nnrfiles=4\nbs=32k\n{options}\n");
+        import("a.fio", &text, None, &World::NOTHING).expect("a job")
+    };
+    for (options, said) in [
+        ("rw=randread\nsize=3000k\nnorandommap", true),
+        ("rw=randread\nsize=3000k", false),
+        ("rw=randread\nsize=3200k\nnorandommap", false),
+        ("rw=randread\nsize=3000k\nnorandommap\ntime_based\nruntime=1", false),
+    ] {
+        let more = of(options).options.iter().any(|one| one.why.contains("one request more"));
+        assert_eq!(more, said, "{options}");
+    }
+    let suite = &of("rw=write:32k\nsize=4m").suites[0].text;
+    assert!(suite.contains("streams = 4") && suite.contains("stride = \"64KiB\""), "{suite}");
+}
+
+#[test]
 fn a_curve_of_vdbench_is_a_sweep_of_shares() {
     let run = "sd=sd1,lun=/dev/sdx\nwd=w1,sd=sd1,xfersize=4k,rdpct=100\n";
     let of = |text: &str| import("a.parm", text, None, &World::NOTHING).expect("a job");
@@ -155,9 +174,10 @@ fn a_curve_of_vdbench_is_a_sweep_of_shares() {
         assert_eq!(planned(suite).expect("a plan").rate_shares.shares.len(), 6);
     }
     let own = format!("wd=w2,iorate=50,{more}");
+    let end = "seekpct=eof\nrd=r,wd=w1,iorate=curve,elapsed=10,interval=1\n";
     let runs = "rd=r,wd=w1,iorate=max,elapsed=5\nrd=q,wd=w1,iorate=curve,forthreads=(1-64,d)\n";
-    for rest in [own.as_str(), runs] {
-        let both = of(&format!("{run}{rest}"));
+    for rest in [own.as_str(), runs, end] {
+        let both = of(&format!("{run}{rest}").replace("100\nseek", "100,seek"));
         let said = both.options.iter().find(|one| one.why.contains("the maximum alone"));
         assert!(said.is_some(), "{:?}", both.options);
         assert!(!both.suites[0].text.contains("10%"), "{}", both.suites[0].text);

@@ -79,11 +79,17 @@ pub fn file(name: &str, text: &str, world: &World<'_>) -> Result<Import, ImportE
         let remedy = format!("define workloads, and at most {MOST_GROUPS} runs");
         return Err(ImportError::new(name, what, remedy));
     }
-    // Shares of a maximum are a run by themselves.
-    let has_curve = |group: &Group| group.sweep.get("rate").is_some_and(|rate| rate.contains('%'));
-    if groups.len() > 1 {
-        groups.iter_mut().filter(|one| has_curve(one)).for_each(|one| one.sweep.remove("rate"));
-        let alone = "the maximum alone: the file has several runs; give each a file";
+    // Shares of a maximum are a run by themselves, and measured over a time.
+    let is_share = |group: &Group| group.sweep.get("rate").is_some_and(|rate| rate.contains('%'));
+    let has_amount = groups.iter().any(|group| group.stages.get("amount").is_some());
+    if groups.len() > 1 || has_amount {
+        groups.iter_mut().filter(|one| is_share(one)).for_each(|one| one.sweep.remove("rate"));
+        let alone = match has_amount {
+            true => {
+                "the maximum alone: an amount ends the run, and shares are measured over a time"
+            }
+            false => "the maximum alone: the file has several runs; give each a file",
+        };
         for run in runs.iter().filter(|run| run.values.list("rate").is_some_and(is_curve)) {
             losses.replace(run.values.id("rate"), Verdict::near(alone));
         }
