@@ -233,8 +233,8 @@ impl Scan<'_> {
         })
     }
 
-    /// Whether a block around block `index` of a chunk holds the write that is missing there, and of
-    /// which blocks the same is true.
+    /// Whether a block around block `index` of a chunk holds the write that is missing there, and
+    /// in which blocks that is so.
     fn neighbours(&self, offset: u64, bytes: &[u8], index: usize) -> (Range<usize>, bool) {
         let place = |index: usize| offset + (index * self.grain) as u64;
         let generation = self.floor(place(index));
