@@ -1,11 +1,12 @@
 //! What a cluster is made of, all hosts together: its drives by kind and its ports, each in one
 //! table.
 
-use super::testbed_draft::{drives, ports};
+use super::testbed_draft::{drives, ports, telling};
 use crate::ground::gather::grouped;
 use crate::ground::markup::Markup;
 use crate::ground::words;
 use crate::pens::{Table, dash};
+use model::counters::Layer;
 use model::testbed::HostFacts;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +38,7 @@ pub(crate) fn tables(hosts: &[HostFacts]) -> Markup {
 
 fn drive_kinds(hosts: &[HostFacts]) -> Vec<Drives> {
     let one = |kind: drives::Kind| (drives::Kind { count: 1, ..kind.clone() }, kind.count);
-    let all = grouped(hosts.iter().flat_map(drives::kinds).map(one));
+    let all = grouped(telling(hosts, Layer::Block).flat_map(drives::kinds).map(one));
     all.into_iter().map(|(kind, of_hosts)| Drives { kind, of_hosts }).collect()
 }
 
@@ -77,7 +78,7 @@ struct Ports<'a>(&'a str, u64, String, Option<u64>);
 
 fn ports_of(hosts: &[HostFacts]) -> Vec<Ports<'_>> {
     let (mut rows, mut count, mut sum) = (Vec::new(), 0u64, Some(0u64));
-    for host in hosts {
+    for host in telling(hosts, Layer::Nic) {
         let mut speeds: Vec<Option<u32>> =
             ports::summary(host).into_iter().map(|(speed, _)| speed).collect();
         speeds.sort_unstable();
@@ -151,6 +152,13 @@ mod tests {
         has(line, &["NVMe", "pcie", "data", "3.84 TB", "3", "4 to 6", "16 (61.44 TB)"]);
         let all = text.lines().find(|line| line.starts_with("all hosts")).expect("a sum");
         assert!(all.contains('6') && all.contains("150.0 Gbit/s"), "{all}");
+        let agent =
+            |number| HostFacts { identity: "boot net:[1] mnt:[2]".into(), ..node(number, 6) };
+        let text = render(&[agent(0), agent(1)]);
+        assert!(
+            text.contains("6 (23.04 TB)") && !text.contains("all hosts"),
+            "one machine: {text}"
+        );
         let page = tables(&[node(0, 6)]).into_string();
         assert!(page.contains("EXAMPLE &lt;SSD&gt;") && page.contains("50.0 Gbit/s"), "{page}");
         assert_eq!(render(&[testing::host(0)]), "");
