@@ -1,11 +1,12 @@
 //! What a cluster is made of, all hosts together: its drives by kind and its ports, each in one
 //! table.
 
-use super::testbed_draft::{drives, ports, telling};
+use super::testbed_draft::{drives, ports};
 use crate::ground::gather::grouped;
 use crate::ground::markup::Markup;
 use crate::ground::words;
 use crate::pens::{Table, dash};
+use model::Kernels;
 use model::counters::Layer;
 use model::testbed::HostFacts;
 
@@ -34,6 +35,13 @@ pub(crate) fn tables(hosts: &[HostFacts]) -> Markup {
     let drives = (!drives.is_empty()).then(|| drives.scroll());
     let ports = (!ports.is_empty()).then(|| ports.scroll());
     drives.into_iter().chain(ports).collect()
+}
+
+/// The hosts whose things of this layer no other has told: agents on one machine have the same.
+fn telling(hosts: &[HostFacts], layer: Layer) -> impl Iterator<Item = &HostFacts> {
+    let kernels = Kernels::of(hosts);
+    let tells = move |number: usize| kernels.voice(number, |_| true).tells(layer);
+    hosts.iter().enumerate().filter(move |(number, _)| tells(*number)).map(|(_, host)| host)
 }
 
 fn drive_kinds(hosts: &[HostFacts]) -> Vec<Drives> {

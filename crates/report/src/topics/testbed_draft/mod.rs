@@ -10,9 +10,8 @@ mod text;
 
 use crate::ground::words;
 use groups::Group;
-use model::counters::Layer;
+use model::Bytes;
 use model::testbed::HostFacts;
-use model::{Bytes, Kernels};
 use text::{Draft, comment};
 
 /// A testbed file with gaps.
@@ -33,7 +32,6 @@ const UNKNOWN: &str = include_str!("unknown.toml");
 /// Drafts the testbed `name`, whose storage nodes are `hosts`. `unix_ns` is the wall clock, in ns
 /// since 1970.
 pub fn testbed(name: &str, hosts: &[HostFacts], unix_ns: u64) -> TestbedDraft {
-    let hosts = &telling(hosts, Layer::Block).cloned().collect::<Vec<_>>()[..];
     let mut draft = Draft::default();
     for line in [
         "A first draft by `plimsoll inventory --draft`, from what the hosts' kernels report.",
@@ -57,13 +55,6 @@ pub fn testbed(name: &str, hosts: &[HostFacts], unix_ns: u64) -> TestbedDraft {
     }
     draft.open(UNKNOWN);
     draft.finish()
-}
-
-/// The hosts whose things of this layer no other has told: agents on one machine have the same.
-pub(crate) fn telling(hosts: &[HostFacts], layer: Layer) -> impl Iterator<Item = &HostFacts> {
-    let kernels = Kernels::of(hosts);
-    let tells = move |number: usize| kernels.voice(number, |_| true).tells(layer);
-    hosts.iter().enumerate().filter(move |(number, _)| tells(*number)).map(|(_, host)| host)
 }
 
 fn counted(hosts: &[HostFacts]) -> String {
