@@ -47,8 +47,10 @@ fn a_device_with_three_quarters_of_the_speed_is_worse_by_a_quarter_and_closes_th
     compare(&folder, ["--fail-if", "iops < -5%"]).with_code(6);
     compare(&folder, ["--fail-if", "iops < -50%", "--fail-if", "mean > 90%"]).with_code(0);
     // Of this figure nobody knows what is chance: it closes no gate, and opens none.
-    let unknown = compare(&folder, ["--fail-if", "latency-deviation < 1000%"]).with_code(2);
+    let unknown = compare(&folder, ["--fail-if", "latency-deviation < 1000%"]).with_code(9);
     assert!(unknown.err.contains("decides nothing"), "{}", unknown.err);
+    let met = ["--fail-if", "latency-deviation < 1000%", "--fail-if", "iops < -5%"];
+    compare(&folder, met).with_code(6);
     let page = folder.join("page.html");
     compare(&folder, "-o page.html").with_code(0);
     let page = std::fs::read_to_string(page).expect("a page");

@@ -28,7 +28,7 @@ pub(crate) const REQUESTS_FAILED: u8 = 1;
 /// A condition of `compare --fail-if` was met, the objective of `loadline` was not, or `gate` found
 /// a regression.
 pub(crate) const CONDITION_MET: u8 = 6;
-/// `gate` does not know.
+/// `gate` does not know, or a condition of `--fail-if` could decide nothing.
 pub(crate) const CANNOT_TELL: u8 = 9;
 /// Data that a run left are missing or damaged.
 pub(crate) const DATA_DAMAGED: u8 = 7;

@@ -40,6 +40,10 @@ pub(crate) fn traffic(
     let nodes = cluster.node_count().max(1) as f64;
     let used = fixed(cluster.access.copies_used.value);
     let copies = copies_on_nodes(cluster);
+    let written = match cluster.protection.placement.value {
+        Placement::Drive => 1.0,
+        Placement::Node | Placement::Site => amplification.blocks / amplification.own,
+    };
     let local_reads = fixed(cluster.access.local_reads.value).map(share).unwrap_or_else(|| {
         let local =
             if used == Some(CopiesUsed::Any) { 1.0 / nodes } else { (copies / nodes).min(1.0) };
@@ -52,7 +56,7 @@ pub(crate) fn traffic(
         if used.is_none() && writes > 0.0 && nodes > 1.0 {
             assumptions.push(Assumption::LocalWrites);
         }
-        if used == Some(CopiesUsed::Any) { (copies / nodes).min(1.0) } else { 1.0 }
+        if used == Some(CopiesUsed::Any) { (written / nodes).min(1.0) } else { 1.0 }
     });
     let across =
         reads * (1.0 - local_reads) + writes * sent_on(cluster, amplification, local_writes);

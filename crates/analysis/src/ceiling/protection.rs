@@ -13,6 +13,8 @@ pub struct Amplification {
     pub drive_reads: f64,
     /// Blocks that have to reach a node, the one that takes the write included.
     pub blocks: f64,
+    /// Blocks, or parts of one, that a node has at most of a write.
+    pub own: f64,
     /// Bytes that each byte of data takes on drives.
     pub space: f64,
 }
@@ -40,12 +42,19 @@ pub fn amplification(cluster: &Cluster, workload: &Workload) -> Amplification {
                 drive_writes: small * (1.0 + parity) + full * stripe,
                 drive_reads: small * (1.0 + parity),
                 blocks: small * (1.0 + parity) + full * stripe,
+                own: small + full / data,
                 space: stripe,
             }
         }
         _ => {
             let copies = fixed(protection.copies.value).map_or(1.0, |copies| f64::from(copies.0));
-            Amplification { drive_writes: copies, drive_reads: 0.0, blocks: copies, space: copies }
+            Amplification {
+                drive_writes: copies,
+                drive_reads: 0.0,
+                blocks: copies,
+                own: 1.0,
+                space: copies,
+            }
         }
     }
 }
@@ -55,6 +64,8 @@ pub(super) fn sent_on(cluster: &Cluster, amplification: &Amplification, local: f
     match cluster.protection.placement.value {
         // All copies are on one node, which may be another than the one that was asked.
         Placement::Drive => 1.0 - local,
-        Placement::Node | Placement::Site => (amplification.blocks - local).max(0.0),
+        Placement::Node | Placement::Site => {
+            (amplification.blocks - local * amplification.own).max(0.0)
+        }
     }
 }

@@ -258,6 +258,12 @@ fn parity_costs_a_small_write_old_and_new_and_a_stripe_its_share() {
     assert_eq!(small.limit(Layer::Drives).map(|limit| limit.iops), Some(1_000.0));
     let full = judge(&text, "", &work(1024, 0, false, 0.0));
     assert!(near(bytes_per_s(&full, Layer::Drives), 4e9, 1e-9));
+    // A node keeps one of six parts of a stripe, a quarter of its data, and sends the others.
+    let wired = text.replace("count = 6", "count = 6\nports = 1\nport_speed = \"10Gbit/s\"");
+    for more in ["", "[access]\ncopies_used = \"any\"\n"] {
+        let full = judge(&format!("{wired}{more}"), "", &work(1024, 0, false, 0.0));
+        assert!(near(bytes_per_s(&full, Layer::Ports), 6e9, 1e-9));
+    }
 }
 
 #[test]

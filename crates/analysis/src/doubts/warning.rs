@@ -199,7 +199,8 @@ pub enum Warning {
     },
     /// In a closed loop: the target stood still for a while, and few requests saw it.
     Stalled {
-        /// The longest request.
+        /// The longest request of those intervals that did not wait for the generator: the longest
+        /// of the row may have waited while others went on.
         longest: Nanos,
         /// How many intervals were slow for it.
         intervals: u32,

@@ -106,7 +106,7 @@ spec_table! {
         /// clients of their own, none.
         local_reads: Auto<Percent> = Auto::Auto,
         /// The share of writes of which one copy stays on the node that writes. `"auto"`: by
-        /// `copies_used`.
+        /// `copies_used`. A simulation spreads all copies.
         local_writes: Auto<Percent> = Auto::Auto,
         /// The share of reads that the other site answers.
         remote_site_reads: Percent = Percent::ZERO,
@@ -174,7 +174,7 @@ spec_table! {
     pub struct ClientsSpec {
         /// How many.
         count: Auto<Count> = Auto::Auto,
-        /// The memory of each.
+        /// The memory of each. Simulated hosts have 16 GiB without it.
         memory: Auto<Bytes> = Auto::Auto,
         /// Ports of each.
         ports: Auto<Count> = Auto::Auto,
@@ -207,9 +207,9 @@ spec_table! {
         site: Count = Count(1),
         /// CPU sockets of each.
         sockets: Auto<Count> = Auto::Auto,
-        /// Cores of each, all sockets together.
+        /// Cores of each, all sockets together. Simulated hosts have two logical CPUs without it.
         cores: Auto<Count> = Auto::Auto,
-        /// Memory of each.
+        /// Memory of each. Simulated hosts have 16 GiB without it.
         memory: Auto<Bytes> = Auto::Auto,
         /// Storage ports of each.
         ports: Auto<Count> = Auto::Auto,

@@ -48,7 +48,7 @@ pub(crate) struct CalibrateArgs {
 #[derive(Debug, Args)]
 #[command(after_help = examples::of("predict"))]
 pub(crate) struct PredictArgs {
-    /// A testbed file, best a fitted one, or the name of a reference testbed.
+    /// A testbed file, best a fitted one, or a reference testbed: pixstor-nvme,fitted.
     #[arg(value_name = "TESTBED")]
     pub(crate) testbed: String,
 

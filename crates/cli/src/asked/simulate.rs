@@ -15,6 +15,9 @@ use suite::{Scenario, Spec, TargetSet};
 
 /// Logical CPUs of a core, on the servers of today.
 const THREADS: u64 = 2;
+/// Logical CPUs and memory of a simulated host where the testbed says none: those of this machine
+/// have no part in what is simulated.
+const UNSAID: (u32, Bytes) = (2, Bytes::gib(16));
 
 /// The target that takes the place of all others; `None` where nothing is to be simulated. What is
 /// no cluster is refused here, once for all hosts.
@@ -239,8 +242,8 @@ impl Simulation {
         for host in hosts {
             let (what, cores, memory) = self.host(count);
             host.cpu_model = format!("simulated: {what} of {}", self.cluster.top.name.value);
-            host.logical_cpus = cores.unwrap_or(host.logical_cpus);
-            host.memory = memory.unwrap_or(host.memory);
+            host.logical_cpus = cores.unwrap_or(UNSAID.0);
+            host.memory = memory.unwrap_or(UNSAID.1);
             host.memory_available = host.memory;
             host.kernel = "virtual time".to_owned();
             host.numa_cpus.clear();
@@ -356,6 +359,21 @@ mod tests {
         assert!(asked("mine.toml", "x").expect_err("no file").contains("check the path"));
         assert!(asked("", "smoke").expect_err("no testbed").contains("vsan-four-corners"));
         assert_eq!(target(&HostArgs::default(), "x").map_err(|_| ()), Ok(None));
+    }
+
+    #[test]
+    fn what_a_testbed_does_not_say_of_a_host_is_not_taken_from_this_machine() {
+        let of = |testbed: &str| {
+            let target = vec![format!("sim:cluster={testbed}")];
+            let simulation = Simulation::of(&simulate(testbed), &[target]);
+            let simulation = simulation.expect("a testbed").expect("a simulation");
+            let here = probe::Looker::new().host("", Default::default(), Vec::new());
+            let mut host = [HostFacts { logical_cpus: 7, memory: Bytes::gib(3), ..here }];
+            simulation.describe(&mut host);
+            (host[0].logical_cpus, host[0].memory)
+        };
+        assert_eq!(of("pixstor-nvme"), (2, Bytes::gib(128)), "a client has no cores");
+        assert_eq!(of("hyperflex-stretched").0, 2);
     }
 
     #[test]

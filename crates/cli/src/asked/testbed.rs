@@ -4,7 +4,7 @@ use crate::failure::{Failure, file_failure};
 use crate::files::text_file;
 use analysis::prediction::choice::simulated;
 use catalogue::Cluster;
-use catalogue::cluster::Change;
+use catalogue::cluster::{Change, reference_text};
 use form::nearest;
 use model::Record;
 use std::collections::BTreeSet;
@@ -41,10 +41,15 @@ pub(crate) fn find_files(cluster: &mut Cluster, wanted: &str, runs: &[Record]) {
     cluster.files = others.into_iter().chain([wanted]).map(str::to_owned).collect();
 }
 
-/// The text of the testbed called `wanted`: a file's, or a reference testbed's.
+/// The text of the testbed called `wanted`: a file's, or a reference testbed's, to which `,fitted`
+/// adds what was fitted to its report.
 pub(crate) fn text(wanted: &str) -> Result<String, Failure> {
-    match built_in(wanted) {
-        Some(text) => Ok(text.to_owned()),
+    let shipped = match wanted.strip_suffix(",fitted") {
+        Some(name) => reference_text(name, true),
+        None => reference_text(wanted, false),
+    };
+    match shipped {
+        Some(text) => Ok(text),
         None if wanted.ends_with(".toml")
             || wanted.contains('/')
             || Path::new(wanted).is_file() =>
@@ -76,6 +81,16 @@ pub(crate) fn unknown(wanted: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_ships_fitted_is_read_by_its_name_and_the_word() {
+        let rows = |wanted: &str| read(wanted, &[]).map(|cluster| cluster.fitted_rows.len());
+        assert_eq!(rows("vsan-four-corners").ok(), Some(0));
+        assert!(rows("vsan-four-corners,fitted").is_ok_and(|rows| rows > 0));
+        assert!(
+            rows("azure-stack-hci,fitted").is_err_and(|why| why.to_string().contains("no testbed"))
+        );
+    }
 
     #[test]
     fn every_reference_testbed_is_good_and_named_like_its_file() {

@@ -5,7 +5,7 @@ use super::report::write_page;
 use super::saved::read_judged;
 use super::{print_exactly, print_json};
 use crate::args::CompareArgs;
-use crate::failure::{CONDITION_MET, Failure};
+use crate::failure::{CANNOT_TELL, CONDITION_MET, Failure};
 use crate::terminal::run_names::{names_of, paths_of, same_run_twice};
 use crate::terminal::screen;
 use analysis::ResultRow;
@@ -57,24 +57,24 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     gate(&args.fail_if, &comparison)
 }
 
-/// The exit code of conditions: of a gate that is closed, open, or has nothing to look at.
+/// The exit code of conditions: of a gate that is closed, cannot tell, or is open. One that has
+/// nothing to look at is an error.
 pub(super) fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<ExitCode, Failure> {
-    let mut closed = false;
+    let (mut is_closed, mut is_unknown) = (false, false);
     for condition in conditions {
         let outcome = condition.check(comparison);
         if outcome.checked == 0 && outcome.unknown > 0 {
-            return Err(Failure::usage(format!(
-                "--fail-if '{condition}' decides nothing: every such difference may be \
+            eprintln!(
+                "error: --fail-if '{condition}' decides nothing: every such difference may be \
                  chance. Measure longer, or repeat (sweep.repetitions)."
-            )));
-        }
-        if outcome.checked == 0 {
+            );
+            is_unknown = true;
+        } else if outcome.checked == 0 {
             return Err(Failure::usage(format!(
                 "--fail-if '{condition}' has nothing to look at: no point that can be \
                  compared has this figure; see the reasons above, or name another figure"
             )));
-        }
-        if outcome.unknown > 0 {
+        } else if outcome.unknown > 0 {
             eprintln!(
                 "warning: --fail-if '{condition}' could not judge {} of {} differences: they may \
                  be chance",
@@ -85,7 +85,11 @@ pub(super) fn gate(conditions: &[Condition], comparison: &Comparison) -> Result<
         for (run, key, found) in &outcome.met {
             eprintln!("{}", topics::compare::met(condition, *run, key, found));
         }
-        closed |= !outcome.met.is_empty();
+        is_closed |= !outcome.met.is_empty();
     }
-    Ok(if closed { ExitCode::from(CONDITION_MET) } else { ExitCode::SUCCESS })
+    Ok(match (is_closed, is_unknown) {
+        (true, _) => ExitCode::from(CONDITION_MET),
+        (false, true) => ExitCode::from(CANNOT_TELL),
+        (false, false) => ExitCode::SUCCESS,
+    })
 }

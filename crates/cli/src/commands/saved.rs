@@ -64,7 +64,9 @@ pub(crate) fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if args.suite {
         let head = store::read_head(&args.run);
         let record = head.map_err(Failure::run_file)?;
-        print_exactly(suite(&record.plan.origin, &record.version, &args.run)?)?;
+        let mut works = record.plan.stages.iter().flat_map(|stage| &stage.works);
+        let is_replay = works.any(|work| work.trace.is_some());
+        print_exactly(suite(&record.plan.origin, is_replay, &record.version, &args.run)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let record = read_judged(&args.run)?;
@@ -112,9 +114,17 @@ pub(crate) fn show(args: &ShowArgs) -> Result<ExitCode, Failure> {
     Ok(super::verdict_gate::gate(&args.fail_if, &record).unwrap_or(ExitCode::SUCCESS))
 }
 
-fn suite<'a>(origin: &'a Origin, version: &str, run: &Path) -> Result<&'a str, Failure> {
+fn suite<'a>(
+    origin: &'a Origin,
+    is_replay: bool,
+    version: &str,
+    run: &Path,
+) -> Result<&'a str, Failure> {
     let text = origin.suite.as_str();
-    let why = if text.is_empty() {
+    let why = if is_replay {
+        // The text that it was planned by draws requests in the trace's place.
+        "replayed a trace, whose requests no suite has".to_owned()
+    } else if text.is_empty() {
         format!("does not hold the text of its suite: Plimsoll {version} kept none")
     } else if text.chars().any(|c| printable::acts(c) && !"\n\r\t".contains(c)) {
         // A terminal may obey them, or show the text in another order.
@@ -159,7 +169,7 @@ mod tests {
     fn a_suite_is_printed_as_it_was_and_nothing_else_is() {
         let of = |text: &str| {
             let origin = Origin { suite: text.to_owned(), ..Origin::default() };
-            suite(&origin, "0.9", Path::new("r.plimsoll"))
+            suite(&origin, false, "0.9", Path::new("r.plimsoll"))
                 .map(str::to_owned)
                 .map_err(|failure| failure.to_string())
         };
@@ -169,6 +179,9 @@ mod tests {
             of("").is_err_and(|told| told.contains("Plimsoll 0.9 kept none")
                 && told.contains("report r.plimsoll"))
         );
+        let replayed = Origin { suite: good.to_owned(), ..Origin::default() };
+        let told = suite(&replayed, true, "0.9", Path::new("r.plimsoll"));
+        assert!(told.is_err_and(|why| why.to_string().contains("r.plimsoll replayed a trace")));
         assert!(of("name = \u{1b}]0;x").is_err_and(|told| told.contains("control characters")));
     }
 }

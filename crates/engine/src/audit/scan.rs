@@ -2,7 +2,7 @@
 
 use super::examples::keep_of_each;
 use super::replay::Region;
-use crate::contents::{Damage, Found, Header, Identity, Kind, SECTOR, read_header};
+use crate::contents::{Damage, Found, Identity, Kind, SECTOR, read_header};
 use crate::targets::Progress;
 use model::audit::{DamageKind, FileAudit};
 use model::plan::Extent;
@@ -233,8 +233,8 @@ impl Scan<'_> {
         })
     }
 
-    /// The blocks around block `index` of a chunk that the same write went to, and whether any of
-    /// them holds it.
+    /// Whether a block around block `index` of a chunk holds the write that is missing there, and
+    /// in which blocks that is so.
     fn neighbours(&self, offset: u64, bytes: &[u8], index: usize) -> (Range<usize>, bool) {
         let place = |index: usize| offset + (index * self.grain) as u64;
         let generation = self.floor(place(index));
@@ -242,16 +242,25 @@ impl Scan<'_> {
         let first = (0..index).rev().take_while(is_same).last().unwrap_or(index);
         let blocks = bytes.len().div_ceil(self.grain);
         let end = (index..blocks).take_while(is_same).last().unwrap_or(index) + 1;
-        let holds = |index: usize| {
+        let held = (first..end).filter_map(|index| {
             let sector = bytes[index * self.grain..].first_chunk::<SECTOR>().map(read_header);
-            let is_it = |header: &Header| {
-                header.run == self.identity.run
-                    && header.generation == generation
-                    && header.offset == place(index)
-            };
-            matches!(sector, Some(Found::Whole(header)) if is_it(&header))
-        };
-        (first..end, (first..end).any(holds))
+            let Some(Found::Whole(header)) = sector else { return None };
+            let is_it = header.run == self.identity.run
+                && header.generation == generation
+                && header.offset == place(index);
+            is_it.then_some(header)
+        });
+        let mut all = first..end;
+        for header in held {
+            if header.reaches(place(index), self.grain as u64) {
+                let near = |index: &usize| header.reaches(place(*index), self.grain as u64);
+                let until = (index..end).take_while(near).count();
+                return (index..index + until, true);
+            }
+            // Another worker's write of this generation may reach others of these blocks.
+            all = index..index + 1;
+        }
+        (all, false)
     }
 }
 
@@ -321,4 +330,36 @@ fn read<'b>(file: &OwnedFd, offset: u64, buffer: &'b mut [u8]) -> Brought<'b> {
         }
     }
     Brought::Bytes(&buffer[..filled])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contents::Header;
+
+    #[test]
+    fn a_lost_write_beside_another_workers_of_its_generation_is_not_torn() {
+        // Blocks of 4 KiB in turn by two workers, two of each, and then one write of 8 KiB.
+        let mut region = Region::new(0, 0, 6);
+        region.floors = vec![1, 1, 2, 2, 3, 3];
+        let mut bytes = vec![0; 6 * 4096];
+        for (number, sector) in bytes.chunks_exact_mut(SECTOR).enumerate() {
+            let generation = region.floors[number / 8];
+            let sectors = if generation == 3 { 16 } else { 8 };
+            let offset = (number * SECTOR) as u64;
+            let header = Header { run: 7, host: 0, file: 0, offset, generation, sectors };
+            header.write(sector.try_into().expect("a sector"), 1);
+        }
+        for lost in [0, 3, 5] {
+            bytes[lost * 4096..(lost + 1) * 4096].fill(0);
+        }
+        let (progress, mut tally) = (Progress::default(), Tally::default());
+        let identity = Identity { run: 7, host: 0, hosts: 1, filled: true };
+        let (given_back, grain, size, kept) = (&[][..], 4096, 6 * 4096, 8);
+        let scan =
+            Scan { region: &region, progress: &progress, identity, given_back, grain, size, kept };
+        scan.judge_chunk(0, &bytes, &mut tally);
+        let told: Vec<DamageKind> = tally.hits.iter().map(|hit| hit.kind).collect();
+        assert_eq!(told, [DamageKind::Lost, DamageKind::Lost, DamageKind::Torn]);
+    }
 }

@@ -34,6 +34,11 @@ impl Generations {
         Generations { floors: files.map(floors).collect(), grain_shift, highest: AtomicU32::new(0) }
     }
 
+    /// Bytes of a grain.
+    pub(crate) fn grain(&self) -> u64 {
+        1 << self.grain_shift
+    }
+
     /// The oldest generation that may stand at `offset` of `file`; 0 if nothing is known.
     #[inline]
     pub(crate) fn floor(&self, file: u32, offset: u64) -> u32 {

@@ -56,6 +56,13 @@ pub(crate) enum Found {
 }
 
 impl Header {
+    /// Whether the write that it is of can have been in the grain at `offset` of its file, too.
+    /// Another worker's writes have the same generations, often in the next grain.
+    pub(crate) fn reaches(&self, offset: u64, grain: u64) -> bool {
+        let apart = (self.offset / grain).abs_diff(offset / grain) * grain;
+        apart < u64::from(self.sectors) * SECTOR as u64 || self.sectors == u16::MAX
+    }
+
     /// Puts the header into `sector`, with the checksum over all of it.
     #[inline]
     pub(crate) fn write(&self, sector: &mut Sector, nonce: u32) {

@@ -255,7 +255,7 @@ impl Verifier {
         // A write of which another part did arrive was not lost as a whole.
         let arrived = |(index, sector): (usize, &Sector)| {
             matches!(header::read(sector), Found::Whole(header) if header.run == self.identity.run
-                && header.generation == expected
+                && header.generation == expected && header.reaches(offset, self.generations.grain())
                     && self.generations.floor(file, place(index)) == expected)
         };
         let is_torn = kind == Kind::Stale && sectors.iter().enumerate().any(arrived);

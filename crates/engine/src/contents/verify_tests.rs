@@ -112,6 +112,16 @@ fn each_kind_of_damage_is_named_with_its_place() {
     bench.at(40_960)[..1024].copy_from_slice(&new[..1024]);
     assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Torn));
     assert_eq!(bench.last(), told(note::Damage::Torn, 41_984, 129, block(6, true)));
+    // Of 4 KiB each, two workers' writes of one generation: that of the second is missing.
+    let Found::Whole(header) = header::read(new[..].first_chunk().expect("a sector")) else {
+        panic!("a header")
+    };
+    for (number, sector) in bench.at(40_960)[..4096].chunks_exact_mut(SECTOR).enumerate() {
+        let offset = header.offset + (number * SECTOR) as u64;
+        let one = Header { sectors: 8, offset, ..header };
+        one.write(sector.try_into().expect("a sector"), 1);
+    }
+    assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Stale));
     bench.at(40_960).fill(0);
     assert_eq!(bench.read(40_960), Verdict::Damaged(Kind::Stale));
     assert_eq!(bench.last().found, FoundBlock::Zeros);

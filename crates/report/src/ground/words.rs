@@ -166,7 +166,8 @@ pub fn uncertainty(value: Option<f64>, interval: Option<Interval>) -> String {
 
 /// What ± means, and why some figures have none.
 pub fn sureness_legend(rows: &[ResultRow]) -> String {
-    let mut text = "±: how far the 95 % interval of the figure before it reaches.".to_owned();
+    let mut text =
+        "±: how far the 95 % interval of the figure before it reaches at most.".to_owned();
     text.extend(no_interval(rows).map(|why| format!(" –: no interval; {why}.")));
     text
 }

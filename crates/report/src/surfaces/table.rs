@@ -198,7 +198,7 @@ fn under(
 fn legend(record: &Record, rows: &[ResultRow], left_out: &[String]) -> Vec<String> {
     let mut lines = vec![
         "latency  service time; at a fixed rate, response time".to_owned(),
-        "±        how far the 95 % interval of the figure before it reaches".to_owned(),
+        "±        how far the 95 % interval of the figure before it reaches at most".to_owned(),
     ];
     if left_out.iter().all(|name| name != "CPU") {
         lines.push("CPU      the load generator's own; 100 % is one core".to_owned());

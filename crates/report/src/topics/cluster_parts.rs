@@ -6,6 +6,8 @@ use crate::ground::gather::grouped;
 use crate::ground::markup::Markup;
 use crate::ground::words;
 use crate::pens::{Table, dash};
+use model::Kernels;
+use model::counters::Layer;
 use model::testbed::HostFacts;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -35,9 +37,16 @@ pub(crate) fn tables(hosts: &[HostFacts]) -> Markup {
     drives.into_iter().chain(ports).collect()
 }
 
+/// The hosts whose things of this layer no other has told: agents on one machine have the same.
+fn telling(hosts: &[HostFacts], layer: Layer) -> impl Iterator<Item = &HostFacts> {
+    let kernels = Kernels::of(hosts);
+    let tells = move |number: usize| kernels.voice(number, |_| true).tells(layer);
+    hosts.iter().enumerate().filter(move |(number, _)| tells(*number)).map(|(_, host)| host)
+}
+
 fn drive_kinds(hosts: &[HostFacts]) -> Vec<Drives> {
     let one = |kind: drives::Kind| (drives::Kind { count: 1, ..kind.clone() }, kind.count);
-    let all = grouped(hosts.iter().flat_map(drives::kinds).map(one));
+    let all = grouped(telling(hosts, Layer::Block).flat_map(drives::kinds).map(one));
     all.into_iter().map(|(kind, of_hosts)| Drives { kind, of_hosts }).collect()
 }
 
@@ -77,7 +86,7 @@ struct Ports<'a>(&'a str, u64, String, Option<u64>);
 
 fn ports_of(hosts: &[HostFacts]) -> Vec<Ports<'_>> {
     let (mut rows, mut count, mut sum) = (Vec::new(), 0u64, Some(0u64));
-    for host in hosts {
+    for host in telling(hosts, Layer::Nic) {
         let mut speeds: Vec<Option<u32>> =
             ports::summary(host).into_iter().map(|(speed, _)| speed).collect();
         speeds.sort_unstable();
@@ -151,6 +160,13 @@ mod tests {
         has(line, &["NVMe", "pcie", "data", "3.84 TB", "3", "4 to 6", "16 (61.44 TB)"]);
         let all = text.lines().find(|line| line.starts_with("all hosts")).expect("a sum");
         assert!(all.contains('6') && all.contains("150.0 Gbit/s"), "{all}");
+        let agent =
+            |number| HostFacts { identity: "boot net:[1] mnt:[2]".into(), ..node(number, 6) };
+        let text = render(&[agent(0), agent(1)]);
+        assert!(
+            text.contains("6 (23.04 TB)") && !text.contains("all hosts"),
+            "one machine: {text}"
+        );
         let page = tables(&[node(0, 6)]).into_string();
         assert!(page.contains("EXAMPLE &lt;SSD&gt;") && page.contains("50.0 Gbit/s"), "{page}");
         assert_eq!(render(&[testing::host(0)]), "");

@@ -51,7 +51,8 @@ impl Network {
     /// block decides.
     fn placed(&self, cluster: &Cluster) -> Cluster {
         let mut placed = cluster.clone();
-        let copies = if self.blocks.one_by_one { 1.0 } else { self.amplification.blocks };
+        let all = self.amplification.blocks / self.amplification.own;
+        let copies = if self.blocks.one_by_one { 1.0 } else { all };
         if !cluster.has_clients() && fixed(cluster.access.local_writes.value).is_none() {
             let share = (copies / self.nodes).min(1.0);
             placed.access.local_writes.value =

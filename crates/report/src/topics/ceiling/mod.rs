@@ -178,7 +178,9 @@ fn assumption(assumption: Assumption) -> String {
             )
         }
         Assumption::LocalWrites => {
-            "Assumed: one copy of each write stays on its own node (access.copies_used).".to_owned()
+            "Assumed: one copy of each write stays on its own node (access.copies_used); a \
+             simulation spreads all of them."
+                .to_owned()
         }
         Assumption::OneCopy => "Assumed: one copy, since [protection] says nothing.".to_owned(),
         Assumption::Fits(bytes) => format!(
