@@ -342,9 +342,9 @@ mod tests {
         };
         assert_eq!(
             raised_by(&[Step::LargerFootprint, Step::UntilSteady, Step::Doubt]),
-            "To raise it: add --set layout.size=\"2*memory/workers\" (of trees, a larger tree.files); \
-             remove the cause of the first doubt; add --quotable; `plimsoll help indicative` \
-             explains."
+            "To raise it: add --set layout.size=\"2*memory/workers\" (of trees, a larger \
+             tree.files); remove the cause of the first doubt; add --quotable; `plimsoll help \
+             indicative` explains."
         );
         assert!(!raised_by(&[Step::LargerFootprint]).contains("--quotable"), "the size may be set");
         let of = |name: &str| Cache { of: name.to_owned(), kind: CacheKind::Hypervisor };

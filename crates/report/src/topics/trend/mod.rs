@@ -23,8 +23,8 @@ pub struct Named<'a> {
     pub record: &'a Record,
 }
 
-pub(crate) const LEGEND: &str = "A change is reported once three runs show it, if it is 5 % or more. \
-     Of trends without a change, at most 5 % report one. A level is all runs since the last \
+pub(crate) const LEGEND: &str = "A change is reported once three runs show it, if it is 5 % or \
+     more. Of trends without a change, at most 5 % report one. A level is all runs since the last \
      change. The 95 % interval of the latest run includes how far single runs spread. Verdicts \
      are corrected for the number of figures (Holm): an interval just beside 0 may still be no \
      significant difference. CPU is that of the load generators, for each request.";
