@@ -228,6 +228,31 @@ fn completions_manual_suites_and_reference_are_there() {
 }
 
 #[test]
+fn bash_completes_testbeds_topics_and_commands() {
+    let folder = scratch();
+    let script = plimsoll(&folder, "completions bash").with_code(0).out;
+    fs::write(folder.join("completions"), script).expect("written");
+    fs::write(folder.join("vast.toml"), "").expect("written");
+    let bash = r#"plimsoll() { "$PROGRAM" "$@"; }
+        source ./completions
+        COMP_WORDS=(plimsoll $LINE) COMP_CWORD=${#COMP_WORDS[@]}
+        COMP_WORDS+=("$BEGUN")
+        _plimsoll_words plimsoll "$BEGUN" "${COMP_WORDS[COMP_CWORD-1]}"
+        printf "%s\n" "${COMPREPLY[@]}""#;
+    let completed = |line: &str, begun: &str| {
+        let mut bash_of = std::process::Command::new("bash");
+        bash_of.args(["-c", bash]).current_dir(&folder).env("LINE", line).env("BEGUN", begun);
+        bash_of.env("PROGRAM", command(&folder, "suites").get_program());
+        String::from_utf8(bash_of.output().expect("starts").stdout).expect("text")
+    };
+    for line in ["ceiling", "calibrate", "run quick --simulate", "show run.plimsoll --testbed"] {
+        assert_eq!(completed(line, "v"), "vsan-four-corners\nvast.toml\n", "{line}");
+    }
+    assert_eq!(completed("help", "l"), "loadline\nlab\nlong-runs\n");
+    assert_eq!(completed("run", "q"), "quick\n");
+}
+
+#[test]
 fn the_command_of_a_page_runs_the_same_again() {
     let folder = scratch();
     let suite = crate::common::random_suite("mine");

@@ -80,7 +80,7 @@ fn lines(hosts: &[(String, Vec<Cleaned>)]) -> Lines {
             }
             Outcome::Removed { bytes, left } => {
                 let line = format!(
-                    "{}{}: removed {} of ours{}\n",
+                    "{}{}: removed {} of ours, and nothing else{}\n",
                     at(host),
                     cleaned.root,
                     Bytes(*bytes),
@@ -127,7 +127,10 @@ mod tests {
         let told = lines(&hosts);
         let staying = "/a-r/tree-00003 stays, because something in it is not ours: move that \
                        away, and clean again";
-        assert_eq!(told.done, format!("host n1: /a-r: removed 4 KiB of ours; {staying}\n"));
+        assert_eq!(
+            told.done,
+            format!("host n1: /a-r: removed 4 KiB of ours, and nothing else; {staying}\n")
+        );
         assert_eq!(
             told.errors,
             ["error: host n2: nothing is ours; name another", "error: host n3: in use; wait"]

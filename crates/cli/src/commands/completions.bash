@@ -1,7 +1,9 @@
 
-# Run files, suites, topics, and fields of suites with their values: behind what the parser knows.
+# Run files, suites, testbeds, topics, and fields of suites with their values: behind what the parser knows.
 _plimsoll_suites() { plimsoll suites 2>/dev/null | sed -n 's/^\([a-z0-9-]\{1,\}\)  .*/\1/p'; }
-_plimsoll_topics() { plimsoll help all 2>/dev/null | sed -n '/^Topics/,$s/^  \([a-z-]\{1,\}\) .*/\1/p'; }
+_plimsoll_testbeds() { plimsoll ceiling 2>/dev/null | sed -n 's/^\([a-z0-9-]\{1,\}\)  .*/\1/p'; }
+# Commands and topics of the guide.
+_plimsoll_topics() { plimsoll help all 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'; }
 # `table.field=value,value` in a line; a field of every workload is named alone.
 _plimsoll_fields() {
     plimsoll suites --reference 2>/dev/null | awk -F ' [|] ' '
@@ -37,7 +39,13 @@ _plimsoll_words() {
         compopt -o nospace 2>/dev/null
         return
     fi
-    _plimsoll "$@"
+    local IFS=$'\n'
+    if [[ $prev == --simulate || $prev == --testbed ]]; then
+        COMPREPLY=($(compgen -W "$(_plimsoll_testbeds)" -- "$cur")
+            $(compgen -f -X '!*.toml' -- "$cur") $(compgen -d -S / -- "$cur"))
+        return
+    fi
+    IFS=$' \t\n' _plimsoll "$@"
     [[ $cur == -* ]] && return
     if [[ $at -eq 1 ]]; then
         found=()
@@ -52,9 +60,15 @@ _plimsoll_words() {
         [[ $one == -* ]] && break
     done
     [[ $one == -* || ${#COMPREPLY[@]} -eq 0 ]] || return
-    local IFS=$'\n'
     case ${COMP_WORDS[1]} in
-        run|plan|loadline|predict|suites)
+        ceiling|calibrate|predict)
+            found=($(compgen -W "$(_plimsoll_testbeds)" -- "$cur")
+                $(compgen -f -X '!*.toml' -- "$cur") $(compgen -d -S / -- "$cur"))
+            case ${COMP_WORDS[1]} in
+                calibrate) found+=($(compgen -f -X '!*.plimsoll' -- "$cur")) ;;
+                predict) found+=($(compgen -W "$(_plimsoll_suites)" -- "$cur")) ;;
+            esac ;;
+        run|plan|loadline|suites)
             found=($(compgen -W "$(_plimsoll_suites)" -- "$cur")
                 $(compgen -f -X '!*.toml' -- "$cur") $(compgen -d -S / -- "$cur")) ;;
         help) found=($(compgen -W "$(_plimsoll_topics)" -- "$cur")) ;;

@@ -99,7 +99,12 @@ pub(crate) fn read_folder(folder: &Path) -> Result<Vec<Found>, Failure> {
         all.extend(found);
     }
     if all.is_empty() {
-        return Err(wrong(folder, "no file in it holds results of a tool; name one that does"));
+        let what = format!(
+            "no file in it holds results of a tool; jobs are named one by one, as in `plimsoll \
+             import {}/* -o SUITES`, into a folder that exists",
+            folder.display()
+        );
+        return Err(wrong(folder, &what));
     }
     Ok(all)
 }

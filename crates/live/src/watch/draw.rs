@@ -264,7 +264,10 @@ fn help(canvas: &mut Canvas, area: Rect, subject: Subject) {
     let replay = if subject == Subject::Replay { REPLAY_HELP } else { &[] };
     let keys = HELP.iter().chain(replay);
     let mut lines: Vec<String> = keys.map(|(keys, what)| format!(" {keys:9} {what}")).collect();
-    let (width, height) = (56.min(area.width), (lines.len() as u16 + 2).min(area.height));
+    // A blank and the two edges beside the longest line.
+    let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0) as u16;
+    let width = longest.saturating_add(3).min(area.width);
+    let height = (lines.len() as u16 + 2).min(area.height);
     let (inner, room) = (usize::from(width) - 2, usize::from(height) - 2);
     if lines.len() > room {
         lines.truncate(room - 1);

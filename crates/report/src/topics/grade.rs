@@ -55,9 +55,9 @@ fn step(step: Step) -> &'static str {
     match step {
         Step::RealTarget => "run it on storage",
         Step::Kvm => "run the machines with KVM",
-        Step::SeenTarget => "load what lies below, or storage that this host can see",
+        Step::SeenTarget => "choose a --target whose disks this host sees, such as a local disk",
         Step::Counters => "leave --counters none out",
-        Step::FullScale => "leave --scale out",
+        Step::FullScale => "use --scale 1",
         Step::Complete => "let the run reach its end",
         Step::Prepare => "add --set prepare=true",
         Step::Doubt => "remove the cause of the first doubt",
@@ -71,7 +71,7 @@ fn step(step: Step) -> &'static str {
         Step::OneRate => "ask for one rate all the time, as in rate = 2000",
         Step::Longer => "measure longer, such as --set measure=5min",
         Step::LargerFootprint => {
-            "load twice the memory or more (layout.size, --size; of trees, tree.files)"
+            "add --set layout.size=\"2*memory/workers\" (of trees, a larger tree.files)"
         }
     }
 }
@@ -342,7 +342,7 @@ mod tests {
         };
         assert_eq!(
             raised_by(&[Step::LargerFootprint, Step::UntilSteady, Step::Doubt]),
-            "To raise it: load twice the memory or more (layout.size, --size; of trees, \
+            "To raise it: add --set layout.size=\"2*memory/workers\" (of trees, a larger \
              tree.files); remove the cause of the first doubt; add --quotable; `plimsoll help \
              indicative` explains."
         );

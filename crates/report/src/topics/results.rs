@@ -107,6 +107,7 @@ pub(crate) fn table<'a>(
         table = table
             .figure("durable", |row| durable_text(record, row))
             .titled("Durable MiB/s")
+            .class("number durable")
             .want(Want::Spare(8))
             .called("durable MiB/s");
     }
@@ -308,6 +309,7 @@ mod tests {
                     .split_once("table.results td:nth-last-child(")?
                     .1
                     .split_once(")::before")?;
+                let place = place.strip_suffix(" of :not(.durable)").unwrap_or(place);
                 Some((place.parse().ok()?, rest.split('"').nth(1)?))
             })
             .collect();

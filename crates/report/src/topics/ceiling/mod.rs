@@ -126,7 +126,11 @@ fn verdict(ceiling: &Ceiling) -> String {
     };
     let first = format!("{name}: {} {binds} at {}", layer(binding.layer), limit(ceiling, binding));
     match ceiling.next() {
-        None => format!("{first}; nothing is known of what comes next."),
+        None => {
+            let other =
+                if binding.layer == Layer::Ports { "nodes.drives.model" } else { "nodes.ports" };
+            format!("{first}. No other layer has a figure: give {other} to see the next limit.")
+        }
         Some(next) => format!(
             "{first}. If {it} did not, {} would at {} ({:.2} times as much).",
             layer(next.layer),

@@ -170,16 +170,16 @@ pub(crate) fn remarks(point: &ComparedPoint) -> Vec<String> {
         point.differences.iter().any(|found| found.metric == Metric::Iops && is_told(found));
     match (point.load, point.one_finding && rate_differs) {
         (Load::EqualDepth, true) => found.push(
-            "Equal depth: with as many requests outstanding, rate and mean latency are one \
-             finding (Little's law), not two. Compare at an equal rate, too."
+            "Equal depth: with the same number of requests outstanding, rate and mean latency \
+             are one finding (Little's law), not two. Compare at an equal rate, too."
                 .to_owned(),
         ),
         (Load::EqualDepth, false) => {
-            found.push("Equal depth: as many requests outstanding.".to_owned());
+            found.push("Equal depth: both had the same number of requests outstanding.".to_owned());
         }
         (Load::EqualRate, _) if point.rate_missed => found.push(
-            "Equal rate, but not both kept it: latencies then hold the wait in a queue that grows \
-             for as long as the load lasts. Compare at a rate that both keep."
+            "Equal rate, but not both kept it: latencies then include the wait in a queue that \
+             grows for as long as the load lasts. Compare at a rate that both keep."
                 .to_owned(),
         ),
         (Load::EqualRate, _) => {
@@ -196,13 +196,15 @@ pub(crate) fn remarks(point: &ComparedPoint) -> Vec<String> {
     let single = point.repetitions.0 == 1 || point.repetitions.1 == 1;
     found.push(match point.repetitions {
         _ if point.differences.is_empty() => return found,
-        (1, 1) => "One measurement of each: the intervals hold what chance does within a run, not \
-                   what it does from run to run. Repeat both to know."
-            .to_owned(),
+        (1, 1) => {
+            "One measurement of each: the intervals include chance within a run, but not from \
+                   run to run. Repeat both to include it."
+                .to_owned()
+        }
         (base, other) if single => {
             format!(
-                "{base} and {other} measurements: what chance does from run to run is known of \
-                 one side only."
+                "{base} and {other} measurements: how far chance moves a figure from run to run \
+                 is known of one side only."
             )
         }
         (base, _) if point.paired => {
@@ -264,8 +266,7 @@ pub fn has_differences(comparison: &Comparison) -> bool {
         .any(|point| !point.differences.is_empty())
 }
 
-pub(crate) const LEGEND: &str = "Differences are in percent of A, with \
-    their 95 % interval. Intervals and verdicts are \
-    corrected for all that is compared (Holm), rate and p99 apart from all other figures: among \
-    equals, any difference of either kind appears in at most 5 % of comparisons. An interval that \
-    holds 0 is no significant difference.";
+pub(crate) const LEGEND: &str = "Differences are in percent of A, with their 95 % interval. \
+    Intervals and verdicts are corrected for the number of figures (Holm). Where nothing differs, \
+    at most 5 % of comparisons report a difference of rate or p99, and at most 5 % one of any \
+    other figure. An interval that includes 0 is no significant difference.";

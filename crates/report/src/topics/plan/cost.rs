@@ -1,14 +1,29 @@
 //! What a run writes, and how long it takes.
 
+use crate::ground::words;
+use analysis::loadline::map::budget;
+use analysis::loadline::search::MOST_POINTS;
 use model::plan::{HostStage, PlannedTarget, Stage, StageKind, Target, Work};
+use model::search::SearchAxis;
 use model::{Bytes, Nanos, Op, Plan};
 
 /// What `prepare` is taken to write in a second, for the estimate of its time. A disk of today does
 /// at least this.
 const ASSUMED_BYTES_PER_S: u64 = 200_000_000;
 
-/// Seconds that the run is expected to take, in words.
+/// Seconds that the run is expected to take, in words; of a search, those of its points too.
 pub fn time(plan: &Plan) -> String {
+    let first = time_of_stages(plan);
+    let Some(search) = &plan.search else { return first };
+    let most =
+        if search.along == SearchAxis::Map { budget(search.grid.len()) } else { MOST_POINTS };
+    let more = most.saturating_sub(plan.points.len()) as u64;
+    let each = search.measure;
+    let all = whole_seconds(Nanos(each.0.saturating_mul(more)));
+    format!("{first}; then at most {} of {each} each, {all}", words::counted(more, "more point"))
+}
+
+fn time_of_stages(plan: &Plan) -> String {
     // In 128 bits: a plan for a cluster has more bytes than nanoseconds of a run fit beside.
     let assumed = |bytes: Bytes| {
         let ns = u128::from(bytes.0) * 1_000_000_000 / u128::from(ASSUMED_BYTES_PER_S);

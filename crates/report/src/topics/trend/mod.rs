@@ -23,12 +23,11 @@ pub struct Named<'a> {
     pub record: &'a Record,
 }
 
-pub(crate) const LEGEND: &str = "A change is reported from three runs of the new level on, if \
-     it is 5 % or more. At most 5 % of trends without a change report one. The latest run is \
-     compared with the runs since the last change. Its 95 % interval includes the spread of a \
-     single further run. Significance is corrected for all figures together (Holm): an interval \
-     that barely excludes 0 may still be no difference. CPU is that of the load generators per \
-     request.";
+pub(crate) const LEGEND: &str = "A change is reported once three runs show it, if it is 5 % or \
+     more. Of trends without a change, at most 5 % report one. A level is all runs since the last \
+     change. The 95 % interval of the latest run includes how far single runs spread. Verdicts \
+     are corrected for the number of figures (Holm): an interval just beside 0 may still be no \
+     significant difference. CPU is that of the load generators, for each request.";
 
 pub(crate) fn run<'a>(trend: &Trend, runs: &[Named<'a>], place: usize) -> Option<Named<'a>> {
     runs.get(*trend.runs.get(place)?).copied()
@@ -138,8 +137,8 @@ pub(crate) fn few_runs(trend: &Trend) -> Option<String> {
     let has_changes = trend.points.iter().flat_map(changes).next().is_some();
     (trend.runs.len() < LEAST && !has_changes).then(|| {
         format!(
-            "{} are too few to show a change of level, however large: below about {LEAST}, no \
-             order of runs is rare enough. To compare two runs, use plimsoll compare.",
+            "{} are too few to show a change of level, however large: that takes about {LEAST}. \
+             To compare two of them: `plimsoll compare A B`.",
             words::counted(trend.runs.len() as u64, "run")
         )
     })

@@ -49,7 +49,10 @@ fn section(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>]) -> Markup {
     content.push(list(latest(trend, here).map(|found| {
         let (figure, by, ends) =
             (metric(found.metric), percent(found.percent), interval(found.interval));
-        format!("The latest run against its level: {figure} {by} ({ends}): {}.", verdict(found))
+        format!(
+            "The latest run against the level before it: {figure} {by} (95 %: {ends}): {}.",
+            verdict(found)
+        )
     })));
     let charts: Markup =
         here.series.iter().filter_map(|followed| chart(followed, trend, runs)).collect();

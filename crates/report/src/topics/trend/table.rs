@@ -74,7 +74,7 @@ fn block(here: &TrendPoint, trend: &Trend, runs: &[Named<'_>], room: Option<usiz
     text.extend(other_work(here, trend, runs).iter().map(|sentence| format!("  {sentence}\n")));
     for found in latest(trend, here) {
         text.push_str(&format!(
-            "  latest run: {} {} against its level ({}): {}\n",
+            "  latest run: {} {} against the level before it (95 %: {}): {}\n",
             metric(found.metric),
             percent(found.percent),
             interval(found.interval),
