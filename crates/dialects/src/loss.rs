@@ -2,6 +2,7 @@
 
 use model::printable;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// What became of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -109,9 +110,10 @@ impl ReportedOption {
 /// A comment quotes no more of a value.
 const MOST_QUOTED: usize = 32;
 
-/// Every option of a source, in its order. An option has one verdict; a graver one takes its place.
+/// Every option of a source, in its order, and the reasons that were said of each beside its first.
+/// An option has one verdict; a graver one takes its place.
 #[derive(Debug, Default)]
-pub struct Losses(Vec<ReportedOption>);
+pub struct Losses(Vec<ReportedOption>, BTreeSet<(usize, String)>);
 
 /// One option of a source, by its number in the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,15 +147,14 @@ impl Losses {
     /// are near both are said. Where no option
     /// was given, nothing is said, here as below.
     pub fn worsen(&mut self, id: impl Into<Option<OptionId>>, verdict: Verdict) {
-        let Some(told) = self.told(id) else { return };
+        let Some(id) = id.into() else { return };
+        let Some(told) = self.0.get_mut(id.0) else { return };
         if verdict.class > told.class {
             told.class = verdict.class;
             told.why = verdict.why;
-        } else if told.class == Class::Approximated
-            && verdict.class == told.class
-            && !told.why.contains(&verdict.why)
-        {
-            told.why = format!("{}; {}", told.why, verdict.why);
+        } else if verdict.class == told.class && told.class == Class::Approximated {
+            let is_new = told.why != verdict.why && self.1.insert((id.0, verdict.why.clone()));
+            told.why.extend(is_new.then(|| format!("; {}", verdict.why)));
         }
     }
 

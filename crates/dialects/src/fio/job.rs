@@ -183,7 +183,7 @@ impl Job {
     }
 
     /// Whether its requests go past the page cache.
-    pub fn is_uncached(&self) -> bool {
+    pub(super) fn is_uncached(&self) -> bool {
         self.uncached.unwrap_or_else(|| self.is("direct"))
     }
 

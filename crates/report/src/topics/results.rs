@@ -60,6 +60,11 @@ pub fn section(
 /// A sweep of more points than this is no picture any more; the table has them.
 const MOST_BARS: usize = 40;
 
+fn sureness_of_p99(row: &ResultRow) -> String {
+    let p99 = row.latency.quantile_ns(0.99).map(|ns| ns as f64);
+    words::uncertainty(p99, row.confidence.p99_ns())
+}
+
 pub(crate) fn table<'a>(
     record: &Record,
     rows: &'a [ResultRow],
@@ -81,10 +86,6 @@ pub(crate) fn table<'a>(
     let both = |row: &ResultRow| {
         let rate = row.bytes_per_s();
         format!("{} ({})", words::bandwidth(rate), words::gb_per_s(rate))
-    };
-    let of_p99 = |row: &ResultRow| {
-        let p99 = row.latency.quantile_ns(0.99).map(|ns| ns as f64);
-        words::uncertainty(p99, row.confidence.p99_ns())
     };
     let has_errors = rows.iter().any(|row| row.error_count() > 0);
     let (head, is_swept) = (words::rate_head(rows), is_swept(rows));
@@ -117,7 +118,7 @@ pub(crate) fn table<'a>(
         .figure("p50", |row| words::quantile(&row.latency, 0.5))
         .want(Want::Spare(3))
         .figure("p99", |row| words::quantile(&row.latency, 0.99))
-        .figure("±", of_p99)
+        .figure("±", sureness_of_p99)
         .want(Want::Spare(4))
         .called("± of p99")
         .figure("p99.9", |row| words::quantile(&row.latency, 0.999))
