@@ -19,8 +19,8 @@ use probe::{Counters, Tree};
 use std::thread;
 use std::time::Duration;
 
-/// How often it is looked whether the command has ended.
-const LOOK: Duration = Duration::from_millis(5);
+/// How often it is looked whether the run is to stop, less than a second.
+const LOOK: Duration = Duration::from_millis(50);
 /// A tool that was given the same time as the stage began a little after it: so long it may take to
 /// end by itself, before it is asked to. What it sends then is in no rate.
 const GRACE: Nanos = Nanos::seconds(2);
@@ -156,7 +156,7 @@ fn wait(control: &Control, child: &mut Child, until_ns: u64) -> bool {
         if left_ns == 0 {
             return false;
         }
-        thread::sleep(LOOK.min(Duration::from_nanos(left_ns)));
+        child.rest(LOOK.min(Duration::from_nanos(left_ns)));
     }
 }
 
@@ -165,7 +165,7 @@ fn end(control: &Control, child: &mut Child) -> EndedBy {
     let ends_within = |child: &mut Child, time: Nanos, is_over: &dyn Fn() -> bool| {
         let until_ns = control.clock().now_ns().saturating_add(time.0);
         while !child.has_ended() && control.clock().now_ns() < until_ns && !is_over() {
-            thread::sleep(LOOK);
+            child.rest(LOOK);
         }
         child.has_ended()
     };

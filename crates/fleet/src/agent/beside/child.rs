@@ -3,9 +3,12 @@
 use super::output::{Kept, keep};
 use crate::command::TOKEN;
 use model::note::Told;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open};
+use rustix::process::{kill_process, kill_process_group};
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +32,8 @@ const REST: Duration = Duration::from_millis(10);
 /// A command that runs.
 pub(super) struct Child {
     child: std::process::Child,
+    /// Readable when it has ended; none on a kernel without them.
+    held: Option<OwnedFd>,
     /// Kills all of it when we are gone, however that happens.
     guard: Option<std::process::Child>,
     mark: String,
@@ -80,7 +85,8 @@ impl Child {
         }
         let output = keep(child.stdout.take(), Told::MOST_HEARD / 2, Told::MOST_HEARD / 2);
         let errors = keep(child.stderr.take(), 0, MOST_ERRORS);
-        Ok(Child { child, guard, mark, output, errors })
+        let held = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).ok();
+        Ok(Child { child, held, guard, mark, output, errors })
     }
 
     /// Its number stays its own until it is waited for, and so does its group's.
@@ -88,6 +94,15 @@ impl Child {
         let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         let pid = Pid::from_child(&self.child);
         !matches!(rustix::process::waitid(WaitId::Pid(pid), how), Ok(None))
+    }
+
+    /// Rests until it ends, or for so long: whoever looked each few ms would take the processors
+    /// from it.
+    pub(super) fn rest(&self, time: Duration) {
+        let Some(held) = &self.held else { return thread::sleep(time) };
+        let time = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
+        // A signal ends the rest sooner, and whoever rests looks again.
+        let _ = poll(&mut [PollFd::new(held, PollFlags::IN)], Some(&time));
     }
 
     pub(super) fn ask(&self) {
