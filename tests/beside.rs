@@ -12,7 +12,8 @@ const PARTS: &str = "losetup loop mkfs.ext4 mount";
 
 #[test]
 fn fio_and_the_device_tell_the_same_and_a_tool_that_lies_is_told() {
-    let true = has("fio beside the kernel", "fio losetup loop mkfs.ext4 mount") else { return };
+    let parts = "fio losetup loop mkfs.ext4 mount tracefs";
+    let true = has("fio beside the kernel", parts) else { return };
     let (disk, here) = (Mounted::new("mkfs.ext4", 128), scratch());
     let target = text(disk.path());
     let folder = format!("--directory={target}");
@@ -20,6 +21,7 @@ fn fio_and_the_device_tell_the_same_and_a_tool_that_lies_is_told() {
     let fio = [
         "--out",
         "fio.plimsoll",
+        "--trace",
         "--",
         "fio",
         "--name=a",
@@ -39,6 +41,14 @@ fn fio_and_the_device_tell_the_same_and_a_tool_that_lies_is_told() {
     assert_eq!((&told["op"], &told["differs"]), (&"read".into(), &false.into()), "{told}");
     assert!((rate("seen") / rate("told") - 1.0).abs() < 0.05, "{told}");
     assert!(json["verdict"].is_string() && json["results"][0]["latency_ns"]["p99"].is_null());
+    let (own, traced) = (&json["commands"][0], &json["commands"][0]["at_device"]["latencies"][0]);
+    let of = |one: &Value, key: &str| one[key].as_f64().expect("a figure");
+    assert_eq!(
+        (&traced["op"], of(traced, "requests")),
+        (&"read".into(), of(&own["figures"][0], "requests"))
+    );
+    let (device, tool) = (&traced["latency_ns"], of(&own["figures"][0], "mean"));
+    assert!((1_000.0..tool).contains(&of(device, "mean")), "fio waits longer: {own}");
     let lines =
         "#!/bin/sh\ndd if=$1/a.0.0 of=/dev/null bs=4k iflag=direct\necho said: 9876543 IOPS";
     let liar = script(&here, "liar", lines);

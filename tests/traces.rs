@@ -70,7 +70,7 @@ fn a_killed_recording_leaves_a_trace_that_begins_and_nothing_in_the_kernel_for_l
     child.wait().expect("it is gone");
     let file = BufReader::new(File::open(folder.join("x.trace")).expect("a file"));
     assert!(Reader::new(file).is_ok(), "its header is there from the beginning");
-    let instance = format!("/sys/kernel/tracing/instances/plimsoll-{}", child.id());
+    let instance = format!("/sys/kernel/tracing/instances/plimsoll-{}-0", child.id());
     assert!(Path::new(&instance).exists());
     plimsoll(&folder, "clean .");
     assert!(!Path::new(&instance).exists(), "the kernel traces every disk for nobody");

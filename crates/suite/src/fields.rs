@@ -345,6 +345,8 @@ spec_table! {
         /// The place of a command's figure in what it prints, where no dialect reads it: `"tps =
         /// {/s}"`. See [the guide](../guide/keep-your-tool.md).
         result: String = String::new(),
+        /// Whether the block layer's latencies while the command runs are recorded; as root.
+        trace: bool = false,
         /// Metadata: each operation runs over all files once, in this order, as a point of its own.
         /// A mix with weights, `"stat:70, open:20, readdir:10"`, runs for `stages.measure`. With
         /// `create` and `remove` it is a [population](../guide/file-populations.md).

@@ -6,7 +6,7 @@ use crate::rows::tally::{Slot, tally};
 use model::digest::Digest;
 use model::note::{Told, ToldFigure};
 use model::record::StageRecord;
-use model::{Fact, Op, Record};
+use model::{Fact, Histogram, Op, Record};
 use std::collections::BTreeMap;
 
 /// Of what a tool counted, the device saw so much at least, or something else answered or the tool
@@ -48,6 +48,37 @@ pub fn told(record: &Record, stage: u32) -> Vec<(u32, &Told)> {
     let mut told: Vec<(u32, &Told)> = told.collect();
     told.sort_by_key(|(host, _)| *host);
     told
+}
+
+/// What the block layers of all hosts saw of a stage's requests.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AtDevice {
+    /// How long requests took from issue to completion.
+    pub latencies: BTreeMap<Op, Histogram>,
+    /// Why that is not known, in words, of the first host of which it is not: a part of the hosts
+    /// does not stand for all.
+    pub unknown: Option<String>,
+}
+
+/// What block layers saw of a stage; `None` where nobody asked for it.
+pub fn at_device(record: &Record, stage: u32) -> Option<AtDevice> {
+    let all = told(record, stage);
+    let mut of_all = all.iter().filter_map(|(_, told)| told.traced.as_ref()).peekable();
+    of_all.peek()?;
+    let mut found = AtDevice::default();
+    for traced in of_all {
+        let is_known = traced.unknown.is_empty();
+        found.unknown = found.unknown.or_else(|| (!is_known).then(|| traced.unknown.clone()));
+        for (op, latency) in &traced.latencies {
+            if latency.merge_into(found.latencies.entry(*op).or_default()).is_err() {
+                found.unknown = Some("its histogram is damaged".to_owned());
+            }
+        }
+    }
+    if found.unknown.is_some() {
+        found.latencies.clear();
+    }
+    Some(found)
 }
 
 /// Each operation that commands told, in all stages that these rows are of.

@@ -32,6 +32,13 @@ pub(crate) struct BesideArgs {
     #[arg(long, value_name = "REGEX", default_value = "", hide_default_value = true)]
     pub(crate) result: String,
 
+    /// Record the block layer's own latencies, from issue to completion. Needs root.
+    ///
+    /// They are of all requests at the device below each target, whoever sends them. Two events are
+    /// recorded for each request, which costs the generator processor time.
+    #[arg(long)]
+    pub(crate) trace: bool,
+
     /// Name of the run [default: "beside" and the program].
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,

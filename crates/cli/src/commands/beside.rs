@@ -35,12 +35,13 @@ fn suite(args: &BesideArgs) -> String {
     let words: Vec<String> = args.command.iter().map(|word| text(word)).collect();
     format!(
         "name = {}\n\n[stages]\nmeasure = \"{}\"\ninterval = \"{}\"\n\n[[workload]]\nname = \
-         {}\nkind = \"command\"\ncommand = [{}]\nresult = {}\n",
+         {}\nkind = \"command\"\ncommand = [{}]\nresult = {}\ntrace = {}\n",
         text(&name),
         quick::milliseconds(measure),
         quick::milliseconds(interval),
         text(program),
         words.join(", "),
-        text(&args.result)
+        text(&args.result),
+        args.trace
     )
 }

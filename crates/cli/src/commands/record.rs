@@ -197,36 +197,11 @@ fn warn_of_own_writes(out: &Path, file: &File, device: &TracedDevice) {
 }
 
 fn refused(device: &Path, error: &BlockTraceError) -> Failure {
-    let path = device.display();
+    let words = error.words(device);
     match error {
-        BlockTraceError::NoDevice(error) => {
-            Failure::target(format!("device {path}: {error}; check the path"))
+        BlockTraceError::File { .. } => {
+            Failure::run(format!("{words}; what was recorded until then is kept"))
         }
-        BlockTraceError::NotBlock => Failure::target(format!(
-            "{path} is no block device, file or directory; name a device such as /dev/nvme0n1"
-        )),
-        BlockTraceError::NoneBelow => Failure::target(format!(
-            "{path} lies on no block device of its own, as on tmpfs, NFS, overlayfs, btrfs or a \
-             FUSE mount; name the device that its requests reach, such as /dev/nvme0n1"
-        )),
-        BlockTraceError::PartitionOfBios => Failure::target(format!(
-            "{path} is a partition of a device that the kernel tells no requests of; record the \
-             whole device"
-        )),
-        BlockTraceError::NoTracefs(error) => Failure::target(format!(
-            "tracefs cannot be mounted: {error}; the kernel needs CONFIG_FTRACE and \
-             CONFIG_BLK_DEV_IO_TRACE, or try `mount -t tracefs tracefs /sys/kernel/tracing`"
-        )),
-        BlockTraceError::NotPermitted => Failure::target(
-            "the kernel's tracepoints may not be used; run `plimsoll record` as root, outside of \
-             a container without that right"
-                .to_owned(),
-        ),
-        BlockTraceError::Unknown(what) => Failure::target(format!(
-            "device {path}: this kernel tells {what} in a way that is not known; please report it"
-        )),
-        BlockTraceError::File { name, error } => {
-            Failure::run(format!("{name}: {error}; what was recorded until then is kept"))
-        }
+        _ => Failure::target(words),
     }
 }

@@ -3,6 +3,7 @@
 
 mod child;
 mod output;
+mod traced;
 
 use child::Child;
 use engine::{Clock, Control, StageOutcome, When};
@@ -18,6 +19,7 @@ use output::{Folder, read_out};
 use probe::{Counters, Tree};
 use std::thread;
 use std::time::Duration;
+use traced::{Reading, Traces};
 
 /// How often it is looked whether the run is to stop, less than a second.
 const LOOK: Duration = Duration::from_millis(50);
@@ -51,32 +53,37 @@ impl Order<'_> {
         let folder = Folder::make(&self.plan.run_id);
         let words = self.words(&folder);
         let mut meter = Meter::new(self);
+        let traces = self.command.trace.then(|| Traces::start(self.targets)).transpose();
         let Some(start_ns) = when() else { return outcome };
+        let traces = match traces {
+            Ok(traces) => traces,
+            Err(why) => return self.not_started(outcome, words, why),
+        };
         let length = self.stage.stop().time().unwrap_or_default();
         control.begin_stage(self.stage.stage, start_ns, start_ns.saturating_add(length.0));
         thread::sleep(Duration::from_nanos(start_ns.saturating_sub(control.clock().now_ns())));
         meter.begin(start_ns);
         let began_ns = control.clock().now_ns();
         outcome.late_ns = began_ns.saturating_sub(start_ns);
-        let (mut told, mut child) = match Child::start(&words) {
-            Ok(child) => (EndedBy::Itself, Some(child)),
+        let traces = traces.map(Traces::begin);
+        let mut child = match Child::start(&words) {
+            Ok(child) => child,
             Err(_) if control.is_stopped() => return outcome,
             Err(why) => return self.not_started(outcome, words, why),
         };
-        if let Some(child) = &mut child {
-            self.load(control, child, &mut meter, sink);
-            told = end(control, child);
-            meter.take(control.clock().now_ns(), Phase::Drain, sink);
-            meter.idle.clear();
-        }
+        self.load(control, &mut child, &mut meter, sink);
+        let by = end(control, &mut child);
+        meter.take(control.clock().now_ns(), Phase::Drain, sink);
+        meter.idle.clear();
         let took = Nanos(control.clock().now_ns().saturating_sub(began_ns));
-        let Some(ended) = child.map(Child::finish) else { return outcome };
+        let ended = child.finish();
+        let traced = traces.map(Reading::finish);
         let is_named = self.command.words.iter().any(|word| word.contains("{out}"));
         let written = if is_named { read_out(&folder) } else { None };
         let (output, bytes) = written.unwrap_or(ended.output);
         let told = Told {
             command: words,
-            by: told,
+            by,
             code: ended.code,
             signal: ended.signal,
             took,
@@ -84,6 +91,7 @@ impl Order<'_> {
             bytes: Bytes(bytes),
             errors: ended.errors,
             left: ended.left,
+            traced,
             ..Told::default()
         };
         outcome.interrupted = control.is_stopped();

@@ -1,5 +1,6 @@
 //! What a command that made the load told, and how it ended.
 
+use crate::EncodedHistogram;
 use crate::op::Op;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,18 @@ pub struct Told {
     /// The figures that were read.
     #[serde(default)]
     pub figures: Vec<ToldFigure>,
+    /// What the block layer saw of it, where that was asked for.
+    #[serde(default)]
+    pub traced: Option<Traced>,
+}
+
+/// Requests at the devices below the targets while a command ran, whoever sent them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traced {
+    /// How long they took from issue to completion, by operation.
+    pub latencies: Vec<(Op, EncodedHistogram)>,
+    /// Why none are known, in words; empty where they are.
+    pub unknown: String,
 }
 
 impl Told {

@@ -14,6 +14,9 @@ pub struct CommandWork {
     /// A text with the place of its figure, where no dialect reads it; empty for none.
     #[serde(default)]
     pub result: String,
+    /// Whether the block layer's events are recorded meanwhile.
+    #[serde(default)]
+    pub trace: bool,
 }
 
 impl CommandWork {
@@ -63,7 +66,7 @@ mod tests {
 
     fn of(words: &[&str]) -> CommandWork {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        CommandWork { words, result: String::new() }
+        CommandWork { words, result: String::new(), trace: false }
     }
 
     #[test]

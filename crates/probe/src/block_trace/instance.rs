@@ -6,10 +6,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where tracefs belongs.
 const PLACE: &str = "/sys/kernel/tracing";
-/// The names of our instances; the process's number follows.
+/// The names of our instances; the process's number follows, and that of the instance.
 const NAME: &str = "plimsoll-";
 /// The longest text of a file that is read.
 const MOST_TEXT: usize = 64 << 10;
@@ -33,7 +34,10 @@ impl Instance {
             Some(root) => (root, false),
             None => (mount_it()?, true),
         };
-        let path = root.join("instances").join(format!("{NAME}{}", std::process::id()));
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{NAME}{}-{number}", std::process::id());
+        let path = root.join("instances").join(name);
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let kib = kib_of_each(cpus);
         let instance = Instance { root, path, is_mounted_here, kib };
@@ -188,7 +192,7 @@ fn remove_dead(instances: &Path) {
 
 fn is_of_dead(name: &str, is_alive: impl Fn(u32) -> bool) -> bool {
     name.strip_prefix(NAME)
-        .and_then(|number| number.parse::<u32>().ok())
+        .and_then(|numbers| numbers.split('-').next()?.parse::<u32>().ok())
         .is_some_and(|process| !is_alive(process))
 }
 
@@ -203,8 +207,10 @@ mod tests {
     #[test]
     fn instances_of_dead_processes_of_ours_alone_are_removed() {
         let is_alive = |process| process == 7;
-        assert!(is_of_dead("plimsoll-8", is_alive));
-        for other in ["plimsoll-7", "plimsoll-", "plimsoll-x", "bpftrace", "myplimsoll-8"] {
+        assert!(is_of_dead("plimsoll-8", is_alive) && is_of_dead("plimsoll-8-7", is_alive));
+        for other in
+            ["plimsoll-7", "plimsoll-7-8", "plimsoll-", "plimsoll-x", "bpftrace", "myplimsoll-8"]
+        {
             assert!(!is_of_dead(other, is_alive), "{other}");
         }
     }

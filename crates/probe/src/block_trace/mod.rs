@@ -16,7 +16,9 @@ use flight::Flight;
 use format::Format;
 use instance::Instance;
 use model::trace::{InFlight, Request, op_of_letters};
+use model::{Histogram, Op};
 use ring::Page;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -47,6 +49,39 @@ pub enum BlockTraceError {
     },
 }
 
+impl BlockTraceError {
+    /// What is wrong with this path, and the remedy.
+    pub fn words(&self, path: &Path) -> String {
+        let path = path.display();
+        match self {
+            BlockTraceError::NoDevice(error) => format!("{path}: {error}; check the path"),
+            BlockTraceError::NotBlock => format!(
+                "{path} is no block device, file or directory; name a device such as /dev/nvme0n1"
+            ),
+            BlockTraceError::NoneBelow => format!(
+                "{path} lies on no block device of its own, as on tmpfs, NFS, overlayfs, btrfs or \
+                 a FUSE mount; name the device that its requests reach, such as /dev/nvme0n1"
+            ),
+            BlockTraceError::PartitionOfBios => format!(
+                "{path} is a partition of a device that the kernel tells no requests of; name the \
+                 whole device"
+            ),
+            BlockTraceError::NoTracefs(error) => format!(
+                "tracefs cannot be mounted: {error}; the kernel needs CONFIG_FTRACE and \
+                 CONFIG_BLK_DEV_IO_TRACE, or try `mount -t tracefs tracefs /sys/kernel/tracing`"
+            ),
+            BlockTraceError::NotPermitted => "the kernel's tracepoints may not be used; run \
+                                              Plimsoll as root, outside of a container without \
+                                              that right"
+                .to_owned(),
+            BlockTraceError::Unknown(what) => format!(
+                "{path}: this kernel tells {what} in a way that is not known; please report it"
+            ),
+            BlockTraceError::File { name, error } => format!("{name}: {error}"),
+        }
+    }
+}
+
 /// Where requests go; what it fails with ends the trace.
 type Sink<'a> = dyn FnMut(&Request) -> io::Result<()> + 'a;
 
@@ -62,13 +97,15 @@ struct Seen {
 }
 
 /// What a recording came to, beside its requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordingEnd {
     /// Requests that were lost because the kernel had no room for them.
     pub lost: u64,
     /// How many requests the device had at once; `None` where the kernel does not say, or something
     /// was lost.
     pub in_flight: Option<InFlight>,
+    /// How long requests took at the device, from issue to completion; `None` as above.
+    pub latencies: Option<BTreeMap<Op, Histogram>>,
 }
 
 /// A recording.
@@ -155,6 +192,17 @@ impl BlockTrace {
         self.hand_on(before_ns.saturating_sub(SETTLED_NS), sink)
     }
 
+    /// What was sent until now is not recorded.
+    ///
+    /// # Errors
+    /// Of tracefs.
+    pub fn begin(&mut self) -> Result<(), BlockTraceError> {
+        self.read(&mut |_| Ok(()))?;
+        self.flight.forget();
+        (self.first_ns, self.last_ns, self.left_out) = (None, 0, 0);
+        Ok(())
+    }
+
     /// Ends the recording, and hands on the rest.
     ///
     /// # Errors
@@ -170,7 +218,9 @@ impl BlockTrace {
         self.hand_on(u64::MAX, sink)?;
         let lost = self.instance.lost()?;
         let is_seen = self.format_of_end.is_some() && lost == 0;
-        Ok(RecordingEnd { lost, in_flight: self.flight.seen().filter(|_| is_seen) })
+        let in_flight = self.flight.seen().filter(|_| is_seen);
+        let latencies = self.flight.latencies().filter(|_| is_seen);
+        Ok(RecordingEnd { lost, in_flight, latencies })
     }
 
     fn fetch(&mut self) -> Result<(), BlockTraceError> {
@@ -208,7 +258,7 @@ impl BlockTrace {
         let count = self.held.partition_point(|seen| seen.at_ns <= until_ns);
         for seen in self.held.drain(..count) {
             if seen.is_back {
-                self.flight.back(seen.sector, seen.sectors);
+                self.flight.back(seen.at_ns, seen.sector, seen.sectors);
                 continue;
             }
             let letters = String::from_utf8_lossy(&seen.letters);
@@ -220,7 +270,7 @@ impl BlockTrace {
             };
             let place = self.device.offset(seen.sector, seen.sectors);
             let (offset, length) = match (op, place) {
-                (model::Op::Fsync, _) => (0, 0),
+                (Op::Fsync, _) => (0, 0),
                 (_, Some(place)) => place,
                 // Of another partition.
                 (_, None) => continue,
@@ -233,8 +283,8 @@ impl BlockTrace {
                 self.left_out += 1;
                 continue;
             }
-            if op != model::Op::Fsync {
-                self.flight.sent(seen.sector, seen.sectors);
+            if op != Op::Fsync {
+                self.flight.sent(op, seen.at_ns, seen.sector, seen.sectors);
             }
             sink(&request)
                 .map_err(|error| BlockTraceError::File { name: "the trace".to_owned(), error })?;

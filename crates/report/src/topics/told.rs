@@ -4,11 +4,11 @@
 use crate::ground::markup::{Markup, list, under};
 use crate::ground::words;
 use crate::pens::Table;
-use crate::pens::json::{Value, object};
-use analysis::told::{Beside, beside, told};
-use analysis::{Flow, ResultRow};
-use model::note::{EndedBy, Told, ToldFigure};
-use model::{Nanos, Op, Record};
+use crate::pens::json::{Value, each, object, quantiles};
+use analysis::told::{AtDevice, Beside, at_device, beside, told};
+use analysis::{Flow, QUANTILES, ResultRow};
+use model::note::{EndedBy, Told, ToldFigure, Traced};
+use model::{EncodedHistogram, Histogram, Nanos, Op, Record};
 
 /// How a command ended, and what else there is to know of it.
 pub fn sentence(told: &Told) -> String {
@@ -61,11 +61,9 @@ fn table(all: &[Beside]) -> Table<&Beside> {
         .figure("seen/told", share)
 }
 
-/// Latencies are the tool's: nobody else saw a request of it.
+/// Latencies are the tool's, and behind them those of the block layer, where it was asked.
 fn latencies(record: &Record, rows: &[ResultRow]) -> Vec<String> {
-    let mut stages: Vec<u32> = rows.iter().map(|row| row.stage).collect();
-    stages.dedup();
-    let all = stages.into_iter().flat_map(|stage| told(record, stage));
+    let all = stages(rows).into_iter().flat_map(|stage| told(record, stage));
     let is_alone = record.plan.hosts.len() == 1;
     let of_host = |host: u32| match record.plan.hosts.iter().find(|one| one.host == host) {
         Some(one) if !is_alone => format!("{}: ", one.hostname),
@@ -83,30 +81,61 @@ fn latencies(record: &Record, rows: &[ResultRow]) -> Vec<String> {
         (!of.is_empty()).then(said)
     };
     let all = all.flat_map(|(host, told)| told.figures.iter().map(move |one| (host, one)));
-    all.filter_map(|(host, one)| line(host, one)).take(MOST_LINES).collect()
+    let told = all.filter_map(|(host, one)| line(host, one)).take(MOST_LINES);
+    told.chain(at_devices(record, rows)).collect()
+}
+
+/// What the block layer saw, whoever sent it.
+fn at_devices(record: &Record, rows: &[ResultRow]) -> Vec<String> {
+    let line = |(op, latency): (&Op, &Histogram)| {
+        let of = |name: &str, time: String| format!("{name} {time}");
+        let quantiles =
+            QUANTILES.iter().map(|one| of(one.name, words::quantile(latency, one.share)));
+        let first = [of("mean", words::mean(latency))];
+        let last = [of("max", words::latency(latency.max_ns()))];
+        let of: Vec<String> = first.into_iter().chain(quantiles).chain(last).collect();
+        let requests = words::counted(latency.count(), "request");
+        format!("at the device, {requests}: {} latency {}", op.name(), of.join(", "))
+    };
+    let of_stage = |stage| match at_device(record, stage) {
+        Some(AtDevice { unknown: Some(why), .. }) => {
+            vec![format!("latencies at the device are not known: {why}")]
+        }
+        Some(AtDevice { latencies, .. }) => latencies.iter().map(line).collect(),
+        None => Vec::new(),
+    };
+    stages(rows).into_iter().flat_map(of_stage).take(MOST_LINES).collect()
+}
+
+fn stages(rows: &[ResultRow]) -> Vec<u32> {
+    let mut stages: Vec<u32> = rows.iter().map(|row| row.stage).collect();
+    stages.dedup();
+    stages
 }
 
 /// So many latencies are told in words; all of them are in the JSON.
 const MOST_LINES: usize = 8;
 
+const BOTH: &str = "Told by the tool, and seen at the device";
+const SEEN: &str = "Seen at the device";
+
 /// Under the results; empty for loads of our own.
 pub fn text(record: &Record, rows: &[ResultRow]) -> String {
-    let all = beside(record, rows);
-    if all.is_empty() {
-        return String::new();
+    let (all, lines) = (beside(record, rows), latencies(record, rows));
+    match all.is_empty() {
+        true => words::titled(SEEN, lines),
+        false => format!("\n{BOTH}\n{}\n{}", table(&all).text(), words::items(lines)),
     }
-    let lines = words::items(latencies(record, rows));
-    format!("\nTold by the tool, and seen at the device\n{}\n{lines}", table(&all).text())
 }
 
 /// A section of the page.
 pub fn section(record: &Record, rows: &[ResultRow]) -> Markup {
-    let all = beside(record, rows);
-    if all.is_empty() {
-        return Markup::new();
+    let (all, lines) = (beside(record, rows), latencies(record, rows));
+    match (all.is_empty(), lines.is_empty()) {
+        (true, true) => Markup::new(),
+        (true, false) => under(SEEN, [list(lines)]),
+        _ => under(BOTH, [table(&all).html(), list(lines)]),
     }
-    let told = [table(&all).html(), list(latencies(record, rows))];
-    under("Told by the tool, and seen at the device", told)
 }
 
 /// For machines: each operation, told and seen.
@@ -130,6 +159,21 @@ fn figure(one: &ToldFigure) -> Value {
     }
 }
 
+/// What the block layer of one host saw of it.
+fn traced(traced: &Traced) -> Value {
+    let one = |(op, latency): &(Op, EncodedHistogram)| {
+        let latency = latency.decode().unwrap_or_default();
+        object! {
+            op: op.name(), requests: latency.count(), latency_ns: quantiles(&latency),
+            latency_max_ns: latency.max_ns(),
+        }
+    };
+    let is_known = traced.unknown.is_empty();
+    object! {
+        latencies: each(&traced.latencies, one), unknown: (!is_known).then_some(&traced.unknown),
+    }
+}
+
 /// For machines: each command with its end and its own figures.
 pub fn commands(record: &Record) -> Vec<Value> {
     let stages = record.stages.iter().map(|stage| stage.stage);
@@ -143,7 +187,7 @@ pub fn commands(record: &Record) -> Vec<Value> {
             ended_by: told.by.word(), code: told.code, signal: told.signal, took_ns: told.took.0,
             printed_bytes: told.bytes.0, left: told.left, tool: told.tool,
             figures: told.figures.iter().map(figure).collect::<Vec<Value>>(),
-            output: told.output, errors: told.errors,
+            output: told.output, errors: told.errors, at_device: told.traced.as_ref().map(traced),
         }
     };
     all.map(one).collect()

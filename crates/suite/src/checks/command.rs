@@ -23,7 +23,7 @@ pub(crate) fn check(
             problems.push(workload.kind.wrong(message, remedy));
         }
         if !is_command {
-            for (name, span) in workload.given_of(&["command", "result"]) {
+            for (name, span) in workload.given_of(&["command", "result", "trace"]) {
                 let message = format!("`{name}` means nothing to a workload of our own requests");
                 let remedy = "leave it out, or write kind = \"command\"";
                 problems.push(Problem::new(span, message, remedy));

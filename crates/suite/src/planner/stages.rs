@@ -134,7 +134,7 @@ fn block_stages(
 fn command(workload: &WorkloadSpec, point: &PointSpec) -> Option<CommandWork> {
     let (words, result) = (workload.command.value.0.clone(), workload.result.value.clone());
     let axes = point.sweep.iter().map(|setting| (setting.axis(), setting.label()));
-    let command = CommandWork { words, result };
+    let command = CommandWork { words, result, trace: workload.trace.value };
     let words = command.filled(&axes.collect::<Vec<_>>());
     (!words.is_empty()).then_some(CommandWork { words, ..command })
 }

@@ -17,7 +17,7 @@ const ORDER_SEED: u64 = u64::from_be_bytes(*b"sw-order");
 pub(crate) const LAYOUT_AXES: [&str; 2] = ["files", "size"];
 
 /// Fields of a workload that are none.
-const NO_AXES: [&str; 4] = ["name", "group", "command", "result"];
+const NO_AXES: [&str; 5] = ["name", "group", "command", "result", "trace"];
 
 /// One axis: a field of the workloads, of one of them (`reads.rate`), or a size of the layout; and
 /// the values it takes.
