@@ -144,7 +144,15 @@ impl Drop for Kernel {
         for event in self.events {
             let _ = fs::write(self.instance.join(format!("events/{event}/enable")), "0");
         }
-        let _ = fs::remove_dir(&self.instance);
+        // A process that another thread is about to start holds our files for a moment, and the
+        // instance with them. What stays goes on to record.
+        for _ in 0..100 {
+            match fs::remove_dir(&self.instance) {
+                Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => {}
+                _ => break,
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
         let _ = std::process::Command::new("umount").arg("-l").arg(self.root.path()).status();
     }
 }

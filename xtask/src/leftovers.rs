@@ -1,8 +1,8 @@
 //! What killed tests left behind: file systems without a server, which hang whoever looks at them,
-//! loop devices, folders and networks.
+//! loop devices, folders, networks and recordings of the kernel's.
 //!
 //! All of it says whose it is, by a process number: scratch folders are called `of-PID-…`, bridges
-//! have the alias `plimsoll-test-PID` (`tests/common`). What belongs to a process that lives is
+//! have the alias `plimsoll-test-PID` (`tests/common`), recordings that name. What belongs to a process that lives is
 //! left alone, so that another test may run beside.
 
 use std::fs;
@@ -17,6 +17,7 @@ use std::process::{Command, Stdio};
 pub fn clear(folder: &Path) {
     clear_folders(folder);
     clear_networks();
+    clear_recordings();
 }
 
 fn clear_folders(folder: &Path) {
@@ -171,6 +172,18 @@ fn clear_networks() {
             quietly(Command::new("ip").args(["netns", "del", &space]));
         }
         quietly(Command::new("ip").args(["link", "del", &name]));
+    }
+}
+
+/// Removes the recordings of killed tests, which the kernel goes on with.
+fn clear_recordings() {
+    let instances = Path::new("/sys/kernel/tracing/instances");
+    for entry in fs::read_dir(instances).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if owner(&name, "plimsoll-test-").is_some_and(is_dead) {
+            println!("taking away what a killed test left: the recording {name}");
+            let _ = fs::remove_dir(entry.path());
+        }
     }
 }
 

@@ -104,8 +104,9 @@ pub(crate) fn judge(record: &Record, stage: &StageRecord, digest: &Digest, rows:
     for found in all.into_iter().filter(|one| one.differs) {
         let both = |of: fn(&Flow) -> Option<f64>| of(&found.told).zip(of(&found.seen?));
         let in_bytes = both(|flow| flow.bytes_per_s);
-        let Some((told, seen)) = both(|flow| flow.iops).or(in_bytes) else { continue };
-        let is_rate = found.told.iops.is_some();
+        // As their share was taken.
+        let Some((told, seen)) = in_bytes.or(both(|flow| flow.iops)) else { continue };
+        let is_rate = in_bytes.is_none();
         let doubt = Warning::ToldOtherwise { tool: found.tool, told, seen, is_rate };
         let place = rows.iter().position(|row| is_of(row, found.op));
         let place = place.or_else(|| rows.iter().position(ResultRow::is_of_point));

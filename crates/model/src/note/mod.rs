@@ -37,7 +37,7 @@ pub use hosts::{AboutHosts, HostStart, OtherRun, TakesPart, Trait};
 pub use jobs::{Imported, Lost};
 pub use purged::{Purged, PurgedBy};
 pub use storage_state::{PartsState, StorageState};
-pub use told::{EndedBy, Told, ToldFigure};
+pub use told::{EndedBy, Told, ToldFigure, Traced};
 
 /// Something that a reader of the results has to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

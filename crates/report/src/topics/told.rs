@@ -89,17 +89,19 @@ fn latencies(record: &Record, rows: &[ResultRow]) -> Vec<String> {
 fn at_devices(record: &Record, rows: &[ResultRow]) -> Vec<String> {
     let line = |(op, latency): (&Op, &Histogram)| {
         let of = |name: &str, time: String| format!("{name} {time}");
-        let quantiles =
-            QUANTILES.iter().map(|one| of(one.name, words::quantile(latency, one.share)));
+        // At least one request lies beyond it.
+        let is_seen = |share: f64| latency.count() as f64 * (1.0 - share) > 0.999;
+        let quantiles = QUANTILES.iter().filter(|one| is_seen(one.share));
+        let quantiles = quantiles.map(|one| of(one.name, words::quantile(latency, one.share)));
         let first = [of("mean", words::mean(latency))];
         let last = [of("max", words::latency(latency.max_ns()))];
         let of: Vec<String> = first.into_iter().chain(quantiles).chain(last).collect();
         let requests = words::counted(latency.count(), "request");
-        format!("at the device, {requests}: {} latency {}", op.name(), of.join(", "))
+        format!("device {}: latency {} ({requests})", op.name(), of.join(", "))
     };
     let of_stage = |stage| match at_device(record, stage) {
         Some(AtDevice { unknown: Some(why), .. }) => {
-            vec![format!("latencies at the device are not known: {why}")]
+            vec![format!("device: latencies are not known: {why}")]
         }
         Some(AtDevice { latencies, .. }) => latencies.iter().map(line).collect(),
         None => Vec::new(),
@@ -207,6 +209,8 @@ mod tests {
             mean: Some(Nanos(2_000_000)),
             ..ToldFigure::default()
         };
+        let (mut latency, none) = (Histogram::new(), Traced::default());
+        latency.record_many(1_000_000, 10);
         Told {
             command: vec!["fio".to_owned()],
             by,
@@ -216,6 +220,7 @@ mod tests {
             left: 2,
             tool: "fio-3.33".to_owned(),
             figures: vec![figure],
+            traced: Some(Traced { latencies: vec![(Op::Write, latency.encode())], ..none }),
             ..Told::default()
         }
     }
@@ -233,7 +238,8 @@ mod tests {
         let rows = analysis::results(&record);
         let said = text(&record, &rows);
         has(&said, &["fio-3.33", "1,000 IOPS", "100 IOPS", "10.0 %"]);
-        has(&said, &["job read: latency mean 2 ms"]);
+        has(&said, &["job read: latency mean 2 ms", "device write: latency mean 1 ms, p50 1 ms"]);
+        has(&said, &["p90 1 ms, max 1 ms (10 requests)"]);
         has(&crate::topics::ran::text(&record), &["w: the command fio\n"]);
         let basis = analysis::verdict::Verdict::of(&record, &rows[0]);
         let steps: Vec<&str> = basis.steps.iter().map(|one| one.step.word()).collect();
@@ -243,6 +249,15 @@ mod tests {
         let command = &commands(&record)[0];
         assert_eq!(command["ended_by"], "itself");
         assert_eq!(command["figures"][0]["op"], "read");
+        assert_eq!(command["at_device"]["latencies"][0]["requests"], 10);
+        // A part of the hosts does not stand for all.
+        let why = "no room".to_owned();
+        let unknown = Some(Traced { unknown: why, ..Traced::default() });
+        let other = Told { traced: unknown, ..told(EndedBy::Itself) };
+        recorded.note(Note { stage: Some(stage), host: 0, fact: Fact::Told(Box::new(other)) });
+        let said = text(&recorded.record(), &rows);
+        has(&said, &["device: latencies are not known: no room"]);
+        assert!(!said.contains("device write"), "{said}");
         assert!(section(&record, &rows).into_string().contains("Told by the tool"));
     }
 

@@ -192,6 +192,7 @@ fn of_storage_and_run() -> Vec<Warning> {
             is_rate: true,
         },
         Warning::ToldOtherwise { tool: "dd".into(), told: 9e9, seen: 1e8, is_rate: false },
+        Warning::ToldOtherwise { tool: "dd".into(), told: 1e8, seen: 9e9, is_rate: false },
         Warning::NotPrepared,
         Warning::Errors { by_errno: BTreeMap::from([(0, 1), (5, 12_000)]), unsupported: None },
         Warning::Errors { by_errno: BTreeMap::from([(1, 600)]), unsupported: Some(Op::Link) },

@@ -38,6 +38,7 @@ pub(super) fn form(doubt: &Warning) -> &'static str {
         Warning::Misplaced(Misplaced::OwnNode { .. }) => "own-node",
         Warning::Misplaced(Misplaced::OtherNode { .. }) => "other-node",
         Warning::Misplaced(Misplaced::OtherSite { .. }) => "other-site",
+        Warning::ToldOtherwise { told, seen, .. } if seen > told => "more",
         _ => "",
     }
 }
