@@ -2,8 +2,8 @@
 //! loop devices, folders, networks and recordings of the kernel's.
 //!
 //! All of it says whose it is, by a process number: scratch folders are called `of-PID-…`, bridges
-//! have the alias `plimsoll-test-PID` (`tests/common`), recordings that name. What belongs to a process that lives is
-//! left alone, so that another test may run beside.
+//! have the alias `plimsoll-test-PID` (`tests/common`), and so are recordings called. What belongs
+//! to a process that lives is left alone, so that another test may run beside.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! How many requests a device has and how long each takes, from what it was sent and what came back.
+//! How many requests a device has, and how long each takes: from what it was sent, and what came
+//! back.
 
 use model::trace::InFlight;
 use model::{Histogram, Op};
