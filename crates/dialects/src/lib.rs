@@ -172,9 +172,10 @@ pub fn import_command(
 /// What a shell makes of a line behind its first command, reported.
 fn behind_it(rest: &str) -> Option<ReportedOption> {
     let rest = rest.trim();
-    let goes_on = [";", "&&", "||"]
-        .iter()
-        .any(|end| rest.split_once(end).is_some_and(|(_, next)| !next.trim().is_empty()));
+    // `2>&1` and `&>` are no end of a command.
+    let plain = rest.replace(">&", ">").replace("&>", ">");
+    let goes_on =
+        plain.split([';', '&']).skip(1).any(|next| !next.trim().is_empty()) || plain.contains("||");
     let (class, why) = match goes_on {
         true => (Class::Refused, "a second command; import each by itself"),
         false => (Class::Harmless, "where a shell sends what the tool prints"),

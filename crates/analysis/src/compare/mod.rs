@@ -13,6 +13,7 @@ pub use metric::Metric;
 use crate::doubts::Warning;
 use crate::estimate::{CONFIDENCE, Estimate, Interval};
 use crate::rows::row::{Covers, Ops, ResultRow};
+use model::plan::Work;
 use model::plan::names::SCENARIO_AXIS;
 use model::{Record, Setting};
 use std::collections::{BTreeMap, BTreeSet};
@@ -177,6 +178,7 @@ fn runs(records: &[&Record], mut rows: Vec<Vec<ResultRow>>) -> Comparison {
     {
         rows.iter_mut().flatten().for_each(without_scenario);
     }
+    one_name(&mut rows);
     let against = |run: usize| {
         let unlike = comparable::runs(records[0], records[run]);
         let mut against = Against::new(run, None, unlike);
@@ -187,6 +189,25 @@ fn runs(records: &[&Record], mut rows: Vec<Vec<ResultRow>>) -> Comparison {
         against
     };
     Comparison { others: (1..records.len().min(rows.len())).map(against).collect() }
+}
+
+/// Runs of one workload each that are alike but for its name meet: people name a run *before*, and
+/// the next one *after*.
+fn one_name(rows: &mut [Vec<ResultRow>]) {
+    let plain = |row: &ResultRow| {
+        let works = row.works.iter().cloned();
+        works.map(|work| Work { workload: String::new(), ..work }).collect::<Vec<Work>>()
+    };
+    let Some(first) = rows.first().and_then(|rows| rows.first()).cloned() else { return };
+    let is_one = |run: &Vec<ResultRow>| {
+        let is_alike = |row: &ResultRow| plain(row) == plain(&first);
+        run.first().is_some_and(|own| run.iter().all(|row| row.workload == own.workload))
+            && run.iter().all(is_alike)
+    };
+    if rows.iter().all(is_one) {
+        let all = rows.iter_mut().flatten();
+        all.for_each(|row| row.workload.clone_from(&first.workload));
+    }
 }
 
 /// The row as it would be in a suite without scenarios.

@@ -6,6 +6,7 @@
 
 use crate::layers::io_path::has_worker;
 use crate::rows::row::{Ops, ResultRow};
+use catalogue::targets::{Known, layer};
 use model::event::Flush;
 use model::inventory::LinkKind;
 use model::plan::Work;
@@ -61,12 +62,14 @@ impl Durable {
 }
 
 /// The durable rate of a row of writes. `None` for every other row, and where nobody flushed, or a
-/// flush failed, did not end, or is ignored by a hypervisor, or where memory may have been
-/// overwritten and nobody counted what devices wrote: then nobody knows.
+/// flush failed, did not end, or is ignored by a hypervisor, where a layer below the target may
+/// ignore it, or where memory may have been overwritten and nobody counted what devices wrote: then
+/// nobody knows.
 pub fn durable(record: &Record, row: &ResultRow) -> Option<Durable> {
     if row.ops != Ops::One(Op::Write)
         || row.ios == 0
         || crate::layers::guests::ignore_flushes(record)
+        || shows_no_flush(record, row.stage)
     {
         return None;
     }
@@ -85,6 +88,17 @@ pub fn durable(record: &Record, row: &ResultRow) -> Option<Durable> {
     let written = written(record, row, all.bytes)?;
     let part = |all: u64| (all as f64 * written) as u64;
     Some(Durable { ios: part(all.ios), bytes: part(all.bytes), written, ..all })
+}
+
+/// Whether a layer below a target shows nothing of a flush: memory, or a server that nobody knows.
+fn shows_no_flush(record: &Record, stage: u32) -> bool {
+    let is_none = |(host, target): (u32, &TargetFacts)| {
+        let facts = record.testbed.get(host as usize);
+        let is_guest = facts.is_some_and(|facts| facts.hypervisor.is_some());
+        let layers = target.chain.iter().filter_map(|link| layer(link, is_guest));
+        layers.into_iter().any(|layer| layer.durability.value == Known::Never)
+    };
+    below(record, stage).into_iter().flatten().any(is_none)
 }
 
 /// The share of the bytes that a row's stage acknowledged, `own` of them the row's, that devices
@@ -232,13 +246,22 @@ mod tests {
     /// A buffered run of a second that acknowledged 400 KiB in a file of so many KiB, and what its
     /// disk wrote while the load was on and in the flush behind it, in KiB.
     fn of_memory(fields: &str, kib: u64, counted: Option<[u64; 2]>) -> Option<Durable> {
+        let disk = Link { kind: LinkKind::Disk, name: "sda".to_owned(), ..Link::default() };
+        of_chain(vec![disk], fields, kib, counted)
+    }
+
+    fn of_chain(
+        chain: Vec<Link>,
+        fields: &str,
+        kib: u64,
+        counted: Option<[u64; 2]>,
+    ) -> Option<Durable> {
         let suite = format!(
             "[engine]\ndirect = false\n[layout]\nsize = \"{kib}KiB\"\nfiles = \
              1\n[[workload]]\nname = \"w\"\nread = \"0%\"\n{fields}\n"
         );
         let mut recorded = Recorded::new(&suite);
-        let disk = Link { kind: LinkKind::Disk, name: "sda".to_owned(), ..Link::default() };
-        recorded.record_mut().testbed[0].targets[0].chain = vec![disk];
+        recorded.record_mut().testbed[0].targets[0].chain = chain;
         let stage = recorded.stage(StageKind::Measure);
         recorded.interval(stage, 0, &[(Op::Write, &[1_000; 100])]);
         for (number, kib) in (0..).zip(counted.into_iter().flatten()) {
@@ -262,6 +285,16 @@ mod tests {
         assert!((half.share() - 0.25).abs() < 1e-9 && half.is_notable(), "{}", half.share());
         let all = of_memory("", 128, Some([300, 300])).expect("counted");
         assert_eq!((all.ios, all.bytes, all.written), (100, 400 << 10, 1.0));
+    }
+
+    #[test]
+    fn below_a_server_that_nobody_knows_no_flush_shows_anything() {
+        let link = |kind, name: &str| Link { kind, name: name.to_owned(), ..Link::default() };
+        let server = link(LinkKind::FileSystem, "fuse.other");
+        for fields in ["", "dsync = true", "fsync_every = 1"] {
+            let chain = vec![server.clone(), link(LinkKind::Disk, "sda")];
+            assert_eq!(of_chain(chain, fields, 512, Some([72, 128])), None, "{fields}");
+        }
     }
 
     #[test]

@@ -79,19 +79,21 @@ pub fn least_steady(plan: &Plan) -> Nanos {
     Nanos(plan.interval.0.saturating_mul(Steady::ROUNDS * Steady::LEAST_IN_ROUND))
 }
 
-/// Whether a run like this could be begun with `--quotable`: it was not, and neither a replay nor a
-/// command of the user's has it.
+/// Whether a run like this could be begun with `--quotable`: it was not, and neither a replay, a
+/// command of the user's nor a load of what is there has it.
 pub(crate) fn may_be_asked(plan: &Plan) -> bool {
-    let is_given = plan.origin.words.iter().any(|word| word == "--quotable");
+    let is_given = plan.existing || plan.origin.words.iter().any(|word| word == "--quotable");
     let mut works = plan.stages.iter().flat_map(|stage| &stage.works);
     !is_given && works.all(|work| work.trace.is_none() && work.command.is_none())
 }
 
 /// Whether more can be loaded in a stage: neither the requests of a trace grow with their target,
-/// nor files without bytes with their number.
+/// nor files without bytes with their number, nor what is there.
 pub(crate) fn can_grow(plan: &Plan, stage: u32) -> bool {
     let works = plan.stages.get(stage as usize).into_iter().flat_map(|stage| &stage.works);
-    plan.footprint_of(stage).0 > 0 && works.into_iter().all(|work| work.trace.is_none())
+    !plan.existing
+        && plan.footprint_of(stage).0 > 0
+        && works.into_iter().all(|work| work.trace.is_none())
 }
 
 /// A step with the time that it adds to the run of `plan`.

@@ -155,7 +155,7 @@ pub(crate) struct QuickArgs {
     #[arg(long)]
     pub(crate) dsync: bool,
 
-    /// Check that reads return what was written, by CRC-32C.
+    /// Check that reads return what was written, by CRC-32C; read back what a load wrote.
     #[arg(
         long,
         value_name = "CHECKSUM",

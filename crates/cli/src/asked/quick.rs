@@ -42,7 +42,7 @@ pub(crate) fn suite(pattern: Pattern, quick: &QuickArgs) -> String {
         let _ = writeln!(text, "precondition = \"{}\"", milliseconds(ramp));
     }
     if quick.verify.is_some() {
-        text.push_str("\n[contents]\nverify = true\n");
+        text.push_str("\n[contents]\nverify = \"after\"\n");
     }
     // The name of fio's job is that of its row.
     let is_plain =
@@ -85,7 +85,7 @@ pub(crate) fn sets(quick: &QuickArgs, spec: &Spec) -> Vec<Override> {
     set("rate", quick.rate.map(|rate| quoted(&rate.to_string())));
     set("rate_of", quick.rate.map(|_| "all".to_owned()));
     set("dsync", quick.dsync.then(|| "true".to_owned()));
-    set("contents.verify", quick.verify.as_ref().map(|_| "true".to_owned()));
+    set("contents.verify", quick.verify.as_ref().map(|_| quoted("after")));
     set("name", quick.name.as_deref().map(quoted));
     // A short measurement has as many intervals as a long one.
     let shorter = quick.runtime.map(interval).filter(|interval| {
@@ -241,7 +241,7 @@ mod tests {
             Auto::Fixed(Offered::Fixed(Rate::Iops { milli: 2_000_000 }))
         );
         assert!(workload.dsync.value);
-        assert_eq!(spec.first_scenario().contents.verify.value, Verify::Reads);
+        assert_eq!(spec.first_scenario().contents.verify.value, Verify::After);
         let spec = spec_of("run|--rw|read|--rate=1500|--ramp_time=2|/x");
         assert_eq!(spec.first_scenario().stages.precondition.value, Nanos::seconds(2));
         let bandwidth = spec_of("run|--rw|read|--rate|100MiB/s|/x");

@@ -26,6 +26,7 @@ pub(crate) fn instead_of(ending: &str) -> Option<&'static str> {
             "write CSV with --format csv; DuckDB makes Parquet of it: COPY (FROM 'results.csv') TO \
              'results.parquet'",
         ),
+        "pdf" | "doc" | "docx" | "odt" => Some("write .html, which a browser prints, or .md"),
         "png" => Some("charts of Markdown are SVG files, and a browser prints the page"),
         _ => None,
     }

@@ -98,8 +98,7 @@ fn read(word: &str, place: &str, job: &mut DiskSpd, losses: &mut Losses) {
         job.block = None;
     }
     let value = match (row.name, value) {
-        ("-r" | "-s" | "-si", "") => "0",
-        ("-w", "") => "50",
+        ("-r" | "-s" | "-si" | "-w", "") => "0",
         (_, value) => value,
     };
     let verdict = row.apply(job, &Given { id, value: value.to_owned() });

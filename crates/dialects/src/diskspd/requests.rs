@@ -83,6 +83,10 @@ fn access(job: &DiskSpd, losses: &mut Losses, fields: &mut Fields) {
         fields.text("hot_spots", spots, losses.source(*id));
     } else if values.is("partly") {
         fields.text("access", "random", values.source("partly", losses));
+        if values.number("writes").is_some_and(|writes| (1..1_000_000).contains(&writes)) {
+            let why = "of a run in order, each request is a read or a write; DiskSpd's are alike";
+            values.worsen("partly", losses, Verdict::near(why));
+        }
     } else if values.is("random") {
         fields.text("access", "random", values.source("random", losses));
     } else {

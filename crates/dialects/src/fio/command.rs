@@ -39,7 +39,12 @@ pub fn command(words: &[String], first: usize, world: &World<'_>) -> Result<Impo
         // What stands before the files is global for them, too.
         let mut sections = line.globals();
         sections.extend(sections::parse(file, &text, world)?);
+        let first = all.len();
         all.extend(jobs(&sections, &line.only, world, &mut losses));
+        // fio puts a stonewall between files.
+        if let Some(job) = all.get_mut(first).filter(|_| first > 0) {
+            job.begins_file = true;
+        }
     }
     if line.files.is_empty() || line.sections.len() > 1 {
         let sections =
@@ -47,7 +52,7 @@ pub fn command(words: &[String], first: usize, world: &World<'_>) -> Result<Impo
         all.extend(jobs(&sections, &[], world, &mut losses));
     }
     if all.is_empty() {
-        // fio runs what is said without a name as one job, too.
+        // fio asks for a name; here, what is said is one job.
         let mut job = Job { name: "fio".to_owned(), ..Job::default() };
         apply_all(&mut job, &line.first, world, &mut losses);
         all.push(job);

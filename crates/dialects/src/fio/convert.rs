@@ -7,7 +7,7 @@ use super::sections::{Entry, Section, expanded};
 use crate::draft::{Draft, Group, Taken, plain_name};
 use crate::import::{Import, ImportError, World};
 use crate::loss::{Losses, UNSHOWN, Verdict};
-use crate::rows::{Given, Row};
+use crate::rows::{Given, Row, Takes};
 use crate::write;
 
 /// No suite has more scenarios or workloads.
@@ -114,7 +114,8 @@ pub fn jobs(
     let mut global = Job::default();
     let mut jobs = Vec::new();
     for section in sections {
-        if section.name.eq_ignore_ascii_case("global") {
+        // So fio tells them: `[global2]` is one, and `[GLOBAL]` is a job.
+        if section.name.starts_with("global") {
             apply_all(&mut global, &section.entries, world, losses);
             continue;
         }
@@ -165,7 +166,12 @@ pub fn apply(job: &mut Job, entry: &Entry, world: &World<'_>, losses: &mut Losse
             return;
         }
     };
+    let is_computed = entry.value.contains('$');
     let verdict = match option {
+        Some(option) if !is_computed && option.reads_its_value() => match misread(option, &value) {
+            Some(why) => Verdict::refused(why),
+            None => option.apply(job, &Given { id, value }),
+        },
         Some(option) => option.apply(job, &Given { id, value }),
         None => none_of_fio(&entry.name),
     };
@@ -173,11 +179,40 @@ pub fn apply(job: &mut Job, entry: &Entry, world: &World<'_>, losses: &mut Losse
     losses.replace(id, if is_hidden { verdict.unquoted() } else { verdict });
 }
 
+/// What fio reads of a value is less than what stands there: its numbers end at the first letter,
+/// and of a time it knows one unit alone.
+fn misread(option: &Row, value: &str) -> Option<String> {
+    let is_time = option.takes == Takes::Time;
+    let is_list = matches!(option.takes, Takes::Size | Takes::Number) || option.name == "bssplit";
+    // These are shares with a point.
+    let is_share = option.slot.is_some_and(|slot| slot.starts_with("reset_"));
+    if value.contains('(') || is_share || !(is_time || is_list) {
+        return None;
+    }
+    // Behind a colon, fio reads no more of a time.
+    let between: &[char] = if is_time { &[',', '-'] } else { &[',', ':', '-', '/'] };
+    let parts = value.split(between).map(|part| part.trim().trim_end_matches('%'));
+    for part in parts.filter(|part| part.starts_with(|first: char| first.is_ascii_digit())) {
+        let (number, rest) =
+            part.split_at(part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len()));
+        let unit = rest.to_ascii_lowercase();
+        let is_known = match is_time {
+            true => ["", "us", "usec", "ms", "msec", "s", "m", "h", "d"].contains(&unit.as_str()),
+            false => unit.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+        };
+        if !is_known {
+            let why = format!("`{part}`, of which fio reads no more than `{number}`");
+            return Some(format!("{why}; write one whole number with one unit"));
+        }
+    }
+    None
+}
+
 /// The jobs in groups that run one after the other.
 fn in_order(jobs: &[Job], losses: &mut Losses) -> Vec<Vec<Job>> {
     let mut groups: Vec<Vec<Job>> = Vec::new();
     for job in jobs {
-        let waits = job.is("stonewall");
+        let waits = job.is("stonewall") || job.begins_file;
         let follows = job.text("wait_for").is_some_and(|wanted| {
             let is_it = |other: &Job| other.name == wanted;
             if !jobs.iter().any(is_it) {
@@ -187,7 +222,14 @@ fn in_order(jobs: &[Job], losses: &mut Losses) -> Vec<Vec<Job>> {
             groups.last().is_some_and(|group| group.iter().any(is_it))
         });
         match groups.last_mut() {
-            Some(group) if !waits && !follows => group.push(job.clone()),
+            Some(group) if !waits && !follows => {
+                let first = &group[0];
+                if first.text("wait_for").is_some() && job.text("wait_for").is_none() {
+                    let why = "those behind it wait, too, where fio runs them at once";
+                    losses.worsen(first.id("wait_for"), Verdict::near(why));
+                }
+                group.push(job.clone());
+            }
             _ => groups.push(vec![job.clone()]),
         }
     }

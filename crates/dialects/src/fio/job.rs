@@ -120,6 +120,8 @@ impl Default for Slots {
 pub struct Job {
     /// Its name.
     pub name: String,
+    /// Whether it is the first job of a file behind another one of the command line
+    pub begins_file: bool,
     /// Plain values, and which option gave what.
     pub slots: Slots,
     pub rw: Option<Direction>,

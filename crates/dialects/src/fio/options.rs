@@ -121,6 +121,17 @@ fn first_of(
     Ok(Value::Number(first.unwrap_or(default)))
 }
 
+/// A list for reads, writes and trims over one that was given before, of which fio keeps what the
+/// new one leaves out.
+fn over<T: Clone>(before: &Option<[Option<T>; 3]>, own: [Option<T>; 3]) -> Option<[Option<T>; 3]> {
+    let mut all = own;
+    if let Some(before) = before {
+        let both = all.iter_mut().zip(before);
+        both.for_each(|(own, before)| *own = own.take().or_else(|| before.clone()));
+    }
+    Some(all)
+}
+
 /// What is said of an option until the whole job is known.
 fn later() -> Verdict {
     Verdict::harmless("nothing in this job asks for it")
@@ -133,13 +144,17 @@ impl Job {
         let told = row.verdict(text);
         match row.slot.unwrap_or(row.name) {
             "rw" => return blocks::rw(self, text, told),
-            "bs" => self.bs = Some(three(text, |text| number(text, kilo))?),
+            "bs" => self.bs = over(&self.bs, three(text, |text| number(text, kilo))?),
             "range" => {
-                self.range = Some(three(text, |text| blocks::range(text, kilo))?);
+                let own = three(text, |text| blocks::range(text, kilo))?;
+                self.range = over(&self.range, own);
                 self.split = None;
                 self.values().forget("split");
             }
-            "split" => self.split = Some(three(text, |text| blocks::split(text, kilo))?),
+            "split" => {
+                let own = three(text, |text| blocks::split(text, kilo))?;
+                self.split = over(&self.split, own);
+            }
             "spread" => self.spread = Some(blocks::distribution(text)?),
             "random" if !blocks::are_alike(text, percent)? => {
                 return Ok(Verdict::near(
@@ -179,8 +194,8 @@ impl Job {
             "name" => self.name = text.to_owned(),
             "numjobs" if text.trim() == "$ncpus" => self.numjobs = Some(None),
             "numjobs" => self.numjobs = Some(Some(number(text, kilo)?)),
-            "rate" => self.rate = Some(three(text, |text| number(text, kilo))?),
-            "iops" => self.iops = Some(three(text, |text| number(text, kilo))?),
+            "rate" => self.rate = over(&self.rate, three(text, |text| number(text, kilo))?),
+            "iops" => self.iops = over(&self.iops, three(text, |text| number(text, kilo))?),
             "latency_target" => return latency_target(text),
             "flow" if self.number("flow") == Some(0) => {
                 return Ok(Verdict::harmless("no ratio is kept"));

@@ -116,8 +116,9 @@ fn without_comment(line: &str) -> &str {
 }
 
 fn included(line: &str) -> Option<&str> {
-    let name = line.strip_prefix("include")?;
-    (name.starts_with(char::is_whitespace) && !name.contains('=')).then(|| name.trim())
+    let name =
+        line.strip_prefix("include")?.strip_prefix(|c: char| c.is_whitespace() || c == '=')?;
+    (!name.contains('=')).then(|| name.trim())
 }
 
 /// Puts in the variables of the environment (`${NAME}`), or says which is not there, or is no

@@ -36,8 +36,13 @@ impl Reads for Iozone {
             Some("test") => self.test(),
             _ => {
                 let file = values::plain_text(&given.value)?;
-                self.file.get_or_insert((file, given.id));
-                Ok(row.verdict(&given.value))
+                let (first, _) = self.file.get_or_insert((file.clone(), given.id));
+                match beside(first) == beside(&file) {
+                    true => Ok(row.verdict(&given.value)),
+                    false => {
+                        Err("files in several directories; name them with --target".to_owned())
+                    }
+                }
             }
         }
     }

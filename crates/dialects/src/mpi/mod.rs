@@ -50,6 +50,9 @@ impl Reads for Job {
 
     fn decide(&mut self, row: &Row, given: &Given) -> Result<Verdict, String> {
         match row.slot {
+            Some("file" | "directory") if given.value.contains('@') => {
+                Err("several paths, which ranks take in turns; name them with --target".to_owned())
+            }
             Some("api") => interface(self.tool, &given.value),
             Some("option") => ior::option(&given.value),
             Some("size") if self.values.number("size") > Some(64 << 20) => {

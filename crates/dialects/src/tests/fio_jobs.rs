@@ -105,6 +105,34 @@ fn an_unknown_option_is_refused_with_the_nearest_one() {
 }
 
 #[test]
+fn a_value_of_which_fio_reads_a_part_is_refused() {
+    let refused = |option: &str| {
+        let import = import("a.fio", &format!("[a]\n{option}\n"), Some(Dialect::Fio), &WORLD);
+        import.expect("a job").refused().map(|told| told.why.clone()).collect::<Vec<_>>()
+    };
+    for odd in ["runtime=1m15s", "runtime=1:30", "runtime=2sec", "size=1.5m", "bs=4 k", "bs=4k*2"] {
+        let why = refused(odd).pop().unwrap_or_default();
+        assert!(why.contains("of which fio reads no more"), "{odd}: {why}");
+    }
+    for good in ["runtime=2S", "startdelay=1-2", "bs=$pagesize*2", "size=12%", "filesize=1m-2m"] {
+        assert_eq!(refused(good), Vec::<String>::new(), "{good}");
+    }
+}
+
+#[test]
+fn a_file_behind_another_begins_when_its_jobs_are_over() {
+    let file = |name: &str| Ok(format!("[{name}]\nrw=read\nsize=1m\n"));
+    let world = World { file: &file, variable: &|_| None };
+    let both = import_command("fio GLOBAL b", None, &world).expect("jobs");
+    let text = &both.suites[0].text;
+    assert!(text.contains("name = \"GLOBAL\"") && !text.contains("group ="), "{text}");
+    let text = "[a]\nrw=write\n[b]\nwait_for=a\nrw=read\n[c]\nrw=read\n";
+    let import = import("a.fio", text, None, &WORLD).expect("jobs");
+    let told = import.options.iter().find(|told| told.name == "wait_for").expect("told");
+    assert!(told.why.contains("those behind it wait, too"), "{}", told.why);
+}
+
+#[test]
 fn what_one_job_cannot_have_is_refused_whatever_the_next_one_does_with_it() {
     let text = "[global]\nfilename=/dev/sdx\nzonemode=zbd\nzonesize=1m\ndirect=1\nsize=8z\n\
                 verify=crc32c\n[a]\nrw=randwrite\n[b]\nstonewall\nrw=randread\nverify=0\n";
@@ -157,6 +185,12 @@ fn weights_beat_a_range_and_a_range_one_size_wherever_they_stand() {
         ("bsrange=4k-8k\n[a]\nbs=16k", r#"block_size = "4KiB:1, 8KiB:1""#),
         ("bsrange=4k-8k\n[a]\nbssplit=16k", r#"block_size = "16KiB""#),
         ("[a]\nrw=randrw\nbssplit=,64k/100\nbs=8k", r#"write_block_size = "64KiB""#),
+        ("bs=16k\n[a]\nrw=randrw\nbs=,4k", r#"write_block_size = "4KiB""#),
+        ("bs=16k\n[a]\nrw=randrw\nbs=,4k", r#"block_size = "16KiB""#),
+        ("bsrange=4k-8k\n[a]\nrw=rw\nbsrange=,64k", r#"block_size = "4KiB:1, 8KiB:1""#),
+        ("bssplit=8k/100\n[a]\nrw=rw\nbssplit=,64k/100", r#"block_size = "8KiB""#),
+        ("[a]\nrw=randread\nbssplit=8k/30:4k/20", r#"block_size = "4KiB:20, 8KiB:80""#),
+        ("bs=4k\n[global2]\nbs=64Ki\n[a]\nrw=read", r#"block_size = "64KiB""#),
         ("[a]\nrw=randrw\nbssplit=,64k/100\nbs=8k", r#"block_size = "8KiB""#),
         ("[a]\nrw=randrw\nbsrange=8k-16k,\nbs=1k", r#"write_block_size = "1KiB""#),
         ("[a]\nrw=randtrim\nbssplit=4k,8k,16k/100", r#"block_size = "16KiB""#),

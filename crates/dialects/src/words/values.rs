@@ -107,8 +107,7 @@ fn factor(unit: &str, kb_base: u64) -> Option<f64> {
     let (prefix, is_other) = match lower.as_str() {
         "" | "b" => return Some(1.0),
         text if text.ends_with("ib") => (&text[..text.len() - 2], true),
-        text if text.len() == 2 && text.ends_with('i') => (&text[..1], true),
-        text if text.len() == 2 && text.ends_with('b') => (&text[..1], false),
+        text if text.len() == 2 && text.ends_with(['i', 'b']) => (&text[..1], false),
         text => (text, false),
     };
     let other = if kb_base == 1000 { 1024_u64 } else { 1000 };
@@ -368,7 +367,7 @@ mod tests {
             ("4K", 4096),
             ("4kb", 4096),
             ("4kib", 4000),
-            ("4ki", 4000),
+            ("4ki", 4096),
             ("1m", 1 << 20),
             ("0x200", 512),
             ("512", 512),

@@ -14,8 +14,14 @@ pub(crate) struct Bookmark {
     pub(super) given: Option<Box<Given>>,
 }
 
-/// The host's number, the worker's in its stage, and the workload.
+/// The host's number, the worker's in its stage, and the workload with its sizes: points of a sweep
+/// that take turns each go on where they stopped themselves.
 type Key = (u32, u32, String);
+
+fn key(host: u32, worker: u32, work: &Work) -> Key {
+    let sizes = (&work.block_size, &work.write_block_size);
+    (host, worker, format!("{} {sizes:?}", work.workload))
+}
 
 /// Where the workers of hosts stopped, between stages.
 #[derive(Clone, Debug, Default)]
@@ -34,13 +40,13 @@ impl Bookmarks {
 
     /// Where a worker of `host` goes on; `None` where it begins.
     pub(crate) fn take(&mut self, host: u32, worker: u32, work: &Work) -> Option<Bookmark> {
-        Bookmarks::has(work).then(|| self.0.remove(&(host, worker, work.workload.clone())))?
+        Bookmarks::has(work).then(|| self.0.remove(&key(host, worker, work)))?
     }
 
     /// A worker stopped there.
     pub(crate) fn keep(&mut self, host: u32, worker: u32, work: &Work, at: Bookmark) {
         if Bookmarks::has(work) {
-            self.0.insert((host, worker, work.workload.clone()), at);
+            self.0.insert(key(host, worker, work), at);
         }
     }
 }

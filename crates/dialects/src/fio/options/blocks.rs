@@ -86,6 +86,13 @@ pub fn split(text: &str, kb_base: u64) -> Result<Split, String> {
     if parts.is_empty() || given > 100 {
         return Err(format!("`{text}` is no split that adds up to 100 %"));
     }
+    // What no share covers has the largest, which fio puts last.
+    let uncovered = if parts.iter().any(|(_, share)| share.is_none()) { 0 } else { 100 - given };
+    let largest =
+        parts.iter().rposition(|part| Some(part.1) == parts.iter().map(|one| one.1).max());
+    if let Some((_, Some(share))) = largest.and_then(|place| parts.get_mut(place)) {
+        *share += uncovered;
+    }
     let mut merged: Split = Vec::new();
     for (size, share) in parts {
         let share = share.unwrap_or(rest);
