@@ -100,6 +100,9 @@ fn what_random_lines_found_is_kept_or_said() {
     told("ior -w -i 2", &["IOR removes them first"], "interleaved");
     told("ior -r -i 2", &["repetitions = 2"], "removes them");
     told("ior -w -Y", &["IOR calls `fsync` once or twice"], "");
+    // It had one task where nothing started more.
+    told("ior -w -N 2", &["workers = 1 ", "without a launcher one"], "");
+    told("$MPIRUN ior -w -N 2", &["workers = 2 "], "");
 }
 
 #[test]
