@@ -41,6 +41,17 @@ pub(super) fn version(tool: Tool) -> String {
     words.find(is_version).unwrap_or(tool.name()).to_owned()
 }
 
+/// What makes what this line finds, where it reads or removes alone. Each repetition of mdtest finds
+/// what was made for it, in a directory of its own.
+fn before(job: &Command) -> Option<Command> {
+    let has = |letters: &str| job.has_any(letters);
+    match job.tool {
+        Tool::Mdtest if has("TEr") && !has("C") => Some(job.with("CTEr", &["-C"])),
+        Tool::Ior if has("rRW") && !has("w") => Some(job.with("rRWwkDi", &["-w", "-k"])),
+        _ => None,
+    }
+}
+
 impl Ranks {
     /// Makes them.
     pub(super) fn new(tool: Tool, program: &Path) -> Ranks {
@@ -84,12 +95,6 @@ impl Ranks {
     /// What the tool asks. Where it reads or removes alone, what is there was made before.
     fn theirs(&self, job: &Command) -> Result<Vec<Call>, String> {
         self.clear();
-        let has = |letters: &str| job.has_any(letters);
-        let before = match self.tool {
-            Tool::Mdtest if has("TEr") && !has("C") => Some(job.with("CTEri", &["-C"])),
-            Tool::Ior if has("rRW") && !has("w") => Some(job.with("rRWwkDi", &["-w", "-k"])),
-            _ => None,
-        };
         let is_wrong = |ended: &Ended| {
             let said = format!("{}{}", ended.out, ended.err);
             let is_told = ["unable to", "Cannot ", "ERROR"].iter().any(|word| said.contains(word));
@@ -99,7 +104,7 @@ impl Ranks {
                 format!("{}: {:?} {why}", self.tool.name(), ended.code)
             })
         };
-        if let Some(before) = before {
+        if let Some(before) = before(job) {
             let line = self.line(&before);
             let mut words = line.split(' ');
             let mut command = process::Command::new(words.next().unwrap_or_default());
@@ -192,5 +197,24 @@ impl Oracle for Ranks {
             })
         };
         Ok(Verdict::of(found, lost, explains))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_reads_or_removes_alone_finds_what_each_of_its_repetitions_needs() {
+        let before = |tool: Tool, words: &[(&'static str, &str)]| {
+            let lines = words.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+            before(&Command { tool, ranks: String::new(), lines }).map(|line| line.to_string())
+        };
+        let [i, r, n, d] = [("-i", "2"), ("-r", ""), ("-n", "9"), ("-d", "x")];
+        let made = before(Tool::Mdtest, &[i, r, n, d]);
+        assert_eq!(made.as_deref(), Some("mdtest -i 2 -n 9 -C -d x"));
+        let made = before(Tool::Ior, &[i, r, ("-o", "x")]);
+        assert_eq!(made.as_deref(), Some("ior -w -k -o x"), "all of them read one file");
+        assert_eq!(before(Tool::Mdtest, &[("-C", ""), r, n, d]), None);
     }
 }
