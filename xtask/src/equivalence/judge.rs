@@ -57,8 +57,7 @@ impl Kind {
         match self {
             Kind::Amount => {
                 " runtime size io_size number_ios offset offset_increment filesize nrfiles verify \
-                 do_verify rw readwrite bs blocksize bsrange bssplit numjobs time_based blockalign \
-                 thinktime zonemode "
+                 do_verify rw bs bsrange bssplit numjobs time_based blockalign thinktime zonemode "
             }
             Kind::Sizes => " bs bsrange bssplit blockalign rwmixread rwmixwrite verify offset ",
             Kind::Extent => {
@@ -67,11 +66,11 @@ impl Kind {
             }
             Kind::Places => {
                 " size io_size offset offset_increment filesize nrfiles file_service_type verify \
-                 random_distribution rw readwrite blockalign bs blocksize bsrange bssplit runtime \
-                 number_ios numjobs percentage_random zonemode "
+                 random_distribution rw blockalign bs bsrange bssplit runtime number_ios numjobs \
+                 percentage_random zonemode "
             }
             Kind::Order => {
-                " rw readwrite file_service_type nrfiles verify offset_increment bsrange bssplit \
+                " rw file_service_type nrfiles verify offset_increment bsrange bssplit \
                  random_distribution percentage_random numjobs runtime iodepth "
             }
             Kind::Pace => {
@@ -87,6 +86,12 @@ impl Kind {
 
     /// Whether the loss of this option, for this reason, explains it.
     pub fn is_of(self, option: &str, why: &str) -> bool {
+        let option = match option {
+            "readwrite" => "rw",
+            "blocksize" => "bs",
+            "blocksize_range" => "bsrange",
+            own => own,
+        };
         // Nearly nothing is sent, of the sizes that have room, or of no file at all.
         if why.contains("at the first one beyond the end") {
             return self != Kind::Failure;
@@ -629,6 +634,7 @@ mod tests {
         assert!(is_of(Kind::Flushes, "fsync", "fio flushes again after"));
         assert!(is_of(Kind::Extent, "rw", "reach twice as many blocks"));
         assert!(is_of(Kind::Sizes, "direct", "opened without O_DIRECT"));
+        assert!(is_of(Kind::Sizes, "blocksize_range", "") && is_of(Kind::Order, "readwrite", ""));
         assert!(!is_of(Kind::Sizes, "direct", "") && !is_of(Kind::Pace, "", "without O_DIRECT"));
     }
 }
