@@ -41,17 +41,6 @@ pub(super) fn version(tool: Tool) -> String {
     words.find(is_version).unwrap_or(tool.name()).to_owned()
 }
 
-/// What makes what this line finds, where it reads or removes alone. Each repetition of mdtest finds
-/// what was made for it, in a directory of its own.
-fn before(job: &Command) -> Option<Command> {
-    let has = |letters: &str| job.has_any(letters);
-    match job.tool {
-        Tool::Mdtest if has("TEr") && !has("C") => Some(job.with("CTEr", &["-C"])),
-        Tool::Ior if has("rRW") && !has("w") => Some(job.with("rRWwkDi", &["-w", "-k"])),
-        _ => None,
-    }
-}
-
 impl Ranks {
     /// Makes them.
     pub(super) fn new(tool: Tool, program: &Path) -> Ranks {
@@ -104,15 +93,11 @@ impl Ranks {
                 format!("{}: {:?} {why}", self.tool.name(), ended.code)
             })
         };
-        if let Some(before) = before(job) {
-            let line = self.line(&before);
-            let mut words = line.split(' ');
-            let mut command = process::Command::new(words.next().unwrap_or_default());
-            command.args(words);
-            is_wrong(&self.end(command)).map_or(Ok(()), Err)?;
+        let run = |job: &Command| self.traced(&self.line(job).split(' ').collect::<Vec<_>>());
+        if let Some(before) = job.before() {
+            is_wrong(&run(&before).0).map_or(Ok(()), Err)?;
         }
-        let line = self.line(job);
-        let (ended, calls) = self.traced(&line.split(' ').collect::<Vec<_>>());
+        let (ended, calls) = run(job);
         self.clear();
         is_wrong(&ended).map_or(Ok(calls), Err)
     }
@@ -197,24 +182,5 @@ impl Oracle for Ranks {
             })
         };
         Ok(Verdict::of(found, lost, explains))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_that_reads_or_removes_alone_finds_what_each_of_its_repetitions_needs() {
-        let before = |tool: Tool, words: &[(&'static str, &str)]| {
-            let lines = words.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-            before(&Command { tool, ranks: String::new(), lines }).map(|line| line.to_string())
-        };
-        let [i, r, n, d] = [("-i", "2"), ("-r", ""), ("-n", "9"), ("-d", "x")];
-        let made = before(Tool::Mdtest, &[i, r, n, d]);
-        assert_eq!(made.as_deref(), Some("mdtest -i 2 -n 9 -C -d x"));
-        let made = before(Tool::Ior, &[i, r, ("-o", "x")]);
-        assert_eq!(made.as_deref(), Some("ior -w -k -o x"), "all of them read one file");
-        assert_eq!(before(Tool::Mdtest, &[("-C", ""), r, n, d]), None);
     }
 }
