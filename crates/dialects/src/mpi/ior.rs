@@ -115,7 +115,8 @@ fn ranks(job: &mut Job, losses: &mut Losses) {
     let started = job.ranks.count.or(job.ranks.is_alone.then_some(1));
     if started.is_some() && own >= started {
         let why = "IOR has no more tasks than `mpirun -np` starts, and without a launcher one";
-        let verdict = if own > started { Verdict::near } else { Verdict::harmless };
+        let verdict =
+            if job.ranks.is_alone && own > started { Verdict::near } else { Verdict::harmless };
         return losses.replace(id, verdict(why));
     }
     let why = Verdict::harmless("`-N` says how many of these ranks work");
