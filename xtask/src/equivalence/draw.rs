@@ -145,6 +145,14 @@ impl Job {
         self.lines().any(|line| line.0 == name)
     }
 
+    /// The job without these options.
+    pub(super) fn without(&self, names: &[&str]) -> Job {
+        let mut job = self.clone();
+        let lines = std::iter::once(&mut job.global).chain(&mut job.sections);
+        lines.for_each(|lines| lines.retain(|(name, _)| !names.contains(name)));
+        job
+    }
+
     /// The job without all that it need not have, and every job that has a section or a line less.
     pub fn smaller(&self) -> Vec<Job> {
         let mut bare = self.clone();
@@ -239,5 +247,7 @@ mod tests {
             assert!(smaller.lines().count() < job.lines().count());
             assert!(smaller.has("filename") || smaller.has("directory"));
         }
+        let less = job.without(&["rw", "readwrite"]);
+        assert!(less.has("size") == job.has("size") && !less.has("rw") && !less.has("readwrite"));
     }
 }

@@ -57,8 +57,7 @@ impl Kind {
         match self {
             Kind::Amount => {
                 " runtime size io_size number_ios offset offset_increment filesize nrfiles verify \
-                 do_verify rw readwrite bs blocksize bsrange bssplit numjobs time_based blockalign \
-                 thinktime zonemode "
+                 do_verify rw bs bsrange bssplit numjobs time_based blockalign thinktime zonemode "
             }
             Kind::Sizes => " bs bsrange bssplit blockalign rwmixread rwmixwrite verify offset ",
             Kind::Extent => {
@@ -67,11 +66,11 @@ impl Kind {
             }
             Kind::Places => {
                 " size io_size offset offset_increment filesize nrfiles file_service_type verify \
-                 random_distribution rw readwrite blockalign bs blocksize bsrange bssplit runtime \
-                 number_ios numjobs percentage_random zonemode "
+                 random_distribution rw blockalign bs bsrange bssplit runtime number_ios numjobs \
+                 percentage_random zonemode "
             }
             Kind::Order => {
-                " rw readwrite file_service_type nrfiles verify offset_increment bsrange bssplit \
+                " rw file_service_type nrfiles verify offset_increment bsrange bssplit \
                  random_distribution percentage_random numjobs runtime iodepth "
             }
             Kind::Pace => {
@@ -87,6 +86,8 @@ impl Kind {
 
     /// Whether the loss of this option, for this reason, explains it.
     pub fn is_of(self, option: &str, why: &str) -> bool {
+        let option = option.replace("blocksize_", "bs").replace("blocksize", "bs");
+        let option = option.replace("readwrite", "rw");
         // Nearly nothing is sent, of the sizes that have room, or of no file at all.
         if why.contains("at the first one beyond the end") {
             return self != Kind::Failure;
@@ -98,6 +99,7 @@ impl Kind {
             Kind::Extent if option == "rw" && why.contains("twice as many blocks") => return true,
             // A time in place of an amount goes on behind it.
             Kind::Extent if why.contains(LONG) => return true,
+            Kind::Amount if why.contains("page faults") => return true,
             Kind::Extent => "go on from one place",
             Kind::Sizes | Kind::Flight => "without O_DIRECT",
             _ => return self.explained_by().contains(&format!(" {option} ")),
@@ -122,6 +124,10 @@ pub struct Facts {
     pub together: bool,
     /// Sections do different things: how much of each a time lets through is how fast they are.
     pub unlike: bool,
+    /// Sections have sizes of their own, of which the same is true.
+    pub sized: bool,
+    /// Several requests to devices may be sent at once; the kernel orders them by device.
+    pub at_once: bool,
     /// It loads files.
     pub files: bool,
     /// Several sections load files: in which ones and where in them each has its part is our own.
@@ -147,10 +153,12 @@ impl Facts {
                 && !job.sections[1..]
                     .iter()
                     .all(|section| section.iter().any(|(name, _)| *name == "stonewall")),
-            unlike: job
-                .sections
-                .windows(2)
-                .any(|pair| directions(&pair[0]) != directions(&pair[1])),
+            unlike: differ(job, &["rw", "readwrite", "rwmixread", "rwmixwrite"]),
+            sized: differ(
+                job,
+                &["bs", "blocksize", "bsrange", "blocksize_range", "bssplit", "blockalign"],
+            ),
+            at_once: !files && job.lines().any(|line| line.0 == "iodepth" && line.1 != "1"),
             files,
             laid_out: files && job.sections.len() > 1,
             map: job.lines().any(is_random) && !job.has("norandommap"),
@@ -159,10 +167,12 @@ impl Facts {
     }
 }
 
-/// What a section says of its own of what it does.
-fn directions(section: &[Line]) -> Vec<&Line> {
-    let names = ["rw", "readwrite", "rwmixread", "rwmixwrite"];
-    section.iter().filter(|line| names.contains(&line.0)).collect()
+/// Whether sections say different things of their own with these options.
+fn differ(job: &Job, names: &[&str]) -> bool {
+    let own = |section: &[Line]| -> Vec<Line> {
+        section.iter().filter(|line| names.contains(&line.0)).cloned().collect()
+    };
+    job.sections.windows(2).any(|pair| own(&pair[0]) != own(&pair[1]))
 }
 
 /// The depths of a section's jobs together.
@@ -322,7 +332,7 @@ impl Judge {
 
     /// One operation past the page cache.
     fn requests(&mut self, op: Op, all: [&[Sent]; 3]) {
-        let Facts { timed, paced, together, .. } = self.facts;
+        let Facts { timed, paced, together, sized, .. } = self.facts;
         let counts = all.map(|all| all.len() as u64);
         let name = op.name();
         let (mean, sd) = (bytes(all[0]) as f64 / counts[0] as f64, (counts[0] as f64).sqrt());
@@ -335,7 +345,7 @@ impl Judge {
         }
         let lengths: BTreeSet<u64> =
             all.iter().flat_map(|all| all.iter()).map(|one| one.length).collect();
-        for length in &lengths {
+        for length in lengths.iter().filter(|_| !(timed && sized)) {
             let share = |all: &[Sent]| {
                 let count = all.iter().filter(|one| one.length == *length).count() as f64;
                 Share { of: all.len() as f64, count }
@@ -431,7 +441,7 @@ impl Judge {
 
     /// All operations together: their shares, order, pace, flight, flushes and files.
     fn whole(&mut self, three: [&[Sent]; 3]) {
-        let Facts { timed, paced, buffered, together, unlike, files, map, laid_out, deep } =
+        let Facts { timed, paced, buffered, together, unlike, files, map, laid_out, deep, .. } =
             self.facts;
         let flushes = three.map(|all| all.iter().filter(|one| one.op == Op::Fsync).count() as u64);
         let [a, _, ours] = flushes;
@@ -465,7 +475,7 @@ impl Judge {
             self.order(sent.each_ref().map(|all| jumps(all)), map);
             let (turns, spare) =
                 (sent.each_ref().map(|all| turns(all)), 2.0 / sent[0].len() as f64);
-            let spare = if laid_out { 1.0 } else { spare };
+            let spare = if laid_out || self.facts.at_once { 1.0 } else { spare };
             self.shares(Kind::Order, "to another file", turns, spare);
         }
         let deepest = sent
@@ -573,6 +583,17 @@ mod tests {
             kinds(Facts { paced: true, ..facts }, both, &slow),
             BTreeSet::from([Kind::Pace])
         );
+        // Of those that a worker hands over at once, the kernel sends a device's together.
+        let turn = |k: u64, run: u64| Sent {
+            file: k / run % 2,
+            ..at(k, (k / run / 2 * run + k % run) * 4_096)
+        };
+        let by = |run: u64| (0..2_000).map(|number| turn(number, run)).collect::<Vec<_>>();
+        let (one, two) = (by(1), by(2));
+        let two_devices = |at_once: bool| {
+            kinds(Facts { at_once, ..facts }, [&one, &one], &two).contains(&Kind::Order)
+        };
+        assert!(two_devices(false) && !two_devices(true));
         let cached = Facts { buffered: true, ..facts };
         assert_eq!(kinds(cached, both, &turned), BTreeSet::new(), "the same pages");
         assert!(kinds(cached, both, &fio[8..]).contains(&Kind::Places));
@@ -609,6 +630,16 @@ mod tests {
             Facts::of(&Job { global: Vec::new(), sections }).unlike
         };
         assert!(is_unlike("write") && !is_unlike("read"));
+        // The same of sections that have sizes of their own.
+        let sized = Facts { sized: true, ..facts };
+        let long = |seed: u64, step: usize| {
+            let mut all = random(seed, 9_000, 4_096);
+            all.iter_mut().step_by(step).for_each(|one| one.length = 8_192);
+            all
+        };
+        let (a, b) = (long(1, 3), long(2, 3));
+        assert_eq!(kinds(facts, [&a, &b], &long(3, 2)), BTreeSet::from([Kind::Sizes]));
+        assert_eq!(kinds(sized, [&a, &b], &long(3, 2)), BTreeSet::new());
         // Which places are hot is each run's own choice; how hot they are is not.
         let hot = |seed: u64, place: u64, step: usize| {
             let mut all = random(seed, 9_000, 4_096);
@@ -629,6 +660,8 @@ mod tests {
         assert!(is_of(Kind::Flushes, "fsync", "fio flushes again after"));
         assert!(is_of(Kind::Extent, "rw", "reach twice as many blocks"));
         assert!(is_of(Kind::Sizes, "direct", "opened without O_DIRECT"));
+        assert!(is_of(Kind::Amount, "ioengine", "in place of page faults"));
+        assert!(is_of(Kind::Sizes, "blocksize_range", "") && is_of(Kind::Order, "readwrite", ""));
         assert!(!is_of(Kind::Sizes, "direct", "") && !is_of(Kind::Pace, "", "without O_DIRECT"));
     }
 }

@@ -19,6 +19,8 @@ const DEVICE: u64 = 32;
 const DISK: u64 = 384;
 /// What says which numbers fio draws.
 const SEEDS: [&str; 2] = ["randrepeat", "randseed"];
+/// What has jobs lay out their files themselves, among their load.
+const LAYS_OUT: &str = "create_serialize";
 /// No job takes longer.
 const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -191,10 +193,9 @@ impl Bench {
     /// # Errors
     /// fio does not take the job, or does not come to an end.
     pub fn fio(&self, job: &Job, is_other: bool) -> Result<Vec<Sent>, String> {
-        let mut job = job.clone();
+        let mut job = job.without(&[LAYS_OUT]);
         if is_other {
-            let lines = std::iter::once(&mut job.global).chain(&mut job.sections);
-            lines.for_each(|lines| lines.retain(|(name, _)| !SEEDS.contains(name)));
+            job = job.without(&SEEDS);
             job.global.push((SEEDS[0], "0".to_owned()));
         }
         self.write(&job);

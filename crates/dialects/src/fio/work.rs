@@ -190,7 +190,11 @@ pub fn fields(job: &Job, losses: &mut Losses) -> Fields {
     order(job, losses, &mut fields);
     depth(job, losses, &mut fields);
     pace(job, losses, &mut fields);
-    let every = |slot| job.number(slot).filter(|count| *count > 0).map(|count| (count, slot));
+    let is_trimwrite = job.asked().trims && job.asked().writes;
+    let every = |slot| {
+        let count = job.number(slot).filter(|count| *count > 0 && !is_trimwrite);
+        count.map(|count| (count, slot))
+    };
     if let Some((count, slot)) = every("fdatasync").into_iter().chain(every("fsync")).min() {
         fields.set("fsync_every", count.to_string(), job.source(slot, losses));
         let other = every(if slot == "fsync" { "fdatasync" } else { "fsync" });
@@ -213,7 +217,10 @@ pub fn fields(job: &Job, losses: &mut Losses) -> Fields {
             losses.worsen(job.id(slot).filter(|_| every(slot).is_some()), Verdict::near(why));
         }
     }
-    if job.asked().trims && job.asked().writes {
+    if is_trimwrite {
+        for slot in ["fsync", "fdatasync"] {
+            losses.replace(job.id(slot), Verdict::harmless("fio trims and writes without syncs"));
+        }
         losses.worsen(job.id("direct").filter(|_| job.is("direct")), Verdict::near(UNFLAGGED));
         losses.replace(job.id("sync"), Verdict::harmless("fio opens what it trims without O_SYNC"));
     } else if let Some(slot) = ["sync", "fua"].into_iter().find(|slot| job.is(slot)) {

@@ -108,21 +108,20 @@ fn drawn(job: &Job, segments: u64, losses: &mut Losses) {
     job.values.worsen("random", losses, Verdict::near(why.trim_end_matches("; ")));
 }
 
-/// `-N`: of the ranks that a launcher starts, so many work.
+/// `-N`: of the ranks that a launcher starts, so many work. Alone, IOR warns and is one.
 fn ranks(job: &mut Job, losses: &mut Losses) {
     let Some(id) = job.values.id("ranks") else { return };
     let own = WORKERS.of("ranks", &job.values, losses);
-    match job.ranks.count {
-        Some(started) if own >= Some(started) => {
-            let why = "IOR has no more tasks than the launcher starts";
-            losses.replace(id, Verdict::harmless(why));
-        }
-        _ => {
-            let why = Verdict::harmless("`-N` says how many of these ranks work");
-            job.ranks.id.into_iter().for_each(|id| losses.replace(id, why.clone()));
-            (job.ranks.count, job.ranks.id) = (own, Some(id));
-        }
+    let started = job.ranks.count.or(job.ranks.is_alone.then_some(1));
+    if started.is_some() && own >= started {
+        let why = "IOR has no more tasks than `mpirun -np` starts, and without a launcher one";
+        let verdict =
+            if job.ranks.is_alone && own > started { Verdict::near } else { Verdict::harmless };
+        return losses.replace(id, verdict(why));
     }
+    let why = Verdict::harmless("`-N` says how many of these ranks work");
+    job.ranks.id.into_iter().for_each(|id| losses.replace(id, why.clone()));
+    (job.ranks.count, job.ranks.id) = (own, Some(id));
 }
 
 /// Refuses sizes that IOR itself refuses.

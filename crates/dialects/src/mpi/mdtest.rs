@@ -61,10 +61,7 @@ fn of_directories(values: &Values, losses: &mut Losses) {
     if files && !directories {
         return;
     }
-    let mut why = "directories are made and removed, but not looked up; `-F` has none".to_owned();
-    if !values.is("create") {
-        why = format!("{why}; {MADE_BEFORE}");
-    }
+    let why = "directories are made and removed, but not looked up; `-F` has none";
     if directories && !files {
         let needs = Verdict::refused("this phase of directories, which are made and removed alone");
         ["stat", "read"].iter().for_each(|slot| values.worsen(slot, losses, needs.clone()));

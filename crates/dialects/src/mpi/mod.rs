@@ -37,6 +37,8 @@ struct Ranks {
     count: Option<u64>,
     /// What said so.
     id: Option<OptionId>,
+    /// The program is the first word: nothing starts more than one.
+    is_alone: bool,
 }
 
 impl Reads for Job {
@@ -148,7 +150,7 @@ fn launcher(words: &[String], program: &str, losses: &mut Losses) -> (Ranks, usi
     let base = |word: &str| word.rsplit('/').next().unwrap_or(word).to_ascii_lowercase();
     let at = words.iter().position(|word| base(word) == program);
     let end = at.unwrap_or(0);
-    let mut ranks = Ranks::default();
+    let mut ranks = Ranks { is_alone: at == Some(0), ..Ranks::default() };
     let mut number = 0;
     while number < end {
         let word = words[number].as_str();
@@ -165,7 +167,7 @@ fn launcher(words: &[String], program: &str, losses: &mut Losses) -> (Ranks, usi
                 None => Verdict::refused(format!("`{value}` is no number of ranks")),
             };
             let id = losses.tell(name, value, &place, verdict);
-            ranks = Ranks { count: count.or(ranks.count), id: Some(id) };
+            (ranks.count, ranks.id) = (count.or(ranks.count), Some(id));
         } else if !LAUNCHERS.contains(&base(word).as_str()) {
             let why = "of the launcher: hosts are named with `--hosts` or `--slurm`";
             losses.tell(word, "", &place, Verdict::harmless(why));

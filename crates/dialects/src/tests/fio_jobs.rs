@@ -251,6 +251,7 @@ fn what_fio_does_without_or_does_otherwise_is_not_the_same() {
         ("bs=4k\noffset=12k", "offset", "same"),
         ("rw=trim", "direct", "same"),
         ("rw=trimwrite\nsync=1", "sync", "harmless"),
+        ("rw=trimwrite\nfdatasync=1", "fdatasync", "harmless"),
     ] {
         assert_eq!(class(options, name), expected, "{options}");
     }

@@ -84,7 +84,9 @@ fn what_random_lines_found_is_kept_or_said() {
     told("mdtest -n 5", &[first, "neither looked up nor renamed"], "");
     told("mdtest -n 5 -C -T", &["[\"mkdir\", \"create\", \"stat\"]", "not looked up"], "renamed");
     // Of a phase alone, it made nothing; what -C left it did not remove.
-    told("mdtest -n 5 -T", &["what this phase finds is made", "not looked up"], "removed before");
+    let once = "`-F` has none; what this phase finds is made before it, by an operation that is \
+                measured, too\n";
+    told("mdtest -n 5 -T -d x", &[once, "not looked up"], "removed before");
     told("mdtest -n 5 -F -T", &["what this phase finds is made before it"], "removed before");
     told("mdtest -n 5 -F -C -i 2", &["removed before it is made again"], "made before it");
     told("mdtest -n 5 -F -R", &["in which files are made and removed, too"], "");
@@ -100,6 +102,9 @@ fn what_random_lines_found_is_kept_or_said() {
     told("ior -w -i 2", &["IOR removes them first"], "interleaved");
     told("ior -r -i 2", &["repetitions = 2"], "removes them");
     told("ior -w -Y", &["IOR calls `fsync` once or twice"], "");
+    // It had one task where nothing started more.
+    told("ior -w -N 2", &["workers = 1 ", "without a launcher one"], "");
+    told("$MPIRUN ior -w -N 2", &["workers = 2 "], "");
 }
 
 #[test]

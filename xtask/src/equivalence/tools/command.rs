@@ -77,6 +77,17 @@ impl Command {
         other
     }
 
+    /// What makes what this line finds, where it reads or removes alone. Each repetition of mdtest
+    /// finds what was made for it, in a directory of its own.
+    pub(super) fn before(&self) -> Option<Command> {
+        let has = |letters: &str| self.has_any(letters);
+        match self.tool {
+            Tool::Mdtest if has("TEr") && !has("C") => Some(self.with("CTEr", &["-C"])),
+            Tool::Ior if has("rRW") && !has("w") => Some(self.with("rRWwkDi", &["-w", "-k"])),
+            _ => None,
+        }
+    }
+
     /// Every command line that has an option less, or one rank.
     pub(super) fn smaller(&self) -> Vec<Command> {
         let fewer = Command { ranks: "1".to_owned(), ..self.clone() };
@@ -155,5 +166,8 @@ mod tests {
         let made = Command { lines: vec![("-rF", String::new()), ("-o", "x".into())], ..line };
         assert!(made.has_any("r") && !made.has_any("w"));
         assert!(made.with("rF", &["-k"]).to_string().ends_with("ior -k -o x"));
+        let lines = vec![("-i", "2".into()), ("-r", String::new()), ("-d", "x".into())];
+        let alone = Command { tool: Tool::Mdtest, lines, ..made };
+        assert!(alone.before().is_some_and(|b| b.to_string().ends_with("mdtest -i 2 -C -d x")));
     }
 }

@@ -84,12 +84,6 @@ impl Ranks {
     /// What the tool asks. Where it reads or removes alone, what is there was made before.
     fn theirs(&self, job: &Command) -> Result<Vec<Call>, String> {
         self.clear();
-        let has = |letters: &str| job.has_any(letters);
-        let before = match self.tool {
-            Tool::Mdtest if has("TEr") && !has("C") => Some(job.with("CTEri", &["-C"])),
-            Tool::Ior if has("rRW") && !has("w") => Some(job.with("rRWwkDi", &["-w", "-k"])),
-            _ => None,
-        };
         let is_wrong = |ended: &Ended| {
             let said = format!("{}{}", ended.out, ended.err);
             let is_told = ["unable to", "Cannot ", "ERROR"].iter().any(|word| said.contains(word));
@@ -99,15 +93,11 @@ impl Ranks {
                 format!("{}: {:?} {why}", self.tool.name(), ended.code)
             })
         };
-        if let Some(before) = before {
-            let line = self.line(&before);
-            let mut words = line.split(' ');
-            let mut command = process::Command::new(words.next().unwrap_or_default());
-            command.args(words);
-            is_wrong(&self.end(command)).map_or(Ok(()), Err)?;
+        let run = |job: &Command| self.traced(&self.line(job).split(' ').collect::<Vec<_>>());
+        if let Some(before) = job.before() {
+            is_wrong(&run(&before).0).map_or(Ok(()), Err)?;
         }
-        let line = self.line(job);
-        let (ended, calls) = self.traced(&line.split(' ').collect::<Vec<_>>());
+        let (ended, calls) = run(job);
         self.clear();
         is_wrong(&ended).map_or(Ok(calls), Err)
     }
