@@ -315,12 +315,6 @@ fn streams(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
 /// Workers that load the same files.
 fn sharing(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
     let job = unit.jobs[0];
-    if let Place::Devices(names) = &unit.place
-        && unit.jobs.len() > 1
-        && names.len() as u64 == unit.count()
-    {
-        return;
-    }
     let Some(increment) = job.id("increment") else {
         if unit.verifies() {
             let why = "`contents.verify`, and a part of its own for each worker: nobody can check \

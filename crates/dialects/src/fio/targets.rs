@@ -76,11 +76,7 @@ pub(super) fn shared_writers(units: &[Unit<'_>]) -> bool {
     let named = |unit: &&Unit<'_>| unit.place != Place::Own && unit.place != Place::Nothing;
     let named: Vec<&Unit<'_>> = units.iter().filter(named).collect();
     let changes = |unit: &Unit<'_>| unit.jobs[0].changes();
-    let alone = |unit: &Unit<'_>| match &unit.place {
-        _ if unit.jobs[0].increment.is_some() => true,
-        Place::Devices(names) => unit.count() <= 1 || names.len() as u64 == unit.count(),
-        _ => unit.count() <= 1,
-    };
+    let alone = |unit: &Unit<'_>| unit.jobs[0].increment.is_some() || unit.count() <= 1;
     // A stride may end in the bytes of the next workload.
     let strides = units.len() > 1 && units.iter().any(|unit| unit.jobs[0].direction().behind != 0);
     // Workers of one workload that checks what it writes have a part each.

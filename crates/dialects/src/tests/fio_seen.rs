@@ -1,0 +1,78 @@
+//! Jobs that ran beside fio 3.33: what it was seen to send is what their suites say, or what their
+//! reports say is otherwise.
+
+use super::common::planned;
+use crate::Class::{self, Approximated as Near, Harmless, Same};
+use crate::{Dialect, World, import};
+
+/// A job, lines of its suite (behind `!`: lines that it has not), and an option with its class and
+/// words of its reason.
+type Seen<'a> = (String, &'a [&'a str], (&'a str, Class, &'a str));
+
+#[track_caller]
+fn holds(all: &[Seen<'_>]) {
+    for (job, lines, (name, class, words)) in all {
+        let import = import("a.fio", job, Some(Dialect::Fio), &World::NOTHING).expect(job);
+        let suite = &import.suites[0].text;
+        let plain = |line: &str| line.split(" #").next().unwrap_or(line).trim_end().to_owned();
+        let all: Vec<String> = suite.lines().map(plain).collect();
+        for line in *lines {
+            let is_met = match line.strip_prefix('!') {
+                Some(line) => !all.iter().any(|one| one.starts_with(line)),
+                None => all.iter().any(|one| one == line),
+            };
+            assert!(is_met, "{job}\n{line}\n{suite}");
+        }
+        let mut told = import.options.iter().filter(|told| told.name == *name);
+        let is_it = |told: &crate::ReportedOption| told.class == *class && told.why.contains(words);
+        assert!(told.any(is_it), "{job}\n{:#?}", import.options);
+        if import.refused().next().is_none() {
+            planned(suite).unwrap_or_else(|why| panic!("{job}: {why}\n{suite}"));
+        }
+    }
+}
+
+#[test]
+fn jobs_on_devices_of_their_own_load_no_other_one() {
+    let two = "[a]\nfilename=/dev/x\n[b]\nfilename=/dev/y\n";
+    let job = |head: &str, jobs: &str| -> String { format!("[global]\ndirect=1\n{head}\n{jobs}") };
+    let of = ("filename", Same, "target");
+    holds(&[
+        (
+            job("rw=read\nruntime=1\ntime_based\nbs=128k\nnumjobs=2", two),
+            &["targets = \"1\"", "targets = \"2\"", "workers = 2", "!workers = 4"],
+            of,
+        ),
+        (
+            job("rw=randread\nruntime=1\ntime_based\nrate_iops=100\nnumjobs=3", two),
+            &["targets = \"1\"", "targets = \"2\"", "workers = 3", "rate = 100"],
+            of,
+        ),
+        (
+            job("rw=write\nsize=8m\nnumjobs=2", two),
+            &["targets = \"1\"", "targets = \"2\"", "size = \"8MiB\"", "!range"],
+            of,
+        ),
+        (
+            job("rw=read\nsize=50%", two),
+            &["targets = \"1\"", "targets = \"2\"", "workers = 1", "range = \"0%-50%\""],
+            of,
+        ),
+        (
+            job(
+                "rw=read\nruntime=1\ntime_based",
+                "[a]\nfilename=/dev/x:/dev/y\n[b]\nfilename=/dev/z\nnumjobs=2\n",
+            ),
+            &["targets = \"1-2\"", "targets = \"3\"", "workers = 1", "workers = 2", "streams = 2"],
+            of,
+        ),
+        (
+            job(
+                "rw=read\nruntime=1\ntime_based",
+                "[a]\nfilename=/dev/x:/dev/y\n[b]\nfilename=/dev/x:/dev/y\n",
+            ),
+            &["!targets =", "workers = 2", "sharing = \"whole\""],
+            of,
+        ),
+    ]);
+}
