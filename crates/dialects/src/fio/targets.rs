@@ -13,7 +13,13 @@ pub(super) fn targets(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group
     for job in units.iter().flat_map(|unit| &unit.jobs) {
         let own = target(job);
         all.extend(own.into_iter().filter(|path| !all.contains(path)).collect::<Vec<_>>());
-        losses.decide(job.id("filename"), of_names(job));
+        for id in job.named_by.iter().copied().chain(job.id("filename")) {
+            losses.decide(id, of_names(job));
+        }
+        if job.filename.as_ref().is_some_and(|names| has_twins(names)) {
+            let why = "a file that is named twice is one here; fio takes it for two";
+            losses.worsen(job.id("filename"), Verdict::near(why));
+        }
         if place(job) != Place::Own && !matches!(job.engine_kind(), Engine::Metadata(_)) {
             losses.replace(job.id("files"), Verdict::harmless("its names say how many there are"));
         }
@@ -46,6 +52,10 @@ pub(super) fn are_apart(units: &[Unit<'_>], group: &Group) -> bool {
         && units.iter().enumerate().all(|(number, unit)| {
             units[..number].iter().all(|other| is_device(unit) || !meets(unit, other))
         })
+}
+
+fn has_twins(names: &[String]) -> bool {
+    (1..names.len()).any(|number| names[..number].contains(&names[number]))
 }
 
 fn of_names(job: &Job) -> Verdict {

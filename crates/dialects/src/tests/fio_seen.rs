@@ -76,3 +76,25 @@ fn jobs_on_devices_of_their_own_load_no_other_one() {
         ),
     ]);
 }
+
+#[test]
+fn a_filename_adds_to_those_before() {
+    let both = "\"all\" = [\"/dev/x\", \"/dev/y\"]";
+    let read = ("filename", Same, "as it is");
+    holds(&[
+        ("[global]\nfilename=/dev/x\n[a]\nfilename=/dev/y\nsize=8m\n".to_owned(), &[both], read),
+        (
+            "[a]\nfilename=/dev/x\nfilename=/dev/y\nsize=8m\n".to_owned(),
+            &[both, "streams = 2"],
+            read,
+        ),
+        (
+            "[a]\nfilename=/dev/x\nfilename=/dev/x\n".to_owned(),
+            &["\"all\" = \"/dev/x\""],
+            ("filename", Near, "fio takes it for two"),
+        ),
+    ]);
+    let text = "[global]\nfilename=/dev/x\n[a]\nfilename=/dev/y\nsize=8m\n";
+    let import = import("a", text, Some(Dialect::Fio), &World::NOTHING).expect("a job");
+    assert!(import.options.iter().all(|told| told.class == Same), "{:#?}", import.options);
+}
