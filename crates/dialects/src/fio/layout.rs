@@ -210,6 +210,11 @@ fn window(
     }
     if (from, to) == (0, 1_000_000) {
         return;
+    let is_aligned = job.number("align_offset").is_none_or(|bytes| bytes <= block);
+    if matches!(job.offset, Some(Extent::Share(1..))) && !is_aligned {
+        let why = "`range` begins at the next whole block, not at a multiple of this";
+        losses.worsen(job.id("align_offset"), Verdict::near(why));
+    }
     }
     let id = job.first_id(&["offset", "size"]);
     let source = losses.source(id.or(job.id("filename").filter(|_| several)));
