@@ -1,10 +1,11 @@
 //! The layout of a group, and the part of it that each workload loads.
 
 use super::classes::{self, Class};
-use super::place::{Place, around, files, rounded};
+use super::place::{Place, around, files, roams, rounded};
 use super::regions::{Region, regions, several_blocks_short};
 use super::targets::are_apart;
 use super::unit::{Unit, name, note, workers_text};
+use super::work::fits_its_places;
 use crate::apart::selected;
 use crate::draft::{Fields, Group, Taken, Work, quoted, share, size};
 use crate::loss::{Losses, Verdict};
@@ -267,6 +268,11 @@ const MOST_NEIGHBOURS: u64 = 625;
 const LEAST_ROOM: u64 = 16;
 
 /// What fio does in a file of few blocks. Where a block that it draws was loaded already, the next
+        // Behind its file, it goes nowhere on a device that is larger.
+        (_, _, Some(_)) if roams(job) => {
+            let file = job.filesize.map_or(0, |(least, most)| u64::midpoint(least, most));
+            Some(format!("{from}-{}", boundary(Extent::Bytes(file))))
+        }
 /// free one takes its place: towards the end of a round, mostly the one behind the last request. Of
 /// `blocks`, some 50 % / √blocks of all requests do (measured with fio 3.33 on 20 to 341 blocks).
 fn few_blocks(unit: &Unit<'_>, losses: &mut Losses) {
@@ -284,7 +290,9 @@ fn few_blocks(unit: &Unit<'_>, losses: &mut Losses) {
         losses.worsen(job.first_id(&["split", "range"]), Verdict::near(why));
     }
     let blocks = job.one_size().map_or(0, |block| bytes / block.max(1));
-    let is_map = unit.fields.get("access").is_some_and(|access| access == "\"permutation\"");
+    let is_round = !roams(job) && fits_its_places(job);
+    let is_map =
+        is_round && unit.fields.get("access").is_some_and(|access| access == "\"permutation\"");
     if is_map && (4..=MOST_NEIGHBOURS).contains(&blocks) {
         let percent = 50.0 / (blocks as f64).sqrt();
         let why = format!(

@@ -2,7 +2,8 @@
 //! together.
 
 use super::job::{Engine, Job, Zones};
-use super::place::{Place, place};
+use super::place::{Bytes, Place, bytes, place, roams};
+use super::work::goes_on;
 use crate::draft::{Group, quoted, share, size, time};
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::words::values::Extent;
@@ -315,6 +316,10 @@ fn timed(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
             Some(_) if !job.is("time_based") => {
                 let why = "it runs this whole time, even where fio would have done `size` before";
                 (job.id("runtime"), why)
+        if roams(job) && job.number("runtime").is_some() {
+            let why = "the time ends it, and `filesize` says where it goes";
+            losses.replace(job.id("size"), Verdict::harmless(why));
+        }
             }
             Some(_) => (None, ""),
             None => {
@@ -353,7 +358,7 @@ fn amount(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
 fn most_of(jobs: &[Job], losses: &mut Losses) -> (String, String) {
     let mut all: Vec<(Option<u64>, Option<OptionId>)> = Vec::new();
     for job in jobs {
-        let own = job.size;
+        let own = own_bytes(job);
         let block = job.mean_size();
         if job.zones == Some(Zones::Strided) {
             for slot in ["io_size", "number"] {
@@ -361,26 +366,53 @@ fn most_of(jobs: &[Job], losses: &mut Losses) -> (String, String) {
                     job.id(slot),
                     Verdict::near("once through all zones, whatever that is"),
                 );
+/// All bytes that a job may touch, where they are given.
+fn own_bytes(job: &Job) -> Option<Extent> {
+    match (roams(job), bytes(job)) {
+        (true, Bytes { all: Some(all), from, to, .. }) => {
+            Some(Extent::Bytes((all as f64 * (to - from)).round() as u64))
+        }
+        _ => job.size,
+    }
+}
+
+/// Whether a job is through with its `size` before it has sent so many bytes.
+fn is_done_before(job: &Job, bytes: u64) -> bool {
+    matches!(job.size, Some(Extent::Bytes(size)) if size < bytes)
+}
+
+/// The bytes after which a job ends, where it is not when it has done all once.
+fn limit_of(job: &Job, block: u64, losses: &mut Losses) -> Option<(u64, Option<OptionId>)> {
+    let of_size = || match job.size.filter(|_| roams(job))? {
+        Extent::Bytes(bytes) => Some((bytes, job.id("size"))),
+        Extent::Share(_) => None,
+    };
+    match (job.number("number"), job.io_size) {
+        // What is done first ends the job.
+        (Some(number), Some(Extent::Bytes(bytes))) if bytes < number.saturating_mul(block) => {
+            losses.replace(job.id("number"), Verdict::harmless("`io_size` is done before"));
+            Some((bytes, job.id("io_size")))
+        }
+        (Some(number), None) if is_done_before(job, number.saturating_mul(block)) => {
+            losses.replace(job.id("number"), Verdict::harmless("`size` is done before"));
+            of_size()
+        }
+        (Some(number), _) => Some((number.saturating_mul(block), job.id("number"))),
+        (None, Some(Extent::Bytes(bytes))) => Some((bytes, job.id("io_size"))),
+        (None, Some(Extent::Share(_))) => {
+            let why = "all of it once, not a share of it";
+            losses.replace(job.id("io_size"), Verdict::near(why));
+            None
+        }
+        (None, None) => of_size(),
+    }
+}
+
             }
             all.push((None, None));
             continue;
         }
-        let limit = match (job.number("number"), job.io_size) {
-            // What is done first ends the job.
-            (Some(number), Some(Extent::Bytes(bytes))) if bytes < number.saturating_mul(block) => {
-                losses.replace(job.id("number"), Verdict::harmless("`io_size` is done before"));
-                Some((bytes, job.id("io_size")))
-            }
-            (Some(number), _) => Some((number.saturating_mul(block), job.id("number"))),
-            (None, Some(Extent::Bytes(bytes))) => Some((bytes, job.id("io_size"))),
-            (None, Some(Extent::Share(_))) => {
-                let why = "all of it once, not a share of it";
-                losses.replace(job.id("io_size"), Verdict::near(why));
-                None
-            }
-            (None, None) => None,
-        };
-        let Some((limit, id)) = limit else {
+        let Some((limit, id)) = limit_of(job, block, losses) else {
             all.push((None, None));
             continue;
         };

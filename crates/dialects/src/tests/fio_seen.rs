@@ -98,3 +98,68 @@ fn a_filename_adds_to_those_before() {
     let import = import("a", text, Some(Dialect::Fio), &World::NOTHING).expect("a job");
     assert!(import.options.iter().all(|told| told.class == Same), "{:#?}", import.options);
 }
+
+#[test]
+fn random_requests_go_anywhere_in_files_that_are_larger_than_their_size() {
+    let roams = |lines: &str| -> String {
+        format!("[a]\nfilename=/dev/x\nrw=randwrite\nfilesize=32m\nsize=4m\n{lines}\n")
+    };
+    let amount = ("size", Same, "stages.amount");
+    holds(&[
+        (roams("numjobs=2"), &["size = \"32MiB\"", "amount = \"4MiB\"", "!range"], amount),
+        (roams("offset=8m"), &["amount = \"4MiB\"", "range = \"25%-100%\""], amount),
+        (roams("io_size=8m"), &["amount = \"8MiB\"", "!range"], ("io_size", Same, "amount")),
+        (roams("number_ios=2k"), &["amount = \"4MiB\""], ("number_ios", Harmless, "before")),
+        (roams("runtime=1\ntime_based"), &["!amount", "!range"], ("size", Harmless, "filesize")),
+        (roams("rw=write"), &["amount = \"all\"", "range = \"0%-12.5%\""], ("size", Same, "")),
+    ]);
+}
+
+#[test]
+fn what_fio_ends_early_or_does_more_often_is_said() {
+    let on = "[a]\nfilename=/dev/x\ndirect=1\nbs=64k\n";
+    let job = |lines: &str| -> String { format!("{on}{lines}\n") };
+    holds(&[
+        (
+            job("rw=randread\npercentage_random=30\nsize=32m"),
+            &["amount = \"all\""],
+            ("percentage_random", Near, "fio ends as soon as"),
+        ),
+        (job("rw=randread:8\nsize=32m"), &[], ("rw", Near, "fio ends as soon as")),
+        (
+            job("rw=randread\npercentage_random=30\nsize=32m\nruntime=1\ntime_based"),
+            &[],
+            ("percentage_random", Same, "random"),
+        ),
+        (
+            job("rw=randread\npercentage_random=30\nsize=32m\nnorandommap"),
+            &[],
+            ("percentage_random", Same, "random"),
+        ),
+        (job("rw=randread\npercentage_random=30"), &[], ("percentage_random", Same, "random")),
+        (job("rw=randtrim\nbs=4k,64k\nsize=16m"), &[], ("bs", Near, "first one beyond the end")),
+        (job("rw=read:64k\nsize=16m"), &["stride = \"128KiB\""], ("rw", Same, "access")),
+        (
+            job("rw=read\nsize=1m\nnumber_ios=100"),
+            &["amount = \"all\""],
+            ("number_ios", Harmless, "`size` is done before"),
+        ),
+        (job("rw=trimwrite\nsize=8m"), &[], ("rw", Near, "twice as many requests")),
+        (job("rw=trimwrite\nsize=8m"), &[], ("size", Near, "in fio each is both")),
+        (
+            job("rw=read\nsize=32m\nzonemode=strided\nzonesize=1m\nzoneskip=1m"),
+            &[],
+            ("zonemode", Near, "fio goes on behind it"),
+        ),
+        (
+            job("rw=read\noffset=33%\noffset_align=1m\nsize=4m"),
+            &["range = \"33%+4MiB\""],
+            ("offset_align", Near, "not at a multiple"),
+        ),
+        (
+            job("rw=read\noffset=1000k\noffset_align=1m\nsize=4m"),
+            &[],
+            ("offset_align", Harmless, "as it is"),
+        ),
+    ]);
+}
