@@ -308,7 +308,18 @@ fn timed(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     let Some((longest, id)) = times.max_by_key(|(ns, _)| *ns) else { return };
     let measure = longest.clamp(SECOND / 10, 1 << 60);
     group.stages.set("measure", time(measure), losses.source(id));
+    for job in jobs.iter().filter(|job| job.number("ramp").is_some_and(|ns| ns > 0)) {
+        if goes_on(job) {
+            let why = "`stages.precondition`; the order begins anew behind it, and fio goes on \
+                       where the ramp ended";
+            losses.worsen(job.id("ramp"), Verdict::near(why));
+        }
+    }
     for job in jobs {
+        if roams(job) && job.number("runtime").is_some() {
+            let why = "the time ends it, and `filesize` says where it goes";
+            losses.replace(job.id("size"), Verdict::harmless(why));
+        }
         let (id, why) = match job.number("runtime") {
             Some(ns) if ns != longest => {
                 (job.id("runtime"), "it runs as long as the others of its group")
@@ -316,10 +327,6 @@ fn timed(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
             Some(_) if !job.is("time_based") => {
                 let why = "it runs this whole time, even where fio would have done `size` before";
                 (job.id("runtime"), why)
-        if roams(job) && job.number("runtime").is_some() {
-            let why = "the time ends it, and `filesize` says where it goes";
-            losses.replace(job.id("size"), Verdict::harmless(why));
-        }
             }
             Some(_) => (None, ""),
             None => {
@@ -341,7 +348,12 @@ fn amount(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     for job in jobs {
         let why = "fio does without it where no `runtime` is given: the amount ends the job";
         losses.replace(job.id("time_based"), Verdict::harmless(why));
+        let why = "none: what fio sends in the ramp is a part of the amount, and here all of it is \
+                   measured";
+        let ramp = job.id("ramp").filter(|_| job.number("ramp").is_some_and(|ns| ns > 0));
+        losses.replace(ramp, Verdict::near(why));
     }
+    group.stages.remove("precondition");
     let (value, source) = most_of(jobs, losses);
     group.stages.set("amount", value, source);
     let flushes = yes(jobs, "end_fsync");
@@ -354,18 +366,6 @@ fn amount(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     }
 }
 
-/// The amount of the job that does most, as TOML, and where it came from.
-fn most_of(jobs: &[Job], losses: &mut Losses) -> (String, String) {
-    let mut all: Vec<(Option<u64>, Option<OptionId>)> = Vec::new();
-    for job in jobs {
-        let own = own_bytes(job);
-        let block = job.mean_size();
-        if job.zones == Some(Zones::Strided) {
-            for slot in ["io_size", "number"] {
-                losses.replace(
-                    job.id(slot),
-                    Verdict::near("once through all zones, whatever that is"),
-                );
 /// All bytes that a job may touch, where they are given.
 fn own_bytes(job: &Job) -> Option<Extent> {
     match (roams(job), bytes(job)) {
@@ -408,6 +408,18 @@ fn limit_of(job: &Job, block: u64, losses: &mut Losses) -> Option<(u64, Option<O
     }
 }
 
+/// The amount of the job that does most, as TOML, and where it came from.
+fn most_of(jobs: &[Job], losses: &mut Losses) -> (String, String) {
+    let mut all: Vec<(Option<u64>, Option<OptionId>)> = Vec::new();
+    for job in jobs {
+        let own = own_bytes(job);
+        let block = job.mean_size();
+        if job.zones == Some(Zones::Strided) {
+            for slot in ["io_size", "number"] {
+                losses.replace(
+                    job.id(slot),
+                    Verdict::near("once through all zones, whatever that is"),
+                );
             }
             all.push((None, None));
             continue;

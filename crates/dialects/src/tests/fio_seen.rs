@@ -78,6 +78,34 @@ fn jobs_on_devices_of_their_own_load_no_other_one() {
 }
 
 #[test]
+fn what_is_sent_in_a_ramp_is_a_part_of_an_amount() {
+    let near = ("ramp_time", Near, "a part of the amount");
+    let on = "[a]\nfilename=/dev/x\ndirect=1\n";
+    let job = |lines: &str| -> String { format!("{on}{lines}\n") };
+    holds(&[
+        (job("rw=randwrite\nsize=64m\nio_size=8m\nramp_time=1"), &["!precondition"], near),
+        (job("rw=write\nsize=16m\nrate_iops=128\nramp_time=1"), &["!precondition"], near),
+        (
+            job("rw=randread\nruntime=2\ntime_based\nramp_time=1"),
+            &["precondition = \"1s\""],
+            ("ramp_time", Near, "begins anew"),
+        ),
+        (
+            job("rw=randread\nruntime=2\ntime_based\nramp_time=1\nnorandommap"),
+            &["precondition = \"1s\""],
+            ("ramp_time", Same, "precondition"),
+        ),
+        (
+            "[global]\nfilename=/dev/x\nrw=randread\nruntime=2\nramp_time=1\ntime_based\n\
+             [a]\nrate_iops=50\n[b]\nrate_iops=100\nstartdelay=1\n"
+                .to_owned(),
+            &["!precondition", "measure = \"4s\"", "rate = [{hold = \"1s\"}, {to = 100}]"],
+            ("ramp_time", Near, "all of it is measured"),
+        ),
+    ]);
+}
+
+#[test]
 fn a_filename_adds_to_those_before() {
     let both = "\"all\" = [\"/dev/x\", \"/dev/y\"]";
     let read = ("filename", Same, "as it is");
