@@ -122,7 +122,38 @@ fn layout(
         }
         works.push(work);
     }
+    if !is_device && regions.len() > 1 {
+        parts_of_all(units, &regions, &of_unit, each * directories, losses);
+    }
     works
+}
+
+/// What jobs of which each has files of its own are told: there is one layout for all of them.
+fn parts_of_all(
+    units: &[&Unit<'_>],
+    regions: &[Region],
+    of_unit: &[usize],
+    files: u64,
+    losses: &mut Losses,
+) {
+    for (unit, number) in units.iter().zip(of_unit) {
+        let own = regions[*number].files;
+        let first = unit.jobs[0];
+        let slots = if unit.place == Place::Own { ["files", "size"] } else { ["filename"; 2] };
+        let id = first.first_id(&[slots[0], slots[1], "filesize", "directory", "rw"]);
+        let many =
+            |count: u64| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+        let each = if files == 1 { "" } else { "each of " };
+        let why = format!(
+            "a part of {each}{}, which all jobs of its group share; fio has {} for this job alone",
+            many(files),
+            many(own)
+        );
+        match unit.place {
+            Place::Files(_) => losses.replace(id, Verdict::near(why)),
+            _ => losses.worsen(id, Verdict::near(why)),
+        }
+    }
 }
 
 fn layout_size(
@@ -179,6 +210,11 @@ fn window(
             format!("`range` begins at a whole block, {behind} later, and loads a block less");
         losses.worsen(job.id("offset"), Verdict::near(why));
     }
+    let is_aligned = job.number("align_offset").is_none_or(|bytes| bytes <= block);
+    if matches!(job.offset, Some(Extent::Share(1..))) && !is_aligned {
+        let why = "`range` begins at the next whole block, not at a multiple of this";
+        losses.worsen(job.id("align_offset"), Verdict::near(why));
+    }
     if let Some(range) = of_whole(unit).filter(|_| region.all.is_none() && !several) {
         let id = job.first_id(&["offset", "size"]);
         fields.set("range", quoted(&range), losses.source(id));
@@ -211,11 +247,6 @@ fn window(
     }
     if (from, to) == (0, 1_000_000) {
         return;
-    let is_aligned = job.number("align_offset").is_none_or(|bytes| bytes <= block);
-    if matches!(job.offset, Some(Extent::Share(1..))) && !is_aligned {
-        let why = "`range` begins at the next whole block, not at a multiple of this";
-        losses.worsen(job.id("align_offset"), Verdict::near(why));
-    }
     }
     let id = job.first_id(&["offset", "size"]);
     let source = losses.source(id.or(job.id("filename").filter(|_| several)));
@@ -237,6 +268,11 @@ fn of_whole(unit: &Unit<'_>) -> Option<String> {
     let job = unit.jobs[0];
     let from = boundary(job.offset.unwrap_or(Extent::Share(0)));
     match (&unit.place, job.offset, job.size) {
+        // Behind its file, it goes nowhere on a device that is larger.
+        (_, _, Some(_)) if roams(job) => {
+            let file = job.filesize.map_or(0, |(least, most)| u64::midpoint(least, most));
+            Some(format!("{from}-{}", boundary(Extent::Bytes(file))))
+        }
         (_, Some(Extent::Bytes(1..)), None) => Some(format!("{from}-100%")),
         _ if job.increment.is_some() => None,
         (Place::Devices(_), _, Some(Extent::Bytes(bytes))) => {
@@ -268,11 +304,6 @@ const MOST_NEIGHBOURS: u64 = 625;
 const LEAST_ROOM: u64 = 16;
 
 /// What fio does in a file of few blocks. Where a block that it draws was loaded already, the next
-        // Behind its file, it goes nowhere on a device that is larger.
-        (_, _, Some(_)) if roams(job) => {
-            let file = job.filesize.map_or(0, |(least, most)| u64::midpoint(least, most));
-            Some(format!("{from}-{}", boundary(Extent::Bytes(file))))
-        }
 /// free one takes its place: towards the end of a round, mostly the one behind the last request. Of
 /// `blocks`, some 50 % / √blocks of all requests do (measured with fio 3.33 on 20 to 341 blocks).
 fn few_blocks(unit: &Unit<'_>, losses: &mut Losses) {

@@ -74,6 +74,10 @@ fn of_names(job: &Job) -> Verdict {
         }
         Place::Devices(_) => Verdict::same("target; `--existing` reads it as it is"),
         Place::Nothing => Verdict::near("`backend = \"null\"`: not even a system call"),
+        Place::Files(_) if job.direction().reads && !job.changes() => Verdict::near(
+            "a file of Plimsoll's own, in `plimsoll-data` beside it, which `prepare` writes; what \
+             that file holds is neither read nor touched",
+        ),
         Place::Own | Place::Files(_) => Verdict::near(
             "a file of Plimsoll's own, in `plimsoll-data` beside it; what that file holds is not \
              touched",

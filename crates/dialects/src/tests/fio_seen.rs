@@ -191,3 +191,24 @@ fn what_fio_ends_early_or_does_more_often_is_said() {
         ),
     ]);
 }
+
+#[test]
+fn files_that_jobs_do_not_share_in_fio_are_told() {
+    let on = "[global]\ndirectory=/m\nrw=write\nbs=64k\n";
+    let job = |lines: &str| -> String { format!("{on}{lines}\n") };
+    let share = "which all jobs of its group share";
+    holds(&[
+        (job("[a]\nsize=4m\n[b]\nsize=8m\nnumjobs=2"), &[], ("size", Near, share)),
+        (
+            job("[a]\nfilename=x\nsize=4m\n[b]\nfilename=y\nsize=4m"),
+            &[],
+            ("filename", Near, "a part of 1 file, which all"),
+        ),
+        (
+            job("[a]\nfilename=x\nsize=4m\n[c]\nstonewall\nfilename=x\nsize=4m\nrw=read"),
+            &[],
+            ("filename", Near, "which `prepare` writes"),
+        ),
+        (job("[a]\nsize=4m\n[b]\nsize=4m"), &["files = 2"], ("size", Same, "")),
+    ]);
+}
