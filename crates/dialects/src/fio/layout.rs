@@ -1,6 +1,7 @@
 //! The layout of a group, and the part of it that each workload loads.
 
 use super::classes::{self, Class};
+use super::job::Job;
 use super::place::{Place, around, files, roams, rounded};
 use super::regions::{Region, regions, several_blocks_short};
 use super::targets::are_apart;
@@ -145,7 +146,8 @@ fn parts_of_all(
             |count: u64| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
         let each = if files == 1 { "" } else { "each of " };
         let why = format!(
-            "a part of {each}{}, which all jobs of its group share; fio has {} for this job alone",
+            "a part of {each}{} of Plimsoll's own, which all jobs of its group share; fio has {} \
+             for this job alone",
             many(files),
             many(own)
         );
@@ -189,6 +191,23 @@ fn layout_size(
     }
 }
 
+/// What is said of a place that is no whole block, or that fio aligns.
+fn whole_blocks(job: &Job, block: u64, losses: &mut Losses) {
+    if let Some(Extent::Bytes(offset)) = job.offset
+        && !offset.is_multiple_of(block)
+    {
+        let behind = boundary(Extent::Bytes(block - offset % block));
+        let why =
+            format!("`range` begins at a whole block, {behind} later, and loads a block less");
+        losses.worsen(job.id("offset"), Verdict::near(why));
+    }
+    let is_aligned = job.number("align_offset").is_none_or(|bytes| bytes <= block);
+    if matches!(job.offset, Some(Extent::Share(1..))) && !is_aligned {
+        let why = "`range` begins at the next whole block, not at a multiple of this";
+        losses.worsen(job.id("align_offset"), Verdict::near(why));
+    }
+}
+
 /// The part of the layout that the unit loads.
 fn window(
     unit: &Unit<'_>,
@@ -202,18 +221,8 @@ fn window(
     let job = unit.jobs[0];
     let block = job.sizes().iter().flatten().map(|(size, _)| *size).max();
     let block = job.one_size().or(block).unwrap_or(1).max(1);
-    if let Some(Extent::Bytes(offset)) = job.offset.filter(|_| unit.place != Place::Nothing)
-        && !offset.is_multiple_of(block)
-    {
-        let behind = boundary(Extent::Bytes(block - offset % block));
-        let why =
-            format!("`range` begins at a whole block, {behind} later, and loads a block less");
-        losses.worsen(job.id("offset"), Verdict::near(why));
-    }
-    let is_aligned = job.number("align_offset").is_none_or(|bytes| bytes <= block);
-    if matches!(job.offset, Some(Extent::Share(1..))) && !is_aligned {
-        let why = "`range` begins at the next whole block, not at a multiple of this";
-        losses.worsen(job.id("align_offset"), Verdict::near(why));
+    if unit.place != Place::Nothing {
+        whole_blocks(job, block, losses);
     }
     if let Some(range) = of_whole(unit).filter(|_| region.all.is_none() && !several) {
         let id = job.first_id(&["offset", "size"]);

@@ -147,7 +147,7 @@ pub fn bytes(job: &Job) -> Bytes {
 
 /// Whether its random requests go anywhere in files that are larger than its `size`, which then
 /// says how much it sends.
-pub fn roams(job: &Job) -> bool {
+pub(super) fn roams(job: &Job) -> bool {
     let (Some((least, most)), Some(Extent::Bytes(size))) = (job.filesize, job.size) else {
         return false;
     };

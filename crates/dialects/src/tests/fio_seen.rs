@@ -202,7 +202,7 @@ fn files_that_jobs_do_not_share_in_fio_are_told() {
         (
             job("[a]\nfilename=x\nsize=4m\n[b]\nfilename=y\nsize=4m"),
             &[],
-            ("filename", Near, "a part of 1 file, which all"),
+            ("filename", Near, "a part of 1 file of Plimsoll's own, which all"),
         ),
         (
             job("[a]\nfilename=x\nsize=4m\n[c]\nstonewall\nfilename=x\nsize=4m\nrw=read"),

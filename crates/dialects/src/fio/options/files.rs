@@ -77,7 +77,7 @@ const LONGEST: usize = 1_000;
 const MOST_NAMES: usize = 256;
 
 /// Adds names to those that were given before, as fio does.
-pub fn add(job: &mut Job, given: &Given) -> Result<(), String> {
+pub(super) fn add(job: &mut Job, given: &Given) -> Result<(), String> {
     job.filename.get_or_insert_default().extend(list(&given.value)?);
     job.named_by.push(given.id);
     Ok(())
