@@ -34,6 +34,8 @@ pub struct Asked {
     pub streams: Option<u64>,
     /// The devices that all of them load; none where they load files.
     pub devices: Vec<String>,
+    /// The names of its files, where it gives them any: who gives the same loads the same.
+    pub names: Vec<String>,
     /// How many files each loads.
     pub files: u64,
     /// Whether no two streams load the same file.
@@ -42,10 +44,16 @@ pub struct Asked {
     pub from: Extent,
     /// By how much.
     pub step: Extent,
+    /// What a place that is a share is rounded up to a multiple of.
+    pub align: u64,
     /// How much of all its files a stream loads; `None` is what there is of a device.
     pub size: Option<Extent>,
     /// The bytes of each file, where they are given for themselves.
     pub file: Option<u64>,
+    /// Whether it goes anywhere in such files, and `size` says how much it sends.
+    pub roams: bool,
+    /// From the start of a request to that of the next one, where something lies between.
+    pub stride: Option<u64>,
     /// What a stream sends before it ends; `None` is all that it loads.
     pub amount: Option<Extent>,
     /// The same in requests; the first of both ends it.
@@ -54,6 +62,8 @@ pub struct Asked {
     pub rounds: u64,
     /// The time that ends it, in ns.
     pub time_ns: Option<u64>,
+    /// How long it runs before it is measured, in ns; an amount counts what it sends then.
+    pub ramp_ns: u64,
     /// Sizes with weights: of reads, of writes and trims; none where there are no such requests.
     pub sizes: [Vec<(u64, u32)>; 2],
     /// The share of reads in millionths, where it is known.
@@ -92,14 +102,18 @@ impl Asked {
     /// What stream `number` loads of a file; `whole` is the size of a device.
     fn range(&self, number: u64, whole: Option<u64>) -> Option<Range<u64>> {
         let step = of(self.step, whole)?.saturating_mul(number);
-        let from = of(self.from, whole)?.saturating_add(step);
-        let length = match (self.file, self.size) {
-            (Some(file), _) => file.saturating_sub(from),
-            (None, Some(Extent::Bytes(bytes))) => bytes / self.files.max(1),
-            (None, Some(share)) => of(share, whole)?,
-            (None, None) => whole?.saturating_sub(from),
+        let all = [self.file, whole].into_iter().flatten().min();
+        let from = match self.from {
+            Extent::Bytes(bytes) => bytes,
+            share => of(share, all)?.next_multiple_of(self.align.max(1)),
         };
-        let to = from.saturating_add(length).min(whole.unwrap_or(u64::MAX));
+        let from = from.saturating_add(step);
+        let length = match self.size {
+            Some(Extent::Bytes(bytes)) if !self.roams => bytes / self.files.max(1),
+            Some(share @ Extent::Share(_)) => of(share, all)?,
+            _ => all?.saturating_sub(from),
+        };
+        let to = from.saturating_add(length).min(all.unwrap_or(u64::MAX));
         Some(from.min(to)..to)
     }
 
@@ -114,7 +128,10 @@ impl Asked {
             }
             for file in 0..if self.devices.is_empty() { self.files } else { 0 } {
                 let owner = if self.own { number } else { 0 };
-                let name = format!("{} {owner} {file}", self.workload);
+                let name = match self.names.get(file as usize) {
+                    Some(name) => name.clone(),
+                    None => format!("{} {owner} {file}", self.workload),
+                };
                 all.entry(name).or_default().push(self.range(number, None)?);
             }
         }
@@ -132,7 +149,14 @@ impl Asked {
                     None => None,
                 };
                 let range = self.range(number, whole)?;
-                loaded = loaded.saturating_add(range.end - range.start);
+                let length = range.end - range.start;
+                let touched = match (self.stride, self.one_size()) {
+                    (Some(stride), Some(block)) => {
+                        length.div_ceil(stride.max(1)).saturating_mul(block)
+                    }
+                    _ => length,
+                };
+                loaded = loaded.saturating_add(touched);
             }
             let limit = match (self.amount, self.size) {
                 (Some(amount), _) => of(amount, Some(loaded))?,

@@ -6,7 +6,7 @@ use model::load::{Pace, Rate, SizeMix};
 use model::plan::{Work, Worker};
 use model::testbed::{DirectIo, HostFacts, TargetFacts, TargetKind};
 use model::{Bytes, Nanos, Plan, StageKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use suite::planner::{self, GivenUp, Refusal, Request};
 use suite::{ALL_HOSTS, HostTargets, Spec};
 
@@ -53,7 +53,11 @@ pub(crate) fn lay_beside(import: &mut Import, size: &dyn Fn(&str) -> Option<u64>
         let asked: Vec<Asked> =
             import.asked.iter().filter(|one| one.workload == name).cloned().collect();
         let Some(sent) = sent.get(&name) else { continue };
-        for (quantity, words) in differences(&asked, sent, &size) {
+        let together = |one: &&Asked| sent.peers.contains(&one.workload);
+        let peers: Vec<Asked> = import.asked.iter().filter(together).cloned().collect();
+        let files = other_files(&peers, sent).map(|words| (Quantity::Places, words));
+        let all = differences(&asked, sent, &size);
+        for (quantity, words) in all.into_iter().chain(files) {
             let mut options = asked[0].options.iter();
             let option = options.find(|(of, _)| *of == quantity).map(|(_, id)| *id);
             let why = format!("of the whole job, {words}");
@@ -138,8 +142,17 @@ fn target(path: &str, device: Option<u64>) -> TargetFacts {
 #[derive(Default)]
 struct Sent {
     places: Places,
+    /// How many workers load each file.
+    streams: BTreeMap<String, usize>,
     bytes: u64,
     time_ns: Option<u64>,
+    /// How long it runs before it is measured.
+    ramp_ns: u64,
+    /// Requests or bytes that are due by its rate while that changes.
+    due: Option<f64>,
+    /// The workloads that run together with it, itself among them, and the files of all of them.
+    peers: Vec<String>,
+    files: BTreeSet<String>,
     in_flight: u64,
     sizes: [Vec<(u64, u32)>; 2],
     reads: u64,
@@ -152,13 +165,23 @@ struct Sent {
 fn all_sent(plan: &Plan, sent: &mut BTreeMap<String, Sent>) {
     for host in &plan.hosts {
         let files: Vec<&str> = host.files().map(|file| file.path.as_str()).collect();
+        let ramps = host.stages.iter().filter(|stage| stage.kind == StageKind::Precondition);
+        for work in ramps.flat_map(|stage| &stage.works) {
+            let one = sent.entry(work.workload.clone()).or_default();
+            one.ramp_ns = work.stop.time().map_or(0, |time| time.0);
+        }
         for stage in host.stages.iter().filter(|stage| stage.kind == StageKind::Measure) {
+            let all = stage.workers.iter().flat_map(|worker| &worker.extents);
+            let path = |file: u32| files.get(file as usize).copied().unwrap_or_default().to_owned();
+            let paths: BTreeSet<String> = all.map(|extent| path(extent.file)).collect();
             for (number, work) in (0..).zip(&stage.works) {
                 let one = sent.entry(work.workload.clone()).or_default();
                 one.is_alone = stage.works.len() == 1;
+                one.peers = stage.works.iter().map(|work| work.workload.clone()).collect();
+                one.files = paths.clone();
                 one.say(work);
                 let workers = stage.workers.iter().filter(|worker| worker.work == number);
-                one.in_flight = 0;
+                (one.in_flight, one.streams) = (0, BTreeMap::new());
                 workers.for_each(|worker| one.add(work, worker, &files));
             }
         }
@@ -175,6 +198,13 @@ impl Sent {
         self.reads = if work.reads() { u64::from(work.read.ppm) } else { 0 };
         self.trims = u64::from(work.trim.ppm);
         self.time_ns = work.stop.time().map(|time| time.0);
+        self.due = match &work.pace {
+            Pace::Changing { curve, .. } => {
+                let all = |ns| curve.due_between(0, ns);
+                Some(all(self.time_ns.unwrap_or(0)) + all(self.ramp_ns))
+            }
+            Pace::Open { .. } | Pace::Closed { .. } => None,
+        };
         self.is_closed = matches!(work.pace, Pace::Closed { .. });
         self.rate = match &work.pace {
             Pace::Open { rate, .. } => Some(*rate),
@@ -184,8 +214,13 @@ impl Sent {
 
     fn add(&mut self, work: &Work, worker: &Worker, files: &[&str]) {
         self.in_flight = self.in_flight.saturating_add(u64::from(work.depth));
+        let numbers: BTreeSet<u32> = worker.extents.iter().map(|extent| extent.file).collect();
+        let path = |file: u32| files.get(file as usize).copied().unwrap_or_default();
+        for file in numbers {
+            *self.streams.entry(path(file).to_owned()).or_default() += 1;
+        }
         for extent in &worker.extents {
-            let file = files.get(extent.file as usize).copied().unwrap_or_default();
+            let file = path(extent.file);
             let range = extent.offset..extent.offset.saturating_add(extent.length);
             self.places.entry(file.to_owned()).or_default().push(range);
         }
@@ -207,32 +242,13 @@ fn differences(
     };
     let first = &asked[0];
     let block = first.sizes.iter().flatten().map(|(size, _)| *size).max().unwrap_or(4_096);
-    if let Some((asked, sent)) = other_places(asked, sent, block, size) {
+    let others =
+        other_places(asked, sent, block, size).or_else(|| other_streams(asked, sent, size));
+    if let Some((asked, sent)) = others {
         say(Quantity::Places, asked, sent);
     }
-    let sum = |of: &dyn Fn(&Asked) -> Option<u64>| {
-        asked.iter().try_fold(0_u64, |all, one| Some(all.saturating_add(of(one)?)))
-    };
-    let time = asked.iter().map(|one| one.time_ns).max().flatten();
-    let bytes = sum(&|one| one.bytes(size)).filter(|_| time.is_none());
-    let told = |ns: u64| Nanos(ns).to_string();
-    match (time, sent.time_ns) {
-        (Some(asked), Some(sent)) if asked.abs_diff(sent) > asked / 1_000 => {
-            say(Quantity::Time, told(asked), told(sent));
-        }
-        (Some(asked), None) => say(Quantity::Time, told(asked), Bytes(sent.bytes).to_string()),
-        // Several directions of which one is a trim end each by an amount of its own.
-        (None, None) if sent.trims == 0 || sent.trims == 1_000_000 => {
-            let slack = |bytes: u64| (bytes / 500_000).max(block.saturating_mul(sent.files()));
-            if let Some(asked) = bytes.filter(|asked| asked.abs_diff(sent.bytes) > slack(*asked)) {
-                say(Quantity::Amount, Bytes(asked).to_string(), Bytes(sent.bytes).to_string());
-            }
-        }
-        (None, Some(sent)) => {
-            let asked = bytes.map_or("an amount".to_owned(), |bytes| Bytes(bytes).to_string());
-            say(Quantity::Amount, asked, told(sent));
-        }
-        _ => {}
+    for (quantity, asked, sent) in other_ends(asked, sent, block, size) {
+        say(quantity, asked, sent);
     }
     for (number, of) in [(0, "reads"), (1, "writes")] {
         let both = [&first.sizes[number], &sent.sizes[number]].map(|sizes| shares(sizes));
@@ -248,7 +264,7 @@ fn differences(
     if let Some((asked, sent)) = other_rate(asked, sent) {
         say(Quantity::Rate, asked, sent);
     }
-    let deep = sum(&|one| Some(one.streams?.saturating_mul(one.depth)));
+    let deep = sum(asked, &|one| Some(one.streams?.saturating_mul(one.depth)));
     if let Some(asked) = deep.filter(|asked| *asked != sent.in_flight) {
         say(
             Quantity::InFlight,
@@ -259,18 +275,93 @@ fn differences(
     found
 }
 
+/// What ends a workload, and when it begins, where those are others, in words.
+fn other_ends(
+    asked: &[Asked],
+    sent: &Sent,
+    block: u64,
+    size: &dyn Fn(&str) -> Option<u64>,
+) -> Vec<(Quantity, String, String)> {
+    let mut found = Vec::new();
+    let mut say = |quantity, asked, sent| found.push((quantity, asked, sent));
+    let time = asked.iter().map(|one| one.time_ns).max().flatten();
+    let bytes = sum(asked, &|one| one.bytes(size)).filter(|_| time.is_none());
+    let told = |ns: u64| Nanos(ns).to_string();
+    let ramp = asked.iter().map(|one| one.ramp_ns).max().unwrap_or(0);
+    if time.is_some() && sent.due.is_none() && ramp != sent.ramp_ns {
+        let words = |ns: u64| format!("{} before what is measured", told(ns));
+        say(Quantity::Time, words(ramp), words(sent.ramp_ns));
+    }
+    match (time, sent.time_ns) {
+        // A rate that changes says when each of them begins and ends.
+        (_, Some(_)) if sent.due.is_some() => {
+            let asked = sum(asked, &due);
+            let is_other = |asked: u64, due: f64| (asked as f64 - due).abs() > due / 100.0 + 1.0;
+            if let Some((asked, due)) = asked.zip(sent.due).filter(|(a, due)| is_other(*a, *due)) {
+                let words = |all: f64| format!("{all:.0} by its rate");
+                say(Quantity::Rate, words(asked as f64), words(due));
+            }
+        }
+        (None, None) if sent.ramp_ns > 0 && bytes.is_some() => {
+            let [asked, all] = [bytes.unwrap_or(0), sent.bytes].map(|all| Bytes(all).to_string());
+            say(Quantity::Amount, asked, format!("{all} behind a ramp of {}", told(sent.ramp_ns)));
+        }
+        (Some(asked), Some(sent)) if asked.abs_diff(sent) > asked / 1_000 => {
+            say(Quantity::Time, told(asked), told(sent));
+        }
+        (Some(asked), None) => say(Quantity::Time, told(asked), Bytes(sent.bytes).to_string()),
+        // Several directions of which one is a trim end each by an amount of its own.
+        (None, None) if sent.trims == 0 || sent.trims == 1_000_000 => {
+            let slack = |bytes: u64| (bytes / 500_000).max(block.saturating_mul(sent.own_files()));
+            if let Some(asked) = bytes.filter(|asked| asked.abs_diff(sent.bytes) > slack(*asked)) {
+                say(Quantity::Amount, Bytes(asked).to_string(), Bytes(sent.bytes).to_string());
+            }
+        }
+        (None, Some(sent)) => {
+            let asked = bytes.map_or("an amount".to_owned(), |bytes| Bytes(bytes).to_string());
+            say(Quantity::Amount, asked, told(sent));
+        }
+        _ => {}
+    }
+    found
+}
+
+/// The sum over all jobs of a workload, where each of them says it.
+fn sum(asked: &[Asked], of: &dyn Fn(&Asked) -> Option<u64>) -> Option<u64> {
+    asked.iter().try_fold(0_u64, |all, one| Some(all.saturating_add(of(one)?)))
+}
+
+/// What a stream's rate brings in its time and ramp, over all of the streams.
+fn due(one: &Asked) -> Option<u64> {
+    let each = one.iops.or(one.bytes_per_second)?.saturating_mul(one.streams?);
+    let ns = one.time_ns?.saturating_add(one.ramp_ns);
+    u64::try_from(u128::from(each) * u128::from(ns) / 1_000_000_000).ok()
+}
+
+/// How many files workloads load that run together, where those are more or fewer, in words.
+fn other_files(peers: &[Asked], sent: &Sent) -> Option<String> {
+    if sent.is_alone || peers.iter().any(|one| !one.devices.is_empty()) {
+        return None;
+    }
+    let mut wanted = BTreeSet::new();
+    for one in peers {
+        wanted.extend(one.places(&|_| None)?.into_keys());
+    }
+    let is_other = sent.peers.iter().all(|name| peers.iter().any(|one| one.workload == *name))
+        && wanted.len() != sent.files.len();
+    let words = |count: usize| format!("{count} files for all that run together");
+    is_other.then(|| format!("{} asked for, {} sent", words(wanted.len()), words(sent.files.len())))
+}
+
 /// How often requests are due, where that is other, in words.
 fn other_rate(asked: &[Asked], sent: &Sent) -> Option<(String, String)> {
     let first = asked.first()?;
-    let sum = |of: &dyn Fn(&Asked) -> Option<u64>| {
-        asked.iter().try_fold(0_u64, |all, one| Some(all.saturating_add(of(one)?)))
-    };
     let rate = |milli: u64, unit: &str| format!("{} {unit} a second", milli as f64 / 1e3);
     let all =
         |one: &Asked, of: Option<u64>| Some(of?.saturating_mul(one.streams?).saturating_mul(1_000));
     let asked_rate = match first.iops {
-        Some(_) => sum(&|one| all(one, one.iops)).map(|milli| (milli, "requests")),
-        None => sum(&|one| all(one, one.bytes_per_second)).map(|milli| (milli, "bytes")),
+        Some(_) => sum(asked, &|one| all(one, one.iops)).map(|milli| (milli, "requests")),
+        None => sum(asked, &|one| all(one, one.bytes_per_second)).map(|milli| (milli, "bytes")),
     };
     let sent_rate = match sent.rate {
         Some(Rate::Iops { milli }) => Some((milli, "requests")),
@@ -331,8 +422,28 @@ fn other_places(
     Some((words(&wanted, a, path), words(&loaded, b, path)))
 }
 
+/// How many streams load a device, where they are more or fewer, in words.
+fn other_streams(
+    asked: &[Asked],
+    sent: &Sent,
+    size: &dyn Fn(&str) -> Option<u64>,
+) -> Option<(String, String)> {
+    let mut wanted: BTreeMap<String, usize> = BTreeMap::new();
+    for one in asked.iter().filter(|one| !one.devices.is_empty()) {
+        for (path, all) in one.places(size)? {
+            *wanted.entry(path).or_default() += all.len();
+        }
+    }
+    let loaded = |path: &str| sent.streams.get(path).copied().unwrap_or(0);
+    let paths = wanted.keys().chain(sent.streams.keys());
+    let asked = |path: &str| wanted.get(path).copied().unwrap_or(0);
+    let path = paths.filter(|_| !wanted.is_empty()).find(|path| loaded(path) != asked(path))?;
+    let words = |count: usize| format!("{count} streams on {path}");
+    Some((words(asked(path)), words(loaded(path))))
+}
+
 impl Sent {
-    fn files(&self) -> u64 {
+    fn own_files(&self) -> u64 {
         self.places.len() as u64
     }
 }
@@ -388,7 +499,19 @@ mod tests {
             "filename=/dev/sdx\nrw=randread\nbs=4k,64k\nbsrange=4k-64k\nsize=8m",
             "directory=/mnt\nrw=randread\nsize=8m\nnumjobs=3\nnrfiles=2",
             "filename=/mnt/f:/mnt/g\nrw=read\nbs=64k\nsize=8m\nnumjobs=2",
-            "directory=/mnt\nrw=write\nsize=8m\n[b]\nrw=read\nsize=4m\ndirectory=/mnt",
+            "filename=/dev/sdx\nrw=randwrite\nbs=4k\nfilesize=32m\nsize=4m\nnumjobs=2",
+            "filename=/dev/sdx\nrw=read\nfilesize=32m\nsize=4m",
+            "filename=/dev/sdx\nrw=randread\nfilesize=32m\nnumjobs=4",
+            "directory=/mnt\nrw=read\nfilesize=4m\nnrfiles=4\nsize=4m",
+            "directory=/mnt\nrw=randread\nfilesize=4m\nnrfiles=4\nsize=4m",
+            "filename=/dev/sdx\nrw=read:64k\nbs=64k\nsize=16m",
+            "filename=/dev/sdx\nrw=read\nsize=1m\nnumber_ios=1000",
+            "filename=/dev/sdx\nrw=read\noffset=33%\nbs=64k\nsize=4m",
+            "filename=/dev/sdx\nrw=randread\nruntime=2\ntime_based\nramp_time=1",
+            "filename=/dev/sdx\nrw=read\nsize=4m\nramp_time=1",
+            "filename=/dev/sdx\nrw=randread\nruntime=2\ntime_based\nramp_time=1\nrate_iops=50\n\
+             [b]\nfilename=/dev/sdx\nrw=randread\nruntime=2\ntime_based\nramp_time=1\n\
+             rate_iops=100\nstartdelay=1",
             "filename=/dev/sdx\nrw=read\nsize=4m\n[b]\nstonewall\nfilename=/dev/sdx\nrw=write\n\
              size=2m\nloops=2",
         ] {
@@ -411,9 +534,20 @@ mod tests {
                 "64 MiB between 0 and 117440512 of /dev/sdx asked for",
             ),
             (
-                "directory=/mnt\nrw=read\nfilesize=4m\nnrfiles=4\nsize=4m",
+                "directory=/mnt\nrw=write\nsize=8m\n[b]\nrw=read\nsize=4m\ndirectory=/mnt",
                 "size",
-                "16 MiB in 4 files asked for, 4 MiB in 4 files sent",
+                "2 files for all that run together asked for, 1 files",
+            ),
+            (
+                "directory=/mnt\nfilename=x\nrw=write\nsize=4m\n[b]\ndirectory=/mnt\nfilename=y\n\
+                 rw=write\nsize=4m\nbs=8k",
+                "filename",
+                "2 files for all that run together asked for, 1 files",
+            ),
+            (
+                "filename=/dev/sdx\nrw=read\nbs=64k\noffset_increment=16m\nnumjobs=3",
+                "offset_increment",
+                "720 MiB asked for",
             ),
             (
                 "filename=/dev/sdx\nrw=read\nsize=4m\nio_size=1m\n[b]\nfilename=/dev/sdx\n\
@@ -426,6 +560,44 @@ mod tests {
             let is_it = |(of, why): &(String, String)| of == name && why.contains(words);
             assert!(told.iter().any(is_it), "{options}: {told:?}");
         }
+    }
+
+    #[test]
+    fn each_device_has_as_many_streams_as_its_jobs_ask_for() {
+        let text = "[a]\nfilename=/dev/sdx:/dev/sdy\nrw=read\ndirect=1\nnumjobs=3\nruntime=1\n\
+                    time_based\n";
+        let mut import = import("a", text, Some(Dialect::Fio), &World::NOTHING).expect("a job");
+        // As if it were two jobs, each with a device of its own, that were taken for one.
+        let all = import.asked[0].clone();
+        let of = |(path, streams): (&str, u64)| {
+            let devices = vec![path.to_owned()];
+            Asked { devices, files: 1, streams: Some(streams), ..all.clone() }
+        };
+        import.asked = [("/dev/sdx", 2), ("/dev/sdy", 1)].map(of).to_vec();
+        lay_beside(&mut import, &|_| Some(256 << 20));
+        let words = "2 streams on /dev/sdx asked for, 3 streams on /dev/sdx sent";
+        let is_it = |why: &str| why.contains(words);
+        assert!(import.options.iter().any(|told| is_it(&told.why)), "{:#?}", import.options);
+    }
+
+    #[test]
+    fn a_ramp_before_an_amount_and_a_rate_that_brings_less_are_told() {
+        let told = |text: &str, change: &dyn Fn(&mut Import)| {
+            let mut import = import("a", text, Some(Dialect::Fio), &World::NOTHING).expect("jobs");
+            change(&mut import);
+            lay_beside(&mut import, &|_| Some(256 << 20));
+            import.options.iter().map(|told| told.why.clone() + "\n").collect::<String>()
+        };
+        let on = "[a]\nfilename=/dev/sdx\ndirect=1\n";
+        let words = told(&format!("{on}size=8m\n"), &|import| {
+            let text = &mut import.suites[0].text;
+            *text = text.replace("[stages]\n", "[stages]\nprecondition = \"1s\"\n");
+        });
+        assert!(words.contains("8 MiB asked for, 8 MiB behind a ramp of"), "{words}");
+        let timed = "runtime=2\ntime_based\nrate_iops=50\n";
+        let late = format!("{on}{timed}[b]\nfilename=/dev/sdx\ndirect=1\n{timed}startdelay=1\n");
+        let words = told(&late, &|import| import.asked[0].iops = Some(70));
+        assert!(words.contains("140 by its rate asked for, 100 by its rate sent"), "{words}");
     }
 
     #[test]
@@ -453,6 +625,7 @@ mod tests {
         assert_eq!(change(&|one| one.sizes[1] = vec![(8_192, 1)]), [Quantity::Sizes]);
         assert_eq!(change(&|one| one.time_ns = Some(6_000_000_000)), [Quantity::Time]);
         assert_eq!(change(&|one| one.time_ns = None), [Quantity::Amount]);
+        assert_eq!(change(&|one| one.ramp_ns = 1_000_000_000), [Quantity::Time]);
         assert_eq!(change(&|one| one.devices = vec!["/dev/sdy".to_owned()]), [Quantity::Places]);
         let later = dialects::Extent::Bytes(32 << 20);
         assert_eq!(change(&|one| one.from = later), [Quantity::Places]);

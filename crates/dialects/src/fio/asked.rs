@@ -1,7 +1,7 @@
 //! What a job of fio asks for, in fio's own arithmetic and without a look at the suite.
 
 use super::job::{Engine, Job};
-use super::place::{Place, files, place, workers};
+use super::place::{Place, files, place, roams, workers};
 use super::priorities;
 use super::work::rests_are_slower;
 use crate::asked::{Asked, Quantity};
@@ -10,7 +10,20 @@ use crate::words::values::Extent;
 /// The slots that say a quantity, the nearest first.
 const SAID_BY: [(Quantity, &[&str]); 7] = [
     (Quantity::Places, &["increment", "size", "filesize", "offset", "files", "filename"]),
-    (Quantity::Amount, &["io_size", "number", "loops", "size", "split", "range", "bs", "rw"]),
+    (
+        Quantity::Amount,
+        &[
+            "io_size",
+            "number",
+            "loops",
+            "size",
+            "increment",
+            "filesize",
+            "offset",
+            "rw",
+            "filename",
+        ],
+    ),
     (Quantity::Time, &["runtime", "time_based", "delay", "size", "rw"]),
     (Quantity::Sizes, &["split", "range", "bs"]),
     (Quantity::Reads, &["mix", "rw"]),
@@ -53,7 +66,11 @@ pub fn asked(job: &Job, workload: &str) -> Option<Asked> {
     Some(Asked {
         workload: workload.to_owned(),
         streams: workers(job),
-        file: job.filesize.map(|(bytes, _)| bytes).filter(|_| devices.is_empty()),
+        file: job.filesize.map(|(bytes, _)| bytes),
+        names: names(job, &place),
+        roams: roams(job),
+        stride: stride(job),
+        align: job.number("align_offset").filter(|bytes| *bytes > 0).unwrap_or(least(job)),
         devices,
         files: files(job),
         own: place == Place::Own,
@@ -64,6 +81,7 @@ pub fn asked(job: &Job, workload: &str) -> Option<Asked> {
         requests: job.number("number").filter(|count| *count > 0),
         rounds: job.number("loops").unwrap_or(1).max(1),
         time_ns: job.number("runtime").filter(|ns| *ns > 0),
+        ramp_ns: job.number("ramp").unwrap_or(0),
         sizes: [
             if direction.reads && mix > 0 { reads } else { Vec::new() },
             if changes && mix < 1_000_000 { writes } else { Vec::new() },
@@ -78,4 +96,23 @@ pub fn asked(job: &Job, workload: &str) -> Option<Asked> {
         depth: job.number("depth").filter(|_| is_deep).unwrap_or(1).max(1),
         options: options.collect(),
     })
+}
+
+/// The files that it names, with their directories.
+fn names(job: &Job, place: &Place) -> Vec<String> {
+    let Place::Files(names) = place else { return Vec::new() };
+    let directories = job.directory.clone().unwrap_or_default().join(":");
+    names.iter().map(|name| format!("{directories}/{name}")).collect()
+}
+
+/// From one request in order to the next one, where bytes lie between.
+fn stride(job: &Job) -> Option<u64> {
+    let of = job.direction();
+    let between = u64::try_from(of.behind).ok().filter(|bytes| *bytes > 0 && !of.random)?;
+    Some(job.one_size()?.saturating_add(between))
+}
+
+/// The size of its smallest requests.
+fn least(job: &Job) -> u64 {
+    job.sizes().iter().flatten().map(|(size, _)| *size).min().unwrap_or(1)
 }

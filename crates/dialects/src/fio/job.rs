@@ -152,6 +152,8 @@ pub struct Job {
     /// `bssplit`: of reads, writes and trims
     pub split: Option<[Option<Split>; 3]>,
     pub filename: Option<Vec<String>>,
+    /// The options that gave it names, each of which adds to those before
+    pub named_by: Vec<OptionId>,
     pub directory: Option<Vec<String>>,
     pub size: Option<Extent>,
     pub io_size: Option<Extent>,

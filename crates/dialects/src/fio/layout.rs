@@ -1,10 +1,12 @@
 //! The layout of a group, and the part of it that each workload loads.
 
 use super::classes::{self, Class};
-use super::place::{Place, around, files, rounded};
+use super::job::Job;
+use super::place::{Place, around, files, roams, rounded};
 use super::regions::{Region, regions, several_blocks_short};
 use super::targets::are_apart;
 use super::unit::{Unit, name, note, workers_text};
+use super::work::fits_its_places;
 use crate::apart::selected;
 use crate::draft::{Fields, Group, Taken, Work, quoted, share, size};
 use crate::loss::{Losses, Verdict};
@@ -121,7 +123,39 @@ fn layout(
         }
         works.push(work);
     }
+    if !is_device && regions.len() > 1 {
+        parts_of_all(units, &regions, &of_unit, each * directories, losses);
+    }
     works
+}
+
+/// What jobs of which each has files of its own are told: there is one layout for all of them.
+fn parts_of_all(
+    units: &[&Unit<'_>],
+    regions: &[Region],
+    of_unit: &[usize],
+    files: u64,
+    losses: &mut Losses,
+) {
+    for (unit, number) in units.iter().zip(of_unit) {
+        let own = regions[*number].files;
+        let first = unit.jobs[0];
+        let slots = if unit.place == Place::Own { ["files", "size"] } else { ["filename"; 2] };
+        let id = first.first_id(&[slots[0], slots[1], "filesize", "directory", "rw"]);
+        let many =
+            |count: u64| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+        let each = if files == 1 { "" } else { "each of " };
+        let why = format!(
+            "a part of {each}{} of Plimsoll's own, which all jobs of its group share; fio has {} \
+             for this job alone",
+            many(files),
+            many(own)
+        );
+        match unit.place {
+            Place::Files(_) => losses.replace(id, Verdict::near(why)),
+            _ => losses.worsen(id, Verdict::near(why)),
+        }
+    }
 }
 
 fn layout_size(
@@ -157,6 +191,23 @@ fn layout_size(
     }
 }
 
+/// What is said of a place that is no whole block, or that fio aligns.
+fn whole_blocks(job: &Job, block: u64, losses: &mut Losses) {
+    if let Some(Extent::Bytes(offset)) = job.offset
+        && !offset.is_multiple_of(block)
+    {
+        let behind = boundary(Extent::Bytes(block - offset % block));
+        let why =
+            format!("`range` begins at a whole block, {behind} later, and loads a block less");
+        losses.worsen(job.id("offset"), Verdict::near(why));
+    }
+    let is_aligned = job.number("align_offset").is_none_or(|bytes| bytes <= block);
+    if matches!(job.offset, Some(Extent::Share(1..))) && !is_aligned {
+        let why = "`range` begins at the next whole block, not at a multiple of this";
+        losses.worsen(job.id("align_offset"), Verdict::near(why));
+    }
+}
+
 /// The part of the layout that the unit loads.
 fn window(
     unit: &Unit<'_>,
@@ -170,13 +221,8 @@ fn window(
     let job = unit.jobs[0];
     let block = job.sizes().iter().flatten().map(|(size, _)| *size).max();
     let block = job.one_size().or(block).unwrap_or(1).max(1);
-    if let Some(Extent::Bytes(offset)) = job.offset.filter(|_| unit.place != Place::Nothing)
-        && !offset.is_multiple_of(block)
-    {
-        let behind = boundary(Extent::Bytes(block - offset % block));
-        let why =
-            format!("`range` begins at a whole block, {behind} later, and loads a block less");
-        losses.worsen(job.id("offset"), Verdict::near(why));
+    if unit.place != Place::Nothing {
+        whole_blocks(job, block, losses);
     }
     if let Some(range) = of_whole(unit).filter(|_| region.all.is_none() && !several) {
         let id = job.first_id(&["offset", "size"]);
@@ -231,6 +277,11 @@ fn of_whole(unit: &Unit<'_>) -> Option<String> {
     let job = unit.jobs[0];
     let from = boundary(job.offset.unwrap_or(Extent::Share(0)));
     match (&unit.place, job.offset, job.size) {
+        // Behind its file, it goes nowhere on a device that is larger.
+        (_, _, Some(_)) if roams(job) => {
+            let file = job.filesize.map_or(0, |(least, most)| u64::midpoint(least, most));
+            Some(format!("{from}-{}", boundary(Extent::Bytes(file))))
+        }
         (_, Some(Extent::Bytes(1..)), None) => Some(format!("{from}-100%")),
         _ if job.increment.is_some() => None,
         (Place::Devices(_), _, Some(Extent::Bytes(bytes))) => {
@@ -279,7 +330,9 @@ fn few_blocks(unit: &Unit<'_>, losses: &mut Losses) {
         losses.worsen(job.first_id(&["split", "range"]), Verdict::near(why));
     }
     let blocks = job.one_size().map_or(0, |block| bytes / block.max(1));
-    let is_map = unit.fields.get("access").is_some_and(|access| access == "\"permutation\"");
+    let is_round = !roams(job) && fits_its_places(job);
+    let is_map =
+        is_round && unit.fields.get("access").is_some_and(|access| access == "\"permutation\"");
     if is_map && (4..=MOST_NEIGHBOURS).contains(&blocks) {
         let percent = 50.0 / (blocks as f64).sqrt();
         let why = format!(
@@ -315,12 +368,6 @@ fn streams(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
 /// Workers that load the same files.
 fn sharing(unit: &Unit<'_>, losses: &mut Losses, fields: &mut Fields) {
     let job = unit.jobs[0];
-    if let Place::Devices(names) = &unit.place
-        && unit.jobs.len() > 1
-        && names.len() as u64 == unit.count()
-    {
-        return;
-    }
     let Some(increment) = job.id("increment") else {
         if unit.verifies() {
             let why = "`contents.verify`, and a part of its own for each worker: nobody can check \

@@ -164,7 +164,7 @@ impl Job {
             "align" if !blocks::are_alike(text, |text| number(text, kilo))? => {
                 return Ok(Verdict::near("`align`, as of the first direction for all"));
             }
-            "filename" if row.name == "filename" => self.filename = Some(files::list(text)?),
+            "filename" if row.name == "filename" => files::add(self, given)?,
             "filename" => self.filename = Some(vec![text.to_owned()]),
             "directory" => self.directory = Some(files::list(text)?),
             "size" => {

@@ -95,7 +95,7 @@ pub fn bytes(job: &Job) -> Bytes {
     let count = files(job);
     let file = job.filesize.map(|(least, most)| u64::midpoint(least, most));
     let files = file.map(|file| file.saturating_mul(count));
-    let size = job.size;
+    let size = job.size.filter(|_| !roams(job));
     let offset = job.offset.unwrap_or(Extent::Bytes(0));
     // Each file begins there.
     let offset_bytes = match offset {
@@ -143,6 +143,15 @@ pub fn bytes(job: &Job) -> Bytes {
     let left = all.map_or(0.0, |all| (passed_over(job) * count) as f64 / all.max(1) as f64);
     let to = if to - left > from { to - left } else { to };
     Bytes { all, from: if from < to { from } else { 0.0 }, to, is_known: known_from }
+}
+
+/// Whether its random requests go anywhere in files that are larger than its `size`, which then
+/// says how much it sends.
+pub(super) fn roams(job: &Job) -> bool {
+    let (Some((least, most)), Some(Extent::Bytes(size))) = (job.filesize, job.size) else {
+        return false;
+    };
+    job.direction().random && size < u64::midpoint(least, most).saturating_mul(files(job))
 }
 
 /// Whether so many bytes begin at a share of a device: where they end depends on the device.

@@ -2,7 +2,8 @@
 //! together.
 
 use super::job::{Engine, Job, Zones};
-use super::place::{Place, place};
+use super::place::{Bytes, Place, bytes, place, roams};
+use super::work::goes_on;
 use crate::draft::{Group, quoted, share, size, time};
 use crate::loss::{Losses, OptionId, Verdict};
 use crate::words::values::Extent;
@@ -307,7 +308,18 @@ fn timed(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     let Some((longest, id)) = times.max_by_key(|(ns, _)| *ns) else { return };
     let measure = longest.clamp(SECOND / 10, 1 << 60);
     group.stages.set("measure", time(measure), losses.source(id));
+    for job in jobs.iter().filter(|job| job.number("ramp").is_some_and(|ns| ns > 0)) {
+        if goes_on(job) {
+            let why = "`stages.precondition`; the order begins anew behind it, and fio goes on \
+                       where the ramp ended";
+            losses.worsen(job.id("ramp"), Verdict::near(why));
+        }
+    }
     for job in jobs {
+        if roams(job) && job.number("runtime").is_some() {
+            let why = "the time ends it, and `filesize` says where it goes";
+            losses.replace(job.id("size"), Verdict::harmless(why));
+        }
         let (id, why) = match job.number("runtime") {
             Some(ns) if ns != longest => {
                 (job.id("runtime"), "it runs as long as the others of its group")
@@ -336,7 +348,12 @@ fn amount(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     for job in jobs {
         let why = "fio does without it where no `runtime` is given: the amount ends the job";
         losses.replace(job.id("time_based"), Verdict::harmless(why));
+        let why = "none: what fio sends in the ramp is a part of the amount, and here all of it is \
+                   measured";
+        let ramp = job.id("ramp").filter(|_| job.number("ramp").is_some_and(|ns| ns > 0));
+        losses.replace(ramp, Verdict::near(why));
     }
+    group.stages.remove("precondition");
     let (value, source) = most_of(jobs, losses);
     group.stages.set("amount", value, source);
     let flushes = yes(jobs, "end_fsync");
@@ -349,11 +366,53 @@ fn amount(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     }
 }
 
+/// All bytes that a job may touch, where they are given.
+fn own_bytes(job: &Job) -> Option<Extent> {
+    match (roams(job), bytes(job)) {
+        (true, Bytes { all: Some(all), from, to, .. }) => {
+            Some(Extent::Bytes((all as f64 * (to - from)).round() as u64))
+        }
+        _ => job.size,
+    }
+}
+
+/// Whether a job is through with its `size` before it has sent so many bytes.
+fn is_done_before(job: &Job, bytes: u64) -> bool {
+    matches!(job.size, Some(Extent::Bytes(size)) if size < bytes)
+}
+
+/// The bytes after which a job ends, where it is not when it has done all once.
+fn limit_of(job: &Job, block: u64, losses: &mut Losses) -> Option<(u64, Option<OptionId>)> {
+    let of_size = || match job.size.filter(|_| roams(job))? {
+        Extent::Bytes(bytes) => Some((bytes, job.id("size"))),
+        Extent::Share(_) => None,
+    };
+    match (job.number("number"), job.io_size) {
+        // What is done first ends the job.
+        (Some(number), Some(Extent::Bytes(bytes))) if bytes < number.saturating_mul(block) => {
+            losses.replace(job.id("number"), Verdict::harmless("`io_size` is done before"));
+            Some((bytes, job.id("io_size")))
+        }
+        (Some(number), None) if is_done_before(job, number.saturating_mul(block)) => {
+            losses.replace(job.id("number"), Verdict::harmless("`size` is done before"));
+            of_size()
+        }
+        (Some(number), _) => Some((number.saturating_mul(block), job.id("number"))),
+        (None, Some(Extent::Bytes(bytes))) => Some((bytes, job.id("io_size"))),
+        (None, Some(Extent::Share(_))) => {
+            let why = "all of it once, not a share of it";
+            losses.replace(job.id("io_size"), Verdict::near(why));
+            None
+        }
+        (None, None) => of_size(),
+    }
+}
+
 /// The amount of the job that does most, as TOML, and where it came from.
 fn most_of(jobs: &[Job], losses: &mut Losses) -> (String, String) {
     let mut all: Vec<(Option<u64>, Option<OptionId>)> = Vec::new();
     for job in jobs {
-        let own = job.size;
+        let own = own_bytes(job);
         let block = job.mean_size();
         if job.zones == Some(Zones::Strided) {
             for slot in ["io_size", "number"] {
@@ -365,22 +424,7 @@ fn most_of(jobs: &[Job], losses: &mut Losses) -> (String, String) {
             all.push((None, None));
             continue;
         }
-        let limit = match (job.number("number"), job.io_size) {
-            // What is done first ends the job.
-            (Some(number), Some(Extent::Bytes(bytes))) if bytes < number.saturating_mul(block) => {
-                losses.replace(job.id("number"), Verdict::harmless("`io_size` is done before"));
-                Some((bytes, job.id("io_size")))
-            }
-            (Some(number), _) => Some((number.saturating_mul(block), job.id("number"))),
-            (None, Some(Extent::Bytes(bytes))) => Some((bytes, job.id("io_size"))),
-            (None, Some(Extent::Share(_))) => {
-                let why = "all of it once, not a share of it";
-                losses.replace(job.id("io_size"), Verdict::near(why));
-                None
-            }
-            (None, None) => None,
-        };
-        let Some((limit, id)) = limit else {
+        let Some((limit, id)) = limit_of(job, block, losses) else {
             all.push((None, None));
             continue;
         };

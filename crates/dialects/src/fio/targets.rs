@@ -13,7 +13,13 @@ pub(super) fn targets(units: &[Unit<'_>], losses: &mut Losses, group: &mut Group
     for job in units.iter().flat_map(|unit| &unit.jobs) {
         let own = target(job);
         all.extend(own.into_iter().filter(|path| !all.contains(path)).collect::<Vec<_>>());
-        losses.decide(job.id("filename"), of_names(job));
+        for id in job.named_by.iter().copied().chain(job.id("filename")) {
+            losses.decide(id, of_names(job));
+        }
+        if job.filename.as_ref().is_some_and(|names| has_twins(names)) {
+            let why = "a file that is named twice is one here; fio takes it for two";
+            losses.worsen(job.id("filename"), Verdict::near(why));
+        }
         if place(job) != Place::Own && !matches!(job.engine_kind(), Engine::Metadata(_)) {
             losses.replace(job.id("files"), Verdict::harmless("its names say how many there are"));
         }
@@ -48,6 +54,10 @@ pub(super) fn are_apart(units: &[Unit<'_>], group: &Group) -> bool {
         })
 }
 
+fn has_twins(names: &[String]) -> bool {
+    (1..names.len()).any(|number| names[..number].contains(&names[number]))
+}
+
 fn of_names(job: &Job) -> Verdict {
     match place(job) {
         Place::Devices(names) if names.is_empty() => {
@@ -64,6 +74,10 @@ fn of_names(job: &Job) -> Verdict {
         }
         Place::Devices(_) => Verdict::same("target; `--existing` reads it as it is"),
         Place::Nothing => Verdict::near("`backend = \"null\"`: not even a system call"),
+        Place::Files(_) if job.direction().reads && !job.changes() => Verdict::near(
+            "a file of Plimsoll's own, in `plimsoll-data` beside it, which `prepare` writes; what \
+             that file holds is neither read nor touched",
+        ),
         Place::Own | Place::Files(_) => Verdict::near(
             "a file of Plimsoll's own, in `plimsoll-data` beside it; what that file holds is not \
              touched",
@@ -76,11 +90,7 @@ pub(super) fn shared_writers(units: &[Unit<'_>]) -> bool {
     let named = |unit: &&Unit<'_>| unit.place != Place::Own && unit.place != Place::Nothing;
     let named: Vec<&Unit<'_>> = units.iter().filter(named).collect();
     let changes = |unit: &Unit<'_>| unit.jobs[0].changes();
-    let alone = |unit: &Unit<'_>| match &unit.place {
-        _ if unit.jobs[0].increment.is_some() => true,
-        Place::Devices(names) => unit.count() <= 1 || names.len() as u64 == unit.count(),
-        _ => unit.count() <= 1,
-    };
+    let alone = |unit: &Unit<'_>| unit.jobs[0].increment.is_some() || unit.count() <= 1;
     // A stride may end in the bytes of the next workload.
     let strides = units.len() > 1 && units.iter().any(|unit| unit.jobs[0].direction().behind != 0);
     // Workers of one workload that checks what it writes have a part each.

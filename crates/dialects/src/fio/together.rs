@@ -32,7 +32,11 @@ fn delay_ns(job: &Job) -> u64 {
     job.number("delay").unwrap_or(0)
 }
 
-/// How long a job with a rate takes: its time, or its bytes by its rate.
+fn ramp_ns(job: &Job) -> u64 {
+    job.number("ramp").unwrap_or(0).min(1 << 60)
+}
+
+/// How long a job with a rate takes: its time with its ramp, or its bytes by its rate.
 fn own_time_ns(job: &Job) -> Option<u64> {
     let rate = job.each_second(job.iops.or(job.rate))?;
     let amount = || {
@@ -45,9 +49,12 @@ fn own_time_ns(job: &Job) -> Option<u64> {
     };
     let runtime = job.number("runtime").filter(|ns| *ns > 0);
     let is_timed = job.is("time_based");
+    let ramp = ramp_ns(job);
     match (runtime, amount()) {
-        (Some(runtime), Some(amount)) if !is_timed => Some(runtime.min(amount)),
-        (Some(runtime), _) => Some(runtime),
+        (Some(runtime), Some(amount)) if !is_timed => {
+            Some(ramp.saturating_add(runtime).min(amount))
+        }
+        (Some(runtime), _) => Some(ramp.saturating_add(runtime)),
         (None, amount) => amount.filter(|ns| *ns > 0),
     }
 }
@@ -90,7 +97,13 @@ pub fn delays(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     if let Some(delayed) = found {
         let last = jobs.iter().max_by_key(|job| delay_ns(job));
         let source = losses.source(last.and_then(|job| job.id("delay")));
-        group.stages.0.retain(|line| !["amount", "stonewall"].contains(&line.key));
+        // A job that begins later has its ramp later.
+        let left_out = ["amount", "stonewall", "precondition"];
+        group.stages.0.retain(|line| !left_out.contains(&line.key));
+        for job in jobs.iter().filter(|job| ramp_ns(job) > 0) {
+            let why = "each job begins with its ramp at its own time, and all of it is measured";
+            losses.replace(job.id("ramp"), Verdict::near(why));
+        }
         group.stages.set("measure", time(delayed.whole_ns.max(100_000_000)), source);
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn units<'a>(jobs: &'a [Job], losses: &mut Losses) -> Vec<Unit<'a>> {
 fn can_join(one: &Unit<'_>, other: &Unit<'_>) -> bool {
     let same_kind = match (&one.place, &other.place) {
         (Place::Own, Place::Own) => one.files == other.files && one.targets == other.targets,
-        (Place::Devices(a), Place::Devices(b)) => a == b || !a.iter().any(|name| b.contains(name)),
+        // Each worker would load the devices of both.
         (a, b) => a == b,
     };
     same_kind
@@ -68,13 +68,6 @@ impl<'a> Unit<'a> {
     fn join(&mut self, other: Unit<'a>) {
         self.jobs.extend(other.jobs);
         self.workers = self.workers.zip(other.workers).map(|(a, b)| a.saturating_add(b));
-        if let (Place::Devices(all), Place::Devices(more)) = (&mut self.place, other.place) {
-            let new: Vec<String> = more.into_iter().filter(|name| !all.contains(name)).collect();
-            all.extend(new);
-            let new: Vec<String> =
-                other.targets.into_iter().filter(|path| !self.targets.contains(path)).collect();
-            self.targets.extend(new);
-        }
     }
 
     pub(super) fn id(&self) -> Option<OptionId> {

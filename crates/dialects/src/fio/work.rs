@@ -279,7 +279,10 @@ fn blocks(job: &Job, losses: &mut Losses, fields: &mut Fields) {
         },
     };
     match (direction.trims, direction.writes) {
-        (true, true) => fields.set("trim", "\"50%\"", rw.clone()),
+        (true, true) => {
+            fields.set("trim", "\"50%\"", rw.clone());
+            half_trims(job, losses);
+        }
         (true, false) => fields.set("trim", "\"100%\"", rw.clone()),
         _ => {}
     }
@@ -290,6 +293,21 @@ fn blocks(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     let is_mixed = direction.reads && direction.writes;
     if !is_mixed {
         losses.replace(job.id("mix"), Verdict::harmless("the job has one direction alone"));
+    }
+}
+
+/// What trims with writes are where an amount or a rate says how many there are.
+fn half_trims(job: &Job, losses: &mut Losses) {
+    let is_timed = job.number("runtime").is_some_and(|ns| ns > 0);
+    if is_timed && job.paces() == [None; 2] {
+        return;
+    }
+    let why = "half are trims and half writes, each of a block of its own; fio trims each block \
+               and then writes it, in twice as many requests";
+    losses.replace(job.id("rw"), Verdict::near(why));
+    if !is_timed {
+        let why = "each block of it is trimmed or written; in fio each is both";
+        losses.worsen(job.first_id(&["io_size", "number", "size"]), Verdict::near(why));
     }
 }
 
@@ -312,7 +330,6 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     }
     super::zones::zones(job, losses, fields);
     let has_map = !job.is("no_map");
-    let partly = job.number("random").is_some_and(|part| part < ALL) || direction.behind > 1;
     let spread_from = job.source("spread", losses);
     if matches!(job.spread, Some(Spread::Zipf(_) | Spread::Pareto(_))) && !fits_its_places(job) {
         let why = "places of blocks of each size; fio draws them of the smallest size, and ends, \
@@ -333,7 +350,7 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
             fields.set("hot_spots", hot_spots(zones), spread_from);
         }
         Some(Spread::Given(places)) => sequence(job, places, losses, fields),
-        Some(Spread::Even) | None if has_map && !partly && job.one_size().is_some() => {
+        Some(Spread::Even) | None if goes_on(job) => {
             fields.set("access", "\"permutation\"", rw.clone());
         }
         Some(Spread::Even) | None => {
@@ -347,6 +364,9 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
                 losses.worsen(job.first_id(&["split", "range"]), Verdict::near(why));
             }
         }
+    }
+    if has_map {
+        ends_of_a_map(job, losses);
     }
     if !has_map && ends_within_a_block(job) {
         let why = "whole blocks of it; without its map, fio sends one request more";
@@ -363,10 +383,41 @@ fn order(job: &Job, losses: &mut Losses, fields: &mut Fields) {
     }
 }
 
+/// Whether each request goes on where the one before it ended, or to a block that none had: what
+/// comes after a pause depends on what came before.
+pub(super) fn goes_on(job: &Job) -> bool {
+    let is_even = matches!(job.spread, None | Some(Spread::Even));
+    let is_drawn = job.is("no_map") || is_partly_random(job) || job.one_size().is_none();
+    !job.direction().random || (is_even && !is_drawn)
+}
+
+/// Whether some of its random requests go on behind the one before.
+fn is_partly_random(job: &Job) -> bool {
+    job.number("random").is_some_and(|part| part < ALL) || job.direction().behind > 1
+}
+
+/// Where fio's map ends a job that a suite goes on with.
+fn ends_of_a_map(job: &Job, losses: &mut Losses) {
+    let is_timed = job.is("time_based") && job.number("runtime").is_some_and(|ns| ns > 0);
+    let is_part =
+        matches!(place(job), Place::Devices(_)) && (job.size, job.filesize) != (None, None);
+    if is_partly_random(job) && is_part && !is_timed {
+        let why = "all of the amount; fio ends as soon as a request in order comes to the end of \
+                   `size`, where the device is larger";
+        losses.worsen(job.first_id(&["random", "rw"]), Verdict::near(why));
+    }
+    let is_even = matches!(job.spread, None | Some(Spread::Even));
+    if is_even && job.id("align").is_none() && !fits_its_places(job) {
+        let why = "fio draws places of the smallest size of reads and writes, and ends at the \
+                   first one beyond the end, or begins again; here each block has a place";
+        losses.worsen(job.first_id(&["split", "range", "bs"]), Verdict::near(why));
+    }
+}
+
 /// Whether each place that fio draws by Zipf's or Pareto's law has room for a request: it counts
 /// places of the smallest size of reads and writes, whichever are sent, and multiplies by the
 /// smallest size of the direction or by `blockalign`.
-fn fits_its_places(job: &Job) -> bool {
+pub(super) fn fits_its_places(job: &Job) -> bool {
     let least = job.sizes_asked().map(|sizes| sizes.iter().map(|(size, _)| *size).min());
     let [reads, writes] = least.map(|size| size.unwrap_or(BLOCK));
     let unit = |size| job.number("align").filter(|bytes| *bytes > 0).unwrap_or(size);
@@ -487,9 +538,6 @@ fn skips(job: &Job, behind: i64, losses: &mut Losses, fields: &mut Fields) {
                  first block, and goes round until it has done `size` bytes"
             }
         };
-        losses.worsen(job.id("rw"), Verdict::near(why));
-    } else if job.id("runtime").is_none() {
-        let why = "`stride`: once to the end; fio goes round until it has done `size` bytes";
         losses.worsen(job.id("rw"), Verdict::near(why));
     }
     if stride != block || job.one_size().is_none() {

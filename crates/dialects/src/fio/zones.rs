@@ -135,8 +135,8 @@ fn strided(job: &Job, mode: OptionId, losses: &mut Losses, fields: &mut Fields) 
         losses.replace(mode, Verdict::refused(needs));
         return;
     }
-    let why = "`run` and `stride`: once through all zones; fio goes round until it has done as \
-               many bytes as there are";
+    let why = "`run` and `stride`: once through the zones within `size`; fio goes on behind it, to \
+               the end of the device and round again, until it has done as many bytes";
     losses.decide(mode, Verdict::near(why));
     for (slot, field) in [
         ("zone_size", "`run`"),

@@ -8,6 +8,7 @@ mod diskspd_profiles;
 mod elbencho_and_iozone;
 mod fio_examples;
 mod fio_jobs;
+mod fio_seen;
 mod hostile;
 mod io500;
 mod iometer;

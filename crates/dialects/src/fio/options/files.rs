@@ -3,6 +3,7 @@
 use super::later;
 use crate::fio::job::{Job, Zones};
 use crate::loss::Verdict;
+use crate::rows::Given;
 use crate::words::values::{Extent, extent, number};
 
 /// A share from 0 to 1, in millionths.
@@ -74,6 +75,13 @@ pub fn capacity(job: &Job, told: Verdict) -> Verdict {
 const LONGEST: usize = 1_000;
 /// No list of paths is.
 const MOST_NAMES: usize = 256;
+
+/// Adds names to those that were given before, as fio does.
+pub(super) fn add(job: &mut Job, given: &Given) -> Result<(), String> {
+    job.filename.get_or_insert_default().extend(list(&given.value)?);
+    job.named_by.push(given.id);
+    Ok(())
+}
 
 /// A list with colons between; a colon with a backslash before it is one of a name.
 pub fn list(text: &str) -> Result<Vec<String>, String> {
