@@ -309,7 +309,7 @@ fn timed(jobs: &[Job], losses: &mut Losses, group: &mut Group) {
     let measure = longest.clamp(SECOND / 10, 1 << 60);
     group.stages.set("measure", time(measure), losses.source(id));
     for job in jobs.iter().filter(|job| job.number("ramp").is_some_and(|ns| ns > 0)) {
-        if goes_on(job) {
+        if job.direction().random && goes_on(job) {
             let why = "`stages.precondition`; the order begins anew behind it, and fio goes on \
                        where the ramp ended";
             losses.worsen(job.id("ramp"), Verdict::near(why));
