@@ -1,8 +1,7 @@
 //! Bad input gets a clear error and a documented exit code before anything is touched.
 
-use crate::common::{Loop, assert_says, has, names, plimsoll, scratch, text};
+use crate::common::{Loop, assert_explained, assert_says, has, names, plimsoll, scratch, text};
 use std::fs;
-use std::path::Path;
 
 /// Each line: the arguments, the exit code, and what the message has to say.
 const CASES: [(&str, i32, &[&str]); 21] = [
@@ -90,23 +89,7 @@ fn a_device_is_only_written_to_when_its_user_gives_it_up() {
 /// without touching code; `UPDATE_EXPECTED=1` writes the second half.
 #[test]
 fn every_bad_suite_is_explained_as_expected() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/bad-suites");
-    let suites: Vec<String> =
-        names(&fixtures).into_iter().filter(|name| name.ends_with(".toml")).collect();
-    assert!(suites.len() >= 8, "{suites:?}");
-    let folder = scratch();
-    for suite in suites {
-        fs::copy(fixtures.join(&suite), folder.join(&suite)).expect("a copy");
-        let ended = plimsoll(&folder, ["run", &suite]).with_code(2);
-        assert!(ended.out.is_empty());
-        let expected = fixtures.join(suite.replace(".toml", ".expected"));
-        if std::env::var_os("UPDATE_EXPECTED").is_some() {
-            fs::write(&expected, &ended.err).expect("a file");
-        }
-        let wanted = fs::read_to_string(&expected)
-            .unwrap_or_else(|error| panic!("{}: {error}", expected.display()));
-        assert_eq!(ended.err, wanted, "{suite}");
-    }
+    assert_explained("bad-suites", 8, "run");
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! What a described cluster can carry: the findings of the field reports from the command line, and
 //! what bad testbeds are told.
 
-use crate::common::{Json, assert_says, names, plimsoll, scratch};
+use crate::common::{Json, assert_explained, assert_says, names, plimsoll, scratch};
 use std::fs;
-use std::path::Path;
 
 #[test]
 fn the_findings_of_the_reports_come_out_of_the_command_line() {
@@ -105,23 +104,7 @@ fn a_run_stands_beside_the_ceiling_of_its_testbed() {
 /// `UPDATE_EXPECTED=1` writes the second half.
 #[test]
 fn every_bad_testbed_is_explained_as_expected() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/bad-testbeds");
-    let testbeds: Vec<String> =
-        names(&fixtures).into_iter().filter(|name| name.ends_with(".toml")).collect();
-    assert!(testbeds.len() >= 4, "{testbeds:?}");
-    let folder = scratch();
-    for testbed in testbeds {
-        fs::copy(fixtures.join(&testbed), folder.join(&testbed)).expect("a copy");
-        let ended = plimsoll(&folder, ["ceiling", &testbed]).with_code(2);
-        assert!(ended.out.is_empty());
-        let expected = fixtures.join(testbed.replace(".toml", ".expected"));
-        if std::env::var_os("UPDATE_EXPECTED").is_some() {
-            fs::write(&expected, &ended.err).expect("a file");
-        }
-        let wanted = fs::read_to_string(&expected)
-            .unwrap_or_else(|error| panic!("{}: {error}", expected.display()));
-        assert_eq!(ended.err, wanted, "{testbed}");
-    }
+    assert_explained("bad-testbeds", 4, "ceiling");
 }
 
 #[test]

@@ -428,22 +428,8 @@ fn a_receiver_by_tls_is_pushed_to_if_it_is_trusted_and_never_otherwise() {
 
     // Another authority, and another name than the certificate has.
     let other = here.join("other.pem");
-    run(
-        "openssl",
-        [
-            "req",
-            "-x509",
-            "-newkey",
-            "ed25519",
-            "-nodes",
-            "-subj",
-            "/CN=localhost",
-            "-keyout",
-            "/dev/null",
-            "-out",
-            text(&other),
-        ],
-    );
+    let made = "req -x509 -newkey ed25519 -nodes -subj /CN=localhost -keyout /dev/null -out";
+    run("openssl", (made, [text(&other)]));
     let strange = push("localhost", text(&other), "a.plimsoll").with_code(0);
     let words = "invalid peer certificate";
     assert!(strange.err.contains(words), "{}", strange.err);

@@ -252,22 +252,8 @@ fn by_tls_a_page_is_seen_by_who_trusts_it_and_never_in_the_clear() {
     assert!(metrics.status == 200 && metrics.body.contains("plimsoll_build_info"), "{metrics:?}");
     // Who trusts somebody else sees nothing, and who asks in the clear learns why.
     let stranger = folder.join("stranger.pem");
-    run(
-        "openssl",
-        [
-            "req",
-            "-x509",
-            "-newkey",
-            "ed25519",
-            "-nodes",
-            "-subj",
-            "/CN=localhost",
-            "-keyout",
-            "/dev/null",
-            "-out",
-            text(&stranger),
-        ],
-    );
+    let made = "req -x509 -newkey ed25519 -nodes -subj /CN=localhost -keyout /dev/null -out";
+    run("openssl", (made, [text(&stranger)]));
     assert_eq!(get_by_tls(&address, &stranger, "/", &[]).status, 0);
     let clear = get(&format!("127.0.0.1:{port}"), &format!("/?token={token}"), &[]);
     assert!(clear.status == 400 && clear.body.contains("https://"), "{clear:?}");

@@ -118,6 +118,28 @@ pub fn plimsoll(folder: &Path, args: impl Words) -> Ended {
     ended(&mut command(folder, args))
 }
 
+/// Each `fixtures/FOLDER/NAME.toml`, of which there are at least so many, has its `NAME.expected`:
+/// what a user sees who gives it to a command. `UPDATE_EXPECTED=1` writes the second half.
+pub fn assert_explained(fixtures: &str, least: usize, command: &str) {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(fixtures);
+    let files: Vec<String> =
+        names(&fixtures).into_iter().filter(|name| name.ends_with(".toml")).collect();
+    assert!(files.len() >= least, "{files:?}");
+    let folder = scratch();
+    for file in files {
+        fs::copy(fixtures.join(&file), folder.join(&file)).expect("a copy");
+        let ended = plimsoll(&folder, [command, &file]).with_code(2);
+        assert!(ended.out.is_empty());
+        let expected = fixtures.join(file.replace(".toml", ".expected"));
+        if std::env::var_os("UPDATE_EXPECTED").is_some() {
+            fs::write(&expected, &ended.err).expect("a file");
+        }
+        let wanted = fs::read_to_string(&expected)
+            .unwrap_or_else(|error| panic!("{}: {error}", expected.display()));
+        assert_eq!(ended.err, wanted, "{file}");
+    }
+}
+
 /// Runs a suite of this text.
 pub fn run_suite(folder: &Path, suite: &str, more: impl Words) -> Ended {
     fs::write(folder.join("suite.toml"), suite).expect("a suite");

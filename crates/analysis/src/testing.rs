@@ -12,6 +12,7 @@ use model::{
     StageKind,
 };
 use std::collections::BTreeMap;
+use std::ops::Range;
 use suite::Spec;
 use suite::planner::{Request, plan};
 
@@ -39,11 +40,7 @@ pub fn host(number: usize) -> HostFacts {
         memory: Bytes::gib(64),
         memory_available: Bytes::gib(60),
         numa_cpus: vec![(0..8).collect()],
-        hypervisor: None,
-        place: model::testbed::Place::default(),
-        identity: String::new(),
         agent_version: "0.0.0-test".to_owned(),
-        inventory: model::inventory::Inventory::default(),
         targets: vec![TargetFacts {
             path: "/mnt/data".to_owned(),
             kind: TargetKind::Missing,
@@ -66,6 +63,7 @@ pub fn host(number: usize) -> HostFacts {
             }),
             chain: Vec::new(),
         }],
+        ..HostFacts::default()
     }
 }
 
@@ -138,7 +136,25 @@ impl Recorded {
         self.record.apply(Event::StageEnded { stage, end: StageEnd::Complete });
     }
 
-    /// One second of load on host 0, with the service times (ns) of every request.
+    /// One second of load on host 0 in the first measured stage, with the service times (ns) of
+    /// every request.
+    pub fn second(&mut self, number: u32, ops: &[(Op, &[u64])]) {
+        self.host_second(0, number, ops);
+    }
+
+    /// The same on a host.
+    pub fn host_second(&mut self, host: u32, number: u32, ops: &[(Op, &[u64])]) {
+        self.host_interval(self.stage(StageKind::Measure), host, number, ops);
+    }
+
+    /// The same on host 0 for each of these seconds.
+    pub fn load(&mut self, seconds: Range<u32>, ops: &[(Op, &[u64])]) {
+        for second in seconds {
+            self.second(second, ops);
+        }
+    }
+
+    /// One second of load on host 0 in a stage.
     pub fn interval(&mut self, stage: u32, interval: u32, ops: &[(Op, &[u64])]) {
         self.host_interval(stage, 0, interval, ops);
     }
@@ -238,8 +254,8 @@ impl Recorded {
         self.record.apply(Event::Note(note));
     }
 
-    /// Every stage that began, and the run, end as planned.
-    pub fn end(&mut self) {
+    /// Every stage that began, and the run, end as planned: the run as it was recorded.
+    pub fn end(&mut self) -> Record {
         let begun: Vec<u32> = self.record.stages.iter().map(|stage| stage.stage).collect();
         for stage in begun {
             self.record.apply(Event::StageEnded { stage, end: StageEnd::Complete });
@@ -248,6 +264,7 @@ impl Recorded {
             unix_ns: STARTED_UNIX_NS + 90_000_000_000,
             end: RunEnd::Complete,
         });
+        self.record()
     }
 
     /// One second of load on host 0, in which several works of the point run side by side: the
@@ -283,15 +300,7 @@ impl Recorded {
             let ios = values.len() as u64;
             let moves = matches!(op, Op::Read | Op::Write | Op::ReadFile) || op.writes_file();
             let bytes = if moves { ios * block } else { 0 };
-            OpSample {
-                work: *number,
-                op: *op,
-                ios,
-                bytes,
-                errors: Vec::new(),
-                latency: latency.encode(),
-                raw_latencies: Vec::new(),
-            }
+            OpSample { work: *number, ios, bytes, latency: latency.encode(), ..OpSample::of(*op) }
         };
         let ops: Vec<OpSample> =
             ops.iter().filter(|(.., values)| !values.is_empty()).map(sample).collect();

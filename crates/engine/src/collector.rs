@@ -92,13 +92,7 @@ impl Merged {
         let whole = after.latency.merge_into(&mut merged.latency);
         assert!(whole.is_ok(), "the stage encoded these latencies itself a moment ago");
         if self.workers.iter().all(|sample| sample.worker != 0) {
-            self.workers.push(WorkerSample {
-                worker: 0,
-                cpu_user_ns: 0,
-                cpu_system_ns: 0,
-                ops: Vec::new(),
-                mark: None,
-            });
+            self.workers.push(WorkerSample::default());
         }
         for sample in self.workers.iter_mut().filter(|sample| sample.worker == 0).take(1) {
             if sample.ops.iter().all(|mine| mine.op != after.op) {

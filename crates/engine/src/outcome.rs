@@ -6,7 +6,7 @@ use model::event::{Flush, Left, Pause};
 use model::note::Degraded;
 
 /// How a stage ended on this host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StageOutcome {
     /// Whether it was stopped before its end.
     pub interrupted: bool,
@@ -34,16 +34,6 @@ pub struct StageOutcome {
 impl StageOutcome {
     /// Of a stage that did not take place.
     pub fn called_off() -> StageOutcome {
-        StageOutcome {
-            interrupted: true,
-            failed: false,
-            stuck: None,
-            degraded: Vec::new(),
-            findings: Vec::new(),
-            late_ns: 0,
-            left: Vec::new(),
-            pauses: Vec::new(),
-            flushes: Vec::new(),
-        }
+        StageOutcome { interrupted: true, ..StageOutcome::default() }
     }
 }

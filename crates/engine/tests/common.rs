@@ -63,15 +63,13 @@ pub fn stage(number: u32, kind: StageKind, work: Work, workers: Vec<Worker>) -> 
 /// Of one level, with ten files in a directory.
 pub fn tree(path: impl Into<String>, files: u64, size: u64) -> Tree {
     Tree {
-        target: 0,
         path: path.into(),
         files,
         size: Bytes(size),
-        sizes: None,
         depth: 1,
         fan_out: 1,
         per_directory: 10,
-        joined: false,
+        ..Tree::default()
     }
 }
 

@@ -155,15 +155,7 @@ fn interval(rng: &mut Rng, host: u32, interval: u32, latencies: u64) -> Interval
             latency.record(60_000 + rng.below(1 << order));
         });
         let (ios, bytes) = (latency.count(), latency.count() * 4096);
-        OpSample {
-            work: 0,
-            op,
-            ios,
-            bytes,
-            errors: Vec::new(),
-            latency: latency.encode(),
-            raw_latencies: Vec::new(),
-        }
+        OpSample { ios, bytes, latency: latency.encode(), ..OpSample::of(op) }
     };
     let ops = vec![op(Op::Read), op(Op::Write)];
     let share =

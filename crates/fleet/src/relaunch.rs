@@ -261,14 +261,11 @@ mod tests {
             via: crate::launch::Via::Local,
             hosts: vec!["a".into(), "b".into()],
             allow: vec![vec!["/x".into()], vec!["/y".into()]],
-            agent: None,
             version: "1".into(),
             fanout: Some(2),
-            connections: None,
             start_within: Nanos(9),
-            hold: None,
             by: Some("r".into()),
-            may_lack: false,
+            ..Wanted::default()
         };
         let one = one_of(&wanted, 1).expect("a host");
         assert_eq!((one.hosts, one.allow), (vec!["b".to_owned()], vec![vec!["/y".to_owned()]]));

@@ -71,9 +71,9 @@ macro_rules! spec_table {
             }
 
             /// Where each of these fields was given, by its key.
-            pub fn given_of(&self, keys: &[&str]) -> Vec<(&'static str, $crate::Span)> {
+            pub fn given_of(&self, keys: &str) -> Vec<(&'static str, $crate::Span)> {
                 let all = [$((stringify!($field), &self.$field.span)),*];
-                let wanted = all.into_iter().filter(|(key, _)| keys.contains(key));
+                let wanted = all.into_iter().filter(|(key, _)| keys.split(' ').any(|k| k == *key));
                 wanted.filter_map(|(key, span)| Some((key, span.clone()?))).collect()
             }
 

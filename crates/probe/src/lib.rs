@@ -20,9 +20,8 @@ mod topology;
 mod tree;
 
 use devices::{chain, device, device_number, holes, loops};
-use model::Bytes;
 use model::inventory::Inventory;
-use model::testbed::{DirectIo, HostFacts, TargetFacts, TargetKind};
+use model::testbed::{HostFacts, TargetFacts, TargetKind};
 use procfs::process::MountInfo;
 use std::sync::Arc;
 
@@ -85,15 +84,7 @@ pub fn unreadable(path: &str, why: String) -> TargetFacts {
     TargetFacts {
         path: path.to_owned(),
         kind: TargetKind::Unreadable(why),
-        writable: false,
-        file_system: None,
-        free: Bytes(0),
-        reserved: Bytes(0),
-        total: Bytes(0),
-        free_inodes: None,
-        direct: DirectIo::Unknown,
-        device: None,
-        chain: Vec::new(),
+        ..TargetFacts::default()
     }
 }
 

@@ -54,7 +54,7 @@ pub fn of_device<'a>(mounts: &'a [MountInfo], number: &str) -> Option<&'a MountI
 
 /// The folders that an overlay lies on: the upper one, which takes all that is written; of one that
 /// takes nothing, the lower ones. None for other file systems.
-pub fn overlaid(mount: &MountInfo) -> Vec<PathBuf> {
+pub(crate) fn overlaid(mount: &MountInfo) -> Vec<PathBuf> {
     if mount.fs_type != "overlay" {
         return Vec::new();
     }
@@ -92,7 +92,7 @@ pub fn facts(mount: &MountInfo) -> MountFacts {
 }
 
 /// The mounts that can hold data, in the order in which they were made.
-pub fn with_data(mounts: &[MountInfo]) -> Vec<MountFacts> {
+pub(crate) fn with_data(mounts: &[MountInfo]) -> Vec<MountFacts> {
     /// More than any host has.
     const MOST: usize = 65_536;
     mounts

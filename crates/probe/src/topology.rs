@@ -58,7 +58,7 @@ fn memory(text: &str) -> Bytes {
 
 /// `0-3,8` as numbers (the format of `cpulist` in the kernel's
 /// `Documentation/admin-guide/cputopology.rst`).
-pub fn cpu_list(text: &str) -> Vec<u32> {
+pub(crate) fn cpu_list(text: &str) -> Vec<u32> {
     let number = |text: &str| text.trim().parse::<u32>().ok().filter(|cpu| *cpu < MOST);
     let range = |part: &str| match part.split_once('-') {
         Some((first, last)) => Some(number(first)?..=number(last)?),

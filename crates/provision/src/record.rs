@@ -3,8 +3,7 @@
 
 use crate::guest::ImageFormat;
 use crate::machine::Machine;
-use crate::places;
-use crate::{Outcome, Problem};
+use crate::{Outcome, Problem, places};
 use model::machines::{
     Accelerator, BootTime, DiskAllocation, DiskCache, MachinesWanted, OnNode, ProviderKind,
 };

@@ -31,6 +31,5 @@ fn main() {
         }
     }
     recorded.busy(0.94);
-    recorded.end();
-    print!("{}", report::surfaces::html::render(&[&recorded.record()]));
+    print!("{}", report::surfaces::html::render(&[&recorded.end()]));
 }

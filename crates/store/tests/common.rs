@@ -100,17 +100,11 @@ pub fn swept() -> Record {
             );
         }
     }
-    recorded.end();
-    recorded.record()
+    recorded.end()
 }
 
 /// Counters of a disk and a CPU.
 pub fn counters(stage: u32, number: u32) -> CounterSample {
-    let entry = |layer, name: &str, values: &[(Metric, u64)]| Entry {
-        layer,
-        name: name.into(),
-        values: values.to_vec(),
-    };
     let disk = [
         (Metric::Reads, 5 + u64::from(number)),
         (Metric::ReadBytes, 20_480),
@@ -123,8 +117,8 @@ pub fn counters(stage: u32, number: u32) -> CounterSample {
         start_ns: u64::from(number) * 1_000_000_000,
         length_ns: 1_000_000_000,
         entries: vec![
-            entry(Layer::Cpu, "0", &[(Metric::UserNs, 700)]),
-            entry(Layer::Block, "nvme0n1", &disk),
+            Entry::new(Layer::Cpu, "0", &[(Metric::UserNs, 700)]),
+            Entry::new(Layer::Block, "nvme0n1", &disk),
         ],
         notes: vec!["it's \"gone\"".to_owned()],
     }

@@ -38,14 +38,18 @@ fn messages(text: &str, sets: &[&str]) -> Vec<String> {
     }
 }
 
+/// What is wrong with a suite.
+pub(crate) fn complaints(text: &str) -> Vec<String> {
+    let errors = Spec::parse("t", text, &[]).err();
+    errors.map_or_else(Vec::new, |errors| {
+        errors.problems.into_iter().map(|problem| problem.message).collect()
+    })
+}
+
 #[test]
 fn steadiness_wants_rounds_and_a_greatest_time_that_is_one() {
     let complaints = |stages: &str| {
-        let text = format!("name = \"t\"\n[stages]\n{stages}\n[[workload]]\nname = \"w\"\n");
-        let errors = Spec::parse("t", &text, &[]).err();
-        errors.map_or_else(Vec::new, |errors| {
-            errors.problems.into_iter().map(|problem| problem.message).collect()
-        })
+        complaints(&format!("name = \"t\"\n[stages]\n{stages}\n[[workload]]\nname = \"w\"\n"))
     };
     let steady = "until = \"steady\"";
     for good in [

@@ -38,22 +38,9 @@ const QUICK: Effort = Effort { simulated: 5, real: 1, honest: 200 };
 
 /// Doubts that accuse the target, or how it was reached. What other programs do to a busy machine
 /// is true of a twin, too.
-const ACCUSES: [&str; 14] = [
-    "barriers-off",
-    "burst-spent",
-    "direct-refused",
-    "errors",
-    "flush-broken",
-    "flush-instant",
-    "holes",
-    "io-limited",
-    "less-at-device",
-    "little-broken",
-    "little-space",
-    "not-carried",
-    "quota-throttled",
-    "throttled",
-];
+const ACCUSES: &str = "barriers-off burst-spent direct-refused errors flush-broken flush-instant \
+    holes io-limited less-at-device little-broken little-space not-carried quota-throttled \
+    throttled";
 
 /// What is run.
 #[derive(Clone, Debug, clap::Args)]
@@ -152,7 +139,8 @@ impl Told {
             // In memory there is nothing to flush, and that is no lie of the twin's.
             let is_true =
                 |word: &str| word == "flush-instant" && honest.target.starts_with("tmpfs");
-            let is_accused = |word: &str| ACCUSES.contains(&word) && !is_true(word);
+            let is_accused =
+                |word: &str| ACCUSES.split(' ').any(|one| one == word) && !is_true(word);
             let is_wrong = |word: &&String| is_own(word) || is_accused(word);
             let wrong: Vec<&String> = of_twin.iter().filter(is_wrong).collect();
             let is_found = of_lie.iter().any(is_own);

@@ -15,7 +15,7 @@ const LEAST_PPM: u32 = 950_000;
 const MOST_PPM: u32 = 999_990;
 
 /// Counts requests by an objective.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judge {
     limits: Vec<LatencyLimit>,
     target_ppm: u32,

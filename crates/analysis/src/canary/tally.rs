@@ -16,7 +16,7 @@ const EDGES: f64 = 16.0;
 const MOST_OPEN: usize = 8;
 
 /// When a segment loads, and with what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Load {
     /// When its stage began, in ns since 1970 of the canary's time.
     pub began_unix_ns: u64,
@@ -50,7 +50,7 @@ pub struct Answered<'a> {
 }
 
 /// What a segment did until now.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Tally {
     load: Load,
     requests: u64,
@@ -91,23 +91,7 @@ impl Tally {
     pub fn new(load: Load) -> Tally {
         let first_open = load.began_unix_ns.div_ceil(SLOT_NS);
         let next = load.began_unix_ns / SLOT_NS;
-        Tally {
-            load,
-            never: 0,
-            waiting: BTreeMap::new(),
-            next,
-            now_ns: 0,
-            requests: 0,
-            bytes: 0,
-            errors: 0,
-            latency: Histogram::new(),
-            slots: BTreeMap::new(),
-            open: BTreeMap::new(),
-            over: VecDeque::new(),
-            first_open,
-            load_end_ns: 0,
-            end_ns: 0,
-        }
+        Tally { load, next, first_open, ..Tally::default() }
     }
 
     /// An interval came to its end, whether anything came back in it or not.

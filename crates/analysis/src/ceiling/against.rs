@@ -133,8 +133,7 @@ mod tests {
         );
         let cluster = Cluster::parse("t", &text, &[]).expect("a good testbed");
         let mut recorded = Recorded::new("[[workload]]\nname = \"mix\"\nread = \"50%\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100; 50]), (Op::Write, &[100; 50])]);
+        recorded.second(0, &[(Op::Read, &[100; 50]), (Op::Write, &[100; 50])]);
         let record = recorded.record();
         let mut rows = crate::results(&record);
         let reached = against(&cluster, &record, &rows);
@@ -186,8 +185,7 @@ mod tests {
     fn the_footprint_is_what_the_work_has_to_itself() {
         let mut recorded =
             Recorded::new("[[workload]]\nname = \"half\"\nread = \"50%\"\nrange = \"0%-50%\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100; 50])]);
+        recorded.second(0, &[(Op::Read, &[100; 50])]);
         let record = recorded.record();
         let rows = crate::results(&record);
         assert_eq!(touched(&record, &rows[0]).0 * 2, record.plan.footprint().0);

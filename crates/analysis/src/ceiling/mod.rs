@@ -16,8 +16,7 @@ mod tiers;
 mod workload;
 
 pub(crate) use against::touched_by;
-pub use against::{Reached, against, doubt};
-pub use against::{touched, touched_in};
+pub use against::{Reached, against, doubt, touched, touched_in};
 use model::Bytes;
 pub use model::layer::Layer;
 pub(crate) use network::{Traffic, group_ports, ports_bytes_per_s, traffic};

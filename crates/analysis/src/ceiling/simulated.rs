@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::ceiling::against;
     use crate::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::Op;
 
     /// A run on these targets, one for each host.
     fn record(targets: &[&str]) -> Record {
@@ -102,8 +102,7 @@ mod tests {
             "[[workload]]\nname = \"reads\"\nread = \"100%\"\n",
             targets.len(),
         );
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 50])]);
+        recorded.second(0, &[(Op::Read, &[1_000; 50])]);
         recorded.end();
         let record = recorded.record_mut();
         for (host, target) in record.plan.hosts.iter_mut().zip(targets) {

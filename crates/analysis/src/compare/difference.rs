@@ -5,8 +5,7 @@
 //! degrees of freedom by Satterthwaite 1946, fewer for the test: see [`unpaired`]), or where they
 //! ran in turns, Student's test of the differences of pairs (1908).
 
-use crate::estimate::student;
-use crate::estimate::{CONFIDENCE, Estimate, Interval};
+use crate::estimate::{CONFIDENCE, Estimate, Interval, student};
 
 /// A ratio in percent with what chance has to do with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,7 +122,7 @@ pub fn paired(pairs: &[(f64, f64)]) -> Option<Ratio> {
 
 /// The same difference, no surer than a figure can be read: `least` is the least error of its
 /// logarithm.
-pub fn no_surer_than(ratio: Ratio, least: f64) -> Ratio {
+pub(crate) fn no_surer_than(ratio: Ratio, least: f64) -> Ratio {
     match ratio.test {
         Some(test) if test.error < least => of(Estimate { error: least, ..test }),
         _ => ratio,
@@ -197,7 +196,7 @@ pub fn visible_percent(deviation: f64, repetitions: u64, tests: usize) -> Option
 /// Probabilities of chance, corrected for how many are looked at: each as if it were the only one,
 /// while in all of them together equals are called different in no more than the stated share of
 /// cases (Holm, *A simple sequentially rejective multiple test procedure*, 1979).
-pub fn holm(chances: &[f64]) -> Vec<f64> {
+pub(crate) fn holm(chances: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|a, b| chances[*a].total_cmp(&chances[*b]));
     let mut adjusted = vec![1.0; chances.len()];

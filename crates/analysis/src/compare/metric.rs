@@ -123,7 +123,7 @@ impl Metric {
     /// The least error of the figure's logarithm, however quiet a run was: the bucket of a
     /// histogram for what is read from one, and for all else what was in flight at both ends and
     /// the clock's own steps come to.
-    pub fn resolution(self) -> f64 {
+    pub(crate) fn resolution(self) -> f64 {
         match self {
             Metric::Quantile(_) | Metric::OfLatency => 0.004,
             _ => 0.000_5,
@@ -131,7 +131,7 @@ impl Metric {
     }
 
     /// The natural logarithm of the figure, with the error that chance within the run gives it.
-    pub fn ln_estimate(self, row: &ResultRow) -> Option<Estimate> {
+    pub(crate) fn ln_estimate(self, row: &ResultRow) -> Option<Estimate> {
         let value = self.value(row)?;
         let logarithm = |estimate: Estimate| Estimate {
             value: value.ln(),

@@ -42,7 +42,7 @@ pub struct Comparison {
 }
 
 /// One run against the base.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Against {
     /// Its number among the runs (or scenarios), from 0; the base is 0.
     pub run: usize,
@@ -271,15 +271,7 @@ pub(crate) fn grouped(rows: &[ResultRow]) -> Vec<(Key, Vec<&ResultRow>)> {
 
 impl Against {
     fn new(run: usize, scenarios: Option<(String, String)>, unlike: Vec<Unlike>) -> Against {
-        Against {
-            run,
-            scenarios,
-            unlike,
-            reads_again: false,
-            points: Vec::new(),
-            only_base: Vec::new(),
-            only_other: Vec::new(),
-        }
+        Against { run, scenarios, unlike, ..Against::default() }
     }
 
     fn fill(&mut self, base: &[ResultRow], other: &[ResultRow]) {

@@ -1,24 +1,22 @@
 use super::*;
 use crate::estimate::simulated::Normal;
 use crate::testing::Recorded;
-use model::{Fraction, Op, Scale, StageKind};
+use model::{Fraction, Op, Scale};
 
 const SUITE: &str = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n";
 
 /// A run in a closed loop at this rate (per second), with noise of 3 % from interval to interval.
 fn run(suite: &str, seed: u64, seconds: u32, rate: f64) -> Record {
     let mut recorded = Recorded::new(suite);
-    let stage = recorded.stage(StageKind::Measure);
     let mut normal = Normal::new(seed);
     for second in 0..seconds {
         let now = rate * (1.0 + 0.03 * normal.draw());
         let latencies: Vec<u64> = (0..now as usize)
             .map(|_| (1e9 / now * (1.0 + 0.1 * normal.draw()).max(0.1)) as u64)
             .collect();
-        recorded.interval(stage, second, &[(Op::Read, &latencies)]);
+        recorded.second(second, &[(Op::Read, &latencies)]);
     }
-    recorded.end();
-    recorded.record()
+    recorded.end()
 }
 
 fn found(comparison: &Comparison, metric: Metric) -> Difference {
@@ -70,8 +68,7 @@ fn two_runs_of_one_seed_read_the_same_blocks_where_a_cache_may_hold_them() {
     use model::testbed::DeviceFacts;
     let on = |suite: &str, transport: &str| {
         let mut recorded = Recorded::new(suite);
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
+        recorded.second(0, &[(Op::Read, &[100_000; 100])]);
         recorded.end();
         let device = DeviceFacts {
             name: "vda".to_owned(),
@@ -102,15 +99,13 @@ fn mix(seed: u64, reads: f64, writes: f64) -> Record {
     let mut recorded = Recorded::new(
         "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"m\"\nread = \"70%\"\n",
     );
-    let stage = recorded.stage(StageKind::Measure);
     let mut normal = Normal::new(seed);
     for second in 0..60 {
         let mut values = |rate: f64| vec![100_000; (rate * (1.0 + 0.02 * normal.draw())) as usize];
         let (reads, writes) = (values(reads), values(writes));
-        recorded.interval(stage, second, &[(Op::Read, &reads), (Op::Write, &writes)]);
+        recorded.second(second, &[(Op::Read, &reads), (Op::Write, &writes)]);
     }
-    recorded.end();
-    recorded.record()
+    recorded.end()
 }
 
 #[test]
@@ -333,10 +328,8 @@ fn runs_that_differ_as_a_whole_say_so_and_a_simulation_is_no_match_for_a_target(
 fn latencies_of_zero_and_nothing_at_all_are_not_compared() {
     let still = |ios: usize| {
         let mut recorded = Recorded::new(SUITE);
-        let stage = recorded.stage(StageKind::Measure);
-        (0..30).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &vec![0; ios])]));
-        recorded.end();
-        recorded.record()
+        (0..30).for_each(|second| recorded.second(second, &[(Op::Read, &vec![0; ios])]));
+        recorded.end()
     };
     let zeros = compare(&[&still(100), &still(100)]);
     let metrics: Vec<Metric> =
@@ -364,13 +357,11 @@ fn what_is_less_than_a_figure_can_be_read_to_is_no_difference() {
     // In virtual time, a fixed rate strays by nothing from interval to interval.
     let side = |last: usize| {
         let mut recorded = Recorded::new(SUITE);
-        let stage = recorded.stage(StageKind::Measure);
         for second in 0..30 {
             let count = if second % 2 == 0 { 5_000 } else { last };
-            recorded.interval(stage, second, &[(Op::Read, &vec![100_000; count])]);
+            recorded.second(second, &[(Op::Read, &vec![100_000; count])]);
         }
-        recorded.end();
-        recorded.record()
+        recorded.end()
     };
     let rate = |last| found(&compare(&[&side(5_000), &side(last)]), Metric::Iops);
     assert_eq!(rate(4_999).verdict, Verdict::NoDifference, "{:?}", rate(4_999));
@@ -381,10 +372,8 @@ fn what_is_less_than_a_figure_can_be_read_to_is_no_difference() {
 fn a_point_is_the_same_however_its_values_are_written() {
     let side = |size: &str| {
         let mut recorded = Recorded::new(&format!("{SUITE}[sweep]\nblock_size = [\"{size}\"]\n"));
-        let stage = recorded.stage(StageKind::Measure);
-        (0..30).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &[1_000; 100])]));
-        recorded.end();
-        recorded.record()
+        (0..30).for_each(|second| recorded.second(second, &[(Op::Read, &[1_000; 100])]));
+        recorded.end()
     };
     let against = |one, other| compare(&[&side(one), &side(other)]).others.remove(0);
     let same = against("4KiB", "4096");

@@ -1,10 +1,9 @@
 //! What devices and processors counted, held against what was asked of them.
 
-use crate::doubts::Warning;
+use crate::doubts::{Seen, Warning};
 use crate::rows::row::ResultRow;
 use model::digest::Digest;
 use model::inventory::LinkKind;
-use model::record::StageRecord;
 use model::testbed::TargetFacts;
 use model::usage::{Part, Usage, Use};
 use model::{NoteKind, Op, Record};
@@ -36,12 +35,8 @@ pub(crate) struct Flow {
 }
 
 /// All of them for a row of `stage`.
-pub(crate) fn doubts(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    row: &ResultRow,
-) -> Vec<Warning> {
+pub(crate) fn doubts(seen: Seen<'_>) -> Vec<Warning> {
+    let Seen { record, stage, digest, row } = seen;
     if record.plan.is_simulated()
         || !stage.is_counted_on(record.plan.hosts.len())
         || row.seconds < LEAST_S

@@ -30,10 +30,6 @@ fn honest(op: Op) -> Disk {
     }
 }
 
-fn entry(layer: Layer, name: &str, values: &[(Metric, u64)]) -> Entry {
-    Entry { layer, name: name.to_owned(), values: values.to_vec() }
-}
-
 /// The codes of all doubts of a run of ten seconds whose disk counted so each second, and from
 /// whose only CPU the hypervisor took so much of each.
 fn codes(op: Op, disk: Disk, stolen_ns: u64) -> Vec<&'static str> {
@@ -90,18 +86,17 @@ fn codes_in(
                 (Metric::WriteBytes, disk.write_bytes),
                 (Metric::BusyNs, SECOND / 2),
             ];
-            entry(Layer::Block, name, &values)
+            Entry::new(Layer::Block, name, &values)
         };
         let of_cpu = [
             (Metric::UserNs, SECOND / 10),
             (Metric::StealNs, stolen_ns),
             (Metric::IdleNs, SECOND - SECOND / 10 - stolen_ns),
         ];
-        let counted = disks.iter().map(of_disk).chain([entry(Layer::Cpu, "0", &of_cpu)]);
+        let counted = disks.iter().map(of_disk).chain([Entry::new(Layer::Cpu, "0", &of_cpu)]);
         recorded.counters(stage, 0, second, counted.collect());
     }
-    recorded.end();
-    let mut record = recorded.record();
+    let mut record = recorded.end();
     record.notes.extend(how.map(|fact| Note { stage: Some(stage), host: 0, fact }));
     let rows = results(&record);
     rows[0].warnings.iter().map(Warning::code).collect()
@@ -206,8 +201,8 @@ fn by_quota(throttled: u64, of: u64) -> Option<Warning> {
     let sample = model::CounterSample {
         length_ns: 4 * SECOND,
         entries: vec![
-            entry(Layer::Quota, "/sys/fs/cgroup/pod", &values),
-            entry(Layer::Quota, "/sys/fs/cgroup", &[(Metric::Periods, 0)]),
+            Entry::new(Layer::Quota, "/sys/fs/cgroup/pod", &values),
+            Entry::new(Layer::Quota, "/sys/fs/cgroup", &[(Metric::Periods, 0)]),
         ],
         ..Default::default()
     };
@@ -239,10 +234,9 @@ fn is_flush_lost(written: u64, flushes: impl Into<Option<u64>>) -> bool {
         recorded.interval(stage, second, &[(Op::Write, &took), (Op::Fsync, &took)]);
         let mut values = vec![(Metric::ReadBytes, 0), (Metric::WriteBytes, written / 10)];
         values.extend(flushes.map(|all| (Metric::Flushes, all / 10)));
-        recorded.counters(stage, 0, second, vec![entry(Layer::Block, "sda", &values)]);
+        recorded.counters(stage, 0, second, vec![Entry::new(Layer::Block, "sda", &values)]);
     }
-    recorded.end();
-    let rows = results(&recorded.record());
+    let rows = results(&recorded.end());
     let mut doubts = rows.iter().flat_map(|row| &row.warnings);
     doubts.any(|doubt| matches!(doubt, Warning::FlushLost { .. }))
 }

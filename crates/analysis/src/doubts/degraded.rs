@@ -141,8 +141,7 @@ mod tests {
     #[test]
     fn a_stage_without_it_from_the_start_has_the_figures_of_the_others() {
         let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 2);
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.host_interval(stage, 0, 0, &[(Op::Read, &[100; 10])]);
+        recorded.host_second(0, 0, &[(Op::Read, &[100; 10])]);
         lose(&mut recorded, 0, 1);
         let rows = results(&recorded.record());
         assert_eq!(rows[0].ios, 10);

@@ -270,16 +270,14 @@ mod tests {
     /// The codes for two hosts whose rates (per second) are as given.
     fn codes(seconds: u32, rates: [&dyn Fn(u32) -> f64; 2]) -> Vec<&'static str> {
         let mut recorded = Recorded::with_hosts(READS, 2);
-        let stage = recorded.stage(StageKind::Measure);
         let mut normal = Normal::new(11);
         for second in 0..seconds {
             for (host, rate) in (0..).zip(rates) {
                 let ios = (rate(second) * (1.0 + 0.02 * normal.draw())) as usize;
-                recorded.host_interval(stage, host, second, &[(Op::Read, &vec![100_000; ios])]);
+                recorded.host_second(host, second, &[(Op::Read, &vec![100_000; ios])]);
             }
         }
-        recorded.end();
-        let rows = results(&recorded.record());
+        let rows = results(&recorded.end());
         let codes = rows[0].warnings.iter().map(Warning::code);
         codes.filter(|code| !["few-samples", "thin-tail"].contains(code)).collect()
     }
@@ -326,10 +324,8 @@ mod tests {
     #[test]
     fn an_amount_is_judged_until_the_first_worker_is_done() {
         let mut recorded = Recorded::new(READS);
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
-        recorded.end();
-        let mut row = results(&recorded.record()).remove(0);
+        recorded.second(0, &[(Op::Read, &[100_000; 100])]);
+        let mut row = results(&recorded.end()).remove(0);
         let interval = |second: u32| {
             // From the twentieth second on, workers end one after the other.
             let ios = if second < 20 { 1_000.0 } else { 100.0 };
@@ -369,8 +365,7 @@ mod tests {
             let ios = (4.0 * workers * 1_000.0) as usize;
             recorded.interval(stage, second, &[(Op::Read, &vec![1_500_000; ios])]);
         }
-        recorded.end();
-        let rows = results(&recorded.record());
+        let rows = results(&recorded.end());
         let broken = rows[0].warnings.iter().find(|warning| warning.code() == "little-broken");
         assert_eq!(
             broken,

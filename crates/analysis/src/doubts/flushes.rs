@@ -1,14 +1,12 @@
 //! Flushes that disks counted, held against those that a load asked for.
 
+use crate::doubts::Seen;
 use crate::doubts::below::{Disks, LEAST_READ, LEAST_S, asked, counted};
-use crate::rows::row::ResultRow;
-use model::digest::Digest;
+use model::Op;
 use model::event::Flush;
 use model::inventory::DeviceFacts;
-use model::record::StageRecord;
 use model::testbed::HostFacts;
 use model::usage::Usage;
-use model::{Op, Record};
 
 /// What sysfs says of a device whose cache is volatile (Linux, `queue/write_cache`).
 pub(crate) const WRITE_BACK: &str = "write back";
@@ -27,28 +25,19 @@ pub(crate) enum Flushes {
 }
 
 /// Of a stage. Fsyncs that are under way at a time may share a flush.
-pub(crate) fn flushes(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    row: &ResultRow,
-) -> Flushes {
+pub(crate) fn flushes(seen: Seen<'_>) -> Flushes {
+    let Seen { record, stage, digest, row } = seen;
     let is_judged = !record.plan.is_simulated()
         && stage.is_counted_on(record.plan.hosts.len())
         && row.seconds >= LEAST_S;
     let usage = stage.usage(record, digest);
     let found = (is_judged && !usage.is_thinned && row.plans(Op::Write))
-        .then(|| flushes_per_fsync(record, stage, digest, row, &usage));
+        .then(|| flushes_per_fsync(seen, &usage));
     found.flatten().unwrap_or(Flushes::Unknown)
 }
 
-fn flushes_per_fsync(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    row: &ResultRow,
-    usage: &Usage,
-) -> Option<Flushes> {
+fn flushes_per_fsync(seen: Seen<'_>, usage: &Usage) -> Option<Flushes> {
+    let Seen { record, stage, digest, row } = seen;
     let is_flushed = |disk: &&DeviceFacts| disk.write_cache == WRITE_BACK;
     let of_host = |(host, facts): (u32, &HostFacts)| {
         let disks = facts.inventory.disks.iter().filter(is_flushed);

@@ -21,7 +21,20 @@ mod validity;
 mod warning;
 pub(crate) mod write_cache;
 
+use crate::rows::row::ResultRow;
 pub use evidence::{Datum, Proof, Source};
+use model::Record;
+use model::digest::Digest;
+use model::record::StageRecord;
 pub use table::{CODES, Gravity, Row, Sort};
 pub use validity::results;
 pub use warning::{Misplaced, Straggler, Warning};
+
+/// What a rule looks at: a row, with its stage and the sums of that.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    pub(crate) record: &'a Record,
+    pub(crate) stage: &'a StageRecord,
+    pub(crate) digest: &'a Digest,
+    pub(crate) row: &'a ResultRow,
+}

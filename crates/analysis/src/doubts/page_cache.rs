@@ -1,12 +1,11 @@
 //! Doubts that come from the page cache: what it could hold, and what it answered.
 
-use crate::doubts::Warning;
+use crate::doubts::{Seen, Warning};
 use crate::layers::io_path::has_worker;
 use crate::rows::row::ResultRow;
 use model::choices::Backend;
 use model::digest::Digest;
 use model::plan::{HostPlan, PlannedTarget};
-use model::record::StageRecord;
 use model::testbed::TargetFacts;
 use model::{Bytes, Kernels, Note, NoteKind, Op, Record, StageKind};
 use std::collections::BTreeMap;
@@ -18,12 +17,8 @@ const MEMORY_RULE: u64 = 2;
 const LEAST_FROM_MEMORY: f64 = 0.1;
 
 /// All of them for a row of `stage`. What the run itself counted outweighs what could have been.
-pub(crate) fn doubts(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    row: &ResultRow,
-) -> Vec<Warning> {
+pub(crate) fn doubts(seen: Seen<'_>) -> Vec<Warning> {
+    let Seen { record, stage, digest, row } = seen;
     let seen = from_memory(record, stage.stage, digest, row);
     let of_blocks = || {
         let has_blocks = row.works.iter().any(|work| work.metadata.is_none());
@@ -183,8 +178,7 @@ mod tests {
             let fact = Fact::DeviceRead { bytes, stage: StageKind::Measure, workloads };
             recorded.note(Note { stage: Some(stage), host: 0, fact });
         }
-        recorded.end();
-        results(&recorded.record()).remove(0).warnings
+        results(&recorded.end()).remove(0).warnings
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! A doubt needs evidence against the plan. Without any, nothing is known: a virtual disk shows its
 //! guest neither ports nor media.
 
-use crate::doubts::{Misplaced, Warning};
+use crate::doubts::{Misplaced, Seen, Warning};
 use crate::rows::by_place::owners;
 use crate::rows::row::ResultRow;
 use model::digest::Digest;
@@ -26,12 +26,8 @@ const CHANCE: f64 = 0.1;
 const OWN_BUSES: [&str; 3] = ["pcie", "sata", "sas"];
 
 /// All of them for a row of `stage`.
-pub(crate) fn doubts(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    row: &ResultRow,
-) -> Vec<Warning> {
+pub(crate) fn doubts(seen: Seen<'_>) -> Vec<Warning> {
+    let Seen { record, stage, digest, row } = seen;
     let mut found = machines(record, row);
     found.extend(sites(record, row));
     let is_counted = !record.plan.is_simulated()

@@ -8,7 +8,7 @@ use model::inventory::DeviceFacts;
 use model::machines::{BelowGuests, BelowNode, BelowStage};
 use model::note::Crossing;
 use model::plan::HostPlace;
-use model::{Bytes, EventTime, Nanos, Note, PlannedEvent, StageKind};
+use model::{Bytes, Nanos, Note, PlannedEvent, StageKind};
 
 /// What each host reads in a second.
 const READ: u64 = 10_000 * 4096;
@@ -50,14 +50,10 @@ fn run(owners: [&str; 2], counted: Counted) -> Record {
     recorded.end();
     for (host, second) in [0, 1].into_iter().flat_map(|host| (0..10).map(move |s| (host, s))) {
         let bytes = |share: f64| (READ as f64 * share) as u64;
-        let entry = |layer, name: &str, values: &[(Metric, u64)]| Entry {
-            layer,
-            name: name.into(),
-            values: values.to_vec(),
-        };
         let nic = [(Metric::ReceivedBytes, bytes(counted.received)), (Metric::SentBytes, 1_000)];
         let disk = [(Metric::ReadBytes, bytes(counted.disk)), (Metric::WriteBytes, 0)];
-        let entries = vec![entry(Layer::Nic, "eth0", &nic), entry(Layer::Block, "nvme0n1", &disk)];
+        let entries =
+            vec![Entry::new(Layer::Nic, "eth0", &nic), Entry::new(Layer::Block, "nvme0n1", &disk)];
         recorded.counters(stage, host, second, entries);
     }
     recorded.record()
@@ -130,11 +126,8 @@ fn machines_that_left_their_node_are_a_doubt_unless_an_event_may_have_moved_them
     assert_eq!(found(&record), [Misplaced::Machines { node: "n1".into(), machines }]);
     record.plan.events.push(PlannedEvent {
         name: "migration".into(),
-        at: EventTime::default(),
-        workloads: Vec::new(),
-        scenarios: Vec::new(),
         command: Some("move".into()),
-        wait: Nanos(0),
+        ..PlannedEvent::default()
     });
     assert_eq!(found(&record), []);
 }

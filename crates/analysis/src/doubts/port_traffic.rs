@@ -1,11 +1,8 @@
 //! The doubt that what a network or FUSE file system delivered never crossed a port, the loopback
 //! or a disk: a cache of its own answered, and direct I/O did not keep it out.
 
-use crate::doubts::Warning;
-use crate::rows::row::ResultRow;
-use model::digest::Digest;
+use crate::doubts::{Seen, Warning};
 use model::inventory::LinkKind;
-use model::record::StageRecord;
 use model::testbed::TargetFacts;
 use model::{Op, Record};
 
@@ -15,12 +12,8 @@ const LEAST_CARRIED: f64 = 0.5;
 
 /// Whether the hosts moved far fewer bytes than `row` and what ran beside it asked for in its
 /// direction. `None` where no target is of a network or FUSE file system, or nobody counted.
-pub(crate) fn doubt(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    row: &ResultRow,
-) -> Option<Warning> {
+pub(crate) fn doubt(seen: Seen<'_>) -> Option<Warning> {
+    let Seen { record, stage, row, .. } = seen;
     if record.plan.is_simulated()
         || !stage.is_counted_on(record.plan.hosts.len())
         || !is_elsewhere(record)
@@ -28,17 +21,12 @@ pub(crate) fn doubt(
         return None;
     }
     let planned = [Op::Read, Op::Write].into_iter().filter(|op| row.plans(*op));
-    planned.filter_map(|op| of_direction(record, stage, digest, row, op)).next()
+    planned.filter_map(|op| of_direction(seen, op)).next()
 }
 
 /// The same of the bytes of one direction.
-fn of_direction(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    row: &ResultRow,
-    op: Op,
-) -> Option<Warning> {
+fn of_direction(seen: Seen<'_>, op: Op) -> Option<Warning> {
+    let Seen { record, stage, digest, row } = seen;
     let engine = record.plan.engine_of(row.stage)?;
     if engine.backend.sends_nothing() || (op == Op::Write && !engine.direct) {
         // What is written through the page cache goes out when the kernel wants it to.
@@ -93,20 +81,19 @@ mod tests {
         (0..10).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &[100; 10_000])]));
         recorded.end();
         for number in 0..10 {
-            let entry = |layer, name: &str, values: &[(Metric, u64)]| Entry {
-                layer,
-                name: name.into(),
-                values: values.to_vec(),
-            };
             let entries = vec![
-                entry(
+                Entry::new(
                     Layer::Nic,
                     "lo",
                     &[(Metric::ReceivedBytes, loopback), (Metric::SentBytes, loopback)],
                 ),
-                entry(Layer::Block, "sda", &[(Metric::ReadBytes, disk), (Metric::WriteBytes, 0)]),
+                Entry::new(
+                    Layer::Block,
+                    "sda",
+                    &[(Metric::ReadBytes, disk), (Metric::WriteBytes, 0)],
+                ),
                 // What passes bytes on carries none.
-                entry(
+                Entry::new(
                     Layer::Block,
                     "loop0",
                     &[(Metric::ReadBytes, 40_960_000), (Metric::WriteBytes, 0)],

@@ -305,8 +305,7 @@ mod tests {
     fn holes_of(prepare: &str, mib: u64, above: LinkKind) -> Option<f64> {
         let suite = format!("[stages]\nprepare = {prepare}\n[[workload]]\nname = \"w\"\n");
         let mut recorded = Recorded::new(&suite);
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 1_000])]);
+        recorded.second(0, &[(Op::Read, &[1_000; 1_000])]);
         recorded.end();
         let target = &mut recorded.record_mut().testbed[0].targets[0];
         let mut device = target.device.clone().expect("a disk");
@@ -357,10 +356,8 @@ mod tests {
         recorded.prepare();
         let stage = recorded.stage(StageKind::Precondition);
         recorded.interval(stage, 0, &[(Op::Write, &vec![100_000; requests])]);
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Write, &vec![100_000; 20_000])]);
-        recorded.end();
-        let rows = crate::results(&recorded.record());
+        recorded.second(0, &[(Op::Write, &vec![100_000; 20_000])]);
+        let rows = crate::results(&recorded.end());
         rows[0].warnings.iter().find(|one| one.code() == "short-preparation").cloned()
     }
 
@@ -372,10 +369,8 @@ mod tests {
                  name = \"w\"\nread = \"50%\"\n{zones}"
             );
             let mut recorded = Recorded::new(&suite);
-            let stage = recorded.stage(StageKind::Measure);
-            recorded.interval(stage, 0, &[(Op::Read, &[100_000; 50]), (Op::Write, &[100_000; 50])]);
-            recorded.end();
-            let rows = crate::results(&recorded.record());
+            recorded.second(0, &[(Op::Read, &[100_000; 50]), (Op::Write, &[100_000; 50])]);
+            let rows = crate::results(&recorded.end());
             rows.iter().any(|row| row.warnings.iter().any(|one| one.code() == "not-prepared"))
         };
         let zones = "zones = \"device\"\nzone_size = \"1MiB\"\n";

@@ -87,7 +87,6 @@ mod tests {
     use super::*;
     use crate::results;
     use crate::testing::Recorded;
-    use model::StageKind;
 
     const WHOLE: &str =
         "[[workload]]\nname = \"w\"\nworkers = 4\naccess = \"sequential\"\nsharing = \"whole\"\n";
@@ -116,10 +115,8 @@ mod tests {
     }
 
     fn in_step_of(mut recorded: Recorded) -> Option<(u32, u32)> {
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 100])]);
-        recorded.end();
-        let rows = results(&recorded.record());
+        recorded.second(0, &[(Op::Read, &[100_000; 100])]);
+        let rows = results(&recorded.end());
         rows[0].warnings.iter().find_map(|doubt| match doubt {
             Warning::ReadInStep { readers, distinct } => Some((*readers, *distinct)),
             _ => None,

@@ -1,6 +1,6 @@
 //! Whether something stood still while a point was measured: the target, or the generator itself.
 
-use crate::doubts::Warning;
+use crate::doubts::{Seen, Warning};
 use crate::rows::row::{Ops, ResultRow};
 use model::digest::{Digest, Moment, Part};
 use model::event::Pause;
@@ -19,12 +19,8 @@ const MOST_BELOW: f64 = 0.25;
 
 /// What stood still: the generator where its heart did, and the target where that does not explain
 /// it.
-pub(crate) fn doubts(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    row: &ResultRow,
-) -> Vec<Warning> {
+pub(crate) fn doubts(seen: Seen<'_>) -> Vec<Warning> {
+    let Seen { record, stage, digest, row } = seen;
     let stalled = stalled(stage, digest, row).or_else(|| {
         let paused_ns = paused_ns(stage, 0, u64::MAX);
         stalled_often(row, paused_ns)
@@ -189,8 +185,7 @@ mod tests {
         let left = vec![Left { work: 0, op: Op::Read, late, never }];
         let end = HostEnd { stage, host: 0, left, pauses: pauses.to_vec(), ..HostEnd::default() };
         recorded.record_mut().apply(model::Event::HostEnded(Box::new(end)));
-        recorded.end();
-        results(&recorded.record()).remove(0)
+        results(&recorded.end()).remove(0)
     }
 
     #[test]
@@ -208,8 +203,7 @@ mod tests {
             let pauses = vec![Pause { at_ns: 3_040_000_000, length_ns }];
             let end = HostEnd { stage, host: 0, left: Vec::new(), pauses, ..HostEnd::default() };
             recorded.record_mut().apply(model::Event::HostEnded(Box::new(end)));
-            recorded.end();
-            stall(&results(&recorded.record()).remove(0))
+            stall(&results(&recorded.end()).remove(0))
         };
         assert_eq!(of(900_000_000), None);
         // A short pause does not explain so long a wait.

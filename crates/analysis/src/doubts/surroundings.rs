@@ -130,7 +130,6 @@ mod tests {
     use super::*;
     use crate::results;
     use crate::testing::Recorded;
-    use model::StageKind;
     use model::inventory::{Link, LinkKind};
 
     /// The codes of this page for a run of writes at depth 32 on one host, changed like this.
@@ -138,10 +137,8 @@ mod tests {
         let suite = "[[workload]]\nname = \"w\"\nread = \"0%\"\ndepth = 32\n";
         let mut recorded = Recorded::new(suite);
         change(&mut recorded.record_mut().testbed[0]);
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Write, &[1_000; 100])]);
-        recorded.end();
-        let record = recorded.record();
+        recorded.second(0, &[(Op::Write, &[1_000; 100])]);
+        let record = recorded.end();
         let rows = results(&record);
         doubts(&record, &rows[0]).iter().map(Warning::code).collect()
     }

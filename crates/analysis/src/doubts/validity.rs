@@ -2,8 +2,10 @@
 
 use super::degraded::{asked_of_those_left, degraded};
 use super::preparation::{self, Past};
-use super::{below, evenness, flushes, limited, other_runs, page_cache, placed, port_traffic};
-use super::{read_in_step, servers, standstill, surroundings, write_cache};
+use super::{
+    Seen, below, evenness, flushes, limited, other_runs, page_cache, placed, port_traffic,
+    read_in_step, servers, standstill, surroundings, write_cache,
+};
 use crate::doubts::Warning;
 use crate::estimate::Estimate;
 use crate::estimate::confidence::confidence;
@@ -71,7 +73,8 @@ fn of_stage(record: &Record, stage: &StageRecord, past: &Past) -> Vec<ResultRow>
             row.confidence.forget_means();
         }
         count_what_was_due(row);
-        row.warnings = warnings(record, stage, &digest, row, past);
+        let seen = Seen { record, stage, digest: &digest, row };
+        row.warnings = warnings(seen, past);
         row.warnings.extend(missed);
         row.warnings.extend(evenness::doubts(record, row, &tally));
         row.warnings.extend(limited::burst_spent(row, &tally.total, &row.warnings));
@@ -179,13 +182,8 @@ fn counted(digest: &Digest) -> impl Iterator<Item = (usize, &Moment)> {
 }
 
 /// Every reason to doubt `row`, the gravest first.
-fn warnings(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    row: &ResultRow,
-    past: &Past,
-) -> Vec<Warning> {
+fn warnings(seen: Seen<'_>, past: &Past) -> Vec<Warning> {
+    let Seen { record, stage, digest, row } = seen;
     let mut found = Vec::new();
     if record.plan.is_simulated() {
         found.push(Warning::Simulated);
@@ -215,15 +213,15 @@ fn warnings(
     found.extend(refusals(record, stage.stage));
     found.extend(not_warm(record, stage.stage));
     if !row.is_commanded() {
-        found.extend(of_requests(record, stage, digest, row, past));
+        found.extend(of_requests(seen, past));
     }
-    found.extend(below::doubts(record, stage, digest, row));
+    found.extend(below::doubts(seen));
     found.extend(little_space(record, row.stage));
-    let flushes = flushes::flushes(record, stage, digest, row);
+    let flushes = flushes::flushes(seen);
     found.extend(write_cache::doubt(record, row, &flushes));
     found.extend(write_cache::of_flush(record, row, &flushes));
     found.extend(crate::layers::guests::doubts(record, row));
-    found.extend(placed::doubts(record, stage, digest, row));
+    found.extend(placed::doubts(seen));
     found.extend(servers::doubt(record, stage.stage));
     found.extend(surroundings::doubts(record, row));
     // Nothing in a simulation changes from hour to hour, and a note of the plan says how long it
@@ -237,17 +235,12 @@ fn warnings(
 
 /// The reasons that rest on requests of ours: how they were made and timed, and what was to be
 /// there for them.
-fn of_requests(
-    record: &Record,
-    stage: &StageRecord,
-    digest: &Digest,
-    row: &ResultRow,
-    past: &Past,
-) -> Vec<Warning> {
+fn of_requests(seen: Seen<'_>, past: &Past) -> Vec<Warning> {
+    let Seen { record, digest, row, .. } = seen;
     let mut found = Vec::new();
     found.extend(read_in_step::doubt(record, row));
-    found.extend(page_cache::doubts(record, stage, digest, row));
-    found.extend(port_traffic::doubt(record, stage, digest, row));
+    found.extend(page_cache::doubts(seen));
+    found.extend(port_traffic::doubt(seen));
     found.extend(reducible(record, row.stage));
     // Metadata is plain calls, in which a worker does the file system's work itself: it is always
     // busy where nothing waits for a device.
@@ -256,7 +249,7 @@ fn of_requests(
         found.push(Warning::WorkerBusy { share: row.cpu.busiest });
     }
     found.extend(kernel_carried(record, row));
-    found.extend(standstill::doubts(record, stage, digest, row));
+    found.extend(standstill::doubts(seen));
     found.extend(thin_quantiles(row.ios));
     found.extend(preparation::skipped_stages(record, row));
     found.extend(preparation::too_short(record, digest, row, past));

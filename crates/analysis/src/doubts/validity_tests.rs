@@ -16,8 +16,7 @@ fn codes(recorded: &Recorded) -> Vec<&'static str> {
 
 fn good(suite: &str) -> Recorded {
     let mut recorded = Recorded::new(suite);
-    let stage = recorded.stage(StageKind::Measure);
-    recorded.interval(stage, 0, &[(Op::Read, &[100; 100_000])]);
+    recorded.second(0, &[(Op::Read, &[100; 100_000])]);
     recorded.end();
     recorded
 }
@@ -94,8 +93,7 @@ fn a_busy_worker_and_skipped_stages_are_said() {
 #[test]
 fn a_run_without_an_end_is_a_part() {
     let mut recorded = Recorded::new(READS);
-    let stage = recorded.stage(StageKind::Measure);
-    recorded.interval(stage, 0, &[(Op::Read, &[100; 100_000])]);
+    recorded.second(0, &[(Op::Read, &[100; 100_000])]);
     let expected = Warning::Incomplete { how: RunState::Unfinished, measured: Nanos::seconds(1) };
     assert_eq!(results(&recorded.record())[0].warnings, [expected]);
 }
@@ -108,8 +106,7 @@ fn clocks_that_are_known_too_badly_for_a_common_instant_are_said_and_so_is_a_lat
         for (host, second) in [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)] {
             recorded.host_interval(stage, host, second, &[(Op::Read, &[100_000; 50_000])]);
         }
-        recorded.end();
-        let mut record = recorded.record();
+        let mut record = recorded.end();
         let starts = (0..).zip(late_ns.into_iter().zip(error_ns));
         let start = |(host, (late_ns, error_ns))| model::event::HostStart {
             stage,
@@ -208,16 +205,8 @@ fn a_rate_that_was_not_kept_is_said() {
     let suite = "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\nread = \
                  \"50%\"\nrate = 100000\n";
     let mut recorded = Recorded::new(suite);
-    let stage = recorded.stage(StageKind::Measure);
-    for second in 0..3 {
-        recorded.interval(
-            stage,
-            second,
-            &[(Op::Read, &[100; 50_000]), (Op::Write, &[100; 48_000])],
-        );
-    }
-    recorded.end();
-    let rows = results(&recorded.record());
+    recorded.load(0..3, &[(Op::Read, &[100; 50_000]), (Op::Write, &[100; 48_000])]);
+    let rows = results(&recorded.end());
     let missed = rows[1].warnings.iter().find_map(|warning| match warning {
         Warning::RateMissed { done, .. } => Some(*done),
         _ => None,
@@ -327,12 +316,11 @@ fn a_stage_that_began_while_a_command_of_an_event_still_ran_says_so() {
 fn a_short_wait_in_short_intervals_is_no_stall() {
     let run = |longest: u64| {
         let mut recorded = Recorded::new(READS);
-        let stage = recorded.stage(StageKind::Measure);
         for interval in 0..10 {
             let (ios, longest) = if interval == 4 { (100, longest) } else { (1_000, 2_000_000) };
             let mut values = vec![1_000_000; ios];
             values.push(longest);
-            recorded.interval(stage, interval, &[(Op::Read, &values)]);
+            recorded.second(interval, &[(Op::Read, &values)]);
         }
         for sample in recorded.record_mut().stages.iter_mut().flat_map(StageRecord::samples_mut) {
             (sample.start_ns, sample.length_ns) =
@@ -349,11 +337,10 @@ fn a_short_wait_in_short_intervals_is_no_stall() {
 fn a_stall_that_a_closed_loop_hides_is_said() {
     let run = |seconds: &[(usize, u64)]| {
         let mut recorded = Recorded::new(READS);
-        let stage = recorded.stage(StageKind::Measure);
         for (second, (ios, longest)) in seconds.iter().enumerate() {
             let mut values = vec![100_000; *ios];
             values.push(*longest);
-            recorded.interval(stage, second as u32, &[(Op::Read, &values)]);
+            recorded.second(second as u32, &[(Op::Read, &values)]);
         }
         recorded.end();
         codes(&recorded)

@@ -210,11 +210,9 @@ mod tests {
         let mut recorded = Recorded::new(&format!(
             "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n{fields}\n"
         ));
-        let stage = recorded.stage(StageKind::Measure);
         let op = if fields.contains("read = \"100%\"") { Op::Read } else { Op::Write };
-        recorded.interval(stage, 0, &[(op, &[100; 100_000])]);
-        recorded.end();
-        let mut record = recorded.record();
+        recorded.second(0, &[(op, &[100; 100_000])]);
+        let mut record = recorded.end();
         let device = DeviceFacts {
             name: "vda".to_owned(),
             write_cache: write_cache.to_owned(),
@@ -330,9 +328,8 @@ mod tests {
         let fsyncs = |took_ns: u64| {
             let suite = "[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\n";
             let mut recorded = Recorded::new(suite);
-            let stage = recorded.stage(StageKind::Measure);
             let both = [(Op::Write, &[10_000; 900][..]), (Op::Fsync, &[took_ns; 900])];
-            recorded.interval(stage, 0, &both);
+            recorded.second(0, &both);
             recorded.end();
             let target = &mut recorded.record_mut().testbed[0].targets[0];
             target.device.as_mut().expect("a disk").write_cache = WRITE_BACK.to_owned();

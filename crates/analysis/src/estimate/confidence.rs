@@ -1,7 +1,7 @@
 //! How sure each figure of a row is.
 
 use crate::estimate::quantile::QUANTILES;
-use crate::estimate::student;
+use crate::estimate::student::{self, halved};
 use crate::estimate::{
     CONFIDENCE, Estimate, Interval, mean_in_time, memory_beneath, ratio_beneath, residuals,
 };
@@ -78,7 +78,7 @@ fn variance(latency: &Histogram) -> f64 {
 }
 
 /// Without a last interval that is much shorter than the rest: its rate has another spread.
-pub fn without_short_end<T>(slots: &[T], length_s: impl Fn(&T) -> f64) -> &[T] {
+pub(crate) fn without_short_end<T>(slots: &[T], length_s: impl Fn(&T) -> f64) -> &[T] {
     match slots {
         [rest @ .., last]
             if rest.first().is_some_and(|first| 2.0 * length_s(last) < length_s(first)) =>
@@ -148,16 +148,8 @@ fn ranks(n: f64, share: f64) -> Option<(f64, f64)> {
 
 /// Where a function that falls over 0 to `end` reaches `value`.
 fn falls_to(value: f64, end: f64, falling: impl Fn(f64) -> f64) -> f64 {
-    let (mut low, mut high) = (0.0, end);
-    for _ in 0..50 {
-        let middle = 0.5 * (low + high);
-        if falling(middle) > value {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
+    let (low, high) = halved(0.0, end, 50, |middle| falling(middle) > value);
+    f64::midpoint(low, high)
 }
 
 /// The logarithm of the relative deviation with its error, by leaving out one batch after the other

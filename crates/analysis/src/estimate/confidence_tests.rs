@@ -46,16 +46,7 @@ fn truth(series: Series, share: f64) -> f64 {
             on * phi_of_normal((ln - by) / WITHIN) + (1.0 - on) * phi_of_normal(ln / WITHIN)
         }
     };
-    let (mut low, mut high) = (-20.0, 20.0);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if below(middle) < share {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    MIDDLE_NS * f64::exp(low)
+    MIDDLE_NS * f64::exp(halved(-20.0, 20.0, 60, |middle| below(middle) < share).0)
 }
 
 /// For the median, p90, p95, p99 and p99.9: the share of runs in which the interval holds the truth

@@ -188,7 +188,7 @@ pub fn residuals(numerators: &[f64], denominators: &[f64]) -> Option<(f64, Vec<f
 }
 
 /// The mean of values in the order of time, with its error; `None` as in [`ratio_beneath`].
-pub fn mean_in_time(values: &[f64]) -> Option<Estimate> {
+pub(crate) fn mean_in_time(values: &[f64]) -> Option<Estimate> {
     mean_beneath(values, 0.0)
 }
 

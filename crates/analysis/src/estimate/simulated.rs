@@ -1,6 +1,7 @@
 //! Series with a known answer, for tests of the statistics.
 
 pub use crate::estimate::simulated_normal::Normal;
+use crate::estimate::student::{halved, incomplete_beta};
 
 /// `n` values of a stationary first-order autoregression: each remembers the share `phi` of the one
 /// before.
@@ -81,16 +82,7 @@ pub fn lower_bound(found: u64, runs: u64, outside: f64) -> f64 {
         return 0.0;
     }
     let (found, runs) = (found as f64, runs as f64);
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..40 {
-        let middle = f64::midpoint(low, high);
-        if crate::estimate::student::incomplete_beta(found, runs - found + 1.0, middle) < outside {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
+    halved(0.0, 1.0, 40, |p| incomplete_beta(found, runs - found + 1.0, p) < outside).0
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 
 /// The probability that |T| with `freedom` degrees of freedom exceeds `t`: the two-sided p-value, 0
 /// to 1. 1 for what is not a number.
-pub fn two_sided(t: f64, freedom: f64) -> f64 {
+pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
     if !t.is_finite() {
         return if t.is_nan() { 1.0 } else { 0.0 };
     }
@@ -16,28 +16,35 @@ pub fn two_sided(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
+/// What is left of the range from `low` to `high` after so many halvings. Each keeps the upper half
+/// if `is_below` holds in the middle, and the lower half if it does not.
+pub(crate) fn halved(
+    low: f64,
+    high: f64,
+    times: u32,
+    is_below: impl Fn(f64) -> bool,
+) -> (f64, f64) {
+    (0..times).fold((low, high), |(low, high), _| {
+        let middle = f64::midpoint(low, high);
+        if is_below(middle) { (middle, high) } else { (low, middle) }
+    })
+}
+
 /// The value that |T| exceeds with probability `outside` (0 to 1, exclusive): 1.96 for 0.05 and
 /// very many degrees of freedom.
 pub fn bound(outside: f64, freedom: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
+    let mut high = 1.0;
     while two_sided(high, freedom) > outside && high < 1e9 {
         high *= 2.0;
     }
     // 50 halvings leave 1e-15 of the bracket.
-    for _ in 0..50 {
-        let middle = 0.5 * (low + high);
-        if two_sided(middle, freedom) > outside {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
+    let (low, high) = halved(0.0, high, 50, |middle| two_sided(middle, freedom) > outside);
+    f64::midpoint(low, high)
 }
 
 /// The regularised incomplete beta function I_x(a, b), for `x` from 0 to 1 and positive `a` and
 /// `b`.
-pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
+pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }

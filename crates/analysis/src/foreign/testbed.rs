@@ -58,16 +58,7 @@ mod tests {
         let mut row = GivenRow::new("job", op, "1");
         row.add(Quantity::whole(Measured::Rate), Some(rate));
         row.add(Quantity::whole(Measured::RequestSize), Some(4096.0));
-        ForeignRun {
-            run_id: String::new(),
-            name: String::new(),
-            version: String::new(),
-            imported_unix_ns: 0,
-            measured_unix_ns: None,
-            sources: Vec::new(),
-            rows: vec![row],
-            doubts: Vec::new(),
-        }
+        ForeignRun { rows: vec![row], ..ForeignRun::default() }
     }
 
     #[test]

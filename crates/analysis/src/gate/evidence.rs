@@ -18,6 +18,7 @@
 //! known.
 
 use crate::estimate::Interval;
+use crate::estimate::student::halved;
 
 /// The side of a supposed shift on which the true one is suspected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +132,7 @@ impl Evidence {
 /// The evidence of all these pairs against a shift; `None` where any look refutes it. What was
 /// refuted once stays refuted: that it ever happens to the true one has a probability of at most
 /// `error`.
-pub fn unless_refuted(
+pub(crate) fn unless_refuted(
     differences: &[f64],
     shift: f64,
     side: Side,
@@ -245,16 +246,7 @@ fn reach(looked_at: &[f64], refuted: impl Fn(f64) -> bool) -> f64 {
     if place == 0 {
         return f64::INFINITY;
     }
-    let (mut low, mut high) = (looked_at[place], looked_at[place - 1]);
-    for _ in 0..30 {
-        let middle = f64::midpoint(low, high);
-        if refuted(middle) {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    high
+    halved(looked_at[place], looked_at[place - 1], 30, |middle| !refuted(middle)).1
 }
 
 /// The median of the means of all pairs of values (Hodges and Lehmann, *Annals of Mathematical

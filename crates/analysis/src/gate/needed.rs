@@ -6,6 +6,7 @@
 //! pairs × δ² ÷ σ² it depends on the limit alone.
 
 use super::evidence::MAIN_SHARE;
+use crate::estimate::student::halved;
 
 /// However little differences stray, signs alone have to speak: a coin falls so often on one side.
 const LEAST_PAIRS: f64 = 8.0;
@@ -18,19 +19,11 @@ fn effort(per_side: f64, power: f64) -> f64 {
         let root = effort.sqrt();
         normal((0.5 * effort - limit) / root) + limit.exp() * normal(-(0.5 * effort + limit) / root)
     };
-    let (mut low, mut high) = (1e-3, 1.0);
+    let mut high = 1.0;
     while reached(high) < power && high < 1e6 {
         high *= 2.0;
     }
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if reached(middle) < power {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    high
+    halved(1e-3, high, 60, |middle| reached(middle) < power).1
 }
 
 /// What a gate is to hold, for each of its figures.

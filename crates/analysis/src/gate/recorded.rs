@@ -2,10 +2,8 @@
 //! has a fixed size: how many runs the head has is decided before the first one.
 
 use super::{Answer, Judged, Known, Subject, Terms, percent, shown};
-use crate::compare::Metric;
-use crate::compare::difference;
-use crate::estimate::student;
-use crate::estimate::{Estimate, Interval};
+use crate::compare::{Metric, difference};
+use crate::estimate::{Estimate, Interval, student};
 use crate::rows::row::ResultRow;
 
 /// More runs of the head are not planned.

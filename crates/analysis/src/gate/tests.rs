@@ -203,8 +203,7 @@ fn figures_are_chosen_by_their_words() {
 #[test]
 fn hosts_of_another_kernel_or_memory_are_of_another_class_and_other_names_are_not() {
     let mut recorded = crate::testing::Recorded::new("[[workload]]\nname = \"w\"\n");
-    recorded.end();
-    let base = recorded.record();
+    let base = recorded.end();
     assert!(!base.testbed.is_empty(), "hosts are recorded");
     let changed = |change: fn(&mut model::testbed::HostFacts)| {
         let mut other = base.clone();

@@ -10,8 +10,7 @@ fn swept(sweep: &str, counts: &[usize]) -> Vec<Finding> {
     for (number, count) in (0..).zip(counts) {
         recorded.interval(first + number, 0, &[(Op::Read, &vec![1_000; *count])]);
     }
-    recorded.end();
-    findings(&results(&recorded.record()))
+    findings(&results(&recorded.end()))
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl Watched {
 }
 
 /// What the counters of one measured point say about its limit.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attribution {
     /// The point's number in the plan.
     pub point: u32,
@@ -301,20 +301,19 @@ mod tests {
             let share =
                 |part| if number < 10 { shares(host, number, part) * SECOND / 100 } else { 0 };
             let (busy, work) = (share(Part::Disk), share(Part::Cpu));
-            let entry = |layer, name: &str, values: &[(Metric, u64)]| Entry {
-                layer,
-                name: name.into(),
-                values: values.to_vec(),
-            };
             let entries = vec![
-                entry(
+                Entry::new(
                     Layer::Block,
                     "nvme0n1",
                     &[(Metric::BusyNs, busy), (Metric::QueueNs, busy * 30)],
                 ),
-                entry(Layer::Block, "sdz", &[(Metric::BusyNs, busy)]),
-                entry(Layer::Cpu, "0", &[(Metric::UserNs, work), (Metric::IdleNs, SECOND - work)]),
-                entry(Layer::Nic, "eth0", &[(Metric::SentBytes, 5), (Metric::SendDrops, 2)]),
+                Entry::new(Layer::Block, "sdz", &[(Metric::BusyNs, busy)]),
+                Entry::new(
+                    Layer::Cpu,
+                    "0",
+                    &[(Metric::UserNs, work), (Metric::IdleNs, SECOND - work)],
+                ),
+                Entry::new(Layer::Nic, "eth0", &[(Metric::SentBytes, 5), (Metric::SendDrops, 2)]),
             ];
             recorded.counters(stage, host, number, entries);
         }
@@ -396,8 +395,7 @@ mod tests {
                 told_of: None,
             });
             let mut recorded = Recorded::with_hosts(READS, 2);
-            let stage = recorded.stage(StageKind::Measure);
-            recorded.host_interval(stage, 1, 0, &[(Op::Read, &[100_000; 100])]);
+            recorded.host_second(1, 0, &[(Op::Read, &[100_000; 100])]);
             let record = recorded.record();
             let mut rows = crate::results(&record);
             rows[0].warnings.push(burst.clone());
@@ -451,8 +449,7 @@ mod tests {
     #[test]
     fn without_counters_nothing_is_said() {
         let mut recorded = Recorded::new(READS);
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100; 5])]);
+        recorded.second(0, &[(Op::Read, &[100; 5])]);
         let record = recorded.record();
         assert_eq!(attribution(&record, &crate::results(&record)), []);
     }

@@ -95,7 +95,7 @@ pub fn share_waited(
 }
 
 /// The virtual CPUs of all machines of a node, as the guests see them.
-pub fn virtual_cpus(record: &Record, on: &OnNode) -> u64 {
+pub(crate) fn virtual_cpus(record: &Record, on: &OnNode) -> u64 {
     let of = |facts: &&HostFacts| on.machines.contains(&facts.hostname);
     record.testbed.iter().filter(of).map(|facts| u64::from(facts.logical_cpus)).sum()
 }

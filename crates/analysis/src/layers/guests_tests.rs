@@ -28,11 +28,8 @@ fn record(op: Op, stood: Stood) -> Record {
         Recorded::new(&format!("[[workload]]\nname = \"w\"\nread = \"{share}\"\ndepth = 4\n"));
     recorded.record_mut().testbed[0].logical_cpus = 1;
     let stage = recorded.stage(StageKind::Measure);
-    for second in 0..10 {
-        recorded.interval(stage, second, &[(op, &[1_000; 1_000])]);
-    }
-    recorded.end();
-    let mut record = recorded.record();
+    recorded.load(0..10, &[(op, &[1_000; 1_000])]);
+    let mut record = recorded.end();
     let machines = vec![record.plan.hosts[0].hostname.clone()];
     let made = MachinesMade {
         name: "a".into(),

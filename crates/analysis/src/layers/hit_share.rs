@@ -65,17 +65,10 @@ mod tests {
     fn hits_are_added_up_over_a_point_and_an_idle_cache_is_none() {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
         let stage = recorded.stage(StageKind::Measure);
+        recorded.load(0..4, &[(Op::Read, &[1_000; 50])]);
         for number in 0..4 {
-            recorded.interval(stage, number, &[(Op::Read, &[1_000; 50])]);
-        }
-        for number in 0..4 {
-            let entry = |layer, name: &str, values: &[(Metric, u64)]| Entry {
-                layer,
-                name: name.into(),
-                values: values.to_vec(),
-            };
             let entries = vec![
-                entry(
+                Entry::new(
                     Layer::Cache,
                     "bcache0",
                     &[
@@ -85,8 +78,8 @@ mod tests {
                         (Metric::DirtyBytes, [1_000, 5_000, 4_000, 3_000][number as usize]),
                     ],
                 ),
-                entry(Layer::Cache, "idle", &[(Metric::Hits, 0), (Metric::Misses, 0)]),
-                entry(
+                Entry::new(Layer::Cache, "idle", &[(Metric::Hits, 0), (Metric::Misses, 0)]),
+                Entry::new(
                     Layer::Nfs,
                     "/mnt/nfs",
                     &[(Metric::AskedReadBytes, 4_000), (Metric::ReadBytes, 5_000)],
@@ -94,8 +87,7 @@ mod tests {
             ];
             recorded.counters(stage, 0, number, entries);
         }
-        recorded.end();
-        let record = recorded.record();
+        let record = recorded.end();
         let points = attribution(&record, &crate::results(&record));
         let found = hit_shares(&points[0]);
         let names: Vec<&str> = found.iter().map(|one| one.name).collect();

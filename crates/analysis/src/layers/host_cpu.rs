@@ -9,7 +9,7 @@ use model::usage::Part;
 use model::{Record, Setting};
 
 /// The CPUs of all hosts of a point whose kernels counted them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostCpu {
     /// The point's number in the plan.
     pub point: u32,
@@ -136,18 +136,8 @@ mod tests {
 
     #[test]
     fn the_time_of_a_request_is_that_of_the_busy_cpus_and_the_rest_is_no_less_than_nothing() {
-        let some = HostCpu {
-            point: 0,
-            scenario: String::new(),
-            workloads: Vec::new(),
-            sweep: Vec::new(),
-            repetition: None,
-            cpus: 8.0,
-            busy: 2.0,
-            workers: 0.5,
-            programs: None,
-            rate: 100_000.0,
-        };
+        let some =
+            HostCpu { cpus: 8.0, busy: 2.0, workers: 0.5, rate: 100_000.0, ..HostCpu::default() };
         assert_eq!((some.share(), some.per_request_ns()), (0.25, 20_000.0));
         assert_eq!((some.workers_ns(), some.rest_ns()), (5_000.0, 15_000.0));
         let programs = Programs { clients: 0.1, servers: 0.7, kernel_threads: 0.3 };
@@ -164,9 +154,7 @@ mod tests {
     fn counters_of_all_hosts_make_the_figure_and_none_of_a_run_without_them() {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
         let stage = recorded.stage(StageKind::Measure);
-        for number in 0..4 {
-            recorded.interval(stage, number, &[(Op::Read, &[1_000; 50])]);
-        }
+        recorded.load(0..4, &[(Op::Read, &[1_000; 50])]);
         let without = recorded.record();
         assert_eq!(host_cpu(&without, &crate::results(&without)), []);
         for number in 0..4 {
@@ -182,8 +170,7 @@ mod tests {
             let entries = [entry].into_iter().chain(programs).collect();
             recorded.counters(stage, 0, number, entries);
         }
-        recorded.end();
-        let record = recorded.record();
+        let record = recorded.end();
         let found = host_cpu(&record, &crate::results(&record));
         assert_eq!(found.len(), 1, "{found:?}");
         let share = found[0].share();

@@ -142,8 +142,7 @@ mod tests {
         for (stage, host, fact) in notes {
             recorded.note(Note { stage: *stage, host: *host, fact: fact.clone() });
         }
-        recorded.end();
-        let record = recorded.record();
+        let record = recorded.end();
         let rows = crate::results(&record);
         means(&record, rows.first().expect("a row"))
     }

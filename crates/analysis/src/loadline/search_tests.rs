@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::estimate::simulated::Normal;
+use crate::estimate::student::halved;
 use model::rng::Rng;
 
 /// Runs a search to its end. `target` is asked for the figures at a rate, or in a closed loop.
@@ -38,12 +39,7 @@ fn target(
 
 /// The load at which a rising response reaches 1.
 fn truth(response: impl Fn(f64) -> f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if response(middle) <= 1.0 { low = middle } else { high = middle }
-    }
-    low
+    halved(0.0, 1.0, 60, |middle| response(middle) <= 1.0).0
 }
 
 /// Erlang C: the probability that a request waits, by the recursion of Erlang B.

@@ -30,8 +30,7 @@ fn go(recorded: &mut Recorded, capacity: u64, latency_ns: impl Fn(u64) -> u64) {
         for second in 0..10 {
             recorded.interval(stage, second, &[(Op::Read, &values)]);
         }
-        recorded.end();
-        let Some(milli) = next_rate_milli(&recorded.record()) else { return };
+        let Some(milli) = next_rate_milli(&recorded.end()) else { return };
         let addition = recorded.record().plan.at_rate(milli).expect("a search");
         recorded.record_mut().plan.add(&addition);
         stage = recorded.record().plan.stages.len() as u32 - 1;
@@ -82,8 +81,7 @@ fn a_point_is_judged_by_each_condition_for_its_operation() {
     let stage = recorded.stage(StageKind::Measure);
     recorded.interval(stage, 0, &[(Op::Read, &[1_000_000; 90]), (Op::Write, &[4_000_000; 10])]);
     recorded.fail(stage, 0, Op::Write, 5, 1);
-    recorded.end();
-    let rows = crate::results(&recorded.record());
+    let rows = crate::results(&recorded.end());
     let rows: Vec<&ResultRow> = rows.iter().collect();
     let excess = |text: &str| {
         let objective: Objective = text.parse().expect("good");

@@ -92,8 +92,7 @@ mod tests {
             let count = if (4..7).contains(&second) { 40 } else { 100 };
             recorded.interval(stage, second, &[(Op::Read, &vec![1_000; count])]);
         }
-        recorded.end();
-        let mut record = recorded.record();
+        let mut record = recorded.end();
         let io = EventIo {
             event: "migration".to_owned(),
             at: Nanos::seconds(4),

@@ -94,11 +94,10 @@ mod tests {
     #[test]
     fn an_interval_in_which_nothing_came_back_is_a_zero_and_not_a_gap() {
         let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 2);
-        let stage = recorded.stage(StageKind::Measure);
         for host in 0..2 {
-            recorded.host_interval(stage, host, 0, &[(Op::Read, &[100; 5])]);
-            recorded.host_interval(stage, host, 1, &[]);
-            recorded.host_interval(stage, host, 2, &[(Op::Read, &[100; 7])]);
+            recorded.host_second(host, 0, &[(Op::Read, &[100; 5])]);
+            recorded.host_second(host, 1, &[]);
+            recorded.host_second(host, 2, &[(Op::Read, &[100; 7])]);
         }
         let points = of_first(&recorded, 10).points;
         let ios: Vec<u64> = points.iter().map(|point| point.ios).collect();
@@ -128,9 +127,8 @@ mod tests {
     #[test]
     fn a_long_run_is_merged_and_nothing_is_lost() {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
-        let stage = recorded.stage(StageKind::Measure);
         (0..1_000).for_each(|second| {
-            recorded.interval(stage, second, &[(Op::Read, &[u64::from(second) + 1, 5])]);
+            recorded.second(second, &[(Op::Read, &[u64::from(second) + 1, 5])]);
         });
         let merged = of_first(&recorded, 240);
         let points = merged.points;

@@ -20,8 +20,7 @@ fn run(settled: bool) -> Record {
         let ios = if second < 5 { 1_000 } else { 100 };
         recorded.interval(stage, second, &[(Op::Read, &vec![100_000; ios])]);
     }
-    recorded.end();
-    let mut record = recorded.record();
+    let mut record = recorded.end();
     record.notes.push(Note { stage: Some(stage), host: 0, fact });
     record
 }

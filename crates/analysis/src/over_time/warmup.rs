@@ -5,8 +5,7 @@
 //! reduction in simulation output*, 1997; White, Cobb and Spratt 2000). A minimum in the second
 //! half says that the series has not settled at all.
 
-use crate::estimate::student;
-use crate::estimate::{Estimate, mean_in_time};
+use crate::estimate::{Estimate, mean_in_time, student};
 
 /// Values in a batch.
 const BATCH: usize = 5;

@@ -292,13 +292,13 @@ impl Fit {
     /// How much a row of this network would tell: the logarithm by which it divides the volume of
     /// what is likely, ½·ln(1 + g·C·gᵀ ÷ s²) (Lindley, "On a measure of the information provided by
     /// an experiment", Annals of Mathematical Statistics 27, 1956).
-    pub fn would_tell(&self, network: &Network) -> f64 {
+    pub(crate) fn would_tell(&self, network: &Network) -> f64 {
         let slopes = known_out(network.slopes(&self.values), &self.prior);
         0.5 * (self.covariance.between(&slopes, &slopes) / self.spread.powi(2)).ln_1p()
     }
 
     /// The same fit as if a row of this network had been measured and were as predicted.
-    pub fn having_seen(&self, network: &Network) -> Fit {
+    pub(crate) fn having_seen(&self, network: &Network) -> Fit {
         let slopes = known_out(network.slopes(&self.values), &self.prior);
         let mut information = self.covariance.inverse();
         information.add_outer(&slopes, self.spread.powi(-2));

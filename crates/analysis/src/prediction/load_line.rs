@@ -4,6 +4,7 @@ use super::fit::{Fit, Range};
 use super::load::{Load, Planned};
 use super::network::Network;
 use super::parameter::{PARAMETERS, Parameter, Values};
+use crate::estimate::student::halved;
 use catalogue::Cluster;
 use model::{Nanos, Objective, Percent, objective::Limit};
 
@@ -89,12 +90,7 @@ fn most_outstanding(network: &Network, values: &Values, latencies: &[Latency]) -
             .iter()
             .all(|latency| latency_s(network, values, outstanding, *latency) <= latency.most_s)
     };
-    let (mut low, mut high) = (0.0_f64, MOST_OUTSTANDING.ln());
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if keeps(middle.exp()) { low = middle } else { high = middle }
-    }
-    low.exp()
+    halved(0.0, MOST_OUTSTANDING.ln(), 60, |middle| keeps(middle.exp())).0.exp()
 }
 
 /// The latency of so many requests outstanding: the mean by Little's law; of a share of them what

@@ -76,7 +76,7 @@ pub struct Carried {
 impl Carried {
     /// Whoever holds this share of all requests or more, the largest first; where nobody does,
     /// whoever holds most. Something always binds.
-    pub fn bound_by(&self, share: f64) -> Vec<Owner> {
+    pub(crate) fn bound_by(&self, share: f64) -> Vec<Owner> {
         let owners = self.held_by(share);
         if !owners.is_empty() {
             return owners;

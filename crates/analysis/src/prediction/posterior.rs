@@ -12,6 +12,7 @@
 use super::matrix::Symmetric;
 use super::parameter::{PARAMETERS, Values};
 use super::priors::Priors;
+use crate::estimate::student::halved;
 use crate::gate::needed::normal as below_normal;
 use model::rng::Rng;
 
@@ -173,23 +174,15 @@ pub(super) fn mixed_quantile(parts: &[(f64, f64, f64)], share: f64) -> f64 {
         let edges = parts.iter().map(|(mean, deviation, _)| sign * (mean + sign * 9.0 * deviation));
         sign * edges.fold(f64::NEG_INFINITY, f64::max)
     };
-    let (mut low, mut high) = (reach(-1.0), reach(1.0));
+    let below = |value: f64| {
+        let parts = parts.iter().map(|(mean, deviation, weight)| {
+            weight * below_normal((value - mean) / deviation.max(1e-12))
+        });
+        parts.sum::<f64>()
+    };
     // 30 halvings leave 1e-9 of the bracket.
-    for _ in 0..30 {
-        let middle = 0.5 * (low + high);
-        let below: f64 = parts
-            .iter()
-            .map(|(mean, deviation, weight)| {
-                weight * below_normal((middle - mean) / deviation.max(1e-12))
-            })
-            .sum();
-        if below < share {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
+    let (low, high) = halved(reach(-1.0), reach(1.0), 30, |value| below(value) < share);
+    f64::midpoint(low, high)
 }
 
 /// A number of the standard normal distribution (Box and Muller, Annals of Mathematical Statistics

@@ -77,18 +77,7 @@ mod tests {
     }
 
     fn counters(watched: Vec<Watched>) -> Attribution {
-        Attribution {
-            point: 0,
-            scenario: String::new(),
-            workloads: Vec::new(),
-            sweep: Vec::new(),
-            repetition: None,
-            is_paced: false,
-            load_ns: 0..SECOND,
-            samples: 1,
-            is_thinned: false,
-            watched,
-        }
+        Attribution { load_ns: 0..SECOND, samples: 1, watched, ..Attribution::default() }
     }
 
     #[test]

@@ -43,10 +43,8 @@ fn cluster(nodes: u32, iops: u32) -> Cluster {
 fn record(workload: &str) -> Record {
     let mut recorded =
         Recorded::new(&format!("[[workload]]\nname = \"{workload}\"\nread = \"50%\"\n"));
-    let stage = recorded.stage(StageKind::Measure);
-    recorded.interval(stage, 0, &[(Op::Read, &[1_000; 50]), (Op::Write, &[3_000; 50])]);
-    recorded.end();
-    recorded.record()
+    recorded.second(0, &[(Op::Read, &[1_000; 50]), (Op::Write, &[3_000; 50])]);
+    recorded.end()
 }
 
 fn held(
@@ -129,15 +127,10 @@ fn what_kernels_counted_stands_beside_published_traffic_and_load() {
     recorded.end();
     recorded.record_mut().plan.suite = "t".to_owned();
     for (number, host) in (0..10u32).flat_map(|number| [(number, 0u32), (number, 1)]) {
-        let entry = |layer, name: &str, values: &[(Metric, u64)]| Entry {
-            layer,
-            name: name.into(),
-            values: values.to_vec(),
-        };
         let busy = u64::from(host + 1) * SECOND / 4;
         let entries = vec![
-            entry(Layer::Cpu, "0", &[(Metric::UserNs, busy), (Metric::IdleNs, SECOND - busy)]),
-            entry(
+            Entry::new(Layer::Cpu, "0", &[(Metric::UserNs, busy), (Metric::IdleNs, SECOND - busy)]),
+            Entry::new(
                 Layer::Nic,
                 "eth0",
                 &[(Metric::SentBytes, 100_000), (Metric::ReceivedBytes, 25_000)],
@@ -203,8 +196,7 @@ fn metadata(rates: &[(u32, usize)]) -> Comparison {
         let values = vec![1_000; left.pop().expect("as many points as rates")];
         recorded.interval(stage, 0, &[(op, &values)]);
     }
-    recorded.end();
-    let mut record = recorded.record();
+    let mut record = recorded.end();
     record.plan.suite = "t".to_owned();
     let figure = |workload: &str, scenario: &str| {
         format!(
@@ -265,17 +257,10 @@ fn beside(hosts: usize, size: &str, conditions: &str) -> Beside {
          \"50%\"\nworkers = 1\n"
     );
     let mut recorded = Recorded::with_hosts(&suite, hosts);
-    let stage = recorded.stage(StageKind::Measure);
     for host in 0..hosts as u32 {
-        recorded.host_interval(
-            stage,
-            host,
-            0,
-            &[(Op::Read, &[1_000; 50]), (Op::Write, &[3_000; 50])],
-        );
+        recorded.host_second(host, 0, &[(Op::Read, &[1_000; 50]), (Op::Write, &[3_000; 50])]);
     }
-    recorded.end();
-    let mut record = recorded.record();
+    let mut record = recorded.end();
     record.plan.suite = "t".to_owned();
     let published = Published::parse("t", &format!("{FIGURES}{COUNTERPART}{conditions}"))
         .expect("good figures");
@@ -318,8 +303,7 @@ fn of_points_that_could_stand_there_the_nearest_does() {
     for (number, ios) in [(0, 10), (1, 20), (2, 30)] {
         recorded.interval(first + number, 0, &[(Op::Read, &vec![1_000; ios])]);
     }
-    recorded.end();
-    let mut record = recorded.record();
+    let mut record = recorded.end();
     record.plan.suite = "t".to_owned();
     let value = |depth: u32| {
         let published = Published::parse("t", &format!("{FIGURES}{COUNTERPART}depth = {depth}\n"))

@@ -145,9 +145,7 @@ mod tests {
     fn a_host_without_a_request_is_told_and_one_that_was_lost_ends_where_the_total_does() {
         let mut recorded = Recorded::with_hosts(MIXED, 3);
         let stage = recorded.stage(StageKind::Measure);
-        for interval in 0..3 {
-            recorded.host_interval(stage, 0, interval, &[(Op::Read, &[100; 10])]);
-        }
+        recorded.load(0..3, &[(Op::Read, &[100; 10])]);
         for interval in 0..2 {
             recorded.host_interval(stage, 1, interval, &[(Op::Read, &[300; 30])]);
             recorded.host_interval(stage, 2, interval, &[]);

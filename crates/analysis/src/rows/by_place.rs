@@ -141,20 +141,14 @@ mod tests {
     use super::*;
     use crate::results;
     use crate::testing::Recorded;
+    use model::Op;
     use model::plan::HostPlace;
-    use model::{Op, StageKind};
 
     /// Three hosts with 10, 20 and 30 requests; the labels and owners of each.
     fn recorded(places: [(&[&str], &str); 3]) -> Record {
         let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 3);
-        let stage = recorded.stage(StageKind::Measure);
         for host in 0..3 {
-            recorded.host_interval(
-                stage,
-                host,
-                0,
-                &[(Op::Read, &vec![100; 10 * (host as usize + 1)])],
-            );
+            recorded.host_second(host, 0, &[(Op::Read, &vec![100; 10 * (host as usize + 1)])]);
         }
         let place = |(labels, owner): (&[&str], &str)| HostPlace {
             labels: labels.iter().map(ToString::to_string).collect(),

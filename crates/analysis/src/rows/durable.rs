@@ -228,8 +228,7 @@ mod tests {
                 recorded.record_mut().apply(Event::HostEnded(Box::new(end)));
             }
         }
-        recorded.end();
-        let record = recorded.record();
+        let record = recorded.end();
         results(&record).iter().find_map(|row| durable(&record, row))
     }
 
@@ -272,8 +271,7 @@ mod tests {
         let flushes = vec![flush(1_000_000_000)];
         let end = HostEnd { stage, host: 0, left: Vec::new(), pauses: Vec::new(), flushes };
         recorded.record_mut().apply(Event::HostEnded(Box::new(end)));
-        recorded.end();
-        let record = recorded.record();
+        let record = recorded.end();
         results(&record).iter().find_map(|row| durable(&record, row))
     }
 

@@ -20,14 +20,13 @@ pub fn host_rates(record: &Record, row: &ResultRow) -> Vec<(u32, f64)> {
 mod tests {
     use super::*;
     use crate::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::Op;
 
     #[test]
     fn the_hosts_add_up_to_the_result() {
         let mut recorded = Recorded::with_hosts("[[workload]]\nname = \"w\"\n", 2);
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.host_interval(stage, 0, 0, &[(Op::Read, &[1_000; 30])]);
-        recorded.host_interval(stage, 1, 0, &[(Op::Read, &[1_000; 10])]);
+        recorded.host_second(0, 0, &[(Op::Read, &[1_000; 30])]);
+        recorded.host_second(1, 0, &[(Op::Read, &[1_000; 10])]);
         let record = recorded.record();
         let rows = crate::results(&record);
         let rates = host_rates(&record, &rows[0]);

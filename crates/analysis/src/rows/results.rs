@@ -254,8 +254,7 @@ mod tests {
     #[test]
     fn what_was_planned_and_never_came_is_a_row_with_nothing_in_it() {
         let mut recorded = Recorded::new(MIXED);
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100])]);
+        recorded.second(0, &[(Op::Read, &[100])]);
         let rows = results(&recorded.record());
         assert_eq!((rows[1].ops, rows[1].ios, rows[1].iops()), (Ops::One(Op::Write), 0, 0.0));
         assert!(rows[1].warnings.contains(&Warning::NothingCompleted));
@@ -264,9 +263,8 @@ mod tests {
     #[test]
     fn hosts_run_side_by_side() {
         let mut recorded = Recorded::with_hosts(MIXED, 2);
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.host_interval(stage, 0, 0, &[(Op::Read, &[100; 30])]);
-        recorded.host_interval(stage, 1, 0, &[(Op::Read, &[100; 50])]);
+        recorded.host_second(0, 0, &[(Op::Read, &[100; 30])]);
+        recorded.host_second(1, 0, &[(Op::Read, &[100; 50])]);
         let rows = results(&recorded.record());
         assert_eq!((rows[0].ios, rows[0].seconds, rows[0].iops()), (80, 1.0, 80.0));
     }
@@ -314,8 +312,7 @@ mod tests {
     fn a_workload_of_one_operation_is_whole_by_itself() {
         let mut recorded =
             Recorded::new("[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Write, &[100]), (Op::Fsync, &[900])]);
+        recorded.second(0, &[(Op::Write, &[100]), (Op::Fsync, &[900])]);
         let rows = results(&recorded.record());
         assert_eq!(told(&rows), [("w", "write", "point", 1), ("w", "fsync", "beside", 1)]);
         assert!(rows[0].is_addend() && rows[0].is_of_workload() && rows[0].is_of_point());
@@ -330,8 +327,7 @@ mod tests {
         let ops: [(u32, Op, &[u64]); 3] =
             [(0, Op::Read, &[100; 5]), (0, Op::Write, &[300; 3]), (1, Op::Read, &[50; 40])];
         (0..40).for_each(|second| recorded.side_by_side(stage, second, &ops));
-        recorded.end();
-        let record = recorded.record();
+        let record = recorded.end();
         let rows = results(&record);
         assert_eq!(
             told(&rows),

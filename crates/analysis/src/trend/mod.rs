@@ -153,12 +153,8 @@ pub fn trend(records: &[&Record]) -> Trend {
     find_changes(&mut points);
     let latest = runs.last().filter(|_| runs.len() > 1).map(|run| Against {
         run: *run,
-        scenarios: None,
-        unlike: Vec::new(),
-        reads_again: false,
         points: points.iter().zip(compared).filter_map(|(point, rows)| held(point, rows)).collect(),
-        only_base: Vec::new(),
-        only_other: Vec::new(),
+        ..Against::default()
     });
     let mut latest = Comparison { others: latest.into_iter().collect() };
     judge(&mut latest);

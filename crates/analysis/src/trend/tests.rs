@@ -1,21 +1,19 @@
 use super::*;
 use crate::estimate::simulated::Normal;
 use crate::testing::Recorded;
-use model::{Op, StageKind};
+use model::Op;
 
 /// A run of `number`, in order of time, with so many requests per second.
 fn run(number: u64, suite: &str, per_second: u64) -> Record {
     let mut recorded = Recorded::new(&format!(
         "[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n{suite}"
     ));
-    let stage = recorded.stage(StageKind::Measure);
     for second in 0..30u64 {
         let ios = (per_second + (second + number) * 7 % 11) as usize;
         let latencies: Vec<u64> = (0..ios as u64).map(|n| 100_000 + n % 97 * 100).collect();
-        recorded.interval(stage, second as u32, &[(Op::Read, &latencies)]);
+        recorded.second(second as u32, &[(Op::Read, &latencies)]);
     }
-    recorded.end();
-    let mut record = recorded.record();
+    let mut record = recorded.end();
     record.started_unix_ns += number * 86_400_000_000_000;
     record
 }

@@ -151,7 +151,7 @@ mod tests {
     use crate::ceiling::Workload;
     use crate::testing::Recorded;
     use catalogue::cluster::{FittedRow, with_fitted};
-    use model::{Bytes, Op, Percent, StageKind};
+    use model::{Bytes, Op, Percent};
 
     fn expected(measured: f64, is_fitted: bool) -> Expected {
         Expected {
@@ -194,10 +194,8 @@ mod tests {
     #[test]
     fn a_run_is_held_against_a_fitted_testbed_alone() {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[1_000_000; 50])]);
-        recorded.end();
-        let record = recorded.record();
+        recorded.second(0, &[(Op::Read, &[1_000_000; 50])]);
+        let record = recorded.end();
         let rows = crate::results(&record);
         let lab = "name = \"lab\"\n[[nodes]]\n[[nodes.drives]]\nread_iops = 200\nwrite_iops = \
                    100\nread = \"1GB/s\"\nwrite = \"1GB/s\"\n";

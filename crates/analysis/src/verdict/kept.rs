@@ -120,18 +120,14 @@ const EIO: i32 = 5;
 mod tests {
     use super::*;
     use crate::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::Op;
 
     /// A minute of 100 reads a second that took 1 ms.
     fn recorded() -> Record {
         let mut recorded =
             Recorded::new("[stages]\nmeasure = \"60s\"\n[[workload]]\nname = \"w\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        for second in 0..60 {
-            recorded.interval(stage, second, &[(Op::Read, &[1_000_000; 100])]);
-        }
-        recorded.end();
-        recorded.record()
+        recorded.load(0..60, &[(Op::Read, &[1_000_000; 100])]);
+        recorded.end()
     }
 
     fn objective(text: &str) -> Objective {

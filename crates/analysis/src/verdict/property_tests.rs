@@ -161,8 +161,7 @@ fn whole(writes: bool) -> Whole {
         recorded.interval(stage, second, &[(op, &values[..970 + second as usize * 137 % 400])]);
     }
     recorded.seen_at_disks(stage, "write through");
-    recorded.end();
-    let rows = results(&recorded.record());
+    let rows = results(&recorded.end());
     let is_thin = |doubt: &Warning| matches!(doubt, Warning::ThinTail { .. });
     assert!(rows[0].warnings.iter().all(is_thin), "{:?}", rows[0].warnings);
     Whole { recorded, rows }

@@ -75,7 +75,7 @@ const UNTIL_STEADY: Nanos = Nanos::seconds(60);
 const PRECONDITION: Nanos = Nanos::seconds(60);
 
 /// The least time in which a point can show that it is steady.
-pub fn least_steady(plan: &Plan) -> Nanos {
+pub(crate) fn least_steady(plan: &Plan) -> Nanos {
     Nanos(plan.interval.0.saturating_mul(Steady::ROUNDS * Steady::LEAST_IN_ROUND))
 }
 

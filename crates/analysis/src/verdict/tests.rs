@@ -220,8 +220,7 @@ fn emulated_guests_measure_nothing_and_kvm_comes_first() {
 #[test]
 fn every_step_that_is_missing_is_named_and_the_one_that_sets_the_level_first() {
     let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"0%\"\n");
-    let stage = recorded.stage(StageKind::Measure);
-    recorded.interval(stage, 0, &[(Op::Write, &[1_000; 5_000])]);
+    recorded.second(0, &[(Op::Write, &[1_000; 5_000])]);
     recorded.end();
     recorded.record_mut().plan.keep.counters = CountersKept::None;
     let verdict = judged(&recorded);
@@ -242,8 +241,7 @@ fn what_is_refuted_comes_first_and_what_is_missing_behind_it_with_its_time() {
     recorded.seen_at_disks(stage, THROUGH);
     let left = model::note::PageCache::Left { bytes: Bytes::mib(1), of: Bytes::mib(2) };
     recorded.note(model::Note { stage: Some(stage), host: 0, fact: Fact::PageCache(left) });
-    recorded.end();
-    let record = recorded.record();
+    let record = recorded.end();
     let verdict = Verdict::of_run(&record, &results(&record)[..1]);
     assert_eq!(verdict.checks_that(Found::Refuted).collect::<Vec<_>>(), [Check::Caches]);
     let times: Vec<_> = verdict.steps.iter().map(|one| (one.step, one.time)).collect();

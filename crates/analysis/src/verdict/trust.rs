@@ -165,18 +165,9 @@ mod tests {
     use crate::testing::Recorded;
     use model::{Fact, Note, Op, StageKind};
 
-    const SOUND: Evidence = Evidence {
-        is_complete: true,
-        results: 9,
-        empty: 0,
-        doubted: 0,
-        unsure: 0,
-        unsure_rates: 0,
-        unquotable: 0,
-        failed: 0,
-        lost_hosts: 0,
-        saturated_hosts: 0,
-    };
+    fn without_doubt() -> Evidence {
+        Evidence { is_complete: true, results: 9, ..Evidence::default() }
+    }
 
     /// Puts a finding into what was found.
     type Find = fn(&mut Evidence);
@@ -197,7 +188,7 @@ mod tests {
     #[test]
     fn every_combination_of_findings_is_told_and_only_none_is_sound() {
         for set in 0u32..1 << FINDINGS.len() {
-            let mut found = SOUND;
+            let mut found = without_doubt();
             let mut expected: Vec<Reason> = Vec::new();
             for (_, (find, reason)) in (0..).zip(&FINDINGS).filter(|(bit, _)| set & (1 << bit) != 0)
             {
@@ -214,7 +205,7 @@ mod tests {
             assert_eq!(found.reasons(), expected, "{found:?}");
             assert_eq!(found.is_sound(), set == 0, "{found:?}");
             assert_eq!(
-                SOUND.and(found).is_sound(),
+                without_doubt().and(found).is_sound(),
                 set == 0 || found.results == 0 && set == 1 << 8,
                 "{found:?}"
             );
@@ -251,7 +242,7 @@ mod tests {
         let (mut sound, _) = recorded(2);
         assert!(!found(&sound).is_complete);
         sound.end();
-        assert_eq!(found(&sound), Evidence { results: 1, ..SOUND });
+        assert_eq!(found(&sound), Evidence { results: 1, ..without_doubt() });
         let (mut lossy, stage) = recorded(2);
         lossy.fail(stage, 3, Op::Read, 5, 3_784);
         lossy.note(Note {
@@ -263,8 +254,7 @@ mod tests {
         let lossy = found(&lossy);
         assert_eq!((lossy.failed, lossy.lost_hosts), (3_784, 1));
         let mut short = Recorded::new("[[workload]]\nname = \"w\"\n");
-        let stage = short.stage(StageKind::Measure);
-        short.interval(stage, 0, &[(Op::Read, &[100_000; 50_000])]);
+        short.second(0, &[(Op::Read, &[100_000; 50_000])]);
         short.end();
         assert_eq!(
             found(&short).reasons(),

@@ -1,8 +1,7 @@
 //! What `--simulate` asks for: a cluster as the target, and how many hosts load it.
 
 use crate::args::{HostArgs, WorkArgs};
-use crate::asked::budget;
-use crate::asked::testbed;
+use crate::asked::{budget, testbed};
 use crate::failure::Failure;
 use catalogue::Cluster;
 use catalogue::cluster::{FITTED, fixed};

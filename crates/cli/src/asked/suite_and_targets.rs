@@ -1,9 +1,7 @@
 //! Finds the suite that was asked for, and puts targets and options together.
 
 use crate::args::{DEFAULT_TARGET, Pattern, QuickArgs, WorkArgs};
-use crate::asked::quick;
-use crate::asked::quotable;
-use crate::asked::simulate;
+use crate::asked::{quick, quotable, simulate};
 use crate::commands::lab;
 use crate::failure::{Failure, suite_failure};
 use crate::files::text_file;

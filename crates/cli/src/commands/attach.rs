@@ -11,9 +11,8 @@ use model::inventory::{Inventory, NicFacts};
 use model::note::CountersFrom;
 use model::testbed::{HostFacts, MOST_OTHERS, Place};
 use model::{Bytes, CounterSample, Event, Fact, Nanos, Note, Record, StageKind, resume};
-use report::object;
 use report::pens::json::each;
-use report::{ground::words, topics};
+use report::{ground::words, object, topics};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn attach(args: &AttachArgs) -> Result<(), Failure> {
@@ -273,8 +272,7 @@ mod tests {
     fn an_interval_lies_in_the_stage_of_its_middle() {
         let mut recorded = analysis::testing::Recorded::new("[[workload]]\nname = \"w\"\n");
         let stage = recorded.stage(StageKind::Measure);
-        recorded.end();
-        let mut record = recorded.record();
+        let mut record = recorded.end();
         let start = 1_000 * SECOND;
         record.stages = vec![model::record::StageRecord::new(stage, start)];
         let at = |from: i64, length: u64| ToldInterval {

@@ -2,8 +2,7 @@
 
 use super::{plan, run};
 use crate::args::BesideArgs;
-use crate::asked::quick;
-use crate::asked::suite_and_targets;
+use crate::asked::{quick, suite_and_targets};
 use crate::failure::Failure;
 use crate::told;
 use model::Nanos;

@@ -2,8 +2,7 @@
 
 use super::{answer, network, print};
 use crate::args::{CeilingArgs, Pattern};
-use crate::asked::suite_and_targets;
-use crate::asked::testbed;
+use crate::asked::{suite_and_targets, testbed};
 use crate::failure::{Failure, suite_failure};
 use crate::files::outputs::{self, Kind};
 use analysis::ceiling::{Ceiling, Workload, ceiling as compute};

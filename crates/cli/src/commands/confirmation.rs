@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use model::choices::Backend;
     use model::plan::{EngineSettings, TargetFile};
-    use model::testbed::{DirectIo, TargetFacts};
+    use model::testbed::TargetFacts;
     use model::{Bytes, Nanos};
 
     fn checked(kind: PlannedTarget, there: TargetKind, named: &[&str]) -> Result<(), String> {
@@ -112,29 +112,14 @@ mod tests {
             path: "/x".into(),
             kind: there,
             writable: true,
-            file_system: None,
-            free: Bytes(0),
-            reserved: Bytes(0),
-            total: Bytes(0),
-            free_inodes: None,
-            direct: DirectIo::Unknown,
-            device: None,
-            chain: Vec::new(),
+            ..TargetFacts::default()
         };
         let host = HostFacts {
             hostname: "h".into(),
-            kernel: String::new(),
-            cpu_model: String::new(),
             logical_cpus: 1,
             memory: Bytes::gib(1),
-            memory_available: Bytes(0),
-            numa_cpus: Vec::new(),
-            hypervisor: None,
-            place: Default::default(),
-            identity: String::new(),
-            inventory: Default::default(),
-            agent_version: String::new(),
             targets: vec![facts],
+            ..HostFacts::default()
         };
         let named: Vec<TargetArg> =
             named.iter().map(|text| text.parse().expect("a target")).collect();

@@ -3,8 +3,7 @@
 use super::foreign::{Mixed, refused};
 use super::make_folder;
 use super::saved::{hold, hold_predicted, read_judged};
-use crate::asked::published;
-use crate::asked::testbed;
+use crate::asked::{published, testbed};
 use crate::failure::Failure;
 use crate::files::outputs::{self, Kind};
 use crate::terminal::run_names::names_of;

@@ -2,8 +2,7 @@
 
 use super::{print_exactly, print_json, unchecked};
 use crate::args::ShowArgs;
-use crate::asked::published;
-use crate::asked::testbed;
+use crate::asked::{published, testbed};
 use crate::failure::Failure;
 use crate::terminal::screen;
 use analysis::expected::Held;
@@ -12,9 +11,8 @@ use catalogue::Cluster;
 use catalogue::published::Published;
 use model::plan::Origin;
 use model::{Record, printable};
-use report::surfaces;
 use report::surfaces::table::{Notes, TableStyle};
-use report::topics;
+use report::{surfaces, topics};
 use std::path::Path;
 use std::process::ExitCode;
 use store::StoreError;

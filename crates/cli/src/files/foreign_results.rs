@@ -1,8 +1,7 @@
 //! Files that other tools wrote their results to: read, and made a run file of.
 
 use crate::failure::Failure;
-use crate::files::plain_file;
-use crate::files::text_file;
+use crate::files::{plain_file, text_file};
 use dialects::results::{self, LogReader, Results};
 use model::Bytes;
 use model::foreign::{Doubt, ForeignRun, GivenRow, MOST_ROWS, Source, short};

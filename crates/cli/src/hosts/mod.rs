@@ -256,15 +256,11 @@ fn wanted(args: &HostArgs, via: Via, hosts: Vec<String>) -> Wanted {
     Wanted {
         via,
         hosts,
-        allow: Vec::new(),
         agent: args.agent.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         fanout: args.fanout,
         connections: args.connections,
-        start_within: Nanos(0),
-        may_lack: false,
-        hold: None,
-        by: None,
+        ..Wanted::default()
     }
 }
 

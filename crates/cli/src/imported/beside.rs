@@ -129,12 +129,9 @@ fn target(path: &str, device: Option<u64>) -> TargetFacts {
         writable: true,
         file_system: Some("ext4".to_owned()),
         free: Bytes(1 << 58),
-        reserved: Bytes(0),
         total: Bytes(1 << 58),
-        free_inodes: None,
         direct: DirectIo::Aligned(512),
-        device: None,
-        chain: Vec::new(),
+        ..TargetFacts::default()
     }
 }
 

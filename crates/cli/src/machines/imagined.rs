@@ -5,7 +5,7 @@ use super::Wanted;
 use crate::failure::Failure;
 use model::machines::MachinesWanted;
 use model::scale::Scale;
-use model::testbed::{DirectIo, HostFacts, TargetFacts, TargetKind};
+use model::testbed::{HostFacts, TargetFacts, TargetKind};
 use suite::Spec;
 use suite::planner::{self, GivenUp, RefusalKind, Request};
 
@@ -48,14 +48,10 @@ fn imagined(wanted: &MachinesWanted) -> Vec<HostFacts> {
         path,
         kind: TargetKind::Device { size: wanted.disk_size, in_use: None },
         writable: true,
-        file_system: None,
         free: wanted.disk_size,
         reserved: model::Bytes(0),
         total: wanted.disk_size,
-        free_inodes: None,
-        direct: DirectIo::Unknown,
-        device: None,
-        chain: Vec::new(),
+        ..TargetFacts::default()
     };
     let host = |name: String| HostFacts {
         logical_cpus: wanted.vcpus,

@@ -35,7 +35,7 @@ impl Replay {
         let (turn, of) = (u64::from(worker.turn.0), u64::from(worker.turn.1.max(1)));
         let share = trace.requests / of + u64::from(turn < trace.requests % of);
         let feed = Feed::start(trace, work, worker)?;
-        Ok(Some(Replay { feed, tally: Tally::new(), share, original: trace.in_flight }))
+        Ok(Some(Replay { feed, tally: Tally::default(), share, original: trace.in_flight }))
     }
 
     /// When the next request is due, in ns after the stage's start.

@@ -6,6 +6,7 @@ use model::replayed::Replayed;
 use model::trace::{InFlight, SequenceDigest};
 
 /// One worker's count.
+#[derive(Default)]
 pub(crate) struct Tally {
     requests: u64,
     bytes: u64,
@@ -19,19 +20,6 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new() -> Tally {
-        Tally {
-            requests: 0,
-            bytes: 0,
-            offsets_exact: 0,
-            digest: SequenceDigest::default(),
-            last: None,
-            inter_arrival_error: Histogram::new(),
-            lateness: Histogram::new(),
-            in_flight: InFlight::default(),
-        }
-    }
-
     /// A request goes out, so much later than due; with it the worker has so many outstanding.
     #[inline]
     pub(crate) fn sent(&mut self, due: &Due, late_ns: u64, in_flight: u64) {

@@ -2,15 +2,14 @@
 
 use crate::error::EngineError;
 use crate::generator::Bookmarks;
-use model::Op;
-use model::StageKind;
 use model::layer::Layer;
 use model::note::{CountedBy, Crossing, EventIo, Fact};
 use model::plan::{HostPlan, HostStage};
 use model::popularity::{Popularity, Touched};
 use model::rng::derive;
-use model::testbed::{DirectIo, TargetFacts, TargetKind};
+use model::testbed::{TargetFacts, TargetKind};
 use model::units::{Bytes, Nanos};
+use model::{Op, StageKind};
 use std::io::Read;
 use twin::cluster::{CLUSTER, Crossed, Preferring, Worked};
 use twin::{Answer, Cluster, ClusterSpec, Device, DeviceSpec, Request, TESTBEDS, Testbed};
@@ -44,14 +43,9 @@ pub fn simulated(path: &str) -> TargetFacts {
         path: path.to_owned(),
         kind,
         writable: true,
-        file_system: None,
         free: size,
-        reserved: Bytes(0),
         total: size,
-        free_inodes: None,
-        direct: DirectIo::Unknown,
-        device: None,
-        chain: Vec::new(),
+        ..TargetFacts::default()
     }
 }
 
@@ -123,7 +117,7 @@ enum Place {
 pub(crate) use twin::cluster::Done;
 
 /// The simulated devices of one host or several, and how far their time has come.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct World {
     places: Vec<Place>,
     cluster: Option<Cluster>,
@@ -151,17 +145,7 @@ impl World {
     /// When a text is no device and no cluster, when there are two clusters, or when a cluster is
     /// to live in the time of the wall.
     pub(crate) fn new(plans: &[&HostPlan]) -> Result<World, EngineError> {
-        let mut world = World {
-            places: Vec::new(),
-            cluster: None,
-            text: String::new(),
-            bases: Vec::new(),
-            worked_before: Vec::new(),
-            worked_until: None,
-            crossed_before: None,
-            bookmarks: Bookmarks::default(),
-            now_ns: 0,
-        };
+        let mut world = World::default();
         for plan in plans {
             world.bases.push(world.places.len() as u32);
             let seed = seed(plan);

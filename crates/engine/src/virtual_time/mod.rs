@@ -9,8 +9,7 @@ use crate::collector::Collector;
 use crate::control::{Control, Cuts};
 use crate::io::Completion;
 use crate::outcome::StageOutcome;
-use crate::targets::purge;
-use crate::targets::{Done, World};
+use crate::targets::{Done, World, purge};
 use crate::timetable::Timetable;
 use crate::virtual_time::virtual_worker::Doer;
 use crate::worker::driver::{FromWorker, Line, Pages, SPARE_PAGES};
@@ -249,13 +248,11 @@ pub(crate) fn run_stage(members: &mut [Member<'_>], world: &mut World) -> Vec<St
         outcomes.push(StageOutcome {
             interrupted,
             failed,
-            stuck: None,
             degraded,
             findings,
-            late_ns: 0,
             left,
-            pauses: Vec::new(),
             flushes,
+            ..StageOutcome::default()
         });
     }
     world.now_ns = last_ns;

@@ -34,13 +34,10 @@ impl Flushes {
     /// of them wrote.
     pub(crate) fn into_sample(self) -> OpSample {
         OpSample {
-            work: 0,
-            op: Op::Fsync,
             ios: self.latency.count(),
-            bytes: 0,
             errors: self.errors.into_iter().collect(),
             latency: self.latency.encode(),
-            raw_latencies: Vec::new(),
+            ..OpSample::of(Op::Fsync)
         }
     }
 }

@@ -11,9 +11,8 @@ pub(crate) use of_stage::{Kept, Zones, of_stage, whole_zones};
 
 use crate::error::EngineError;
 use crate::generator::Request;
-use model::Op;
-use model::Percent;
 use model::plan::{Extent, Stop, Work, Worker, ZoneRules};
+use model::{Op, Percent};
 use std::io;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use table::{Area, Step, Table, Wanted};

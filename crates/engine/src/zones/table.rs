@@ -13,7 +13,7 @@ pub(super) const SECTOR: u64 = 512;
 const NOBODY: u32 = u32::MAX;
 
 /// A zone and what is under way in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Zone {
     /// Its first byte.
     pub(super) start: u64,
@@ -50,14 +50,8 @@ impl Zone {
             pointer,
             written: pointer,
             is_sequential: true,
-            is_offline: false,
-            is_open: false,
             opener: NOBODY,
-            is_writing: false,
-            readers: 0,
-            is_changing: false,
-            is_unknown: false,
-            is_due: false,
+            ..Zone::default()
         }
     }
 

@@ -25,7 +25,7 @@ use model::Nanos;
 use model::plan::HostPlan;
 use neighbours::Presence;
 use parts::Parts;
-use state::{Contact, Duty, Reaction};
+use state::{Contact, Reaction};
 use std::io::{Read, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::AtomicBool;
@@ -294,11 +294,10 @@ struct Agent {
 impl Agent {
     fn obey(mut self, orders: &Receiver<ToAgent>) {
         while let Some(order) = self.next(orders) {
-            let duty = state::duty(order);
-            let in_place = state::in_place_of_answer(&duty);
+            let in_place = state::in_place_of_answer(&order);
             // Whoever waits for the answer would wait for ever: the thread that reads the link
             // lives on. What a panic leaves half done is let go of or removed, and the run is over.
-            let answer = panic::catch_unwind(AssertUnwindSafe(|| self.perform(duty, orders)))
+            let answer = panic::catch_unwind(AssertUnwindSafe(|| self.perform(order, orders)))
                 .unwrap_or_else(|payload| {
                     // Workers of a stage may still be at it.
                     self.control.stop();
@@ -313,43 +312,44 @@ impl Agent {
     }
 
     /// Does what is to be done; comes back with the answer, where there is one.
-    fn perform(&mut self, duty: Duty, orders: &Receiver<ToAgent>) -> Option<FromAgent> {
-        Some(match duty {
-            Duty::Inspect { targets, host, patience_ns } => {
+    fn perform(&mut self, order: ToAgent, orders: &Receiver<ToAgent>) -> Option<FromAgent> {
+        Some(match order {
+            ToAgent::Inspect { targets, host, patience_ns } => {
                 let facts = self.facts(&targets, host, Nanos(patience_ns));
                 FromAgent::Facts { facts: Box::new(facts), unix_ns: crate::unix_ns() }
             }
-            Duty::Open(plan) => self.open(*plan),
-            Duty::Extend(stages) => {
+            ToAgent::Assign(plan) => self.open(*plan),
+            ToAgent::Extend(stages) => {
                 if let Some(targets) = &mut self.targets {
                     targets.extend(stages);
                 }
                 return None;
             }
-            Duty::Run { stage } => self.run(stage, orders),
-            Duty::Clean { targets, patience_ns } if self.targets.is_none() => {
+            ToAgent::Arm { stage } => self.run(stage, orders),
+            ToAgent::Clean { targets, patience_ns } if self.targets.is_none() => {
                 let clean = |target: &String| {
                     clean::clean(&self.guard, target, Nanos(patience_ns), &self.haste)
                 };
                 FromAgent::Cleaned(targets.iter().flat_map(clean).collect())
             }
-            Duty::GiveBack(word) => {
+            ToAgent::GiveBack(word) => {
                 let given = self.targets.as_mut().map_or(Ok(()), |parts| parts.give_back(&word));
                 FromAgent::GaveBack { failed: given.err() }
             }
-            Duty::Release(word) => self.release(&word),
-            Duty::Watch { interval_ns } => {
+            ToAgent::Release(word) => self.release(&word),
+            ToAgent::Watch { interval_ns } => {
                 self.watch(interval_ns);
                 return None;
             }
-            Duty::EndWatch => {
+            ToAgent::Stop => {
                 self.end_watch();
                 return None;
             }
-            Duty::Addresses => FromAgent::Addresses(flows::addresses()),
-            Duty::Listen { at, spec } => return self.listen(at, spec),
-            Duty::Connect { own, to, spec } => return self.connect(own, to, spec),
-            Duty::Clean { .. } | Duty::Nothing => return None,
+            ToAgent::Addresses => FromAgent::Addresses(flows::addresses()),
+            ToAgent::Listen { at, spec } => return self.listen(at, spec),
+            ToAgent::Connect { own, to, spec } => return self.connect(own, to, spec),
+            // It was answered when it came, is of a stage that is over, or cannot be done now.
+            _ => return None,
         })
     }
 
@@ -456,15 +456,9 @@ mod tests {
         let wanted = |version: &str| Wanted {
             via: Via::Template(["sh", "-c", "touch {host}; exit 1"].map(str::to_owned).to_vec()),
             hosts: vec![file.display().to_string()],
-            allow: Vec::new(),
-            agent: None,
             version: version.to_owned(),
-            fanout: None,
-            connections: None,
-            start_within: Nanos(0),
-            hold: None,
             by: Some("n1".to_owned()),
-            may_lack: false,
+            ..Wanted::default()
         };
         let answer = |may_relay: bool| {
             let (ours, theirs) = pair();

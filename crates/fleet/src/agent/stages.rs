@@ -1,9 +1,8 @@
 //! An agent's stages: set up, wait for the common start, run, report.
 
-use super::Agent;
-use super::beside;
 use super::neighbours::{Looking, Presence};
 use super::state::{self, Start};
+use super::{Agent, beside};
 use crate::sampler::Sampler;
 use crate::wire::{FromAgent, ToAgent};
 use engine::{Clock, EngineError, StageOutcome, Stuck};

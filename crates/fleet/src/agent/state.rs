@@ -1,13 +1,11 @@
 //! What an agent decides. Pure: it is told the time and what came, and says what follows; the
 //! threads around it and the simulation of fleets do what it says.
 
-use crate::coordinator::{LayoutsOver, RunOver};
 use crate::launch::Wanted;
 use crate::link::Frame;
 use crate::wire::{Cleaned, FromAgent, Outcome, ToAgent};
 use model::StageEnd;
-use model::network::{FlowFailure, FlowSpec};
-use std::net::{IpAddr, SocketAddr};
+use model::network::FlowFailure;
 
 /// When the coordinator was last heard of, and how long a silence may be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,49 +52,6 @@ pub(crate) enum Reaction {
     },
     /// It waits for its turn.
     Queue(ToAgent),
-}
-
-/// What an agent that has nothing to do does next.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Duty {
-    /// Tells what the host is, and what these targets are to it.
-    Inspect {
-        targets: Vec<String>,
-        host: Option<u32>,
-        patience_ns: u64,
-    },
-    Open(Box<model::HostPlan>),
-    /// Takes in stages that the plan gets while it runs.
-    Extend(Vec<model::plan::HostStage>),
-    Run {
-        stage: u32,
-    },
-    /// Removes what runs left at these targets; not while it has a share of a run.
-    Clean {
-        targets: Vec<String>,
-        patience_ns: u64,
-    },
-    GiveBack(LayoutsOver),
-    Release(RunOver),
-    /// Tells what the kernel counts, at this interval, until it is told to stop.
-    Watch {
-        interval_ns: u64,
-    },
-    EndWatch,
-    Addresses,
-    /// Carries a flow with a partner that connects.
-    Listen {
-        at: SocketAddr,
-        spec: FlowSpec,
-    },
-    /// Carries a flow with a partner that listens.
-    Connect {
-        own: IpAddr,
-        to: SocketAddr,
-        spec: FlowSpec,
-    },
-    /// Nothing: the order was answered when it came, or belongs to a stage that is over.
-    Nothing,
 }
 
 /// What becomes of a stage that is set up.
@@ -148,48 +103,24 @@ impl Contact {
     }
 }
 
-/// What an agent without a stage makes of an order.
-pub(crate) fn duty(order: ToAgent) -> Duty {
-    match order {
-        ToAgent::Inspect { targets, host, patience_ns } => {
-            Duty::Inspect { targets, host, patience_ns }
+/// What says that an order was not done, of the reason in words: that of a panic. `None` where
+/// nobody waits for an answer.
+pub(crate) fn in_place_of_answer(order: &ToAgent) -> Option<Box<dyn FnOnce(String) -> FromAgent>> {
+    Some(match order {
+        ToAgent::Inspect { .. } | ToAgent::Assign(_) | ToAgent::Addresses => {
+            Box::new(FromAgent::Refused)
         }
-        ToAgent::Assign(plan) => Duty::Open(plan),
-        ToAgent::Extend(stages) => Duty::Extend(stages),
-        ToAgent::Arm { stage } => Duty::Run { stage },
-        ToAgent::GiveBack(word) => Duty::GiveBack(word),
-        ToAgent::Release(word) => Duty::Release(word),
-        ToAgent::Watch { interval_ns } => Duty::Watch { interval_ns },
-        ToAgent::Stop => Duty::EndWatch,
-        ToAgent::Clean { targets, patience_ns } => Duty::Clean { targets, patience_ns },
-        ToAgent::Addresses => Duty::Addresses,
-        ToAgent::Listen { at, spec } => Duty::Listen { at, spec },
-        ToAgent::Connect { own, to, spec } => Duty::Connect { own, to, spec },
-        ToAgent::Judged { .. } => Duty::Nothing,
-        ToAgent::Adopt(_) | ToAgent::Pass { .. } | ToAgent::Part { .. } => Duty::Nothing,
-        ToAgent::Welcome { .. }
-        | ToAgent::Ping { .. }
-        | ToAgent::Go { .. }
-        | ToAgent::FirstDone { .. } => Duty::Nothing,
-    }
-}
-
-/// What says that a duty was not done, of the reason in words: that of a panic. `None` where nobody
-/// waits for an answer.
-pub(crate) fn in_place_of_answer(duty: &Duty) -> Option<Box<dyn FnOnce(String) -> FromAgent>> {
-    Some(match duty {
-        Duty::Inspect { .. } | Duty::Open(_) | Duty::Addresses => Box::new(FromAgent::Refused),
-        Duty::Listen { .. } | Duty::Connect { .. } => {
+        ToAgent::Listen { .. } | ToAgent::Connect { .. } => {
             Box::new(|why| FromAgent::Flowed(Err(FlowFailure::Broken(why))))
         }
-        Duty::Run { stage } => {
+        ToAgent::Arm { stage } => {
             let stage = *stage;
             Box::new(move |why| {
                 let end = StageEnd::Panicked(why);
                 FromAgent::StageEnded { stage, end, notes: Vec::new(), late_ns: None }
             })
         }
-        Duty::Clean { targets, .. } => {
+        ToAgent::Clean { targets, .. } => {
             let targets = targets.clone();
             Box::new(move |why| {
                 let of = |target: String| Cleaned {
@@ -200,9 +131,9 @@ pub(crate) fn in_place_of_answer(duty: &Duty) -> Option<Box<dyn FnOnce(String) -
                 FromAgent::Cleaned(targets.into_iter().map(of).collect())
             })
         }
-        Duty::GiveBack(_) => Box::new(|why| FromAgent::GaveBack { failed: Some(why) }),
-        Duty::Release(_) => Box::new(|why| FromAgent::Released { left: Some(why) }),
-        Duty::Extend(_) | Duty::Watch { .. } | Duty::EndWatch | Duty::Nothing => return None,
+        ToAgent::GiveBack(_) => Box::new(|why| FromAgent::GaveBack { failed: Some(why) }),
+        ToAgent::Release(_) => Box::new(|why| FromAgent::Released { left: Some(why) }),
+        _ => return None,
     })
 }
 
@@ -217,6 +148,7 @@ pub(crate) fn start(order: Option<&ToAgent>) -> Start {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::coordinator::RunOver;
 
     #[test]
     fn a_silence_is_counted_from_the_last_word_and_nobody_comes_back_from_it() {
@@ -262,9 +194,8 @@ mod tests {
 
     #[test]
     fn whoever_waits_for_an_answer_gets_one_also_after_a_panic() {
-        let answer = |order| {
-            in_place_of_answer(&duty(order))
-                .map(|answer| answer("thread agent panicked: no".to_owned()))
+        let answer = |order: ToAgent| {
+            in_place_of_answer(&order).map(|answer| answer("thread agent panicked: no".to_owned()))
         };
         let why = || "thread agent panicked: no".to_owned();
         let end = StageEnd::Panicked(why());
@@ -285,8 +216,9 @@ mod tests {
         for other in [None, Some(&ToAgent::Stop), Some(&ToAgent::Extend(Vec::new()))] {
             assert_eq!(start(other), Start::CalledOff);
         }
-        assert_eq!(duty(ToAgent::Go { start_ns: None }), Duty::Nothing);
-        assert_eq!(duty(ToAgent::Stop), Duty::EndWatch);
-        assert_eq!(duty(ToAgent::Arm { stage: 2 }), Duty::Run { stage: 2 });
+        let late = ToAgent::Go { start_ns: None };
+        assert!(
+            in_place_of_answer(&late).is_none() && in_place_of_answer(&ToAgent::Stop).is_none()
+        );
     }
 }

@@ -12,9 +12,10 @@ const PING_EVERY_NS: u64 = 1_000_000_000;
 const FIRST_ANSWERS: u32 = 8;
 
 /// What a host has to say next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(usize)]
 pub(super) enum Owes {
+    #[default]
     Nothing,
     /// That its targets are open.
     Ready,
@@ -65,7 +66,7 @@ impl Debts {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Host {
     pub(super) name: String,
     pub(super) alive: bool,
@@ -90,15 +91,8 @@ impl Host {
         Host {
             name: plan.hostname.clone(),
             alive: true,
-            owes: Owes::Nothing,
-            clock: HostClock::default(),
-            start: None,
-            next_interval: 0,
             patience_ns: plan.engine.patience.0,
-            absence: Absence::default(),
-            heard_ns: 0,
-            ping_at_ns: 0,
-            worked_ns: 0,
+            ..Host::default()
         }
     }
 

@@ -122,7 +122,7 @@ impl Coordinator {
             _ => false,
         };
         // A search cannot go on without the point that it asked for.
-        is_before_a_boundary && self.may_return() && !self.schedule.searches()
+        is_before_a_boundary && !self.returning.plans.is_empty() && !self.schedule.searches()
     }
 
     /// `why` a host was lost, and beside it that this process itself stood still during the stage,

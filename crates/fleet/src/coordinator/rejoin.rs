@@ -151,10 +151,6 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn may_return(&self) -> bool {
-        !self.returning.plans.is_empty()
-    }
-
     /// Has the agents of lost hosts started again before this stage; false where none is to be.
     pub(super) fn begin_returning(&mut self, stage: u32, actions: &mut Actions) -> bool {
         if self.returning.plans.is_empty()

@@ -77,14 +77,11 @@ impl Settling {
         (0..self.told.len()).filter(|host| !is_there(*host)).for_each(|host| self.leave(host));
     }
 
-    fn in_round(&self) -> u64 {
-        (self.steady.round.0 / self.interval_ns).max(1)
-    }
-
     /// The place among the open rounds of the one that holds this interval; `None` for one that is
     /// over.
     fn place(&self, interval: u64) -> Option<usize> {
-        usize::try_from((interval / self.in_round()).checked_sub(self.over)?).ok()
+        let in_round = (self.steady.round.0 / self.interval_ns).max(1);
+        usize::try_from((interval / in_round).checked_sub(self.over)?).ok()
     }
 
     /// Takes in a sample; each comes once, and those of one host in the order of time.
@@ -201,15 +198,7 @@ mod tests {
     }
 
     fn sample(interval: u32, ios: u64) -> IntervalSample {
-        let op = OpSample {
-            work: 0,
-            op: Op::Read,
-            ios,
-            bytes: 0,
-            errors: Vec::new(),
-            latency: Histogram::new().encode(),
-            raw_latencies: Vec::new(),
-        };
+        let op = OpSample { ios, ..OpSample::of(Op::Read) };
         let start_ns = u64::from(interval) * SECOND;
         let (phase, ops) = (Phase::Load, vec![op]);
         IntervalSample {

@@ -195,10 +195,8 @@ pub(super) fn searching() -> Plan {
     plan.points = vec![model::plan::Point {
         scenario: "default".into(),
         workloads: vec!["w".into()],
-        sweep: vec![],
         repetition: 1,
-        computed: vec![],
-        prerun: None,
+        ..model::plan::Point::default()
     }];
     for host in &mut plan.hosts {
         let works = plan.stages[0].works.clone();

@@ -4,7 +4,6 @@
 use super::one::reach;
 use super::process::Started;
 use super::{Binary, Process, Via, Wanted};
-use model::Nanos;
 use std::io::BufReader;
 use std::process::{ChildStdin, ChildStdout};
 
@@ -30,15 +29,8 @@ impl Program {
         let wanted = Wanted {
             via: via.clone(),
             hosts: vec![host.to_owned()],
-            allow: Vec::new(),
-            agent: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            fanout: None,
-            connections: None,
-            start_within: Nanos(0),
-            by: None,
-            hold: None,
-            may_lack: false,
+            ..Wanted::default()
         };
         let reached = reach(&wanted, &binary, host, arguments, &|| false);
         let Started { process, input, output } = reached.map_err(|missing| {

@@ -1,23 +1,10 @@
 use super::one::{Copied, copy, send};
 use super::*;
-use model::Nanos;
 use std::process::Command;
 
 fn wanted(via: Via, hosts: &[&str]) -> Wanted {
     let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-    Wanted {
-        via,
-        hosts,
-        allow: Vec::new(),
-        agent: None,
-        version: "1.0.0".to_owned(),
-        fanout: None,
-        connections: None,
-        start_within: Nanos(0),
-        hold: None,
-        by: None,
-        may_lack: false,
-    }
+    Wanted { via, hosts, version: "1.0.0".to_owned(), ..Wanted::default() }
 }
 
 /// A way to "hosts" that are this machine, with a cache of their own.

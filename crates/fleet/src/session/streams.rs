@@ -3,12 +3,11 @@
 
 use super::{Greeting, LOOK, Session, Stream};
 use rustix::net::sockopt::socket_peercred;
-use std::fmt;
 use std::io::{Cursor, Read, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fmt, thread};
 
 /// What an agent says to whoever asks for it, before anything else.
 const HERE: u8 = b'+';

@@ -5,7 +5,7 @@ use super::clock::HostTime;
 use super::layouts::Deed;
 use super::load::{Load, Tally, cut_short, end_ns};
 use super::{MILLI, SECOND};
-use crate::agent::state::{self, Contact, Duty, Reaction, Start};
+use crate::agent::state::{self, Contact, Reaction, Start};
 use crate::link::Frame;
 use crate::packed::Packer;
 use crate::wire::{FromAgent, ToAgent};
@@ -105,7 +105,7 @@ enum Doing {
     Releasing,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Running {
     stage: u32,
     /// On its own clock.
@@ -323,7 +323,7 @@ impl SimAgent {
                 (Doing::Waiting { stage }, order) => {
                     self.begin(stage, state::start(order.as_ref()), now_ns);
                 }
-                (_, Some(order)) => self.take_up(&state::duty(order), now_ns),
+                (_, Some(order)) => self.take_up(&order, now_ns),
                 (_, None) => {
                     self.effects.push(Effect::Exit);
                     // Nothing is taken up any more.
@@ -335,40 +335,34 @@ impl SimAgent {
         }
     }
 
-    fn take_up(&mut self, duty: &Duty, now_ns: u64) {
-        self.doing = match duty {
-            Duty::Open(_) => Doing::Opening,
-            Duty::Run { stage } => {
+    fn take_up(&mut self, order: &ToAgent, now_ns: u64) {
+        self.doing = match order {
+            ToAgent::Assign(_) => Doing::Opening,
+            ToAgent::Arm { stage } => {
                 self.open.extend(self.parts.iter().position(|part| part.stages.contains(stage)));
                 self.effects.push(Effect::Layout(Deed::Begins { stage: *stage }));
                 Doing::SettingUp { stage: *stage }
             }
-            Duty::GiveBack(word) => Doing::GivingBack {
+            ToAgent::GiveBack(word) => Doing::GivingBack {
                 parts: (0..self.parts.len()).filter(|n| word.covers(*n)).collect(),
             },
-            Duty::Release(word) => {
+            ToAgent::Release(word) => {
                 self.removes = word.removes();
                 Doing::Releasing
             }
-            Duty::Extend(stages) => {
+            ToAgent::Extend(stages) => {
                 let stop = |stage: &HostStage| stage.works.first().map(|work| work.stop);
                 self.stops.extend(stages.iter().filter_map(stop));
                 return;
             }
-            Duty::Inspect { .. } => {
+            ToAgent::Inspect { .. } => {
                 // It has no targets, and what it is makes no difference.
                 let facts =
                     Box::new(probe::Looker::new().host("", Inventory::default(), Vec::new()));
                 self.say(FromAgent::Facts { facts, unix_ns: 0 });
                 return;
             }
-            Duty::Clean { .. }
-            | Duty::Watch { .. }
-            | Duty::EndWatch
-            | Duty::Addresses
-            | Duty::Listen { .. }
-            | Duty::Connect { .. }
-            | Duty::Nothing => return,
+            _ => return,
         };
         self.pause(now_ns);
     }
@@ -392,16 +386,8 @@ impl SimAgent {
         let asked_ns = start_ns.unwrap_or(local_ns);
         let late_ns =
             local_ns.saturating_sub(asked_ns) + self.rng.below(self.behaviour.wakes_late_ns + 1);
-        let mut running = Running {
-            stage,
-            start_ns: asked_ns + late_ns,
-            late_ns,
-            next: 0,
-            has_begun: false,
-            has_ended: false,
-            stopped_after_ns: None,
-            is_over: false,
-        };
+        let mut running =
+            Running { stage, start_ns: asked_ns + late_ns, late_ns, ..Running::default() };
         if self.stopped {
             running.stop(local_ns);
         }

@@ -3,12 +3,11 @@
 //! Agents of an attempt that broke off may still have their targets when the next one begins; or
 //! somebody takes them over, and joins what they kept to the record.
 
-use super::SECOND;
 use super::load::Tally;
 use super::scenario::{Scenario, Weather};
 use super::sometimes::Seen;
 use super::world::{self, Outcome};
-use super::{invariants, sometimes};
+use super::{SECOND, invariants, sometimes};
 use model::record::Record;
 use model::rng::{Rng, derive};
 use model::takeover::{self, Kept};

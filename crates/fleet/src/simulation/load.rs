@@ -71,8 +71,6 @@ impl Load {
                     derive(*seed, &[u64::from(*host), u64::from(stage), u64::from(interval)]);
                 let (ios, latency) = latencies[number as usize % latencies.len()].clone();
                 let op = OpSample {
-                    work: 0,
-                    op: Op::Read,
                     ios,
                     bytes: ios * 4096,
                     errors: if number.is_multiple_of(50) {
@@ -81,7 +79,7 @@ impl Load {
                         Vec::new()
                     },
                     latency,
-                    raw_latencies: Vec::new(),
+                    ..OpSample::of(Op::Read)
                 };
                 let (host, ops, workers) = (*host, vec![op], Vec::new());
                 let sample = IntervalSample {

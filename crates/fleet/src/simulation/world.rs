@@ -116,44 +116,21 @@ pub(super) struct LoadSpan {
     pub(super) allowed_until_ns: u64,
 }
 
+/// A host, and which of its agents: how many it had before that one.
+type Life = (usize, u32);
+
 enum What {
-    Order {
-        host: usize,
-        life: u32,
-        frame: Frame,
-    },
-    Word {
-        host: usize,
-        life: u32,
-        frame: Frame,
-        at_ns: Option<u64>,
-    },
-    Wake {
-        host: usize,
-        life: u32,
-        epoch: u32,
-    },
-    Look {
-        host: usize,
-        life: u32,
-    },
+    Order(Life, Frame),
+    /// With the instant at which it came, where it was stamped.
+    Word(Life, Frame, Option<u64>),
+    /// Of that number for the performer.
+    Wake(Life, u32),
+    Look(Life),
     /// The agent sees the end of its stream.
-    Closed {
-        host: usize,
-        life: u32,
-    },
-    Lost {
-        host: usize,
-        life: u32,
-    },
-    Dies {
-        host: usize,
-        life: u32,
-    },
-    Breaks {
-        host: usize,
-        life: u32,
-    },
+    Closed(Life),
+    Lost(Life),
+    Dies(Life),
+    Breaks(Life),
     /// A new agent would be there.
     Launched {
         host: usize,
@@ -363,10 +340,10 @@ impl<'a> World<'a> {
             );
             match self.sides[host].mishap {
                 Some(Mishap::Dies { at_ns, .. }) => {
-                    self.queue.plan(at_ns, What::Dies { host, life: 0 });
+                    self.queue.plan(at_ns, What::Dies((host, 0)));
                 }
                 Some(Mishap::Breaks { at_ns }) => {
-                    self.queue.plan(at_ns, What::Breaks { host, life: 0 });
+                    self.queue.plan(at_ns, What::Breaks((host, 0)));
                 }
                 Some(Mishap::Stalls { .. }) | None => {}
             }
@@ -395,10 +372,10 @@ impl<'a> World<'a> {
             return;
         }
         match what {
-            What::Order { host, .. }
-            | What::Wake { host, .. }
-            | What::Look { host, .. }
-            | What::Closed { host, .. } => {
+            What::Order((host, _), _)
+            | What::Wake((host, _), _)
+            | What::Look((host, _))
+            | What::Closed((host, _)) => {
                 if let Some(Mishap::Stalls { from_ns, until_ns }) = self.sides[host].mishap
                     && (from_ns..until_ns).contains(&now_ns)
                 {
@@ -421,7 +398,7 @@ impl<'a> World<'a> {
                     self.queue.plan(now_ns, What::Input(input));
                 }
             }
-            What::Word { .. } | What::Lost { .. } | What::Input(_) | What::Tick => {
+            What::Word(..) | What::Lost(_) | What::Input(_) | What::Tick => {
                 let Some(what) = self.pass_up(what) else { return };
                 if let Some((from_ns, until_ns)) = self.scenario.coordinator.stalls
                     && (from_ns..until_ns).contains(&now_ns)
@@ -434,36 +411,34 @@ impl<'a> World<'a> {
                         at_ns.or(stamps.then_some(now_ns))
                     };
                     let what = match what {
-                        What::Word { host, life, frame, at_ns } => {
-                            What::Word { host, life, frame, at_ns: stamp(at_ns) }
-                        }
+                        What::Word(life, frame, at_ns) => What::Word(life, frame, stamp(at_ns)),
                         what => what,
                     };
                     return self.queue.plan(until_ns, what);
                 }
                 self.pass_to_coordinator(what, now_ns);
             }
-            What::Dies { host, .. } => self.die(host, now_ns),
-            What::Breaks { host, .. } => self.break_off(host, now_ns),
+            What::Dies((host, _)) => self.die(host, now_ns),
+            What::Breaks((host, _)) => self.break_off(host, now_ns),
             What::CoordinatorDies => self.coordinator_dies(),
         }
     }
 
     fn pass_to_agent(&mut self, host: usize, what: What, now_ns: u64) {
         let side = &mut self.sides[host];
-        if side.is_dead || (side.is_broken && matches!(what, What::Order { .. })) {
+        if side.is_dead || (side.is_broken && matches!(what, What::Order(..))) {
             return;
         }
         let mut closes = false;
         let effects = match what {
-            What::Order { frame, .. } => {
+            What::Order(_, frame) => {
                 let order: ToAgent = frame.read().expect("as it was written");
                 side.heard_ns = Some(now_ns);
                 side.agent.hear(order, now_ns)
             }
-            What::Wake { epoch, .. } => side.agent.wake(epoch, now_ns),
-            What::Look { .. } => side.agent.look(now_ns),
-            What::Closed { .. } => {
+            What::Wake(_, epoch) => side.agent.wake(epoch, now_ns),
+            What::Look(_) => side.agent.look(now_ns),
+            What::Closed(_) => {
                 side.closed_ns.get_or_insert(now_ns);
                 closes = true;
                 side.agent.close(now_ns)
@@ -483,9 +458,9 @@ impl<'a> World<'a> {
         match effect {
             Effect::Say(message) => self.say_up(host, &message),
             Effect::Wake { at_ns, epoch } => {
-                self.queue.plan(at_ns, What::Wake { host, life: side.life, epoch });
+                self.queue.plan(at_ns, What::Wake((host, side.life), epoch));
             }
-            Effect::Look { at_ns } => self.queue.plan(at_ns, What::Look { host, life: side.life }),
+            Effect::Look { at_ns } => self.queue.plan(at_ns, What::Look((host, side.life))),
             Effect::LoadOn { stage, agreed_ns } => {
                 // Nobody agreed on an instant with a host that lays its data out anew.
                 if side.takes_part {
@@ -524,7 +499,7 @@ impl<'a> World<'a> {
     fn close_up(&mut self, host: usize, now_ns: u64) {
         let life = self.sides[host].life;
         if let Some(at_ns) = self.sides[host].up.arrival(now_ns) {
-            self.queue.plan(at_ns, What::Lost { host, life });
+            self.queue.plan(at_ns, What::Lost((host, life)));
         }
     }
 
@@ -547,8 +522,8 @@ impl<'a> World<'a> {
         self.sides[host].is_broken = true;
         let [sooner, later] = [self.rng.below(100 * MILLI), self.rng.below(100 * MILLI)];
         let life = self.sides[host].life;
-        self.queue.plan(now_ns + sooner, What::Closed { host, life });
-        self.queue.plan(now_ns + later, What::Lost { host, life });
+        self.queue.plan(now_ns + sooner, What::Closed((host, life)));
+        self.queue.plan(now_ns + later, What::Lost((host, life)));
     }
 
     fn coordinator_dies(&mut self) {
@@ -575,7 +550,7 @@ impl<'a> World<'a> {
     fn close_down(&mut self, host: usize) {
         let (now_ns, life) = (self.queue.now_ns(), self.sides[host].life);
         if let Some(at_ns) = self.sides[host].down.arrival(now_ns) {
-            self.queue.plan(at_ns, What::Closed { host, life });
+            self.queue.plan(at_ns, What::Closed((host, life)));
         }
     }
 
@@ -585,15 +560,15 @@ impl<'a> World<'a> {
         }
         let steady_ns = self.coordinator_ns(now_ns);
         let inputs = match what {
-            What::Word { host, .. } if self.sides[host].is_broken => return,
-            What::Word { host, frame, at_ns, .. } => {
+            What::Word((host, _), ..) if self.sides[host].is_broken => return,
+            What::Word((host, _), frame, at_ns) => {
                 if self.holds_sessions() && self.sides[host].life == 0 {
                     self.took(host);
                 }
                 let at_ns = at_ns.map_or(steady_ns, |at_ns| self.coordinator_ns(at_ns));
                 self.taken_apart(host, frame, at_ns)
             }
-            What::Lost { host, .. } => self.all_lost(host),
+            What::Lost((host, _)) => self.all_lost(host),
             What::Input(input) => vec![input],
             _ => {
                 self.queue.plan(now_ns + TICK_NS, What::Tick);
@@ -702,7 +677,7 @@ impl<'a> World<'a> {
         if side.held.told.is_none()
             && let Some(at_ns) = side.up.arrival(now_ns)
         {
-            self.queue.plan(at_ns, What::Word { host, life: side.life, frame, at_ns: None });
+            self.queue.plan(at_ns, What::Word((host, side.life), frame, None));
         }
     }
 

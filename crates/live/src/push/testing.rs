@@ -4,13 +4,12 @@ use super::Snapshot;
 use crate::web::board::Board;
 use crate::web::metrics::Detail;
 use analysis::testing::Recorded;
-use model::{Op, StageKind};
+use model::Op;
 
 /// A run that read so many requests of these latencies, in ns.
 pub fn counted(latencies_ns: &[u64]) -> Board {
     let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
-    let stage = recorded.stage(StageKind::Measure);
-    recorded.interval(stage, 0, &[(Op::Read, latencies_ns)]);
+    recorded.second(0, &[(Op::Read, latencies_ns)]);
     let record = recorded.record();
     let mut board = Board::new(record.plan.clone(), record.testbed.clone(), "1", 1_000_000_000);
     record.samples().for_each(|sample| {

@@ -126,7 +126,7 @@ mod tests {
     use analysis::testing::Recorded;
     use model::event::StageEnd;
     use model::note::OtherRun;
-    use model::{Fact, Note, Op, Record, RunEnd, StageKind};
+    use model::{Fact, Note, Op, Record, RunEnd};
     use std::sync::{Arc, Mutex};
 
     #[derive(Clone, Default)]
@@ -166,26 +166,16 @@ mod tests {
              \"25s\"\n[[workload]]\nname = \"mix\"\nread = \"70%\"\nworkers = 1\n",
         );
         recorded.prepare();
-        let stage = recorded.stage(StageKind::Measure);
-        for second in 0..25 {
-            recorded.interval(
-                stage,
-                second,
-                &[(Op::Read, &[250_000; 7_000]), (Op::Write, &[900_000; 3_000])],
-            );
-        }
-        recorded.end();
-        insta::assert_snapshot!(log(&recorded.record()));
+        recorded.load(0..25, &[(Op::Read, &[250_000; 7_000]), (Op::Write, &[900_000; 3_000])]);
+        insta::assert_snapshot!(log(&recorded.end()));
     }
 
     #[test]
     fn where_stages_are_added_no_total_is_printed() {
         let mut recorded =
             Recorded::new("[stages]\nmeasure = \"2s\"\n[[workload]]\nname = \"w\"\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[1_000; 500])]);
-        recorded.end();
-        assert!(log(&recorded.record()).contains("/2] w "));
+        recorded.second(0, &[(Op::Read, &[1_000; 500])]);
+        assert!(log(&recorded.end()).contains("/2] w "));
         recorded.record_mut().plan.rounds.most = 9;
         let told = log(&recorded.record());
         assert!(told.starts_with("[2] w "), "{told}");
@@ -195,10 +185,8 @@ mod tests {
     fn fsyncs_are_no_io_of_the_rate() {
         let mut recorded =
             Recorded::new("[[workload]]\nname = \"w\"\nread = \"0%\"\nfsync_every = 1\n");
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Write, &[1_000; 500]), (Op::Fsync, &[9_000; 500])]);
-        recorded.end();
-        let text = log(&recorded.record());
+        recorded.second(0, &[(Op::Write, &[1_000; 500]), (Op::Fsync, &[9_000; 500])]);
+        let text = log(&recorded.end());
         assert!(text.contains("500 IOPS") && !text.contains("1,000 IOPS"), "{text}");
     }
 

@@ -5,9 +5,8 @@ use super::format::{Unit, harmless};
 use super::parts;
 use model::testbed::HostFacts;
 use model::{CounterSample, Occurrence};
-use report::object;
 use report::pens::json::Value;
-use report::topics;
+use report::{object, topics};
 
 /// A host in an interval, for a log.
 pub fn line(host: &str, figures: &Figures) -> String {

@@ -13,9 +13,8 @@ use model::{
     CounterSample, Event, Fact, Histogram, IntervalSample, Kernels, NoteKind, Occurrence,
     OccurrenceKind, Op, Plan, Record, RunEnd, StageEnd,
 };
-use report::ground;
 use report::ground::markup::Markup;
-use report::topics;
+use report::{ground, topics};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Events that are kept for the page; the run file has all of them.

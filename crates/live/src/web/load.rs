@@ -256,11 +256,6 @@ mod tests {
 
     #[test]
     fn the_loopback_is_no_network_and_waiting_is_no_work() {
-        let entry = |layer, name: &str, values: &[(Metric, u64)]| Entry {
-            layer,
-            name: name.to_owned(),
-            values: values.to_vec(),
-        };
         let cpu = [
             (Metric::UserNs, 20),
             (Metric::SoftirqNs, 5),
@@ -269,9 +264,9 @@ mod tests {
         ];
         let sample = CounterSample {
             entries: vec![
-                entry(Layer::Cpu, "0", &cpu),
-                entry(Layer::Nic, "lo", &[(Metric::SentBytes, 1_000)]),
-                entry(Layer::Nic, "eth0", &[(Metric::SentBytes, 7)]),
+                Entry::new(Layer::Cpu, "0", &cpu),
+                Entry::new(Layer::Nic, "lo", &[(Metric::SentBytes, 1_000)]),
+                Entry::new(Layer::Nic, "eth0", &[(Metric::SentBytes, 7)]),
             ],
             ..CounterSample::default()
         };

@@ -142,7 +142,7 @@ pub struct Began {
 }
 
 /// A segment that ended, as its run file has it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
     /// Its number.
     pub number: u32,

@@ -220,12 +220,9 @@ mod tests {
             number: 1,
             began_unix_ns: 120_000_000_000,
             ended_unix_ns: 180_000_000_000,
-            is_cut: false,
-            harm: None,
             file_bytes: 1,
-            totals: Totals::default(),
             slots: [(2, Counts { good: 1, bad: 0 })].into(),
-            levels_ns: Vec::new(),
+            ..Ended::default()
         };
         assert_eq!(Entry::Ended(Box::new(ended.clone())).sound(), Ok(()));
         let elsewhere = Ended { slots: [(9, Counts::default())].into(), ..ended.clone() };

@@ -114,15 +114,7 @@ mod tests {
         values.iter().for_each(|value| latency.record(*value));
         let (ios, latency) = (latency.count(), latency.encode());
         let errors = vec![(5, 2), (-1, 1)];
-        let op = OpSample {
-            work: 0,
-            op: Op::Read,
-            ios,
-            bytes: ios * 512,
-            errors,
-            latency,
-            raw_latencies: Vec::new(),
-        };
+        let op = OpSample { ios, bytes: ios * 512, errors, latency, ..OpSample::of(Op::Read) };
         let ops = vec![WorkerOp { op: Op::Read, ios, bytes: 0, errors: 0 }];
         let worker =
             WorkerSample { worker: 0, cpu_user_ns: 3, cpu_system_ns: 400, ops, mark: None };

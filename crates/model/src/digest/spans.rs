@@ -178,7 +178,7 @@ impl Spans {
     }
 
     /// Whether their numbers do not fall.
-    pub fn are_sorted(&self) -> bool {
+    pub(crate) fn are_sorted(&self) -> bool {
         let bounds = self.stretches().flat_map(|(first, last, _)| [first, last]);
         bounds.is_sorted()
     }

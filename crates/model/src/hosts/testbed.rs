@@ -28,7 +28,7 @@ pub fn scenario_suffix(part: u32) -> String {
 }
 
 /// One host, and the targets as that host sees them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFacts {
     /// The host's own name.
     pub hostname: String,
@@ -78,21 +78,7 @@ impl HostFacts {
 
     /// A host of which only its name is known.
     pub fn unknown(hostname: &str) -> HostFacts {
-        HostFacts {
-            hostname: hostname.to_owned(),
-            kernel: String::new(),
-            cpu_model: String::new(),
-            logical_cpus: 0,
-            memory: Bytes(0),
-            memory_available: Bytes(0),
-            numa_cpus: Vec::new(),
-            hypervisor: None,
-            place: Place::default(),
-            identity: String::new(),
-            agent_version: String::new(),
-            inventory: Inventory::default(),
-            targets: Vec::new(),
-        }
+        HostFacts { hostname: hostname.to_owned(), ..HostFacts::default() }
     }
 }
 
@@ -109,7 +95,7 @@ pub struct Place {
 pub const SIMULATED_CLUSTER: &str = "sim:cluster=";
 
 /// One target as a host sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetFacts {
     /// The path as the user named it.
     pub path: String,
@@ -143,9 +129,10 @@ pub struct TargetFacts {
 }
 
 /// What stands at a target's path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TargetKind {
     /// Nothing, and the parent directory is there.
+    #[default]
     Missing,
     /// Nothing, and no parent either.
     NoParent,
@@ -200,13 +187,14 @@ pub enum DirectoryState {
 }
 
 /// What a target asks of direct I/O.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DirectIo {
     /// It works for offsets and lengths that are multiples of so many bytes.
     Aligned(u32),
     /// The file system refuses it.
     Refused,
     /// The kernel does not tell; the first open will.
+    #[default]
     Unknown,
 }
 
@@ -224,12 +212,8 @@ pub(crate) mod tests {
             memory: Bytes::gib(16),
             memory_available: Bytes::gib(8),
             numa_cpus: vec![vec![0, 1], vec![2, 3]],
-            hypervisor: None,
-            place: Place::default(),
-            identity: String::new(),
             agent_version: "0".into(),
-            inventory: Inventory::default(),
-            targets: Vec::new(),
+            ..HostFacts::default()
         }
     }
 }

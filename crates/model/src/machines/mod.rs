@@ -2,9 +2,8 @@
 
 pub mod placement;
 
-use crate::Fraction;
 use crate::units::{Bytes, Nanos};
-use crate::words;
+use crate::{Fraction, words};
 use serde::{Deserialize, Serialize};
 
 words! {

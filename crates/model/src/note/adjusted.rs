@@ -1,8 +1,7 @@
 //! What is done otherwise than the suite says.
 
 use crate::scale::Fraction;
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// What is done otherwise than the suite says.

@@ -1,11 +1,9 @@
 //! Backends that others took the place of, and what the engine did without.
 
-use crate::choices::Backend;
-use crate::choices::Poll;
+use crate::choices::{Backend, Poll};
 use crate::plan::StageKind;
 use crate::priority::Priority;
-use crate::units::Bytes;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// An error as the system tells it.

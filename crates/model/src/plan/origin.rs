@@ -16,58 +16,20 @@ pub const MOST_SUITE_BYTES: usize = 1 << 20;
 /// The commands that begin a run.
 const COMMANDS: [&str; 3] = ["run", "loadline", "replay"];
 
-/// The options that are kept: those that say what is loaded, with what and from where. Where a run
-/// is recorded and who is shown it (among these `--token`) is not kept, nor is `--keep-data`: no
-/// figure depends on it.
-pub const OPTIONS: [&str; 45] = [
-    "objective",
-    "along",
-    "workload",
-    "target",
-    "set",
-    "scenario",
-    "scale",
-    "buffered",
-    "existing",
-    "destroy-data",
-    "hosts",
-    "slurm",
-    "kubernetes",
-    "kubectl",
-    "launcher",
-    "simulate",
-    "sim-hosts",
-    "agent",
-    "fanout",
-    "connections",
-    "rw",
-    "bs",
-    "iodepth",
-    "numjobs",
-    "size",
-    "runtime",
-    "rwmixread",
-    "ramp",
-    "rate",
-    "dsync",
-    "verify",
-    "name",
-    "quotable",
-    "counters",
-    "provider",
-    "guest",
-    "guest-kernel",
-    "from",
-    "source",
-    "only",
-    "split",
-    "speed",
-    "scale-space",
-    "depth",
-    "workers",
-];
+/// The options that are kept, a blank between two: those that say what is loaded, with what and
+/// from where. Where a run is recorded and who is shown it (among these `--token`) is not kept, nor
+/// is `--keep-data`: no figure depends on it.
+pub const OPTIONS: &str = "objective along workload target set scenario scale buffered existing \
+    destroy-data hosts slurm kubernetes kubectl launcher simulate sim-hosts agent fanout \
+    connections rw bs iodepth numjobs size runtime rwmixread ramp rate dsync verify name quotable \
+    counters provider guest guest-kernel from source only split speed scale-space depth workers";
 
-/// Those of [`OPTIONS`] that have no value.
+/// Whether an option of this name is kept.
+pub fn is_kept(option: &str) -> bool {
+    OPTIONS.split(' ').any(|kept| kept == option)
+}
+
+/// Those of them that have no value.
 pub const FLAGS: [&str; 4] = ["buffered", "existing", "dsync", "quotable"];
 
 /// What was typed to begin a run, and the suite's text. Runs of versions that kept neither have the
@@ -98,8 +60,8 @@ impl Origin {
         origin
     }
 
-    /// The words, if they are such as are kept: a command, options of [`OPTIONS`], and names behind
-    /// them. A run file may come from anybody.
+    /// The words, if they are such as are kept: a command, options that [are kept](is_kept), and
+    /// names behind them. A run file may come from anybody.
     pub fn line(&self) -> Option<Line<'_>> {
         let (command, others) = self.words.split_first()?;
         let bytes = self.words.iter().map(String::len).sum::<usize>();
@@ -148,7 +110,7 @@ impl Line<'_> {
     }
 }
 
-/// Name and value of `--name=value`; `None` if it is none of [`OPTIONS`].
+/// Name and value of `--name=value`; `None` if it is none that is kept.
 fn option(word: &str) -> Option<(&str, Option<&str>)> {
     let (name, value) = match word.strip_prefix("--")?.split_once('=') {
         Some((name, value)) => (name, Some(value)),
@@ -156,7 +118,7 @@ fn option(word: &str) -> Option<(&str, Option<&str>)> {
     };
     // An option that has a value and was kept without it would take the next word.
     let is_whole = value.is_some() != FLAGS.contains(&name);
-    (OPTIONS.contains(&name) && is_whole).then_some((name, value))
+    (is_kept(name) && is_whole).then_some((name, value))
 }
 
 #[cfg(test)]

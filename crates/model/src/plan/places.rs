@@ -227,12 +227,10 @@ mod tests {
             target,
             path: path.to_owned(),
             files: 1,
-            size: Bytes(0),
-            sizes: None,
-            depth: 0,
             fan_out: 1,
             per_directory: 1,
             joined,
+            ..Tree::default()
         };
         let is_well = |tree: Tree| {
             HostPlan { trees: vec![tree], ..plan("/t", in_root("/t"), &[]) }.misplaced().is_none()

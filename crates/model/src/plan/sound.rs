@@ -428,14 +428,7 @@ mod tests {
 
     #[test]
     fn zones_are_gone_through_in_order_or_at_random_and_in_real_time() {
-        let rules = ZoneRules {
-            size: Bytes::mib(1),
-            open: 3,
-            worker_open: 0,
-            reset_threshold: Percent::ZERO,
-            reset_frequency: Percent::ZERO,
-            unwritten_reads: false,
-        };
+        let rules = ZoneRules { size: Bytes::mib(1), open: 3, ..ZoneRules::default() };
         let changed = |change: fn(&mut HostPlan, &mut ZoneRules)| {
             let (mut plan, mut rules) = (share(), rules);
             change(&mut plan, &mut rules);
@@ -497,15 +490,12 @@ mod tests {
     #[test]
     fn files_of_a_share_are_in_their_tree() {
         let tree = Tree {
-            target: 0,
             path: "/t/tree-00000".into(),
             files: 10,
-            size: Bytes(0),
-            sizes: None,
             depth: 1,
             fan_out: 1,
             per_directory: 5,
-            joined: false,
+            ..Tree::default()
         };
         let is_well = |share: FileShare| file_share(share, std::slice::from_ref(&tree)).is_ok();
         let share = |first, step, count| FileShare { tree: 0, first, step, count };

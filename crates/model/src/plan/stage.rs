@@ -23,7 +23,7 @@ crate::words! {
 }
 
 /// One combination of scenario, workload and sweep values.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
     /// The scenario's name; `default` where the suite has none.
     pub scenario: String,

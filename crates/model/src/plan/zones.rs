@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub const MOST_ZONES: u64 = 1 << 22;
 
 /// Zones are written at their write pointers and reset when they are full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZoneRules {
     /// The size of a zone: a target without zones is treated as if it had such, and one with zones
     /// must have it. 0: the device says it, and a target without zones is refused.

@@ -66,7 +66,7 @@ pub struct FileAudit {
 
 impl FileAudit {
     /// Damaged blocks of all kinds.
-    pub fn damaged_blocks(&self) -> u64 {
+    pub(crate) fn damaged_blocks(&self) -> u64 {
         self.damaged.iter().sum()
     }
 }

@@ -227,6 +227,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// What is known of one thing.
+    pub fn new(layer: Layer, name: &str, values: &[(Metric, u64)]) -> Entry {
+        Entry { layer, name: name.to_owned(), values: values.to_vec() }
+    }
+
     /// The value of a metric, if it is known.
     pub fn get(&self, metric: Metric) -> Option<u64> {
         self.values.iter().find(|(other, _)| *other == metric).map(|(_, value)| *value)

@@ -287,7 +287,7 @@ pub struct GivenSeries {
 }
 
 /// What was measured of one thing: of an operation of a job, of a phase.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct GivenRow {
     /// The number of its source.
     pub source: u32,
@@ -313,15 +313,10 @@ impl GivenRow {
     /// One of which nothing is said yet.
     pub fn new(workload: &str, op: Option<Op>, place: impl Into<String>) -> GivenRow {
         GivenRow {
-            source: 0,
-            group: 0,
             workload: short(workload),
             op,
             place: short(&place.into()),
-            options: Vec::new(),
-            measures: Vec::new(),
-            latencies: None,
-            series: Vec::new(),
+            ..GivenRow::default()
         }
     }
 
@@ -477,7 +472,7 @@ pub struct Source {
 }
 
 /// Results of other tools that are kept as a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ForeignRun {
     /// Tells it from all others: follows from its sources.
     pub run_id: String,

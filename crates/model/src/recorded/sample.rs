@@ -1,6 +1,6 @@
 //! What one host did in one interval.
 
-use crate::histogram::EncodedHistogram;
+use crate::histogram::{EncodedHistogram, encode_parts};
 use crate::mark::WriteMark;
 use crate::op::Op;
 use serde::{Deserialize, Serialize};
@@ -94,6 +94,13 @@ pub struct OpSample {
 }
 
 impl OpSample {
+    /// Of an operation of which nothing is known yet.
+    pub fn of(op: Op) -> OpSample {
+        let (errors, raw_latencies) = (Vec::new(), Vec::new());
+        let latency = encode_parts([0; 3], &[]);
+        OpSample { work: 0, op, ios: 0, bytes: 0, errors, latency, raw_latencies }
+    }
+
     /// All requests that failed.
     pub fn error_count(&self) -> u64 {
         self.errors.iter().map(|(_, n)| n).sum()
@@ -101,7 +108,7 @@ impl OpSample {
 }
 
 /// What one worker did in an interval.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerSample {
     /// The worker's number on its host.
     pub worker: u32,

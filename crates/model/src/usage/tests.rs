@@ -5,10 +5,6 @@ use crate::units::Bytes;
 
 const SECOND: u64 = 1_000_000_000;
 
-fn entry(layer: Layer, name: &str, values: &[(Metric, u64)]) -> Entry {
-    Entry { layer, name: name.to_owned(), values: values.to_vec() }
-}
-
 /// What one host with 1 KiB of memory and a port of 1,000 Mbit/s says in the seconds of `sampled`.
 fn usage(sampled: &[Vec<Entry>]) -> Usage {
     let facts = HostFacts { memory: Bytes(1_000), ..crate::testbed::tests::host() };
@@ -48,7 +44,7 @@ fn of(usage: &Usage, part: Part, name: &str) -> Use {
 #[test]
 fn a_disk_is_used_while_a_request_is_outstanding_and_full_from_nine_tenths() {
     let busy = |ns: u64| {
-        vec![entry(
+        vec![Entry::new(
             Layer::Block,
             "sda",
             &[(Metric::BusyNs, ns), (Metric::QueueNs, ns.saturating_mul(4))],
@@ -65,7 +61,7 @@ fn a_disk_is_used_while_a_request_is_outstanding_and_full_from_nine_tenths() {
     let more = of(&usage(&[busy(u64::MAX)]), Part::Disk, "sda");
     assert_eq!(more.share(), Some(1.0), "a kernel that counts more than the time there was");
     let counted = [(Metric::BusyNs, 1), (Metric::ReadBytes, 8), (Metric::WriteBytes, 9)];
-    let built_on_others = usage(&[vec![entry(Layer::Block, "dm-0", &counted)]]);
+    let built_on_others = usage(&[vec![Entry::new(Layer::Block, "dm-0", &counted)]]);
     let stacked = of(&built_on_others, Part::Stacked, "dm-0");
     assert_eq!((built_on_others.uses.len(), stacked.sent_bytes, stacked.share()), (1, 9, None));
 }
@@ -73,9 +69,9 @@ fn a_disk_is_used_while_a_request_is_outstanding_and_full_from_nine_tenths() {
 #[test]
 fn a_full_core_is_seen_where_all_together_are_not() {
     let cpu = |name: &str, user, idle| {
-        entry(Layer::Cpu, name, &[(Metric::UserNs, user), (Metric::IdleNs, idle)])
+        Entry::new(Layer::Cpu, name, &[(Metric::UserNs, user), (Metric::IdleNs, idle)])
     };
-    let waits = entry(Layer::Pressure, "cpu", &[(Metric::SomeNs, SECOND / 4)]);
+    let waits = Entry::new(Layer::Pressure, "cpu", &[(Metric::SomeNs, SECOND / 4)]);
     let usage = usage(&[vec![cpu("0", SECOND, 0), cpu("1", 0, SECOND), waits]]);
     assert_eq!(of(&usage, Part::Cpu, "").share(), Some(0.5));
     assert_eq!(of(&usage, Part::Cpu, "").waiting(), Some(0.25));
@@ -93,8 +89,8 @@ fn a_port_is_as_used_as_its_busier_direction_and_not_judged_without_a_speed() {
         (Metric::SendDrops, 3),
     ];
     let usage = usage(&[vec![
-        entry(Layer::Nic, "eth0", &counted),
-        entry(Layer::Rdma, "mlx5_0/1", &counted),
+        Entry::new(Layer::Nic, "eth0", &counted),
+        Entry::new(Layer::Rdma, "mlx5_0/1", &counted),
     ]]);
     assert_eq!(of(&usage, Part::Port, "eth0").share(), Some(0.5), "62.5 MB of 125 MB");
     assert_eq!(of(&usage, Part::Port, "eth0").errors, 3);
@@ -108,9 +104,10 @@ fn a_port_is_as_used_as_its_busier_direction_and_not_judged_without_a_speed() {
 
 #[test]
 fn memory_is_what_programs_can_no_longer_take_and_a_mount_only_errs() {
-    let memory = entry(Layer::Memory, "", &[(Metric::AvailableBytes, 50)]);
-    let waits = |ns| entry(Layer::Pressure, "memory", &[(Metric::SomeNs, ns)]);
-    let mount = entry(Layer::Nfs, "/mnt", &[(Metric::Timeouts, 1), (Metric::Retransmissions, 2)]);
+    let memory = Entry::new(Layer::Memory, "", &[(Metric::AvailableBytes, 50)]);
+    let waits = |ns| Entry::new(Layer::Pressure, "memory", &[(Metric::SomeNs, ns)]);
+    let mount =
+        Entry::new(Layer::Nfs, "/mnt", &[(Metric::Timeouts, 1), (Metric::Retransmissions, 2)]);
     let usage = usage(&[vec![memory.clone(), mount, waits(0)], vec![memory, waits(SECOND / 10)]]);
     assert_eq!(of(&usage, Part::Memory, "").share(), Some(0.95));
     assert_eq!(
@@ -127,10 +124,10 @@ fn memory_is_what_programs_can_no_longer_take_and_a_mount_only_errs() {
 #[test]
 fn parts_of_the_intervals_come_to_what_all_of_them_come_to() {
     let busy = |name: &str, ns: u64| {
-        entry(Layer::Block, name, &[(Metric::BusyNs, ns), (Metric::QueueNs, ns * 3)])
+        Entry::new(Layer::Block, name, &[(Metric::BusyNs, ns), (Metric::QueueNs, ns * 3)])
     };
     let port = |bytes| {
-        entry(Layer::Nic, "eth0", &[(Metric::ReceivedBytes, bytes), (Metric::SendDrops, 2)])
+        Entry::new(Layer::Nic, "eth0", &[(Metric::ReceivedBytes, bytes), (Metric::SendDrops, 2)])
     };
     let seconds: Vec<Vec<Entry>> = (0..8u64)
         .map(|second| match second {

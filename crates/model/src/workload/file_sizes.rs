@@ -65,7 +65,7 @@ impl SizeMix {
 
     /// What `files` files take of a file system at the very most, in blocks of so many bytes: *n* µ
     /// + 4 σ √*n*, and never more than *n* times the largest.
-    pub fn most_space(&self, files: u64, block: u64) -> Bytes {
+    pub(crate) fn most_space(&self, files: u64, block: u64) -> Bytes {
         let blocks = |size: f64| (size / block.max(1) as f64).ceil() * block.max(1) as f64;
         let mean = self.mean_by(blocks);
         let variance = (self.mean_by(|size| blocks(size).powi(2)) - mean * mean).max(0.0);

@@ -157,7 +157,7 @@ impl MetadataWork {
 }
 
 /// Directories below a directory of ours, and numbered files in the lowest of them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tree {
     /// The number of its target among those of the host, which is a directory.
     pub target: u32,
@@ -288,15 +288,13 @@ mod tests {
 
     fn tree(files: u64, depth: u32, fan_out: u64, per_directory: u64) -> Tree {
         Tree {
-            target: 0,
             path: "/t".into(),
             files,
             size: Bytes(1),
             depth,
-            sizes: None,
             fan_out,
             per_directory,
-            joined: false,
+            ..Tree::default()
         }
     }
 

@@ -75,7 +75,7 @@ impl Op {
 
     /// Whether it leaves names, sizes and contents of files as they are, so that any operation may
     /// follow it.
-    pub fn leaves_files(self) -> bool {
+    pub(crate) fn leaves_files(self) -> bool {
         matches!(self, Op::Stat | Op::Open | Op::ReadFile | Op::Readdir | Op::SetAttr)
     }
 

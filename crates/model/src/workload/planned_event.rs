@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Something that is to happen in the measure stages of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedEvent {
     /// What it is called.
     pub name: String,
@@ -104,14 +104,7 @@ mod tests {
 
     fn point(scenario: &str) -> Point {
         let scenario = scenario.to_owned();
-        Point {
-            scenario,
-            workloads: Vec::new(),
-            sweep: Vec::new(),
-            repetition: 1,
-            computed: Vec::new(),
-            prerun: None,
-        }
+        Point { scenario, repetition: 1, ..Point::default() }
     }
 
     #[test]
@@ -120,10 +113,7 @@ mod tests {
         let mut event = PlannedEvent {
             name: "e".to_owned(),
             at: EventTime::Share(Percent { ppm: 500_000 }),
-            workloads: Vec::new(),
-            scenarios: Vec::new(),
-            command: None,
-            wait: Nanos::default(),
+            ..PlannedEvent::default()
         };
         assert_eq!(event.due_ns(&hour, None), Some(1_800_000_000_000));
         assert_eq!(

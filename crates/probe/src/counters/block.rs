@@ -65,7 +65,6 @@ fn is_partition(tree: &Tree, device: &[u8]) -> bool {
 
 impl Source for Block {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.table.begin();
         let tree = opener.tree().clone();
         let mut unseen = CounterSample::default();
         let whole = self.file.lines(opener, |line| {

@@ -63,7 +63,6 @@ impl Bcache {
 
 impl Source for Bcache {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.table.begin();
         for device in &mut self.devices {
             let mut dirty = None;
             device.dirty.lines(opener, |line| dirty = dirty.or_else(|| readable_size(line)));
@@ -113,7 +112,6 @@ impl Arc {
 
 impl Source for Arc {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.table.begin();
         let (mut memory, mut devices): (Counts, Counts) = ([None; 5], [None; 5]);
         self.file.lines(opener, |line| {
             let mut words = words(line);
@@ -164,7 +162,6 @@ impl Source for DmCache {
         if !self.is_there {
             return None;
         }
-        self.table.begin();
         for (name, now) in dm_caches(&status().unwrap_or_default()) {
             self.table.put(name.as_bytes(), &now, sample);
         }

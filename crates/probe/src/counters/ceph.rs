@@ -84,7 +84,6 @@ impl Source for CephOsds {
                 osd.counts = ask(&osd.socket);
             }
         }
-        self.table.begin();
         for osd in &self.osds {
             if let Some((hits, misses)) = osd.counts {
                 self.table.put(osd.name.as_bytes(), &[Some(hits), Some(misses)], sample);

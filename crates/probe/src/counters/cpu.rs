@@ -49,8 +49,6 @@ impl Stat {
 
 impl Source for Stat {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.host.begin();
-        self.cpus.begin();
         let mut host = [None; 4];
         let whole = self.file.lines(opener, |line| {
             let Some((key, rest)) = split_once(line, b' ') else { return };
@@ -110,7 +108,6 @@ impl Interrupts {
 
 impl Source for Interrupts {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.table.begin();
         let mut file = std::mem::take(&mut self.file);
         let mut is_head = true;
         let whole = file.lines(opener, |line| {
@@ -166,7 +163,6 @@ impl Clocks {
 
 impl Source for Clocks {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.table.begin();
         for (cpu, files) in &mut self.cpus {
             let now = files.each_mut().map(|file| file.as_mut()?.number(opener));
             if now.iter().any(Option::is_some) {

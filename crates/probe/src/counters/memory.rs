@@ -31,7 +31,6 @@ impl Memory {
 
 impl Source for Memory {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.table.begin();
         let mut now = [None; MEMORY.len()];
         let whole = self.file.lines(opener, |line| {
             let Some((key, rest)) = split_once(line, b':') else { return };
@@ -63,7 +62,6 @@ impl Pressure {
 
 impl Source for Pressure {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.table.begin();
         let mut any = false;
         for (name, file) in &mut self.files {
             let mut now = [None; 2];

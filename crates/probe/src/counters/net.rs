@@ -36,7 +36,6 @@ impl Nics {
 
 impl Source for Nics {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.table.begin();
         let whole = self.file.lines(opener, |line| {
             // The two lines of the head have no colon.
             let Some((name, counts)) = split_once(line, b':') else { return };
@@ -100,7 +99,6 @@ impl Rdma {
 
 impl Source for Rdma {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.table.begin();
         let mut any = self.ports.is_empty();
         for (name, files) in &mut self.ports {
             let now = files.each_mut().map(|file| file.as_mut()?.number(opener));

@@ -26,58 +26,22 @@ const MOST: usize = 8_192;
 const LONGEST: usize = 1_024;
 
 /// Servers of storage, as the kernel names their processes: the first 15 bytes.
-const SERVER_NAMES: [&str; 28] = [
-    "beegfs-meta",
-    "beegfs-mgmtd",
-    "beegfs-storage",
-    "ceph-mds",
-    "ceph-mgr",
-    "ceph-mon",
-    "ceph-osd",
-    "crimson-osd",
-    "ganesha.nfsd",
-    "glusterd",
-    "glusterfsd",
-    "lvmlockd",
-    "mfschunkserver",
-    "mfsmaster",
-    "minio",
-    "mmfsd",
-    "nbd-server",
-    "nvmf_tgt",
-    "pvfs2-server",
-    "qemu-nbd",
-    "qemu-storage-da",
-    "radosgw",
-    "smbd",
-    "spdk_tgt",
-    "tgtd",
-    "vsftpd",
-    "weed",
-    "wekanode",
-];
+const SERVER_NAMES: &str = "beegfs-meta beegfs-mgmtd beegfs-storage ceph-mds ceph-mgr ceph-mon \
+    ceph-osd crimson-osd ganesha.nfsd glusterd glusterfsd lvmlockd mfschunkserver mfsmaster minio \
+    mmfsd nbd-server nvmf_tgt pvfs2-server qemu-nbd qemu-storage-da radosgw smbd spdk_tgt tgtd \
+    vsftpd weed wekanode";
 
 /// File systems of clients in user space.
-const CLIENT_NAMES: [&str; 10] = [
-    "ceph-fuse",
-    "glusterfs",
-    "goofys",
-    "juicefs",
-    "lizardfs",
-    "mfsmount",
-    "mount-s3",
-    "rclone",
-    "s3fs",
-    "sshfs",
-];
+const CLIENT_NAMES: &str = "ceph-fuse glusterfs goofys juicefs lizardfs mfsmount mount-s3 rclone \
+    s3fs sshfs";
 
 /// What a process is to storage; `None` for all others.
 fn class(command: &[u8], flags: u64) -> Option<usize> {
     if flags & KERNEL_THREAD != 0 {
         return Some(2);
     }
-    let is_in = |names: &[&str]| names.iter().any(|name| name.as_bytes() == command);
-    match (is_in(&SERVER_NAMES), is_in(&CLIENT_NAMES)) {
+    let is_in = |names: &str| names.split(' ').any(|name| name.as_bytes() == command);
+    match (is_in(SERVER_NAMES), is_in(CLIENT_NAMES)) {
         (true, _) => Some(0),
         (_, true) => Some(1),
         _ => None,

@@ -32,7 +32,6 @@ impl Quotas {
 
 impl Source for Quotas {
     fn read(&mut self, opener: &mut Opener, sample: &mut CounterSample) -> Option<&'static str> {
-        self.table.begin();
         let mut unseen = CounterSample::default();
         for (name, file) in &mut self.groups {
             let mut now = [None; 3];

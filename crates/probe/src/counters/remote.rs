@@ -42,7 +42,6 @@ impl<const N: usize> Rows<N> {
         sample: &mut CounterSample,
         line: fn(&mut Rows<N>, &[u8], &mut CounterSample),
     ) {
-        self.table.begin();
         file.lines(opener, |text| line(self, text, sample));
         self.finish(sample);
         self.table.end(sample);

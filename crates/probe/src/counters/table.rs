@@ -144,12 +144,6 @@ impl Table {
         Some(found)
     }
 
-    /// Begins a reading.
-    pub fn begin(&mut self) {
-        self.reading += 1;
-        self.next = 0;
-    }
-
     /// Ends a reading: what was not seen is forgotten, so that nothing is ever counted over a gap.
     pub fn end(&mut self, sample: &mut CounterSample) {
         let before = self.rows.len();
@@ -170,6 +164,7 @@ impl Table {
                 sample.notes.push(format!("{} {names}: gone", self.layer));
             }
         }
+        (self.reading, self.next) = (self.reading + 1, 0);
     }
 }
 
@@ -189,7 +184,6 @@ mod tests {
 
     fn reading(table: &mut Table, rows: &[(&str, [u64; 4])]) -> CounterSample {
         let mut sample = CounterSample::default();
-        table.begin();
         for (name, numbers) in rows {
             table.put(name.as_bytes(), &numbers.map(Some), &mut sample);
         }
@@ -277,7 +271,6 @@ mod tests {
         let none = reading(&mut table, &[]);
         assert_eq!((none.entries.len(), none.notes.len()), (0, 1));
         let mut sample = CounterSample::default();
-        table.begin();
         for name in [&b"sda"[..], b"sda", b"\xff", b"\xff"] {
             table.put(name, &[None, None, Some(1)], &mut sample);
         }

@@ -13,7 +13,7 @@ const DEEPEST: u32 = 16;
 const MOST: usize = 1_024;
 
 /// The chain below a mount.
-pub fn below_mount(tree: &Tree, mount: &MountInfo) -> Vec<Link> {
+pub(crate) fn below_mount(tree: &Tree, mount: &MountInfo) -> Vec<Link> {
     let mut chain = Vec::new();
     from_mount(tree, mount, 0, &mut chain);
     chain

@@ -3,36 +3,13 @@
 pub mod storage_state;
 
 /// What holds no data of anybody's.
-const PSEUDO: [&str; 24] = [
-    "autofs",
-    "binfmt_misc",
-    "bpf",
-    "cgroup",
-    "cgroup2",
-    "configfs",
-    "debugfs",
-    "devpts",
-    "devtmpfs",
-    "efivarfs",
-    "fuse.lxcfs",
-    "fusectl",
-    "hugetlbfs",
-    "mqueue",
-    "nsfs",
-    "proc",
-    "pstore",
-    "ramfs",
-    "rpc_pipefs",
-    "securityfs",
-    "selinuxfs",
-    "sysfs",
-    "tracefs",
-    "nfsd",
-];
+const PSEUDO: &str = "autofs binfmt_misc bpf cgroup cgroup2 configfs debugfs devpts devtmpfs \
+    efivarfs fuse.lxcfs fusectl hugetlbfs mqueue nsfs proc pstore ramfs rpc_pipefs securityfs \
+    selinuxfs sysfs tracefs nfsd";
 
 /// Whether a file system of this type holds data.
-pub fn holds_data(file_system: &str) -> bool {
-    !PSEUDO.contains(&file_system)
+pub(crate) fn holds_data(file_system: &str) -> bool {
+    !PSEUDO.split(' ').any(|pseudo| pseudo == file_system)
 }
 
 /// The machines behind a mount, as far as it names them; `None` for a file system of this host.

@@ -1,17 +1,14 @@
 //! Machines are made: what that takes, the order of it, and how long each took to come up.
 
 use super::{Held, change_record, lock, take_down};
-use crate::Ground;
 use crate::guest::{self, CloudImage, Guest, ImageFormat, Kernel};
 use crate::inside::FIRST_READ;
 use crate::places::{self, Places};
 use crate::provider::{Boot, Machine, Provider, Room, State, Volume};
 use crate::record::{self, Deployment, OnNodes};
-use crate::tool;
-use crate::{Outcome, Problem};
+use crate::{Ground, Outcome, Problem, tool};
 use model::machines::{Accelerator, BootTime, DiskAllocation, MachinesWanted};
-use model::rng;
-use model::{Bytes, Nanos};
+use model::{Bytes, Nanos, rng};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

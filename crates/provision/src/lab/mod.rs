@@ -11,9 +11,8 @@ pub use layout::{Node, Wanted};
 
 use crate::deployment::{Lock, lock};
 use crate::places::{self, Places};
-use crate::processes;
 use crate::tool::{self, Call};
-use crate::{Outcome, Problem};
+use crate::{Outcome, Problem, processes};
 use layout::{SWITCH, VOLUME};
 use rustix::process::{Signal, geteuid};
 use serde::{Deserialize, Serialize};

@@ -7,8 +7,7 @@ mod virsh;
 
 use crate::guest::{Guest, ImageFormat};
 use crate::provider::{Acted, Boot, Line, Machine, Marked, Node, Provider, Room, State, Volume};
-use crate::qemu::kvm;
-use crate::qemu::remove_file;
+use crate::qemu::{kvm, remove_file};
 use crate::record::{Deployment, Ground};
 use crate::{Outcome, Problem, volume};
 use domain::{Sources, Starts, described};

@@ -8,8 +8,7 @@ pub use group::{Reach, down, list, needs, on_machines, up};
 
 use crate::deployment::{self, Done, Order};
 use crate::provider::State;
-use crate::providers;
-use crate::{Outcome, Places, Problem};
+use crate::{Outcome, Places, Problem, providers};
 use model::Bytes;
 use model::machines::{BootTime, HostCpu, MachineAct, MachinesWanted, NodeCounts, ProviderKind};
 use serde::{Deserialize, Serialize};

@@ -25,8 +25,7 @@ pub(crate) fn lacks(text: &str, parts: &[&str]) {
 
 fn first_interval(suite: &str, ops: &[(Op, &[u64])]) -> Recorded {
     let mut recorded = Recorded::new(suite);
-    let stage = recorded.stage(StageKind::Measure);
-    recorded.interval(stage, 0, ops);
+    recorded.second(0, ops);
     recorded
 }
 
@@ -38,28 +37,23 @@ pub(crate) fn begun(suite: &str, ops: &[(Op, &[u64])]) -> Record {
 /// A run that measured one interval and came to its end.
 pub(crate) fn measured(suite: &str, ops: &[(Op, &[u64])]) -> Record {
     let mut recorded = first_interval(suite, ops);
-    recorded.end();
-    recorded.record()
+    recorded.end()
 }
 
 /// A run that measured so many intervals, each the same, and came to its end.
 pub(crate) fn lasting(suite: &str, intervals: u32, ops: &[(Op, &[u64])]) -> Record {
     let mut recorded = Recorded::new(suite);
-    let stage = recorded.stage(StageKind::Measure);
-    (0..intervals).for_each(|number| recorded.interval(stage, number, ops));
-    recorded.end();
-    recorded.record()
+    (0..intervals).for_each(|number| recorded.second(number, ops));
+    recorded.end()
 }
 
 /// A run that read for thirty seconds, with these latencies in ns in each, and came to its end.
 pub(crate) fn reading(suite: &str, latencies: impl Fn(u64) -> Vec<u64>) -> Record {
     let mut recorded = Recorded::new(suite);
-    let stage = recorded.stage(StageKind::Measure);
     for second in 0..30 {
-        recorded.interval(stage, second as u32, &[(Op::Read, &latencies(second))]);
+        recorded.second(second as u32, &[(Op::Read, &latencies(second))]);
     }
-    recorded.end();
-    recorded.record()
+    recorded.end()
 }
 
 /// The stages in which a run measures.
@@ -76,12 +70,11 @@ pub(crate) fn mixed(name: &str) -> Recorded {
     );
     let mut recorded = Recorded::with_hosts(&suite, 2);
     recorded.prepare();
-    let stage = recorded.stage(StageKind::Measure);
     for second in 0..20 {
         let values: Vec<u64> = (0..200).map(|n| 80_000 + n * n).collect();
         let mix = [(Op::Read, &*values), (Op::Write, &[1_000_000; 30])];
-        recorded.host_interval(stage, 0, second, &mix);
-        recorded.host_interval(stage, 1, second, &[(Op::Read, &values[..90])]);
+        recorded.host_second(0, second, &mix);
+        recorded.host_second(1, second, &[(Op::Read, &values[..90])]);
     }
     recorded.end();
     recorded
@@ -93,6 +86,5 @@ pub(crate) fn swept(suite: &str, points: impl IntoIterator<Item = Vec<u64>>) -> 
     for (stage, latencies) in measuring(&recorded).into_iter().zip(points) {
         recorded.interval(stage, 0, &[(Op::Read, &latencies)]);
     }
-    recorded.end();
-    recorded.record()
+    recorded.end()
 }

@@ -256,8 +256,7 @@ mod tests {
         }
         recorded.fail(first + 2, 0, Op::Write, 5, 12);
         recorded.busy(0.93);
-        recorded.end();
-        insta::assert_snapshot!(results(&recorded.record(), None));
+        insta::assert_snapshot!(results(&recorded.end(), None));
     }
 
     #[test]
@@ -285,11 +284,9 @@ mod tests {
             "[[workload]]\nname = \"{name}\"\n[sweep]\ndepth = [1, 8]\nblock_size = [\"4KiB\", \
              \"8KiB\"]\n"
         ));
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100_000; 2_000])]);
+        recorded.second(0, &[(Op::Read, &[100_000; 2_000])]);
         recorded.busy(0.93);
-        recorded.end();
-        let record = recorded.record();
+        let record = recorded.end();
         let wide = results(&record, None);
         let marked = |text: &str| {
             text.lines()

@@ -355,25 +355,20 @@ mod tests {
             recorded.host_interval(stage, host, second, &[(Op::Read, &[100_000; 100])]);
         }
         recorded.end();
-        let entry = |layer, name: &str, values: &[(Metric, u64)]| Entry {
-            layer,
-            name: name.into(),
-            values: values.to_vec(),
-        };
         for (number, host) in (0..20).flat_map(|second| [(second, 0), (second, 1)]) {
             let busy = if host == 1 { disk(number) * SECOND / 100 } else { SECOND / 10 };
             let entries = vec![
-                entry(
+                Entry::new(
                     Layer::Block,
                     "nvme0n1",
                     &[(Metric::BusyNs, busy), (Metric::QueueNs, busy * 30)],
                 ),
-                entry(
+                Entry::new(
                     Layer::Cpu,
                     "0",
                     &[(Metric::UserNs, SECOND * 31 / 100), (Metric::IdleNs, SECOND * 69 / 100)],
                 ),
-                entry(Layer::Nic, "eth0", &[(Metric::SentBytes, 5)]),
+                Entry::new(Layer::Nic, "eth0", &[(Metric::SentBytes, 5)]),
             ];
             recorded.counters(stage, host, number, entries);
         }

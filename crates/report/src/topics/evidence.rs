@@ -95,34 +95,25 @@ mod tests {
     use crate::ground::testing::{W, measured};
     use model::Op;
 
-    const SOUND: Evidence = Evidence {
-        is_complete: true,
-        results: 4,
-        empty: 0,
-        doubted: 0,
-        unsure: 0,
-        unsure_rates: 0,
-        unquotable: 0,
-        failed: 0,
-        lost_hosts: 0,
-        saturated_hosts: 0,
-    };
+    fn sound() -> Evidence {
+        Evidence { is_complete: true, results: 4, ..Evidence::default() }
+    }
 
     #[test]
     fn every_reason_has_its_sentence_and_green_is_for_none() {
         let record = measured(W, &[(Op::Read, &[1_000; 90])]);
-        assert_eq!(sentences(&SOUND).len(), 0);
-        assert_eq!(badge(&record, &SOUND), ("badge good", "complete".to_owned()));
+        assert_eq!(sentences(&sound()).len(), 0);
+        assert_eq!(badge(&record, &sound()), ("badge good", "complete".to_owned()));
         let all = [
-            Evidence { results: 0, ..SOUND },
-            Evidence { empty: 1, ..SOUND },
-            Evidence { is_complete: false, ..SOUND },
-            Evidence { failed: 3_784, ..SOUND },
-            Evidence { lost_hosts: 1, ..SOUND },
-            Evidence { saturated_hosts: 2, ..SOUND },
-            Evidence { doubted: 3, ..SOUND },
-            Evidence { unsure: 4, ..SOUND },
-            Evidence { unquotable: 4, ..SOUND },
+            Evidence { results: 0, ..sound() },
+            Evidence { empty: 1, ..sound() },
+            Evidence { is_complete: false, ..sound() },
+            Evidence { failed: 3_784, ..sound() },
+            Evidence { lost_hosts: 1, ..sound() },
+            Evidence { saturated_hosts: 2, ..sound() },
+            Evidence { doubted: 3, ..sound() },
+            Evidence { unsure: 4, ..sound() },
+            Evidence { unquotable: 4, ..sound() },
         ];
         for found in all {
             assert_eq!(sentences(&found).len(), 1, "{found:?}");
@@ -133,7 +124,8 @@ mod tests {
             ("badge bad", "complete, 3,784 requests failed".to_owned())
         );
         assert_eq!(badge(&record, &all[7]), ("badge", "complete".to_owned()));
-        let of = |rates| sentences(&Evidence { unsure: 4, unsure_rates: rates, ..SOUND }).concat();
+        let of =
+            |rates| sentences(&Evidence { unsure: 4, unsure_rates: rates, ..sound() }).concat();
         assert!(of(0).starts_with("The ± of the p99 is unknown in "), "{}", of(0));
         assert!(of(4).starts_with("The ± of the rate is unknown in "), "{}", of(4));
         assert!(of(1).starts_with("The ± of the rate or of the p99 is unknown"), "{}", of(1));

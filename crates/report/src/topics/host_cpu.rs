@@ -95,9 +95,7 @@ pub(super) mod tests {
     pub(in crate::topics) fn counted(busy_ms: u64) -> Record {
         let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
         let stage = recorded.stage(StageKind::Measure);
-        for number in 0..4 {
-            recorded.interval(stage, number, &[(Op::Read, &[1_000; 50])]);
-        }
+        recorded.load(0..4, &[(Op::Read, &[1_000; 50])]);
         recorded.end();
         for number in 0..4 {
             let busy = busy_ms * 1_000_000;
@@ -128,8 +126,7 @@ pub(super) mod tests {
     #[test]
     fn nothing_is_said_where_no_kernel_counted() {
         let mut recorded = Recorded::new(W);
-        recorded.end();
-        let record = recorded.record();
+        let record = recorded.end();
         assert_eq!(section(&record, &analysis::results(&record)), Markup::new());
     }
 }

@@ -178,15 +178,10 @@ mod tests {
         (0..10).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &[1_000; 50])]));
         recorded.end();
         for second in 0..10 {
-            let entry = |layer, name: &str, values: &[(Metric, u64)]| Entry {
-                layer,
-                name: name.into(),
-                values: values.to_vec(),
-            };
             let (cpu, ns) = (SECOND / 4, SECOND * busy / 100);
             let entries = vec![
-                entry(Layer::Cpu, "", &[(Metric::RunNs, cpu), (Metric::IdleNs, SECOND - cpu)]),
-                entry(
+                Entry::new(Layer::Cpu, "", &[(Metric::RunNs, cpu), (Metric::IdleNs, SECOND - cpu)]),
+                Entry::new(
                     Layer::Block,
                     "0 D:",
                     &[(Metric::BusyNs, ns), (Metric::ReadBytes, 5_000), (Metric::WriteBytes, 0)],

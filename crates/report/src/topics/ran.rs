@@ -71,14 +71,13 @@ fn took(ns: u64, is_simulated: bool) -> String {
 mod tests {
     use super::*;
     use analysis::testing::Recorded;
-    use model::{Op, StageKind};
+    use model::Op;
 
     #[test]
     fn a_colleague_reads_what_was_run_on_what() {
         let suite = "[[workload]]\nname = \"w\"\nblock_size = \"8KiB\"\ndepth = 4\n";
         let mut recorded = Recorded::new(suite);
-        let stage = recorded.stage(StageKind::Measure);
-        recorded.interval(stage, 0, &[(Op::Read, &[100; 5])]);
+        recorded.second(0, &[(Op::Read, &[100; 5])]);
         let said = text(&recorded.record());
         assert!(said.contains("Plimsoll ") && said.contains("\non /"), "{said}");
         assert!(said.contains("\nw: 8 KiB random read, depth 4"), "{said}");

@@ -76,7 +76,8 @@ pub(crate) fn table<'a>(
     };
     let rate = |row: &ResultRow| {
         let (rate, numbers) = (words::iops(row.iops()), marks.beside(row));
-        Cell::from(format!("{rate}{}", superscripts(&numbers)))
+        let marks: Vec<String> = numbers.iter().map(|number| superscript(*number)).collect();
+        Cell::from(format!("{rate}{}", marks.join("˒")))
             .shown([Markup::from(rate), references(&numbers)].into())
     };
     let of_rate = |row: &ResultRow| {
@@ -166,11 +167,6 @@ pub(crate) fn durable_text(record: &Record, row: &ResultRow) -> String {
         None if row.ops == Ops::One(Op::Write) => "–".to_owned(),
         None => String::new(),
     }
-}
-
-/// `¹˒²`, behind a figure, in rising order.
-fn superscripts(numbers: &[usize]) -> String {
-    numbers.iter().map(|number| superscript(*number)).collect::<Vec<_>>().join("˒")
 }
 
 pub(crate) fn superscript(number: usize) -> String {

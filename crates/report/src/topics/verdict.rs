@@ -253,8 +253,7 @@ mod tests {
             0,
             &[(0, Op::Read, &[1_000; 40]), (1, Op::Read, &[1_000; 50])],
         );
-        recorded.end();
-        let record = recorded.record();
+        let record = recorded.end();
         let text = judged(&record, &analysis::results(&record));
         assert!(text.starts_with("One host delivered 90.0 IOPS (a + b, all)"), "{text}");
     }
@@ -272,8 +271,7 @@ mod tests {
                 &[(Op::Read, &vec![1_000; count]), (Op::Write, &vec![1_000; count])],
             );
         }
-        recorded.end();
-        let record = recorded.record();
+        let record = recorded.end();
         let text = judged(&record, &analysis::results(&record));
         has(&text, &["m all over depth: peak 82.0 IOPS"]);
         lacks(&text, &["m read over"]);
@@ -287,8 +285,7 @@ mod tests {
         let values: Vec<u64> = (0..1_000u64).map(|n| 1_000 + n % 100).collect();
         (0..40).for_each(|second| recorded.interval(stage, second, &[(Op::Read, &values)]));
         recorded.seen_at_disks(stage, "write through");
-        recorded.end();
-        let record = recorded.record();
+        let record = recorded.end();
         let mut rows = analysis::results(&record);
         let mut told = |warnings: Vec<Warning>| {
             rows[0].warnings = warnings;

@@ -177,15 +177,7 @@ fn second(rng: &mut Rng) -> OpSample {
         latency.record((300_000.0 * (0.2 * bell).exp() * tail) as u64);
     }
     let ios = latency.count();
-    OpSample {
-        work: 0,
-        op: Op::Read,
-        ios,
-        bytes: ios * BLOCK,
-        errors: Vec::new(),
-        latency: latency.encode(),
-        raw_latencies: Vec::new(),
-    }
+    OpSample { ios, bytes: ios * BLOCK, latency: latency.encode(), ..OpSample::of(Op::Read) }
 }
 
 fn sample(stage: u32, host: u32, interval: u32, workers: u32, op: OpSample) -> IntervalSample {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) const VERSION: u8 = 1;
 
 /// Writes counters, each sample so that a `kill -9` leaves it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Coder {
     series: Series,
     /// How many values may still stand in rows of their own.
@@ -53,18 +53,7 @@ struct Chain {
 impl Coder {
     /// For a fresh run file that keeps this.
     pub fn new(keep: Keep) -> Coder {
-        Coder {
-            series: Series::default(),
-            plain: PLAIN_VALUES,
-            shapes: HashMap::new(),
-            shaped: 0,
-            chains: BTreeMap::new(),
-            next_chain: 1,
-            said: BTreeSet::new(),
-            begun_unix_ns: BTreeMap::new(),
-            keep,
-            kept: VecDeque::new(),
-        }
+        Coder { plain: PLAIN_VALUES, next_chain: 1, keep, ..Coder::default() }
     }
 
     /// With so many values in rows of their own.

@@ -1,12 +1,11 @@
 //! Whether what a run file says can be true. A run file may come from anybody: what passes here can
 //! be added up without overflow and indexed without a miss.
 
-use model::Phase;
-use model::Record;
 use model::digest::Spans;
 use model::plan::{HostPlan, HostStage, Plan, Stage, Steady, Work};
 use model::sample::{IntervalSample, OpSample};
 use model::testbed::MOST_OTHERS;
+use model::{Phase, Record};
 use std::ops::ControlFlow;
 
 /// Why a plan contradicts itself.

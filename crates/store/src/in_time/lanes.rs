@@ -3,9 +3,8 @@
 use super::packed::Packed;
 use super::places::{self, Place, Read};
 use super::{File, Wanted};
-use crate::counters;
 use crate::file::values::{self, Problem};
-use crate::sample_blocks;
+use crate::{counters, sample_blocks};
 use model::{CounterSample, Event, IntervalSample};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};

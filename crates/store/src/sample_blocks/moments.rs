@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct Moments(BTreeMap<(u32, u32, Phase, u32, Op), Moment>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Moment {
     hosts: i64,
     start_ns: u64,
@@ -41,17 +41,8 @@ impl Moments {
         let span = spans.and_then(|spans| spans.get(spans.find(interval)?));
         let span = span.ok_or("a row belongs to an interval that is not there")?;
         let key = (stage, interval, span.phase, work, op);
-        let moment = self.0.entry(key).or_insert(Moment {
-            hosts: 0,
-            start_ns: u64::MAX,
-            length_ns: 0,
-            ios: 0,
-            bytes: 0,
-            errors: 0,
-            sum_ns: None,
-            worst_p99_ns: None,
-            max_ns: None,
-        });
+        let moment =
+            self.0.entry(key).or_insert(Moment { start_ns: u64::MAX, ..Moment::default() });
         let ios = unsigned(row.get(5)?)?;
         let mean_ns: Option<f64> = row.get(8)?;
         moment.hosts += 1;

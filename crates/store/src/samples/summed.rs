@@ -562,8 +562,7 @@ mod tests {
             }
         }
         recorded.fail(stage, 4, Op::Read, 5, 3);
-        recorded.end();
-        let record = recorded.record();
+        let record = recorded.end();
         let (folder, path) = fresh();
         let mut writer =
             Writer::create(&path, &record.plan, &record.testbed, &record.version, 0).expect("room");

@@ -19,7 +19,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Takes rows of samples away that are not kept.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Thinner {
     keep_ns: Option<u64>,
     /// The stages of which nothing may go.
@@ -79,20 +79,7 @@ impl Thinner {
             true => (None, None),
             false => (plan.keep.full.map(|full| full.0), Some(PLAIN_ROWS)),
         };
-        let mut thinner = Thinner {
-            keep_ns,
-            whole: BTreeSet::new(),
-            begun_unix_ns: BTreeMap::new(),
-            loads: BTreeMap::new(),
-            now_unix_ns: 0,
-            waiting: VecDeque::new(),
-            tried: 0,
-            rows,
-            before: Edge::default(),
-            last: 0,
-            moving: None,
-            room: 0,
-        };
+        let mut thinner = Thinner { keep_ns, rows, ..Thinner::default() };
         thinner.whole = whole(plan);
         thinner
     }

@@ -45,15 +45,10 @@ pub(crate) fn check(stages: &StagesSpec, points: &[PointSpec], problems: &mut Pr
 
 #[cfg(test)]
 mod tests {
-    use crate::Spec;
-
     fn complaints(stages: &str, workload: &str) -> Vec<String> {
         let text =
             format!("name = \"t\"\n[stages]\n{stages}\n[[workload]]\nname = \"w\"\n{workload}\n");
-        let errors = Spec::parse("t", &text, &[]).err();
-        errors.map_or_else(Vec::new, |errors| {
-            errors.problems.into_iter().map(|problem| problem.message).collect()
-        })
+        crate::tests::complaints(&text)
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) fn check(
             problems.push(workload.kind.wrong(message, remedy));
         }
         if !is_command {
-            for (name, span) in workload.given_of(&["command", "result", "trace"]) {
+            for (name, span) in workload.given_of("command result trace") {
                 let message = format!("`{name}` means nothing to a workload of our own requests");
                 let remedy = "leave it out, or write kind = \"command\"";
                 problems.push(Problem::new(span, message, remedy));
@@ -59,15 +59,10 @@ pub(crate) fn is_command(point: &PointSpec) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::Spec;
-
     const COMMAND: &str = "[[workload]]\nname = \"w\"\nkind = \"command\"\ncommand = [\"dd\"]\n";
 
     fn complaints(text: &str) -> Vec<String> {
-        let errors = Spec::parse("t", &format!("name = \"t\"\n{text}"), &[]).err();
-        errors.map_or_else(Vec::new, |errors| {
-            errors.problems.into_iter().map(|problem| problem.message).collect()
-        })
+        crate::tests::complaints(&format!("name = \"t\"\n{text}"))
     }
 
     #[test]

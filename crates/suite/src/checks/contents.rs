@@ -61,16 +61,11 @@ fn uneven(workload: &WorkloadSpec) -> Option<(Span, &'static str, Bytes)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Spec;
-
     fn complaints(contents: &str, workload: &str) -> Vec<String> {
         let text = format!(
             "name = \"t\"\n[contents]\n{contents}\n[[workload]]\nname = \"w\"\n{workload}\n"
         );
-        let errors = Spec::parse("t", &text, &[]).err();
-        errors.map_or_else(Vec::new, |errors| {
-            errors.problems.into_iter().map(|problem| problem.message).collect()
-        })
+        crate::tests::complaints(&text)
     }
 
     #[test]

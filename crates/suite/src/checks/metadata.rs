@@ -144,7 +144,7 @@ pub(crate) fn check_tree(tree: &TreeSpec, problems: &mut Problems) {
 
 /// An amount of blocks is none of files.
 fn check_stages(stages: &StagesSpec, problems: &mut Problems) {
-    for (name, span) in stages.given_of(&["amount", "stonewall", "count_fsync", "count_close"]) {
+    for (name, span) in stages.given_of("amount stonewall count_fsync count_close") {
         let message =
             format!("`{name}` means nothing to a tree: every operation goes to all files once");
         let remedy = "leave it out; workloads of metadata have fsync and close";
@@ -153,42 +153,12 @@ fn check_stages(stages: &StagesSpec, problems: &mut Problems) {
 }
 
 /// Fields of workloads that read and write blocks, of those of files, and of those with a pace.
-const OF_BLOCKS: [&str; 31] = [
-    "block_size",
-    "write_block_size",
-    "trim",
-    "trim_as",
-    "read",
-    "access",
-    "random",
-    "skew",
-    "hot_spots",
-    "align",
-    "stride",
-    "run",
-    "backward",
-    "sharing",
-    "segments",
-    "streams",
-    "range",
-    "depth",
-    "fsync_every",
-    "dsync",
-    "priority",
-    "share",
-    "sequence",
-    "sequence_advances",
-    "zones",
-    "zone_size",
-    "open_zones",
-    "worker_open_zones",
-    "zone_reset_threshold",
-    "zone_reset_frequency",
-    "unwritten_reads",
-];
-const OF_FILES: [&str; 7] =
-    ["operations", "fill", "append", "file_order", "other", "fsync", "close"];
-const OF_PACE: [&str; 5] = ["rate", "rate_of", "arrivals", "think", "burst"];
+const OF_BLOCKS: &str = "block_size write_block_size trim trim_as read access random skew \
+    hot_spots align stride run backward sharing segments streams range depth fsync_every dsync \
+    priority share sequence sequence_advances zones zone_size open_zones worker_open_zones \
+    zone_reset_threshold zone_reset_frequency unwritten_reads";
+const OF_FILES: &str = "operations fill append file_order other fsync close";
+const OF_PACE: &str = "rate rate_of arrivals think burst";
 
 fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Problems) {
     let is_metadata = workload.kind.value == WorkloadKind::Metadata;
@@ -210,10 +180,10 @@ fn check_workload(workload: &WorkloadSpec, is_tree: bool, problems: &mut Problem
         population::check(workload, operations.iter().any(is_living), problems);
     }
     let (foreign, remedy) = match is_metadata {
-        true => (&OF_BLOCKS[..], "leave it out; [tree] says how large files are"),
-        false => (&OF_FILES[..], "leave it out, or write kind = \"metadata\""),
+        true => (OF_BLOCKS, "leave it out; [tree] says how large files are"),
+        false => (OF_FILES, "leave it out, or write kind = \"metadata\""),
     };
-    let of_pace = if has_pace { &[][..] } else { &OF_PACE[..] };
+    let of_pace = if has_pace { "" } else { OF_PACE };
     for (name, span) in [workload.given_of(foreign), workload.given_of(of_pace)].concat() {
         let message =
             format!("`{name}` means nothing to a workload of kind \"{}\"", workload.kind.value);
@@ -265,19 +235,13 @@ fn check_order(points: &[PointSpec], problems: &mut Problems) {
 
 #[cfg(test)]
 mod tests {
+    use crate::tests::complaints;
     use crate::{Operation, Spec};
     use model::op::Op;
     use model::setting::Setting;
 
     const TREE: &str = "name = \"t\"\n[layout]\nkind = \"tree\"\n[[workload]]\nname = \"w\"\nkind \
                         = \"metadata\"\n";
-
-    fn complaints(text: &str) -> Vec<String> {
-        let errors = Spec::parse("t", text, &[]).err();
-        errors.map_or_else(Vec::new, |errors| {
-            errors.problems.into_iter().map(|problem| problem.message).collect()
-        })
-    }
 
     #[test]
     fn each_operation_is_a_point_of_its_own() {

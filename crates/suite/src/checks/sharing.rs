@@ -123,15 +123,10 @@ fn interleaved(workload: &WorkloadSpec, shared: bool, problems: &mut Problems) {
 
 #[cfg(test)]
 mod tests {
-    use crate::Spec;
-
     fn complaints(layout: &str, workload: &str) -> Vec<String> {
         let text =
             format!("name = \"t\"\n[layout]\n{layout}\n[[workload]]\nname = \"w\"\n{workload}\n");
-        let errors = Spec::parse("t", &text, &[]).err();
-        errors.map_or_else(Vec::new, |errors| {
-            errors.problems.into_iter().map(|problem| problem.message).collect()
-        })
+        crate::tests::complaints(&text)
     }
 
     const SHARED: &str = "kind = \"shared-file\"";

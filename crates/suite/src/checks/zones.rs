@@ -48,15 +48,9 @@ pub(crate) fn check(beside: &Beside<'_>, points: &[PointSpec], problems: &mut Pr
 
 /// Fields of zones where there are none.
 fn idle(workload: &WorkloadSpec, problems: &mut Problems) {
-    let of_zones = [
-        "zone_size",
-        "open_zones",
-        "worker_open_zones",
-        "zone_reset_threshold",
-        "zone_reset_frequency",
-        "unwritten_reads",
-    ];
-    for (name, span) in workload.given_of(&of_zones) {
+    let of_zones = "zone_size open_zones worker_open_zones zone_reset_threshold \
+                    zone_reset_frequency unwritten_reads";
+    for (name, span) in workload.given_of(of_zones) {
         let message = format!("`{name}` means nothing where zones are ignored");
         let remedy = "add zones = \"device\", or leave it out";
         problems.push(Problem::new(span, message, remedy));
@@ -152,10 +146,7 @@ mod tests {
             "name = \"t\"\n[stages]\nprepare = false\n{tables}\n[[workload]]\nname = \
              \"w\"\nread = \"0%\"\n{workload}\n"
         );
-        let errors = Spec::parse("t", &text, &[]).err();
-        errors.map_or_else(Vec::new, |errors| {
-            errors.problems.into_iter().map(|problem| problem.message).collect()
-        })
+        crate::tests::complaints(&text)
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Points at a share of a rate that is measured first: each is parted from the plan, and what it is
 //! a share of takes its place.
 
-use super::ScenarioRequest;
 use super::computed::ComputedPoint;
-use super::point_of;
+use super::{ScenarioRequest, point_of};
 use crate::checks::table::share_of;
 use crate::{Arrivals, PointSpec};
 use form::Auto;

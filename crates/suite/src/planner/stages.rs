@@ -2,11 +2,12 @@
 
 use super::clients::are_imagined;
 use super::rotation::Groups;
-use super::selection;
 use super::share::{Share, too_much_memory};
 use super::sizes::{Sizes, workers};
 use super::trees::Forest;
-use super::{Refusal, ScenarioRequest, Times, contents, is_commanded, is_null, none, trees};
+use super::{
+    Refusal, ScenarioRequest, Times, contents, is_commanded, is_null, none, selection, trees,
+};
 use crate::checks::table::MOST_SHARES;
 use crate::{
     Arrivals, FileOrder, Flush, LayoutKind, Operation, Pin, PointSpec, RateOf, Scenario, Sharing,

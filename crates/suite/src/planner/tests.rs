@@ -28,12 +28,10 @@ pub(crate) fn target(path: &str, kind: TargetKind) -> TargetFacts {
         writable: true,
         file_system: Some("ext4".into()),
         free: Bytes::gib(100),
-        reserved: Bytes(0),
         total: Bytes::gib(200),
         free_inodes: Some(1_000_000),
         direct: DirectIo::Aligned(512),
-        device: None,
-        chain: Vec::new(),
+        ..TargetFacts::default()
     }
 }
 
@@ -51,12 +49,9 @@ pub(crate) fn host(targets: Vec<TargetFacts>) -> HostFacts {
         memory: Bytes::gib(16),
         memory_available: Bytes::gib(8),
         numa_cpus: vec![vec![0, 1], vec![2, 3]],
-        hypervisor: None,
-        place: model::testbed::Place::default(),
-        identity: String::new(),
         agent_version: "0".into(),
-        inventory: model::inventory::Inventory::default(),
         targets,
+        ..HostFacts::default()
     }
 }
 

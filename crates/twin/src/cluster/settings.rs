@@ -1,10 +1,9 @@
 //! What of a testbed is no resource: protection, which copies are used, what the cache tier
 //! answers, what a request costs.
 
-use super::PPM;
-use super::Preferring;
 use super::software::Software;
 use super::spec::ClusterSpec;
+use super::{PPM, Preferring};
 use crate::spec::Stall;
 use catalogue::cluster::{
     CacheKind, CopiesUsed, Destage, Misses, Missing, Placement, ProtectionSpec, Requests, Role,

@@ -7,8 +7,7 @@ use super::spec::ClusterSpec;
 use catalogue::Cluster;
 use catalogue::cluster::{Drives, NodeGroup, Role, fixed};
 use catalogue::devices::{Media, catalogue};
-use model::Nanos;
-use model::Route;
+use model::{Nanos, Route};
 
 /// More nodes, or drives of a node, than any testbed that can be simulated in reasonable time.
 const MOST_NODES: u64 = 4_096;
@@ -99,7 +98,7 @@ impl Node {
 }
 
 /// Everything that requests can meet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Topology {
     pub(super) resources: Vec<Resource>,
     pub(super) nodes: Vec<Node>,
@@ -123,14 +122,7 @@ impl Topology {
                 cluster.node_count()
             ));
         }
-        let mut topology = Topology {
-            resources: Vec::new(),
-            nodes: Vec::new(),
-            holders: Vec::new(),
-            clients: Vec::new(),
-            fabric: None,
-            site_link: None,
-        };
+        let mut topology = Topology::default();
         let lanes = Software::is_known(cluster).then(|| cluster.lanes());
         for group in &cluster.nodes {
             for _ in 0..group.count() {

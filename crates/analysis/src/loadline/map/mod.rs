@@ -8,8 +8,7 @@ mod surface;
 #[cfg(test)]
 mod tests;
 
-use super::SURE;
-use super::{LoadPoint, points};
+use super::{LoadPoint, SURE, points};
 use crate::rows::row::ResultRow;
 use model::Record;
 use model::objective::Objective;

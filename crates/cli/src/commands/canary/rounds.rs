@@ -1,12 +1,10 @@
 //! Segment after segment, until somebody stops it.
 
-use super::Outcome;
 use super::alarm::Alarm;
-use super::ledger;
 use super::load::{self, Wanted};
-use super::retention;
 use super::segment::{self, How, Prepared, Watched};
 use super::session::Session;
+use super::{Outcome, ledger, retention};
 use crate::args::CanaryArgs;
 use crate::commands::plan;
 use crate::commands::run::refuse_imagined;

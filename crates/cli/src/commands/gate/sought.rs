@@ -1,7 +1,6 @@
 //! What a gate is to find: from its arguments, and where these say nothing from a suite.
 
-use crate::args::GateArgs;
-use crate::args::gate as numbers;
+use crate::args::{GateArgs, gate as numbers};
 use crate::asked::suite_and_targets;
 use crate::failure::{Failure, suite_failure};
 use analysis::gate::Terms;

@@ -103,20 +103,10 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use live::web::metrics::{Detail, Kernel, Scrape};
+    use live::web::metrics::{Detail, Scrape};
 
     fn snapshot(unix_ns: u64) -> Snapshot {
-        let scrape = Scrape {
-            version: String::new(),
-            label: String::new(),
-            names: Vec::new(),
-            lost: 0,
-            run: None,
-            kernel: Kernel::default(),
-            detail: Detail::Auto,
-            more: Vec::new(),
-            memory_bytes: None,
-        };
+        let scrape = Scrape { detail: Detail::Auto, ..Scrape::default() };
         Snapshot { unix_ns, began_unix_ns: 0, scrape }
     }
 

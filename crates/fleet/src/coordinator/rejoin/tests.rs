@@ -44,19 +44,10 @@ fn sign_of_life(second: u64) -> Input {
 
 fn facts(host: usize, identity: &str, targets: Vec<TargetFacts>) -> Input {
     let facts = HostFacts {
-        hostname: String::new(),
-        kernel: String::new(),
-        cpu_model: String::new(),
         logical_cpus: 1,
-        memory: Bytes(0),
-        memory_available: Bytes(0),
-        numa_cpus: Vec::new(),
-        hypervisor: None,
-        place: model::testbed::Place::default(),
         identity: identity.to_owned(),
-        agent_version: String::new(),
-        inventory: Default::default(),
         targets,
+        ..HostFacts::default()
     };
     heard(host, FromAgent::Facts { facts: Box::new(facts), unix_ns: 0 })
 }
@@ -187,14 +178,7 @@ fn there(used: u64) -> Vec<TargetFacts> {
         path: "/d".into(),
         kind: TargetKind::Directory { root: "/d".into(), state },
         writable: true,
-        file_system: None,
-        free: Bytes(0),
-        reserved: Bytes(0),
-        total: Bytes(0),
-        free_inodes: None,
-        direct: model::testbed::DirectIo::Unknown,
-        device: None,
-        chain: Vec::new(),
+        ..TargetFacts::default()
     }]
 }
 
@@ -345,12 +329,8 @@ fn at_directory(root: &str, memory: Bytes) -> HostFacts {
         writable: true,
         file_system: Some("ext4".into()),
         free: Bytes::gib(1),
-        reserved: Bytes(0),
         total: Bytes::gib(2),
-        free_inodes: None,
-        direct: model::testbed::DirectIo::Unknown,
-        device: None,
-        chain: Vec::new(),
+        ..TargetFacts::default()
     };
     HostFacts { memory, targets: vec![target], ..HostFacts::unknown("h1") }
 }

@@ -164,15 +164,7 @@ fn a_stopped_run_waits_for_no_stage_longer_than_its_patience() {
 
 /// So many requests of an interval.
 fn done(ios: u64) -> model::sample::OpSample {
-    model::sample::OpSample {
-        work: 0,
-        op: model::Op::Read,
-        ios,
-        bytes: ios,
-        errors: Vec::new(),
-        latency: model::Histogram::new().encode(),
-        raw_latencies: Vec::new(),
-    }
+    model::sample::OpSample { ios, bytes: ios, ..model::sample::OpSample::of(model::Op::Read) }
 }
 
 #[test]

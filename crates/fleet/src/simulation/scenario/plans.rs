@@ -21,10 +21,8 @@ pub(super) fn point() -> Point {
     Point {
         scenario: "default".into(),
         workloads: vec!["w".into()],
-        sweep: Vec::new(),
         repetition: 1,
-        computed: Vec::new(),
-        prerun: None,
+        ..Point::default()
     }
 }
 

@@ -18,14 +18,14 @@ impl World<'_> {
     /// takes it in any more.
     pub(super) fn is_of_an_earlier_life(&self, what: &What) -> bool {
         let (host, of) = match what {
-            What::Order { host, life, .. }
-            | What::Word { host, life, .. }
-            | What::Wake { host, life, .. }
-            | What::Look { host, life }
-            | What::Closed { host, life }
-            | What::Lost { host, life }
-            | What::Dies { host, life }
-            | What::Breaks { host, life } => (*host, *life),
+            What::Order(life, _)
+            | What::Word(life, ..)
+            | What::Wake(life, _)
+            | What::Look(life)
+            | What::Closed(life)
+            | What::Lost(life)
+            | What::Dies(life)
+            | What::Breaks(life) => *life,
             _ => return false,
         };
         self.sides[host].life != of
@@ -130,14 +130,14 @@ impl World<'_> {
             0 => {
                 side.mishap =
                     Some(Mishap::Dies { at_ns, closed_after_ns: Some(rng.below(SECOND)) });
-                self.queue.plan(at_ns, What::Dies { host, life });
+                self.queue.plan(at_ns, What::Dies((host, life)));
             }
             1 => {
                 side.mishap = Some(Mishap::Dies { at_ns, closed_after_ns: None });
-                self.queue.plan(at_ns, What::Dies { host, life });
+                self.queue.plan(at_ns, What::Dies((host, life)));
             }
             2 if self.scenario.plan.fleet.hold == model::Nanos(0) => {
-                self.queue.plan(at_ns, What::Breaks { host, life });
+                self.queue.plan(at_ns, What::Breaks((host, life)));
             }
             _ => {}
         }

@@ -50,7 +50,7 @@ impl World<'_> {
     fn put_down(&mut self, host: usize, frame: Frame) {
         let (now_ns, life) = (self.queue.now_ns(), self.sides[host].life);
         if let Some(at_ns) = self.sides[host].down.arrival(now_ns) {
-            self.queue.plan(at_ns, What::Order { host, life, frame });
+            self.queue.plan(at_ns, What::Order((host, life), frame));
         }
     }
 
@@ -102,7 +102,7 @@ impl World<'_> {
                 if let Some(at_ns) = self.sides[relay].up.arrival(now_ns) {
                     let frame = Frame::of(&FromAgent::Passed(words)).expect("short");
                     let life = self.sides[relay].life;
-                    self.queue.plan(at_ns, What::Word { host: relay, life, frame, at_ns: None });
+                    self.queue.plan(at_ns, What::Word((relay, life), frame, None));
                 }
             }
             None => {
@@ -128,7 +128,7 @@ impl World<'_> {
             if self.sides[head].life == 0
                 && let Some(at_ns) = self.sides[head].down.arrival(at_ns)
             {
-                self.queue.plan(at_ns, What::Closed { host: head, life: 0 });
+                self.queue.plan(at_ns, What::Closed((head, 0)));
             }
         }
     }
@@ -137,7 +137,7 @@ impl World<'_> {
     pub(super) fn pass_up(&mut self, what: What) -> Option<What> {
         let now_ns = self.queue.now_ns();
         let host = match &what {
-            What::Word { host, .. } | What::Lost { host, .. } => *host,
+            What::Word((host, _), ..) | What::Lost((host, _)) => *host,
             _ => return Some(what),
         };
         let relay = self.places[host].parent.filter(|_| self.sides[host].life == 0);
@@ -153,10 +153,10 @@ impl World<'_> {
         }
         let (tree, branch) = (&self.places[relay].tree, self.places[host].branch);
         let words = match what {
-            What::Word { .. } if self.sides[host].is_broken || self.sides[host].is_parted => {
+            What::Word(..) if self.sides[host].is_broken || self.sides[host].is_parted => {
                 return None;
             }
-            What::Word { frame, .. } => relay::heard(tree, branch, frame).expect("of hosts below"),
+            What::Word(_, frame, _) => relay::heard(tree, branch, frame).expect("of hosts below"),
             _ => relay::gone(tree, branch, &format!("h{host}"), "its connection ended"),
         };
         self.send_up(

@@ -13,11 +13,8 @@ fn record() -> Record {
     );
     recorded.prepare();
     let stage = recorded.stage(StageKind::Measure);
-    for second in 0..10 {
-        recorded.interval(stage, second, &[(Op::Read, &[250_000; 70])]);
-    }
-    recorded.end();
-    let mut record = recorded.record();
+    recorded.load(0..10, &[(Op::Read, &[250_000; 70])]);
+    let mut record = recorded.end();
     let last = record.stages.last_mut().expect("a stage");
     for second in 0..10 {
         let mut sample = busy(0, second + 1);
@@ -124,8 +121,7 @@ fn long(seconds: u32) -> Record {
     recorded.prepare();
     let stage = recorded.stage(StageKind::Measure);
     recorded.interval(stage, 0, &[(Op::Read, &[250_000; 70])]);
-    recorded.end();
-    let mut record = recorded.record();
+    let mut record = recorded.end();
     let last = record.stages.last_mut().expect("a stage");
     let first = last.samples()[0].clone();
     for second in 1..seconds {

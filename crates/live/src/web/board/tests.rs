@@ -1,11 +1,10 @@
 use super::*;
-use crate::web::Dashboard;
-use crate::web::View;
 use crate::web::bounded_series::MOST;
 use crate::web::metrics::Form;
+use crate::web::{Dashboard, View};
 use analysis::testing::Recorded;
 use model::note::TakesPart;
-use model::{Fact, Note, Op, StageKind};
+use model::{Fact, Note, Op};
 
 fn board_of(record: &Record) -> Board {
     let mut board = Board::new(
@@ -43,11 +42,9 @@ fn measured(hosts: usize, seconds: u32) -> Recorded {
     let mut recorded =
         Recorded::with_hosts("[stages]\nmeasure = \"1h\"\n[[workload]]\nname = \"w<b>\"\n", hosts);
     recorded.prepare();
-    let stage = recorded.stage(StageKind::Measure);
     for second in 0..seconds {
         for host in 0..hosts as u32 {
-            recorded.host_interval(
-                stage,
+            recorded.host_second(
                 host,
                 second,
                 &[(Op::Read, &[100_000; 50]), (Op::Write, &[3_000_000; 5])],
@@ -211,11 +208,10 @@ fn the_rates_are_those_of_all_hosts_together_however_long_it_goes() {
 #[test]
 fn a_moment_that_not_all_hosts_told_of_is_not_drawn_yet() {
     let mut recorded = measured(2, 3);
-    let stage = recorded.stage(StageKind::Measure);
     let whole = board_of(&recorded.record()).whole_slots().len();
-    recorded.host_interval(stage, 0, 3, &[(Op::Read, &[100_000; 50])]);
+    recorded.host_second(0, 3, &[(Op::Read, &[100_000; 50])]);
     assert_eq!(board_of(&recorded.record()).whole_slots().len(), whole);
-    recorded.host_interval(stage, 1, 3, &[(Op::Read, &[100_000; 50])]);
+    recorded.host_second(1, 3, &[(Op::Read, &[100_000; 50])]);
     assert_eq!(board_of(&recorded.record()).whole_slots().len(), whole + 1);
 }
 
@@ -332,8 +328,7 @@ fn names_in_protobuf(mut bytes: &[u8]) -> Vec<String> {
 #[test]
 fn both_forms_of_the_metrics_have_the_same_families() {
     let mut recorded = measured(2, 3);
-    recorded.end();
-    let board = board_of(&recorded.record());
+    let board = board_of(&recorded.end());
     let text = String::from_utf8(board.metrics(Detail::Auto).render(Form::Text)).expect("text");
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     let types: Vec<&str> = types.filter_map(|line| line.split(' ').next()).collect();

@@ -1,7 +1,5 @@
 //! One answer to a scrape: what is told, taken in a moment, and written at leisure.
 
-use super::MOST_DETAILED_HOSTS;
-use super::canary;
 use super::family::{Family, Series};
 use super::form::Form;
 use super::kernel::Kernel;
@@ -10,6 +8,7 @@ use super::out::{Out, single};
 use super::requests::Requests;
 use super::told::Told;
 use super::value::Value;
+use super::{MOST_DETAILED_HOSTS, canary};
 use report::ground::words;
 use report::topics::canary::Metric;
 
@@ -70,7 +69,7 @@ pub struct Run {
 
 /// All that a scrape is told, as it was at one moment: totals are shared with who goes on counting
 /// until he changes them, so that it is taken at once, however much it is to write.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Scrape {
     /// The version of Plimsoll.
     pub version: String,

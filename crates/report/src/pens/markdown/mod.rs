@@ -129,6 +129,8 @@ impl<'a> Writer<'a> {
                 .filter(|element| element.name == "figcaption")
                 .map(Element::words);
             self.block(&format!("**{}**", escaped(caption.collect::<String>().trim())));
+            let is_caption =
+                |node: &&Node| matches!(node, Node::Element(one) if one.name == "figcaption");
             let rest: Vec<Node> =
                 figure.children.iter().filter(|node| !is_caption(node)).cloned().collect();
             return self.blocks(&rest);
@@ -182,10 +184,6 @@ impl<'a> Writer<'a> {
             self.block(&format!("*{}*", inline(&caption.children)));
         }
     }
-}
-
-fn is_caption(node: &Node) -> bool {
-    matches!(node, Node::Element(element) if element.name == "figcaption")
 }
 
 fn is_inline(name: &str) -> bool {

@@ -122,27 +122,7 @@ fn drawing(nodes: &[Node], wanted: &dyn Fn(&Element) -> bool) -> Markup {
 }
 
 fn is_drawn(key: &str) -> bool {
-    const KNOWN: [&str; 20] = [
-        "class",
-        "cx",
-        "cy",
-        "d",
-        "fill",
-        "fill-opacity",
-        "height",
-        "points",
-        "r",
-        "rx",
-        "stroke",
-        "text-anchor",
-        "transform",
-        "width",
-        "x",
-        "x1",
-        "x2",
-        "y",
-        "y1",
-        "y2",
-    ];
-    KNOWN.contains(&key)
+    const KNOWN: &str = "class cx cy d fill fill-opacity height points r rx stroke text-anchor \
+        transform width x x1 x2 y y1 y2";
+    KNOWN.split(' ').any(|known| known == key)
 }

@@ -10,14 +10,12 @@ use model::{Op, Record, StageKind};
 fn record() -> Record {
     let mut recorded =
         Recorded::with_hosts("[[workload]]\nname = \"w, \\\"x\\\"\"\n[sweep]\ndepth = [1, 8]\n", 2);
-    let stage = recorded.stage(StageKind::Measure);
     for second in 0..5 {
-        recorded.host_interval(stage, 0, second, &[(Op::Read, &[100_000; 200])]);
-        recorded.host_interval(stage, 1, second, &[(Op::Read, &[300_000; 100])]);
+        recorded.host_second(0, second, &[(Op::Read, &[100_000; 200])]);
+        recorded.host_second(1, second, &[(Op::Read, &[300_000; 100])]);
     }
     recorded.record_mut().occurrences.push(Occurrence::new(OccurrenceKind::ALL[0], "=cmd|x\n,"));
-    recorded.end();
-    recorded.record()
+    recorded.end()
 }
 
 fn written<S: Sink>(tables: &Tables<'_>, table: Table, mut sink: S) -> S {
@@ -141,10 +139,9 @@ fn a_row_of_a_series_has_the_interval_s_own_figures() {
 #[test]
 fn an_interval_in_which_nothing_came_back_is_a_row_of_zeros() {
     let mut recorded = Recorded::new("[[workload]]\nname = \"w\"\n");
-    let stage = recorded.stage(StageKind::Measure);
-    recorded.host_interval(stage, 0, 0, &[(Op::Read, &[100; 5])]);
-    recorded.host_interval(stage, 0, 1, &[]);
-    recorded.host_interval(stage, 0, 2, &[(Op::Read, &[100; 7])]);
+    recorded.host_second(0, 0, &[(Op::Read, &[100; 5])]);
+    recorded.host_second(0, 1, &[]);
+    recorded.host_second(0, 2, &[(Op::Read, &[100; 7])]);
     let record = recorded.record();
     let tables = Tables::new(&record);
     let mut told = Vec::new();

@@ -94,12 +94,8 @@ fn a_run_of_which_nothing_is_there_has_a_page() {
 #[test]
 fn hours_make_no_huge_page() {
     let mut recorded = Recorded::new("[stages]\nmeasure = \"2h\"\n[[workload]]\nname = \"w\"\n");
-    let stage = recorded.stage(StageKind::Measure);
-    for second in 0..7_200 {
-        recorded.interval(stage, second, &[(Op::Read, &[100_000, 200_000])]);
-    }
-    recorded.end();
-    let page = render(&[&recorded.record()]);
+    recorded.load(0..7_200, &[(Op::Read, &[100_000, 200_000])]);
+    let page = render(&[&recorded.end()]);
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
     assert!(page.contains("7200 intervals, neighbours merged to"));
     assert!(page.contains("up to 30 neighbouring intervals (7,200 in all)"));
@@ -136,8 +132,7 @@ fn fifty_points_on_sixteen_hosts_make_a_page_that_opens_at_once() {
             }
         }
     }
-    recorded.end();
-    let page = render(&[&recorded.record()]);
+    let page = render(&[&recorded.end()]);
     assert_balanced(&page);
     assert_eq!(page.matches("<section class=\"workload\"").count(), 50);
     assert!(page.len() < MOST_BYTES, "{} bytes", page.len());
@@ -161,8 +156,7 @@ fn on_target(path: &str, axis: &str) -> model::Record {
             recorded.interval(stage, second, &[reads, writes][..if is_mix { 2 } else { 1 }]);
         }
     }
-    recorded.end();
-    let mut record = recorded.record();
+    let mut record = recorded.end();
     record.plan.hosts[0].targets[0].path = path.to_owned();
     record
 }
@@ -247,8 +241,7 @@ fn sound(busy: u64) -> (Recorded, u32) {
 }
 
 fn page_of(mut recorded: Recorded) -> String {
-    recorded.end();
-    render(&[&recorded.record()])
+    render(&[&recorded.end()])
 }
 
 /// The verdict, the line below the results and the badge.
@@ -278,8 +271,7 @@ fn nothing_on_a_page_is_green_beside_what_speaks_against_its_figures() {
     let (mut busy, _) = sound(50);
     busy.busy(0.97);
     let mut short = Recorded::new("[stages]\nprecondition = \"1s\"\n[[workload]]\nname = \"w\"\n");
-    let stage = short.stage(StageKind::Measure);
-    short.interval(stage, 0, &[(Op::Read, &[100_000; 100_000])]);
+    short.second(0, &[(Op::Read, &[100_000; 100_000])]);
     let short = page_of(short);
     assert!(short.contains("The ± of the rate is unknown in the result"), "{short}");
     for page in [saturated, failed, page_of(lost), page_of(busy), short] {

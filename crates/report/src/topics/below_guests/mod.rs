@@ -7,8 +7,7 @@ use crate::ground::markup::{Markup, not_shown, plain};
 use crate::ground::words;
 use crate::pens::Table;
 use crate::topics::results::row::name;
-use analysis::ResultRow;
-use analysis::guests;
+use analysis::{ResultRow, guests};
 use model::machines::{BelowGuests, BelowNode, BelowStage, BootTime, HostCpu, NodeCounts};
 use model::{Bytes, Nanos, Record, hostlist};
 
@@ -182,8 +181,7 @@ mod tests {
             analysis::testing::Recorded::new("[[workload]]\nname = \"w\"\nread = \"100%\"\n");
         let stage = recorded.stage(model::StageKind::Measure);
         recorded.interval(stage, 0, &[(model::Op::Read, &[1_000; 50])]);
-        recorded.end();
-        let mut record = recorded.record();
+        let mut record = recorded.end();
         let machine = record.plan.hosts[0].hostname.clone();
         record.testbed[0].logical_cpus = 1;
         assert_eq!(section(&record, &[]), Markup::new(), "no machines of ours");

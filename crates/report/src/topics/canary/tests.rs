@@ -20,8 +20,6 @@ fn state() -> State {
         number: 1,
         began_unix_ns: 10 * SLOT_NS,
         ended_unix_ns: 11 * SLOT_NS,
-        is_cut: false,
-        harm: None,
         file_bytes: 4096,
         totals: Totals {
             requests: 599,
@@ -32,7 +30,7 @@ fn state() -> State {
             latency: latency.encode(),
         },
         slots: BTreeMap::from([(10, counts)]),
-        levels_ns: Vec::new(),
+        ..Ended::default()
     })));
     let on = AlertChange { alert: Alert::Fast, is_on: true, unix_ns: 11 * SLOT_NS };
     state.apply(&Entry::Alert(on));

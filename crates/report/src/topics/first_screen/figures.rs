@@ -197,8 +197,7 @@ mod tests {
         let first = recorded.stage(StageKind::Measure);
         recorded.interval(first, 0, &[(Op::Read, &[1_000; 10])]);
         recorded.interval(first + 1, 0, &[(Op::Read, &[2_000_000; 90])]);
-        recorded.end();
-        let rows = analysis::results(&recorded.record());
+        let rows = analysis::results(&recorded.end());
         let shown = section(&rows, &[], &[], None, None).into_string();
         has(&shown, &["Peak IOPS", "90.0", "w (depth=8), read", "p99 at peak IOPS", "2 ms"]);
         has(&shown, &["At its limit", "no interval"]);

@@ -111,14 +111,11 @@ pub fn compared_json(sides: &[Side]) -> Value {
         }
     };
     let alone = |(run, name): &(usize, String)| object! { run: sides[*run].name, result: name };
+    let run = |side: &Side| object! { foreign: side.is_foreign, ..side { name, measured_unix_ns } };
     plain(object! {
-        format: FORMAT, foreign: true, runs: each(sides.iter(), of_side),
+        format: FORMAT, foreign: true, runs: each(sides.iter(), run),
         rows: each(&found.rows, row), alone: each(&found.alone, alone), words: NO_INTERVAL,
     })
-}
-
-fn of_side(side: &Side) -> Value {
-    object! { foreign: side.is_foreign, ..side { name, measured_unix_ns } }
 }
 
 /// A stable name of a figure: its unit is its last word.

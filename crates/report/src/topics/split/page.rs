@@ -134,13 +134,12 @@ fn one(row: &ResultRow, shares: Vec<Share>, by: By) -> Markup {
 mod tests {
     use super::*;
     use crate::ground::testing::{Recorded, W, has};
-    use model::{Op, StageKind};
+    use model::Op;
 
     fn page(hosts: usize) -> String {
         let mut recorded = Recorded::with_hosts(W, hosts);
-        let stage = recorded.stage(StageKind::Measure);
         for host in 0..hosts {
-            recorded.host_interval(stage, host as u32, 0, &[(Op::Read, &vec![100_000; 10 + host])]);
+            recorded.host_second(host as u32, 0, &[(Op::Read, &vec![100_000; 10 + host])]);
         }
         let record = recorded.record();
         section(&record, &analysis::results(&record), By::Host).into_string()

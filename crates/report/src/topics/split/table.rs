@@ -111,10 +111,9 @@ mod tests {
     #[test]
     fn of_many_hosts_the_ends_and_the_spread_are_told_and_on_request_all() {
         let mut recorded = Recorded::with_hosts(W, 101);
-        let stage = recorded.stage(StageKind::Measure);
         for host in 0..101 {
             let done = vec![100_000; host as usize + 1];
-            recorded.host_interval(stage, host, 0, &[(Op::Read, &done)]);
+            recorded.host_second(host, 0, &[(Op::Read, &done)]);
         }
         let told = results(&recorded.record(), By::Host, false);
         assert_eq!(told.lines().count(), 2 + 20 + 2, "{told}");
