@@ -71,11 +71,7 @@ fn hostile_run(folder: &Path, seed: u32, name: &str) {
 /// Writes a record as a run file, without these stages and, where there are any, without its end.
 fn write(path: &Path, record: &Record, without: &[u32]) {
     let mut writer = store::Writer::create(
-        path,
-        &record.plan,
-        &record.testbed,
-        &record.version,
-        record.started_unix_ns,
+        path, &record.plan, &record.testbed, &record.version, record.started_unix_ns,
     )
     .expect("a run file");
     writer.append_all(&resume::kept(record, without)).expect("written");

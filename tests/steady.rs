@@ -125,11 +125,7 @@ fn cut_in_the_second_point(folder: &std::path::Path) -> model::Record {
     let begun = [model::Event::StageStarted { stage: last.stage, unix_ns: last.started_unix_ns }];
     let out = folder.join("cut.plimsoll");
     let mut writer = store::Writer::create(
-        &out,
-        &whole.plan,
-        &whole.testbed,
-        &whole.version,
-        whole.started_unix_ns,
+        &out, &whole.plan, &whole.testbed, &whole.version, whole.started_unix_ns,
     )
     .expect("a file");
     let events = kept.into_iter().chain(begun).chain(second.into_iter().map(model::Event::Sample));

@@ -184,9 +184,7 @@ fn the_suites_of_other_tools_run_small_on_one_machine() {
 fn the_suites_of_large_transfers_run_small_with_small_transfers() {
     let few = "sweep.workers=\"1..4 x2\"";
     let sequential = [
-        "n-n-sequential-write",
-        "n-n-sequential-read",
-        "n-1-sequential-write",
+        "n-n-sequential-write", "n-n-sequential-read", "n-1-sequential-write",
         "n-1-sequential-read",
     ];
     let blocks: Vec<String> =

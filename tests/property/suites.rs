@@ -172,11 +172,7 @@ impl Draw {
         let mut target = format!("sim:constant,service={service},servers={servers}");
         if self.one_in(3) {
             let more = [
-                "iops=5000",
-                "bandwidth=200MB/s",
-                "cache=4MiB@50us",
-                "stall=60ms+40ms",
-                "fsync=1ms",
+                "iops=5000", "bandwidth=200MB/s", "cache=4MiB@50us", "stall=60ms+40ms", "fsync=1ms",
             ];
             target.push_str(&format!(",{}", self.of(&more)));
         }

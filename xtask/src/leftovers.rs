@@ -137,13 +137,10 @@ fn names(bytes: &[u8], path: &Path) -> bool {
 }
 
 fn detach_loops(scratch: &Path) {
-    let list = output(Command::new("losetup").args([
-        "--list",
-        "--noheadings",
-        "--raw",
-        "--output",
-        "NAME,BACK-FILE",
-    ]));
+    let list = output(
+        Command::new("losetup")
+            .args(["--list", "--noheadings", "--raw", "--output", "NAME,BACK-FILE"]),
+    );
     for (device, file) in list.lines().filter_map(|line| line.split_once(' ')) {
         if Path::new(file).starts_with(scratch) {
             quietly(Command::new("losetup").args(["--detach", device]));

@@ -158,15 +158,10 @@ pub fn build_plimsoll() -> Outcome<PathBuf> {
 /// # Errors
 /// It does not compile.
 pub fn build_example(package: &str, name: &str) -> Outcome<PathBuf> {
-    show(cargo().args([
-        "build",
-        "--profile=dist",
-        "--locked",
-        "--package",
-        package,
-        "--example",
-        name,
-    ]))?;
+    show(
+        cargo()
+            .args(["build", "--profile=dist", "--locked", "--package", package, "--example", name]),
+    )?;
     Ok(target_dir()?.join("dist/examples").join(name))
 }
 

@@ -110,10 +110,7 @@ mod tests {
         assert_eq!(
             found.targets,
             [
-                "/dev/sdb",
-                "/m/plimsoll-data-1",
-                "/m/plimsoll-data-2",
-                "/n/plimsoll-data",
+                "/dev/sdb", "/m/plimsoll-data-1", "/m/plimsoll-data-2", "/n/plimsoll-data",
                 "plimsoll-data-1"
             ]
         );

@@ -22,22 +22,8 @@ pub struct World<'a> {
 
 /// Words of jobs that a variable may hold.
 const WORDS: [&str; 16] = [
-    "read",
-    "write",
-    "rw",
-    "readwrite",
-    "randread",
-    "randwrite",
-    "randrw",
-    "trim",
-    "randtrim",
-    "trimwrite",
-    "libaio",
-    "io_uring",
-    "posixaio",
-    "psync",
-    "pvsync",
-    "sync",
+    "read", "write", "rw", "readwrite", "randread", "randwrite", "randrw", "trim", "randtrim",
+    "trimwrite", "libaio", "io_uring", "posixaio", "psync", "pvsync", "sync",
 ];
 
 /// No number of a job is longer, lists of some included.

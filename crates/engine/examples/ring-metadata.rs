@@ -189,12 +189,8 @@ fn run(options: &Options) -> io::Result<String> {
         }
         for way in ways {
             for (number, operation) in OPERATIONS.into_iter().enumerate() {
-                laps[number * WAYS.len() + way].push(lap(
-                    operation,
-                    WAYS[way],
-                    &roots,
-                    options.files,
-                )?);
+                laps[number * WAYS.len() + way]
+                    .push(lap(operation, WAYS[way], &roots, options.files)?);
             }
         }
     }

@@ -425,15 +425,7 @@ impl Field for EventTime {
 }
 
 field_of_words!(
-    Access,
-    Backend,
-    CloseTime,
-    CountersKept,
-    DuplicateScope,
-    FileFsync,
-    OnLostHost,
-    Poll,
-    TrimAs
+    Access, Backend, CloseTime, CountersKept, DuplicateScope, FileFsync, OnLostHost, Poll, TrimAs
 );
 field_of_words!(model::Level, model::Route);
 field_of_words!(Accelerator, DiskAllocation, DiskBus, DiskCache, DiskContent);

@@ -64,19 +64,8 @@ const FLAGS: [(&[&str], &str); 11] = [
 const VALUES: [(&[&str], &str, &str); 4] = [
     (
         &[
-            "crc32c",
-            "crc32c-intel",
-            "crc32",
-            "crc64",
-            "crc16",
-            "crc7",
-            "md5",
-            "sha1",
-            "sha256",
-            "sha512",
-            "xxhash",
-            "meta",
-            "pattern",
+            "crc32c", "crc32c-intel", "crc32", "crc64", "crc16", "crc7", "md5", "sha1", "sha256",
+            "sha512", "xxhash", "meta", "pattern",
         ],
         "after",
         "write true: every block has a checksum of its own, and each read is checked",

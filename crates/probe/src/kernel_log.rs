@@ -24,23 +24,9 @@ const WARNING: u8 = 4;
 
 /// Words of device faults, in small letters.
 const FAULTS: [&str; 18] = [
-    "i/o error",
-    "medium error",
-    "target error",
-    "hardware error",
-    "uncorrectable",
-    "timeout",
-    "timed out",
-    "aborting",
-    "reset",
-    "offline",
-    "not ready",
-    "failed command",
-    "blocked for more than",
-    "read-only",
-    "controller is down",
-    "device removed",
-    "link down",
+    "i/o error", "medium error", "target error", "hardware error", "uncorrectable", "timeout",
+    "timed out", "aborting", "reset", "offline", "not ready", "failed command",
+    "blocked for more than", "read-only", "controller is down", "device removed", "link down",
     "ecc error",
 ];
 /// Words that tell of one however urgent the line is.

@@ -456,17 +456,8 @@ fn write_mark(
     let failed: Vec<u8> =
         mark.failed.iter().flat_map(|generation| generation.to_le_bytes()).collect();
     let row = params![
-        sample.stage,
-        sample.host,
-        sample.interval,
-        worker,
-        mark.base,
-        mark.sent,
-        mark.completed,
-        mark.durable,
-        mark.overtaken,
-        failed,
-        mark.more_failed
+        sample.stage, sample.host, sample.interval, worker, mark.base, mark.sent, mark.completed,
+        mark.durable, mark.overtaken, failed, mark.more_failed
     ];
     checks.insert(
         transaction,

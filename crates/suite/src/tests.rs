@@ -85,11 +85,7 @@ fn defaults_stand_where_nothing_is_given() {
 #[test]
 fn set_reaches_every_field_by_its_short_or_long_name() {
     let sets = [
-        "measure=5s",
-        "layout.size=2GiB",
-        "workload.b.depth=7",
-        "block_size=8k",
-        "seed=9",
+        "measure=5s", "layout.size=2GiB", "workload.b.depth=7", "block_size=8k", "seed=9",
         "sweep.workers=[1,2]",
     ];
     let spec = parse(SMALL, &sets).expect("good overrides");

@@ -33,14 +33,9 @@ impl Runner {
             Some(program) => shell::root().join(program),
         };
         // As this program is built: what it needs is there.
-        shell::show(shell::cargo().args([
-            "build",
-            "--quiet",
-            "-p",
-            "xtask",
-            "--example",
-            EXAMPLE,
-        ]))?;
+        shell::show(
+            shell::cargo().args(["build", "--quiet", "-p", "xtask", "--example", EXAMPLE]),
+        )?;
         let target = shell::target_dir()?;
         let lying = target.join("debug/examples").join(EXAMPLE);
         let folder = target.join(format!("liar-{}", std::process::id()));

@@ -147,11 +147,7 @@ impl Tests {
     fn others(&self, mutant: &str) -> Outcome<Option<String>> {
         let mut others = Command::new(&self.program);
         others.args([
-            "--include-ignored",
-            "simulation::",
-            "--skip",
-            "soak_seeds",
-            "--skip",
+            "--include-ignored", "simulation::", "--skip", "soak_seeds", "--skip",
             "whatever_goes_wrong",
         ]);
         Ok(ended(others.env(VARIABLE, mutant), &format!("{mutant}.others"))?

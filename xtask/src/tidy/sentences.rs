@@ -108,10 +108,7 @@ mod tests {
         );
         assert_eq!(told("error.words.contains(x)"), ["1 `.words` is looked into by `contains`"]);
         for fine in [
-            "words.contains(x)",
-            "note.detail.len()",
-            "detail_of.split(x)",
-            "format!(detail)",
+            "words.contains(x)", "note.detail.len()", "detail_of.split(x)", "format!(detail)",
             "x.find(why)",
         ] {
             assert_eq!(told(fine), [""; 0], "{fine}");

@@ -33,13 +33,8 @@ impl Tree {
     /// Git does not list them.
     pub fn load(root: &Path) -> Outcome<Tree> {
         let mut git = Command::new("git");
-        git.current_dir(root).args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ]);
+        git.current_dir(root)
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
         // In a container, the checkout often belongs to another user than the one who looks at it.
         git.args(["--", "."]).env("GIT_CONFIG_COUNT", "1");
         git.env("GIT_CONFIG_KEY_0", "safe.directory").env("GIT_CONFIG_VALUE_0", "*");

@@ -192,12 +192,8 @@ mod tests {
     #[test]
     fn conditions_are_read_as_they_are_written() {
         for text in [
-            "iops < -5%",
-            "all iops < -5%",
-            "read p99 > 10%",
-            "write p99.9 >= 0%",
-            "host-deviation <= 2.5%",
-            "cpu > 1%",
+            "iops < -5%", "all iops < -5%", "read p99 > 10%", "write p99.9 >= 0%",
+            "host-deviation <= 2.5%", "cpu > 1%",
         ] {
             assert_eq!(text.parse::<Condition>().expect("a condition").to_string(), text);
         }

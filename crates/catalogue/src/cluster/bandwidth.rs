@@ -112,18 +112,8 @@ mod tests {
     #[test]
     fn what_could_be_bits_or_bytes_and_the_impossible_are_refused() {
         for text in [
-            "25",
-            "25Gb/s",
-            "10Gbps",
-            "GB/s",
-            "",
-            "fast",
-            "0Gbit/s",
-            "-1GB/s",
-            "9e99GB/s",
-            "1e3GB/s",
-            "99999999999TB/s",
-            "1.2.3GB/s",
+            "25", "25Gb/s", "10Gbps", "GB/s", "", "fast", "0Gbit/s", "-1GB/s", "9e99GB/s",
+            "1e3GB/s", "99999999999TB/s", "1.2.3GB/s",
         ] {
             let error = text.parse::<Bandwidth>().expect_err(text);
             assert!(error.remedy.contains("25Gbit/s"), "{error}");

@@ -20,28 +20,13 @@ const MOST_OUTSTANDING: u64 = 1 << 32;
 pub(super) fn software(cluster: &Cluster, problems: &mut Problems) {
     for table in [&cluster.software, &cluster.fitted] {
         let times = [
-            &table.read,
-            &table.write,
-            &table.read_per_mib,
-            &table.write_per_mib,
-            &table.read_path,
-            &table.write_path,
-            &table.site_round_trip,
-            &table.drive_read,
-            &table.drive_write,
-            &table.lookup,
-            &table.change,
-            &table.create,
-            &table.rdma_path,
-            &table.tcp_path,
-            &table.rdma_message,
-            &table.tcp_message,
+            &table.read, &table.write, &table.read_per_mib, &table.write_per_mib, &table.read_path,
+            &table.write_path, &table.site_round_trip, &table.drive_read, &table.drive_write,
+            &table.lookup, &table.change, &table.create, &table.rdma_path, &table.tcp_path,
+            &table.rdma_message, &table.tcp_message,
         ];
         let shares = [
-            &table.port_share,
-            &table.cache_usable,
-            &table.stream_share,
-            &table.attributes_kept,
+            &table.port_share, &table.cache_usable, &table.stream_share, &table.attributes_kept,
             &table.shared_file,
         ];
         problems.extend(times.into_iter().filter_map(time));

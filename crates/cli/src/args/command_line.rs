@@ -260,13 +260,8 @@ mod tests {
         kept(
             "replay|a.trace|b|-t|/x|--speed|2x|--hosts=local:2|--only=reads",
             &[
-                "replay",
-                "--target=/x",
-                "--speed=2x",
-                "--hosts=local:2",
-                "--only=reads",
-                "a.trace",
-                "b",
+                "replay", "--target=/x", "--speed=2x", "--hosts=local:2", "--only=reads",
+                "a.trace", "b",
             ],
         );
     }

@@ -14,10 +14,7 @@ const BUILT_IN: [(&str, &str); 5] = embedded!(
     "../../../../reference/results/",
     ".toml",
     [
-        "azure-stack-hci",
-        "s2d-disaggregated",
-        "vsan-four-corners",
-        "hyperflex-stretched",
+        "azure-stack-hci", "s2d-disaggregated", "vsan-four-corners", "hyperflex-stretched",
         "pixstor-nvme"
     ]
 );

@@ -21,32 +21,11 @@ pub(crate) const BUILT_IN: [(&str, &str); 26] = embedded!(
     "../../../../suites/",
     ".toml",
     [
-        "azure-stack-hci",
-        "calibration",
-        "disk-mark",
-        "fileserver",
-        "four-corners",
-        "hyperflex-stretched",
-        "io500-like",
-        "ior-n-to-1",
-        "iozone-n-to-n",
-        "iozone-random",
-        "jesd219-enterprise",
-        "mdtest-4k",
-        "pixstor-nvme",
-        "quick",
-        "s2d-disaggregated",
-        "smoke",
-        "snia-iops",
-        "snia-latency",
-        "snia-throughput",
-        "snia-write-saturation",
-        "varmail",
-        "vmfleet-general",
-        "vmfleet-sql",
-        "vmfleet-vdi",
-        "vsan-four-corners",
-        "webserver"
+        "azure-stack-hci", "calibration", "disk-mark", "fileserver", "four-corners",
+        "hyperflex-stretched", "io500-like", "ior-n-to-1", "iozone-n-to-n", "iozone-random",
+        "jesd219-enterprise", "mdtest-4k", "pixstor-nvme", "quick", "s2d-disaggregated", "smoke",
+        "snia-iops", "snia-latency", "snia-throughput", "snia-write-saturation", "varmail",
+        "vmfleet-general", "vmfleet-sql", "vmfleet-vdi", "vsan-four-corners", "webserver"
     ]
 );
 

@@ -13,14 +13,7 @@ const SAID_BY: [(Quantity, &[&str]); 7] = [
     (
         Quantity::Amount,
         &[
-            "io_size",
-            "number",
-            "loops",
-            "size",
-            "increment",
-            "filesize",
-            "offset",
-            "rw",
+            "io_size", "number", "loops", "size", "increment", "filesize", "offset", "rw",
             "filename",
         ],
     ),

@@ -16,28 +16,9 @@ use crate::words::values::{self, Extent, Notation, flag, number, percent, three}
 const TOOL: &str = "Options of the command";
 /// Slots whose values are fields of a job; what they keep is the option alone.
 const TYPED: [&str; 22] = [
-    "rw",
-    "bs",
-    "range",
-    "split",
-    "spread",
-    "filename",
-    "directory",
-    "size",
-    "io_size",
-    "filesize",
-    "offset",
-    "increment",
-    "zones",
-    "numjobs",
-    "rate",
-    "iops",
-    "engine",
-    "commands",
-    "urgent",
-    "urgent_sizes",
-    "urgent_class",
-    "urgent_level",
+    "rw", "bs", "range", "split", "spread", "filename", "directory", "size", "io_size", "filesize",
+    "offset", "increment", "zones", "numjobs", "rate", "iops", "engine", "commands", "urgent",
+    "urgent_sizes", "urgent_class", "urgent_level",
 ];
 const ALL: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;

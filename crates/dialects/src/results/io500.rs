@@ -14,14 +14,8 @@ const GIB: f64 = (1_u64 << 30) as f64;
 /// The phases of the score.
 const BANDWIDTH: [&str; 4] = ["ior-easy-write", "ior-hard-write", "ior-easy-read", "ior-hard-read"];
 const METADATA: [&str; 8] = [
-    "mdtest-easy-write",
-    "mdtest-hard-write",
-    "find",
-    "mdtest-easy-stat",
-    "mdtest-hard-stat",
-    "mdtest-easy-delete",
-    "mdtest-hard-read",
-    "mdtest-hard-delete",
+    "mdtest-easy-write", "mdtest-hard-write", "find", "mdtest-easy-stat", "mdtest-hard-stat",
+    "mdtest-easy-delete", "mdtest-hard-read", "mdtest-hard-delete",
 ];
 
 /// A number as it is printed: the range that its digits stand for.

@@ -61,34 +61,9 @@ fn what_is_not_understood_is_refused_by_name() {
 }
 
 const WORDS: [&str; 28] = [
-    "-b4K",
-    "-b64b",
-    "-b512",
-    "-c1G",
-    "-c10M",
-    "-d5",
-    "-W0",
-    "-o8",
-    "-t3",
-    "-F4",
-    "-r",
-    "-r8K",
-    "-rs30",
-    "-rdpct90/10:5/5",
-    "-s64K",
-    "-s2b",
-    "-si",
-    "-T1M",
-    "-w",
-    "-w100",
-    "-f512M",
-    "-B1M",
-    "-g100",
-    "-Sh",
-    "-Z",
-    "-n",
-    "/x/b.dat",
-    "/dev/sdb",
+    "-b4K", "-b64b", "-b512", "-c1G", "-c10M", "-d5", "-W0", "-o8", "-t3", "-F4", "-r", "-r8K",
+    "-rs30", "-rdpct90/10:5/5", "-s64K", "-s2b", "-si", "-T1M", "-w", "-w100", "-f512M", "-B1M",
+    "-g100", "-Sh", "-Z", "-n", "/x/b.dat", "/dev/sdb",
 ];
 
 proptest! {

@@ -107,11 +107,9 @@ fn outstanding_requests_are_swept_where_the_test_type_asks_for_it() {
 
 #[test]
 fn networks_and_sweeps_over_targets_are_refused_by_name() {
-    let text = text(&[worker("Worker 1", "sdb", 8)]).replace("NORMAL", "CYCLE_TARGETS").replacen(
-        "\tDISK",
-        "\tNETWORK,TCP",
-        1,
-    );
+    let text = text(&[worker("Worker 1", "sdb", 8)])
+        .replace("NORMAL", "CYCLE_TARGETS")
+        .replacen("\tDISK", "\tNETWORK,TCP", 1);
     let refused: Vec<String> = read(&text).refused().map(|told| told.name.clone()).collect();
     assert_eq!(refused, ["Test Type", "Worker type"]);
 }

@@ -36,9 +36,7 @@ mod tests {
     #[test]
     fn it_agrees_with_the_published_examples() {
         let counting = [
-            0x0706_0504_0302_0100,
-            0x0f0e_0d0c_0b0a_0908,
-            0x1716_1514_1312_1110,
+            0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908, 0x1716_1514_1312_1110,
             0x1f1e_1d1c_1b1a_1918,
         ];
         for (words, expected) in

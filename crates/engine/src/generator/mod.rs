@@ -119,10 +119,7 @@ impl Generator {
             reads,
             writes,
             streams: Streams::new(
-                &worker.extents,
-                work.pattern.streams,
-                work.pattern.stride.0,
-                block,
+                &worker.extents, work.pattern.streams, work.pattern.stride.0, block,
             )
             .following(work.pattern.follows_random && work.pattern.random < Percent::ALL)
             .in_runs(work.pattern.run.0)

@@ -334,10 +334,7 @@ mod tests {
         assert!(beside("/mnt/x-h0003", "/mnt/x") && beside("/mnt/x-s0001", "/mnt/x"));
         assert!(beside("/mnt/x-h0003-s0001", "/mnt/x"));
         for path in [
-            "/mnt/x-s1",
-            "/mnt/x-s0001-h0003",
-            "/mnt/x-h0003-s",
-            "/mnt/x-h0003-sx",
+            "/mnt/x-s1", "/mnt/x-s0001-h0003", "/mnt/x-h0003-s", "/mnt/x-h0003-sx",
             "/mnt/x-s0001/../y",
         ] {
             assert!(!beside(path, "/mnt/x"), "{path}");

@@ -209,18 +209,8 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         for text in [
-            "0",
-            "2",
-            "0/5",
-            "3/2",
-            "1/0",
-            "x",
-            "",
-            "size=",
-            "size=2",
-            "sizes=1/2",
-            "size=1,size=1",
-            "size=1,1/2",
+            "0", "2", "0/5", "3/2", "1/0", "x", "", "size=", "size=2", "sizes=1/2",
+            "size=1,size=1", "size=1,1/2",
         ] {
             assert!(text.parse::<Scale>().is_err(), "{text} should not be a scale");
         }

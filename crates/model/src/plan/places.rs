@@ -159,13 +159,7 @@ mod tests {
         );
         assert!(is_root_of("/mnt/x-h0001", "/mnt/x/") && is_root_of("x-s0001", "x"));
         for root in [
-            "/",
-            "/y",
-            "-h3",
-            "-hosts",
-            "/../etc",
-            "/plimsoll-data/..",
-            "-h0003/../../etc",
+            "/", "/y", "-h3", "-hosts", "/../etc", "/plimsoll-data/..", "-h0003/../../etc",
             "/plimsoll-datax",
         ] {
             assert!(!is_root_of(&format!("/mnt/x{root}"), "/mnt/x"), "{root}");

@@ -96,14 +96,7 @@ mod tests {
     #[test]
     fn what_is_none_says_what_to_write() {
         for text in [
-            "",
-            "realtime",
-            "realtime/8",
-            "realtime/-1",
-            "idle/3",
-            "best-effort/",
-            "rt/0",
-            "none/0",
+            "", "realtime", "realtime/8", "realtime/-1", "idle/3", "best-effort/", "rt/0", "none/0",
         ] {
             let error = text.parse::<Priority>().expect_err(text);
             assert!(error.remedy.contains("best-effort/0"), "{error:?}");

@@ -23,15 +23,7 @@ impl Stat {
         };
         let rate = procfs::ticks_per_second().max(1);
         let states = [
-            UserNs,
-            NiceNs,
-            SystemNs,
-            IdleNs,
-            IowaitNs,
-            IrqNs,
-            SoftirqNs,
-            StealNs,
-            GuestNs,
+            UserNs, NiceNs, SystemNs, IdleNs, IowaitNs, IrqNs, SoftirqNs, StealNs, GuestNs,
             GuestNiceNs,
         ];
         // A second's worth of going back is a correction of the kernel's, more is a CPU that was

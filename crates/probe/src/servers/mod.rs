@@ -130,14 +130,7 @@ mod tests {
         assert_eq!(told("ext4", "/dev/sda1", &[]), None);
         for odd in ["", ":", ":/", "/", "//", "[", "a"] {
             for kind in [
-                "nfs",
-                "cifs",
-                "ceph",
-                "lustre",
-                "orangefs",
-                "fuse.mfs",
-                "fuse.rclone",
-                "fuse.s3fs",
+                "nfs", "cifs", "ceph", "lustre", "orangefs", "fuse.mfs", "fuse.rclone", "fuse.s3fs",
             ] {
                 assert!(told(kind, odd, &[]).is_some(), "{kind} {odd}");
             }

@@ -192,13 +192,7 @@ fn damaged_files_are_no_numbers_and_no_panic() {
     write(folder.path(), &SMALL, 1);
     let mut counters = open(folder.path());
     let files = [
-        "stat",
-        "interrupts",
-        "diskstats",
-        "net/dev",
-        "meminfo",
-        "pressure/io",
-        "self/mountstats",
+        "stat", "interrupts", "diskstats", "net/dev", "meminfo", "pressure/io", "self/mountstats",
         "fs/cifs/Stats",
     ];
     let garbage = [

@@ -214,14 +214,8 @@ fn lines_of_one_chart_can_be_told_in_grey_by_their_dashes() {
         &["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"],
         &["line sixth", "line q50", "line q99", "line q999"],
         &[
-            "line drives",
-            "line cache",
-            "line ports",
-            "line client-ports",
-            "line fabric",
-            "line site-link",
-            "line socket-link",
-            "line cpu",
+            "line drives", "line cache", "line ports", "line client-ports", "line fabric",
+            "line site-link", "line socket-link", "line cpu",
         ],
     ];
     for chart in charts {

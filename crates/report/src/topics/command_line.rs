@@ -152,11 +152,7 @@ mod tests {
     #[test]
     fn what_was_typed_is_told_as_a_shell_takes_it() {
         let plan = typed(&[
-            "run",
-            "--set=a=it's",
-            "--buffered",
-            "--hosts=node[1-3]",
-            "--scenario=b c",
+            "run", "--set=a=it's", "--buffered", "--hosts=node[1-3]", "--scenario=b c",
             "my suite.toml",
         ]);
         let wanted =
@@ -210,10 +206,7 @@ mod tests {
     #[test]
     fn files_that_are_not_there_and_words_that_choose_programs_are_named() {
         let options = [
-            "run",
-            "--hosts=a,@nodes",
-            "--launcher=sh {host}",
-            "--set=stages.prerun=x",
+            "run", "--hosts=a,@nodes", "--launcher=sh {host}", "--set=stages.prerun=x",
             "--launcher=y",
         ];
         let told = remark(&typed(&options));

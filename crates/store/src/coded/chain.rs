@@ -327,14 +327,7 @@ impl Block {
         transaction.prepare_cached(insert)?.execute(row)?;
         let block = transaction.last_insert_rowid();
         let mut checksum = checksums::of_values(params![
-            block,
-            chain.stage,
-            host,
-            chain.shape,
-            first,
-            samples,
-            start_ns,
-            length_ns
+            block, chain.stage, host, chain.shape, first, samples, start_ns, length_ns
         ])?;
         let mut insert = transaction.prepare_cached("INSERT INTO counter_sums VALUES (?, ?, ?)")?;
         for (series, value) in self.sums(&chain.series) {

@@ -393,12 +393,10 @@ impl Taker<'_> {
     fn take(&mut self, sample: &CounterSample) {
         let Wanted { record, kernels, loads, .. } = self.wanted;
         if let Some(load) = loads.get(&sample.stage) {
-            self.usages.entry(sample.stage).or_default().take(
-                &record.testbed,
-                kernels,
-                load,
-                sample,
-            );
+            self.usages
+                .entry(sample.stage)
+                .or_default()
+                .take(&record.testbed, kernels, load, sample);
         }
     }
 }

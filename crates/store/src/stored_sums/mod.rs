@@ -176,13 +176,9 @@ impl Keeper {
         let stages = blocks.len() as i64;
         let insert = "INSERT INTO sums (stages, samples, errors, workers, worker_samples) VALUES \
                       (?, ?, ?, ?, ?)";
-        transaction.prepare_cached(insert)?.execute(params![
-            stages,
-            samples,
-            errors,
-            workers,
-            worker_samples
-        ])?;
+        transaction
+            .prepare_cached(insert)?
+            .execute(params![stages, samples, errors, workers, worker_samples])?;
         let block = transaction.last_insert_rowid();
         let own = params![block, stages, samples, errors, workers, worker_samples];
         let mut checksum = checksums::of_values(own)?;

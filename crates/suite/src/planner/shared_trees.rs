@@ -42,10 +42,7 @@ pub(super) fn lend(
                 let tree = &made[maker][share.tree as usize];
                 let target = &theirs[tree.target as usize];
                 refusals.extend(unseen(
-                    &request.hosts[taker],
-                    &request.hosts[maker],
-                    target,
-                    "other = \"host\"",
+                    &request.hosts[taker], &request.hosts[maker], target, "other = \"host\"",
                 ));
                 let tree = borrowed(&mut hosts[taker], tree, target);
                 hosts[taker].stages[number].workers[worker].files =

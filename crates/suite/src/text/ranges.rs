@@ -173,16 +173,8 @@ mod tests {
     fn what_is_no_range_is_told() {
         assert_eq!(range("4KiB"), None);
         for text in [
-            "1..2",
-            "1..x2",
-            "..",
-            "a..b x2",
-            "1..8 x1",
-            "0..8 x2",
-            "1..8 +0",
-            "8..1 x2",
-            "1..8 x-2",
-            "1KiB..1s x2",
+            "1..2", "1..x2", "..", "a..b x2", "1..8 x1", "0..8 x2", "1..8 +0", "8..1 x2",
+            "1..8 x-2", "1KiB..1s x2",
         ] {
             assert!(words(text).is_err(), "{text}");
         }

@@ -453,9 +453,7 @@ layout.size = \"2MiB\"
         let spec = read(
             TWO,
             &[
-                "layout.size=4MiB",
-                "scenario.two.target=/y",
-                "scenario.two.depth=3",
+                "layout.size=4MiB", "scenario.two.target=/y", "scenario.two.depth=3",
                 "workload.a.depth=5",
             ],
         )

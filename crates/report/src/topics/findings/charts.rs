@@ -16,11 +16,7 @@ use model::{Bytes, Quantity, Record, Setting};
 pub(crate) const STYLES: [&str; 6] =
     ["line read", "line write", "line third", "line fourth", "line fifth", "line sixth"];
 const ROOFS: [&str; 6] = [
-    "line roof read",
-    "line roof write",
-    "line roof third",
-    "line roof fourth",
-    "line roof fifth",
+    "line roof read", "line roof write", "line roof third", "line roof fourth", "line roof fifth",
     "line roof sixth",
 ];
 
