@@ -292,7 +292,9 @@ fn other_ends(
     match (time, sent.time_ns) {
         // A rate that changes says when each of them begins and ends.
         (_, Some(_)) if sent.due.is_some() => {
-            let asked = sum(asked, &due);
+            // Requests of one size, where an amount ends them.
+            let each = if asked[0].iops.is_some() { block } else { 1 };
+            let asked = sum(asked, &due).or(bytes.map(|all| all / each.max(1)));
             let is_other = |asked: u64, due: f64| (asked as f64 - due).abs() > due / 100.0 + 1.0;
             if let Some((asked, due)) = asked.zip(sent.due).filter(|(a, due)| is_other(*a, *due)) {
                 let words = |all: f64| format!("{all:.0} by its rate");
@@ -509,6 +511,8 @@ mod tests {
             "filename=/dev/sdx\nrw=randread\nruntime=2\ntime_based\nramp_time=1\nrate_iops=50\n\
              [b]\nfilename=/dev/sdx\nrw=randread\nruntime=2\ntime_based\nramp_time=1\n\
              rate_iops=100\nstartdelay=1",
+            "filename=/dev/sdx\nrw=read\nbs=64k\nsize=4m\nrate_iops=64\n[b]\nfilename=/dev/sdx\n\
+             rw=read\nbs=64k\nsize=8m\nrate=4m\nstartdelay=1",
             "filename=/dev/sdx\nrw=read\nsize=4m\n[b]\nstonewall\nfilename=/dev/sdx\nrw=write\n\
              size=2m\nloops=2",
         ] {
