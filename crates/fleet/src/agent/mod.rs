@@ -349,7 +349,15 @@ impl Agent {
             ToAgent::Listen { at, spec } => return self.listen(at, spec),
             ToAgent::Connect { own, to, spec } => return self.connect(own, to, spec),
             // It was answered when it came, is of a stage that is over, or cannot be done now.
-            _ => return None,
+            ToAgent::Clean { .. }
+            | ToAgent::Judged { .. }
+            | ToAgent::Adopt(_)
+            | ToAgent::Pass { .. }
+            | ToAgent::Part { .. }
+            | ToAgent::Welcome { .. }
+            | ToAgent::Ping { .. }
+            | ToAgent::Go { .. }
+            | ToAgent::FirstDone { .. } => return None,
         })
     }
 
