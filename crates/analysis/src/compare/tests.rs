@@ -292,11 +292,13 @@ fn other_work_under_the_same_name_is_refused_with_the_reason() {
     );
     let fixed = against(&format!("{SUITE}rate = 1000\n"));
     assert!(fixed.points[0].differences.is_empty(), "a closed loop against a fixed rate");
-    let elsewhere = against(&SUITE.replace("\"w\"", "\"other\""));
-    assert_eq!(
-        (elsewhere.points.len(), elsewhere.only_base.len(), elsewhere.only_other.len()),
-        (0, 1, 1)
-    );
+    let other = SUITE.replace("\"w\"", "\"other\"");
+    let met = |text: &str| {
+        let all = against(text);
+        (all.points.len(), all.only_base.len(), all.only_other.len())
+    };
+    assert_eq!(met(&format!("{other}depth = 64\n")), (0, 1, 1));
+    assert_eq!(met(&other), (1, 0, 0), "the name alone differs");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use crate::doubts::Warning::{self, VolatileCache};
 use crate::doubts::flushes::{Flushes, WRITE_BACK};
 use crate::layers::targets::{loaded, of_target};
-use crate::rows::durable::{Durable, broken, durable};
+use crate::rows::durable::{Durable, broken, durable, flushed};
 use crate::rows::row::{Covers, Ops, ResultRow, does};
 use catalogue::targets::Known;
 use model::inventory::{DeviceFacts, LinkKind, Media};
@@ -80,10 +80,11 @@ fn of_last_flush(record: &Record, row: &ResultRow, counted: &Flushes) -> Option<
         let (target, errno) = (flush.target.clone(), flush.errno);
         return Some(Warning::FlushBroken { target, errno, took: Nanos(flush.took_ns) });
     }
-    let durable = durable(record, row)?;
-    if !durable.is_notable() {
-        return instant(record, row, &durable, counted);
+    let told = flushed(record, row)?;
+    if !told.is_notable() {
+        return instant(record, row, &told, counted);
     }
+    let durable = durable(record, row)?;
     let (flush, share) = (Nanos(durable.flush_ns), durable.share());
     Some(Warning::FlushOwed { flush, share, written: durable.written })
 }

@@ -66,10 +66,14 @@ impl Durable {
 /// ignore it, or where memory may have been overwritten and nobody counted what devices wrote: then
 /// nobody knows.
 pub fn durable(record: &Record, row: &ResultRow) -> Option<Durable> {
+    flushed(record, row).filter(|_| !shows_no_flush(record, row.stage))
+}
+
+/// The same by the word of whatever answered the flush.
+pub(crate) fn flushed(record: &Record, row: &ResultRow) -> Option<Durable> {
     if row.ops != Ops::One(Op::Write)
         || row.ios == 0
         || crate::layers::guests::ignore_flushes(record)
-        || shows_no_flush(record, row.stage)
     {
         return None;
     }

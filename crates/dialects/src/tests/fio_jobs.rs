@@ -189,7 +189,7 @@ fn weights_beat_a_range_and_a_range_one_size_wherever_they_stand() {
         ("bs=16k\n[a]\nrw=randrw\nbs=,4k", r#"block_size = "16KiB""#),
         ("bsrange=4k-8k\n[a]\nrw=rw\nbsrange=,64k", r#"block_size = "4KiB:1, 8KiB:1""#),
         ("bssplit=8k/100\n[a]\nrw=rw\nbssplit=,64k/100", r#"block_size = "8KiB""#),
-        ("[a]\nrw=randread\nbssplit=8k/30:4k/20", r#"block_size = "4KiB:20, 8KiB:80""#),
+        ("[a]\nrw=randread\nbssplit=8k/30:4k/20", r#"block_size = "8KiB:80, 4KiB:20""#),
         ("bs=4k\n[global2]\nbs=64Ki\n[a]\nrw=read", r#"block_size = "64KiB""#),
         ("[a]\nrw=randrw\nbssplit=,64k/100\nbs=8k", r#"block_size = "8KiB""#),
         ("[a]\nrw=randrw\nbsrange=8k-16k,\nbs=1k", r#"write_block_size = "1KiB""#),

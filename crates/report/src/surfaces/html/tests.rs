@@ -257,7 +257,7 @@ fn is_green(page: &str) -> [bool; 3] {
 fn nothing_on_a_page_is_green_beside_what_speaks_against_its_figures() {
     assert_eq!(is_green(&page_of(sound(50).0)), [true; 3]);
     let saturated = page_of(sound(100).0);
-    assert!(saturated.contains("kept the CPUs of node0, node1 busy"), "{saturated}");
+    assert!(saturated.contains("The CPUs of node0, node1 were busy"), "{saturated}");
     let (mut failed, stage) = sound(50);
     failed.fail(stage, 3, Op::Read, 5, 3_784);
     let failed = page_of(failed);
