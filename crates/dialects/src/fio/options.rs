@@ -119,6 +119,21 @@ fn later() -> Verdict {
 }
 
 impl Job {
+    /// Sizes as a range, which takes the place of a split, or as a split.
+    fn mix(&mut self, slot: &str, text: &str) -> Result<(), String> {
+        let kilo = self.kilo();
+        if slot == "split" {
+            let own = three(text, |text| blocks::split(text, kilo))?;
+            self.split = over(&self.split, own);
+            return Ok(());
+        }
+        let own = three(text, |text| blocks::range(text, kilo))?;
+        self.range = over(&self.range, own);
+        self.split = None;
+        self.values().forget("split");
+        Ok(())
+    }
+
     /// What a row cannot say: values with a form of their own, and classes that depend on them.
     fn read(&mut self, row: &Row, given: &Given) -> Result<Verdict, String> {
         let (text, kilo) = (given.value.as_str(), self.kilo());
@@ -126,16 +141,7 @@ impl Job {
         match row.slot.unwrap_or(row.name) {
             "rw" => return blocks::rw(self, text, told),
             "bs" => self.bs = over(&self.bs, three(text, |text| number(text, kilo))?),
-            "range" => {
-                let own = three(text, |text| blocks::range(text, kilo))?;
-                self.range = over(&self.range, own);
-                self.split = None;
-                self.values().forget("split");
-            }
-            "split" => {
-                let own = three(text, |text| blocks::split(text, kilo))?;
-                self.split = over(&self.split, own);
-            }
+            slot @ ("range" | "split") => self.mix(slot, text)?,
             "spread" => self.spread = Some(blocks::distribution(text)?),
             "random" if !blocks::are_alike(text, percent)? => {
                 return Ok(Verdict::near(
