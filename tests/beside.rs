@@ -43,12 +43,11 @@ fn fio_and_the_device_tell_the_same_and_a_tool_that_lies_is_told() {
     assert!(json["verdict"].is_string() && json["results"][0]["latency_ns"]["p99"].is_null());
     let (own, traced) = (&json["commands"][0], &json["commands"][0]["at_device"]["latencies"][0]);
     let of = |one: &Value, key: &str| one[key].as_f64().expect("a figure");
-    assert_eq!(
-        (&traced["op"], of(traced, "requests")),
-        (&"read".into(), of(&own["figures"][0], "requests"))
-    );
-    let (device, tool) = (&traced["latency_ns"], of(&own["figures"][0], "mean"));
-    assert!((1_000.0..tool).contains(&of(device, "mean")), "fio waits longer: {own}");
+    // The file system reads its own blocks, too.
+    let beyond = of(traced, "requests") / of(&own["figures"][0], "requests") - 1.0;
+    assert!(traced["op"] == "read" && (0.0..0.05).contains(&beyond), "{own}");
+    let (device, tool) = (&traced["latency_ns"], of(&own["figures"][0], "p99"));
+    assert!((1_000.0..tool).contains(&of(device, "p50")), "fio waits longer: {own}");
     let lines =
         "#!/bin/sh\ndd if=$1/a.0.0 of=/dev/null bs=4k iflag=direct\necho said: 9876543 IOPS";
     let liar = script(&here, "liar", lines);
