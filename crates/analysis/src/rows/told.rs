@@ -4,7 +4,7 @@ use crate::doubts::Warning;
 use crate::rows::row::{Flow, Ops, ResultRow};
 use crate::rows::tally::{Slot, tally};
 use model::digest::Digest;
-use model::note::{Told, ToldFigure};
+use model::note::{Told, ToldFigure, Traced};
 use model::record::StageRecord;
 use model::{Fact, Histogram, Op, Record};
 use std::collections::BTreeMap;
@@ -63,10 +63,11 @@ pub struct AtDevice {
 /// What block layers saw of a stage; `None` where nobody asked for it.
 pub fn at_device(record: &Record, stage: u32) -> Option<AtDevice> {
     let all = told(record, stage);
-    let mut of_all = all.iter().filter_map(|(_, told)| told.traced.as_ref()).peekable();
-    of_all.peek()?;
+    all.iter().find(|(_, told)| told.traced.is_some())?;
     let mut found = AtDevice::default();
-    for traced in of_all {
+    let missing = Traced { unknown: "a host recorded nothing".to_owned(), ..Traced::default() };
+    for (_, told) in &all {
+        let traced = told.traced.as_ref().unwrap_or(&missing);
         let is_known = traced.unknown.is_empty();
         found.unknown = found.unknown.or_else(|| (!is_known).then(|| traced.unknown.clone()));
         for (op, latency) in &traced.latencies {

@@ -164,10 +164,11 @@ fn figure(one: &ToldFigure) -> Value {
 /// What the block layer of one host saw of it.
 fn traced(traced: &Traced) -> Value {
     let one = |(op, latency): &(Op, EncodedHistogram)| {
-        let latency = latency.decode().unwrap_or_default();
+        let latency = latency.decode().ok();
         object! {
-            op: op.name(), requests: latency.count(), latency_ns: quantiles(&latency),
-            latency_max_ns: latency.max_ns(),
+            op: op.name(), requests: latency.as_ref().map(Histogram::count),
+            latency_ns: latency.as_ref().map(quantiles),
+            latency_max_ns: latency.as_ref().and_then(Histogram::max_ns),
         }
     };
     let is_known = traced.unknown.is_empty();
